@@ -24,6 +24,7 @@ from cupel.commands import (
     probes,
     providers,
     queue,
+    report,
     rescores,
     resources,
     run,
@@ -73,6 +74,7 @@ app.command()(teardown.teardown)
 app.command()(run.run)
 app.command()(estimate.estimate)
 app.command()(scale.scale)
+app.command()(report.report)
 app.command()(run.rerun)
 app.command()(run.watch)
 app.command()(show.runs)

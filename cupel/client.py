@@ -279,6 +279,37 @@ class Client:
         """What the run would cost and how long it would take; nothing is started."""
         return self._send("POST", "/runs/estimate", specification)
 
+    def create_report(self, run_id: str) -> Json:
+        """Make a report of a run that has ended, unless there is one of its outcomes; its `status` says when it is
+        completed."""
+        return self._send("POST", f"/runs/{_segment(run_id)}/reports", is_idempotent=True)
+
+    def list_reports(self, run_id: str) -> list[Json]:
+        """Newest first, without their content."""
+        return list(self._get(f"/runs/{_segment(run_id)}/reports")["items"])
+
+    def get_report(self, run_id: str, report_id: str) -> Json:
+        """With its content, once it is completed."""
+        return self._get(f"/runs/{_segment(run_id)}/reports/{_segment(report_id)}")
+
+    def list_report_conversations(self, run_id: str, report_id: str) -> Pages:
+        """The completed conversations of the run, with their failure tags."""
+        return self._pages(f"/runs/{_segment(run_id)}/reports/{_segment(report_id)}/conversations")
+
+    def get_run_report(self, run_id: str) -> Json:
+        """The newest completed report of a run."""
+        return self._get(f"/runs/{_segment(run_id)}/report")
+
+    def get_run_report_text(self, run_id: str, report_format: str) -> str:
+        """The newest completed report of a run as Markdown (`md`) or HTML (`html`)."""
+        path = f"/runs/{_segment(run_id)}/report"
+        response = self._respond(
+            self._http.build_request("GET", path, params={"format": report_format}), is_repeatable=True
+        )
+        if not response.is_success:
+            _body_or_problem(response)
+        return response.text
+
     def create_scale_run(self, batch: Json) -> Json:
         """Start a batch: many conversations with one system prompt; returns `{run, jobCount}`."""
         return self._send("POST", "/scale-runs", batch, is_repeatable=True)

@@ -9,9 +9,12 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cupel_core import sqs_batch
 from cupel_core.analysis import jobs
+from cupel_core.domain.analysis.jobs import JobKind
 from cupel_core.messages import JobRequest
+from cupel_core.reports import compute
 
 logger = Logger()
+_COMPUTATIONS = {**jobs.COMPUTATIONS, JobKind.REPORT: (compute.compute, compute.fail)}
 
 
 @logger.inject_lambda_context
@@ -20,7 +23,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
 
     def carry_out(record: SQSRecord) -> None:
         request = JobRequest.model_validate_json(record.body)
-        outcome = jobs.run_job(request, context.get_remaining_time_in_millis() / 1_000)
+        outcome = jobs.run_job(request, context.get_remaining_time_in_millis() / 1_000, _COMPUTATIONS)
         logger.info("job", outcome=outcome, job_id=request.job_id)
 
     return sqs_batch.process(event, context, carry_out)

@@ -41,6 +41,7 @@ MODULES = {
     **dict.fromkeys((f"runs/{change}" for change in ("pause", "resume", "cancel", "retry", "expand")), "control"),
     **dict.fromkeys(("runs/events", "runs/event-tickets"), "events"),
     "runs/transcripts": "transcripts",
+    **dict.fromkeys(("runs/report", "runs/reports"), "reports"),
     **dict.fromkeys(("runs/analysis", "runs/results"), "analysis"),
     **dict.fromkeys(("runs/rescores", "runs/scores"), "rescores"),
 }

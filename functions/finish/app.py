@@ -20,6 +20,7 @@ from cupel_core.finishing.compare import compare_slice
 from cupel_core.finishing.costs import record_costs
 from cupel_core.finishing.summarize import summarize_slice
 from cupel_core.messages import Cause, RunMessage
+from cupel_core.reports.requests import request_if_wanted
 from cupel_core.slice_graders import OnSpend
 from cupel_core.workflow_tasks import (
     LeafRangeFields,
@@ -101,6 +102,7 @@ def _carry_out(task: FinishTask, seconds_left: Callable[[], float]) -> dict[str,
         case Complete():
             status = phases.complete(task.run, task.fencing_token, utc_now())
             compare_finished(task.run, utc_now())
+            request_if_wanted(task.run, utc_now())
             return {"status": status}
         case Fail():
             where, why = phase_failure(task.error)

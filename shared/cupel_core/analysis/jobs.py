@@ -5,7 +5,7 @@ result and then ends the job, so a crash at any point repeats work and loses not
 MAX_ATTEMPTS the job has failed, and the message stays in the dead letter queue.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from enum import StrEnum
 
@@ -34,12 +34,15 @@ class JobOutcome(StrEnum):
     FAILED = "failed"
 
 
-COMPUTATIONS: dict[JobKind, tuple[Computation, Failing]] = {
+type Computations = Mapping[JobKind, tuple[Computation, Failing]]
+
+COMPUTATIONS: Computations = {
     JobKind.COMPARISON: (compare.compute, compare.fail),
 }
+"""Those of this capability; a worker of the queue adds those of others."""
 
 
-def run_job(request: JobRequest, seconds_left: float) -> JobOutcome:
+def run_job(request: JobRequest, seconds_left: float, computations: Computations = COMPUTATIONS) -> JobOutcome:
     """Carry out a job. What cannot be computed fails it; any other error is raised, for the message to be redelivered.
 
     Raises NotFound for an unknown job.
@@ -49,9 +52,9 @@ def run_job(request: JobRequest, seconds_left: float) -> JobOutcome:
     job = jobs.claim(request, now, until)
     if job is None:
         return JobOutcome.NOTHING
+    compute, fail = computations[job.kind]
     if job.attempts > MAX_ATTEMPTS:
-        return _fail(job, "internal", "the job was interrupted too often")
-    compute, _ = COMPUTATIONS[job.kind]
+        return _fail(job, fail, "internal", "the job was interrupted too often")
     stages = [job]
 
     def note_stage(stage: str) -> None:
@@ -61,25 +64,24 @@ def run_job(request: JobRequest, seconds_left: float) -> JobOutcome:
     try:
         compute(job.workspace, job.result_id, note_stage)
     except ClientError as error:
-        return _fail(stages[-1], stages[-1].stage or "start", error.detail)
+        return _fail(stages[-1], fail, stages[-1].stage or "start", error.detail)
     except Exception:
-        _give_back(stages[-1])
+        _give_back(stages[-1], fail)
         raise
     jobs.end(stages[-1].finished(utc_now()))
     return JobOutcome.COMPLETED
 
 
-def _give_back(job: Job) -> None:
+def _give_back(job: Job, fail: Failing) -> None:
     """After an internal error: fail a job without further attempts, and leave any other to the next delivery."""
     if job.attempts >= MAX_ATTEMPTS:
-        _fail(job, job.stage or "start", "an internal error, five times in a row")
+        _fail(job, fail, job.stage or "start", "an internal error, five times in a row")
     else:
         jobs.release(job)
 
 
-def _fail(job: Job, where: str, why: str) -> JobOutcome:
+def _fail(job: Job, fail: Failing, where: str, why: str) -> JobOutcome:
     failure = RunFailure(where, why)
-    _, fail = COMPUTATIONS[job.kind]
     fail(job.workspace, job.result_id, failure)
     jobs.end(job.finished(utc_now(), failure))
     return JobOutcome.FAILED

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, TargetResponse
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
-from cupel_core.contract.fields import CompleteUrl, Count100, Id, ModelId, Seed
+from cupel_core.contract.fields import CompleteUrl, Count100, Flag, Id, ModelId, Seed
 from cupel_core.contract.parameters import (
     CallTimeout,
     MaxAttempts,
@@ -58,6 +58,8 @@ Repeats = Annotated[
 ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
 
 GRADER_FIELDS = ("judge_model", "persona_model", "embedding_model", "evaluator_url")
+
+WritesReport = Annotated[Flag, Field(description="Whether a report is written when the run completes")]
 
 
 class CallOptions(RequestModel):
@@ -133,6 +135,7 @@ class CreateRun(LabelFields):
     priority: Priority = Priority.NORMAL
     experiment_id: ExperimentId = None
     repeats: Repeats = 1
+    report: WritesReport = False
     config: RunConfigInput = RunConfigInput()
 
     @model_validator(mode="after")
@@ -158,6 +161,7 @@ class CreateRun(LabelFields):
             grader_config=self.config.grader_config(),
             disabled_graders=self.config.disabled_graders(),
             labels=self.labels(),
+            report=self.report,
         )
 
 
@@ -449,6 +453,7 @@ class RunResponse(ResponseModel):
     execution_id: Annotated[int | None, Field(description="Sequence number of the eval run within the workspace")]
     playground: bool
     scale: Annotated[bool, Field(description="Whether it was started as a batch")]
+    report: WritesReport
     status: RunStatus
     pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
     pause_cause: Annotated[
@@ -498,6 +503,7 @@ class RunResponse(ResponseModel):
             execution_id=run.execution_id,
             playground=run.playground,
             scale=run.scale,
+            report=run.report,
             status=run.status,
             pause_reason=PauseReason.parse(run.pause_reason),
             pause_cause=PauseCauseResponse.of(run.pause_cause) if run.pause_cause else None,

@@ -9,7 +9,7 @@ from cupel_core.contract.common import RequestModel, example
 from cupel_core.contract.fields import CompleteUrl, Count100, Flag, Id, LongText, ModelId
 from cupel_core.contract.parameters import JsonSchema, MaxAttempts, Models, Targets, Temperature, target_of, targets_of
 from cupel_core.contract.run_labels import LabelFields
-from cupel_core.contract.runs import ExperimentId
+from cupel_core.contract.runs import ExperimentId, WritesReport
 from cupel_core.contract.scenarios import Instructions, PersonaIds, Text
 from cupel_core.domain.runs.batches import Batch
 from cupel_core.domain.runs.run import Priority
@@ -172,6 +172,7 @@ class CreateScaleRun(LabelFields):
         EvaluatorsInput, Field(description="All of the default evaluators run unless they are switched off")
     ] = EvaluatorsInput()
     format: Annotated[AnswerFormatInput | None, Field(description="Checked by the evaluator of this name")] = None
+    report: WritesReport = True
     priority: Priority = Priority.NORMAL
     experiment_id: ExperimentId = None
 
@@ -201,6 +202,7 @@ class CreateScaleRun(LabelFields):
             priority=self.priority,
             experiment_id=self.experiment_id,
             labels=self.labels(),
+            report=self.report,
         )
 
     def _targets(self) -> tuple[Target, ...]:

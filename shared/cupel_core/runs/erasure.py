@@ -26,6 +26,7 @@ from cupel_core.store import (
     erasures,
     keys,
     outcomes,
+    reports,
     rescore_results,
     rescores,
     runs,
@@ -122,6 +123,7 @@ def erase_probe(run: Run, index: int, now: datetime) -> None:
         rescore_results.erase_content(ref, rescore.id, index)
         erase_quotations(ref, rescore.id, siblings)
     blobs.delete_prefix(keys.conversation_blobs(ref, index))
+    reports.erase_texts(ref)  # Any of them may quote it.
 
 
 def erase_quotations(ref: RunRef, scoring_id: str, siblings: tuple[int, ...]) -> None:

@@ -11,12 +11,14 @@ from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.estimates.expectations import RunTerms, SampledCase, run_assumptions
 from cupel_core.domain.estimates.run_estimate import RunEstimate, estimate_run
 from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.sampling import evenly
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.turns.model_parameters import ParameterFields
 from cupel_core.providers.account import Account
 from cupel_core.providers.expected_calls import expected_calls
 from cupel_core.runs.start import build_run
+from cupel_core.store import snapshots
 from cupel_core.store.snapshots import Snapshot
 
 MAX_CASES = 200
@@ -28,9 +30,18 @@ MAX_PAGES = 5
 def estimate(workspace: str, spec: RunSpec, now: datetime) -> RunEstimate:
     """Raises what a start would raise for this specification now."""
     run, snapshot = build_run(workspace, spec, now)
+    return _estimate(run, snapshot)
+
+
+def estimate_run_again(run: Run) -> RunEstimate:
+    """The estimate of a run that has started, at the prices of today. NotFound if its scenarios were erased."""
+    return _estimate(run, snapshots.get(run.snapshot_key))
+
+
+def _estimate(run: Run, snapshot: Snapshot) -> RunEstimate:
     content = Content.from_json(snapshot.definition)
     terms = RunTerms(content, run.grader_config, run.max_turns, columns=len(run.plan.columns))
-    return estimate_cases(workspace, terms, run.plan, run.params, _sampled_cases(snapshot))
+    return estimate_cases(run.workspace, terms, run.plan, run.params, _sampled_cases(snapshot))
 
 
 def estimate_cases(

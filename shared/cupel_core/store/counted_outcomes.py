@@ -57,6 +57,7 @@ def _result(scored: Mapping[str, Any], *, is_corrected: bool) -> dict[str, Any]:
         "is_unscored": bool(scored.get("unscored")) and not is_corrected,
         "metrics": scored.get("metrics") or {},
         "tags": scored.get("tags") or (),
+        "checks": scored.get("checks") or {},
     }
 
 

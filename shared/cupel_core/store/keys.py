@@ -22,6 +22,7 @@ pk                                   sk                    item
 <ws>#run#<id>#turns#<block>          <index>#<generation>  a conversation up to its last completed step
 <ws>#run#<id>#contests#<scoring>#…   <index>#<assertion>   the selection of the best of several answers
 <ws>#run#<id>#analyses               basic#<scoring>#…     its analyses by time; `-` for the run's own scoring
+<ws>#run#<id>#reports                <reportId>            its reports, without their documents
 <ws>#run#<id>#scorings               <scoringId>           rescores of the run
 <ws>#run#<id>#scores#<scoring>#…     <index>               their results, of 1,000 probes
 <ws>#run#<id>#scores#<scoring>       <leaf>                how many results a leaf range of a rescore has
@@ -155,6 +156,20 @@ def analyses(ref: RunRef) -> str:
 def analysis(kind: str, rescore_id: str | None, created: str, analysis_id: str) -> str:
     """Analyses of a kind and rescore by time; without the last two, their prefix."""
     return f"{kind}#{rescore_id or '-'}#{created}{'#' if analysis_id else ''}{analysis_id}"
+
+
+def reports(ref: RunRef) -> str:
+    return f"{run(ref)}#reports"
+
+
+def report_document(ref: RunRef, report_id: str) -> str:
+    """The figures; nothing that was said."""
+    return f"{analysis_blobs(ref)}reports/{report_id}.json.gz"
+
+
+def report_texts(ref: RunRef, report_id: str = "") -> str:
+    """What quotes conversations: expires like transcripts. Without an id, the prefix of all of the run's."""
+    return f"{conversation_blobs(ref)}report-{report_id}{'.json.gz' if report_id else ''}"
 
 
 def rescore_results(ref: RunRef, rescore_id: str, index: int) -> str:

@@ -31,6 +31,7 @@ from cupel_core.store import (
     outcome_pages,
     outcomes,
     partitions,
+    reports,
     rescore_results,
     rescores,
     runs,
@@ -132,6 +133,7 @@ def _erase_run(erasure: Erasure, seconds_left: Callable[[], float]) -> bool:
         partitions.erase(keys.rescore_counts(ref, rescore_id))
     partitions.erase(keys.rescores(ref))
     partitions.erase(keys.analyses(ref))
+    partitions.erase(keys.reports(ref))
     blobs.delete_prefix(keys.conversation_blobs(ref))
     blobs.delete_prefix(keys.snapshot_blobs(ref))
     blobs.delete_prefix(keys.analysis_blobs(ref))
@@ -228,6 +230,7 @@ def _erase_expired(erasure: Erasure, now: datetime, seconds_left: Callable[[], f
 def _erase_expired_blocks(run: Run, erasure: Erasure, now: datetime, seconds_left: Callable[[], float]) -> _Remaining:
     rescore_ids = [rescore.id for rescore in rescores.list_all_of_run(erasure.ref)]
     earliest = erasure.remaining
+    _erase_expired_reports(erasure.ref, now)
     for block in _blocks(run, erasure):
         if seconds_left() < _RESERVE_SECONDS:
             return _Remaining(block, earliest)
@@ -239,6 +242,12 @@ def _erase_expired_blocks(run: Run, erasure: Erasure, now: datetime, seconds_lef
             _erase_leaf_errors(erasure.ref, block)
         erasures.set_progress(erasure, block + 1, earliest)
     return _Remaining(None, earliest)
+
+
+def _erase_expired_reports(ref: RunRef, now: datetime) -> None:
+    """The texts of all reports, once one of them quotes an expired conversation."""
+    if not all(report.shows_texts(now) for report in reports.list_all(ref)):
+        reports.erase_texts(ref)
 
 
 def _erase_expired_outcomes(ref: RunRef, block: int, now: datetime) -> datetime | None:

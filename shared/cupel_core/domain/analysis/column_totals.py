@@ -47,6 +47,24 @@ class CountedOutcome(NamedTuple):
     model_version: str | None = None
     error_code: str | None = None
     costs: Sequence[CountedCost] = ()
+    checks: Mapping[str, bool | None] = {}
+    """Whether each assertion passed, by name; None if it could not be computed."""
+
+
+class CheckCount(NamedTuple):
+    """Results of one assertion."""
+
+    passed: int = 0
+    failed: int = 0
+    errors: int = 0
+    """Could not be computed."""
+
+    def plus(self, other: "CheckCount") -> "CheckCount":
+        return CheckCount(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+    @classmethod
+    def of(cls, passed: bool | None) -> "CheckCount":
+        return cls(errors=1) if passed is None else cls(int(passed), int(not passed))
 
 
 @dataclass
@@ -121,6 +139,8 @@ class ColumnTotals:
     metrics: dict[str, Total] = field(default_factory=dict)
     tags: Counter[str] = field(default_factory=Counter)
     model_versions: Counter[str] = field(default_factory=Counter)
+    checks: dict[str, CheckCount] = field(default_factory=dict)
+    """By the name of the assertion; at most MAX_NAMES."""
 
     def add(self, outcome: CountedOutcome) -> None:
         for kind, calls, usd in outcome.costs:
@@ -139,6 +159,8 @@ class ColumnTotals:
         for name, value in outcome.metrics.items():
             self._add_metric(name, Total(round(value * _NANO), 1))
         _count(self.tags, Counter(outcome.tags))
+        for name, passed in outcome.checks.items():
+            self._add_check(name, CheckCount.of(passed))
         if outcome.model_version is not None:
             _count(self.model_versions, Counter((outcome.model_version,)))
 
@@ -156,6 +178,12 @@ class ColumnTotals:
             self._add_metric(name, total)
         _count(self.tags, other.tags)
         _count(self.model_versions, other.model_versions)
+        for name, counted in other.checks.items():
+            self._add_check(name, counted)
+
+    def _add_check(self, name: str, counted: CheckCount) -> None:
+        if name in self.checks or len(self.checks) < MAX_NAMES:
+            self.checks[name] = self.checks.get(name, CheckCount()).plus(counted)
 
     def _add_errors(self, code: str, error: ErrorCount) -> None:
         before = self.errors.get(code, ErrorCount(0, error.first_index))
@@ -192,6 +220,7 @@ class ColumnTotals:
             "metrics": {name: [each.nano, each.count] for name, each in sorted(self.metrics.items())},
             "tags": dict(sorted(self.tags.items())),
             "modelVersions": dict(sorted(self.model_versions.items())),
+            **({"checks": {name: list(each) for name, each in sorted(self.checks.items())}} if self.checks else {}),
         }
 
     @classmethod
@@ -205,6 +234,7 @@ class ColumnTotals:
             {name: Total(*total) for name, total in data["metrics"].items()},
             Counter(data["tags"]),
             Counter(data["modelVersions"]),
+            {name: CheckCount(*counted) for name, counted in data.get("checks", {}).items()},
         )
 
 

@@ -3,6 +3,7 @@
 from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, Transcript
+from cupel_core.domain.scoring.scoring import check_results
 
 
 def counted_outcome(outcome: Outcome) -> CountedOutcome:
@@ -25,6 +26,7 @@ def counted_outcome(outcome: Outcome) -> CountedOutcome:
         output_tokens=state.usage.output_tokens,
         model_version=state.model_version,
         costs=costs,
+        checks=check_results(scoring.results) if scoring else {},
     )
 
 

@@ -12,6 +12,7 @@ MAX_ATTEMPTS = 5
 
 class JobKind(StrEnum):
     COMPARISON = "comparison"
+    REPORT = "report"
 
 
 class JobStatus(StrEnum):

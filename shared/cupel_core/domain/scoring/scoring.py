@@ -17,6 +17,9 @@ CRITERIA = "criteria"
 """The result type of a judge's verdict."""
 _MAX_REASONS = 3
 """Reasons included in the reason of a combined result."""
+MAX_CHECKS = 20
+"""Results of a conversation that are counted by name."""
+_MAX_CHECK_NAME = 60
 _FORMATS = frozenset({"is-json", "contains-json", "is-xml", "contains-xml"})
 
 
@@ -55,6 +58,7 @@ class Scoring:
             "metrics": dict(self.metrics),
             "tags": list(self.tags),
             "unscored": self.is_unscored or None,
+            "checks": check_results(self.results),
         }
         return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 
@@ -90,6 +94,19 @@ class Scoring:
             evaluator_note=data.get("evaluatorNote"),
             verdict=Verdict.from_json(verdict) if verdict else None,
         )
+
+
+def check_results(results: Sequence[AssertionResult]) -> dict[str, bool | None]:
+    """Whether each passed, by its metric or type, for the statistics of graders; of equal names, the later ones are
+    numbered. Only the first MAX_CHECKS, with short names, because a run has it once per probe."""
+    checks: dict[str, bool | None] = {}
+    for result in results[:MAX_CHECKS]:
+        name = (result.metric or result.type)[:_MAX_CHECK_NAME]
+        number = 2
+        while (numbered := name if number == 2 else f"{name} #{number - 1}") in checks:
+            number += 1
+        checks[numbered] = result.passed
+    return checks
 
 
 class CombinedResult(NamedTuple):

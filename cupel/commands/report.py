@@ -1,0 +1,56 @@
+"""`cupel report`: the written account of a run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cupel.client import Client
+from cupel.commands.options import RunId
+from cupel.errors import UsageError
+from cupel.json_types import Json
+from cupel.printable import printable, printable_json
+from cupel.session import Session
+from cupel_core.domain.reports.records import ReportFormat
+
+_POLL_SECONDS = 1.0
+_OVER = ("COMPLETED", "FAILED")
+
+
+Format = Annotated[ReportFormat, typer.Option("--format", help="How it is written.")]
+Output = Annotated[Path | None, typer.Option("--output", help="File to write; default: standard output.")]
+
+
+def report(
+    ctx: typer.Context, run_id: RunId, report_format: Format = ReportFormat.MARKDOWN, output: Output = None
+) -> None:
+    """Write the report of a run that has ended; it is made first if there is none of its outcomes."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        made = wait_for_report(session, client, client.create_report(run_id))
+        if made["status"] != "COMPLETED":
+            session.remark(f"the report failed: {made['failure']['why']}")
+            raise typer.Exit(1)
+        text = _read(client, run_id, report_format)
+    if output is None:
+        session.out.print(printable(text), markup=False, highlight=False, soft_wrap=True, end="")
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output: {output}: cannot be written: {error}") from None
+    session.remark(f"report {made['id']} in {output}")
+
+
+def wait_for_report(session: Session, client: Client, made: Json) -> Json:
+    """The report once its job has ended."""
+    while made["status"] not in _OVER:
+        session.sleep(_POLL_SECONDS)
+        made = client.get_report(made["runId"], made["id"])
+    return made
+
+
+def _read(client: Client, run_id: str, report_format: ReportFormat) -> str:
+    if report_format is ReportFormat.JSON:
+        return printable_json(client.get_run_report(run_id), indent=2) + "\n"
+    return client.get_run_report_text(run_id, report_format)

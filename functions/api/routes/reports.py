@@ -1,0 +1,126 @@
+"""Reports of runs: as JSON, Markdown or HTML."""
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
+
+from api.pages import bounded_page, bounded_record
+from api.parameters import Cursor, Limit
+from api.rendering import CONTENT_TYPE, Rendered
+from api.routing import OperationRouter
+from cupel_core.clock import utc_now
+from cupel_core.contract.operations import OPERATIONS
+from cupel_core.contract.reports import (
+    ReportContentResponse,
+    ReportConversationPage,
+    ReportConversationResponse,
+    ReportList,
+    ReportResponse,
+    ReportTextsResponse,
+)
+from cupel_core.contract.runs import FailureResponse
+from cupel_core.domain.reports.records import ReportFormat
+from cupel_core.errors import Conflict
+from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.reports import requests
+from cupel_core.reports.render_html import SECURITY_POLICY, render_html
+from cupel_core.reports.render_markdown import render_markdown
+from cupel_core.reports.requests import ReportView
+
+router = OperationRouter()
+
+_MARKDOWN, _HTML = "text/markdown", "text/html"
+
+
+_RESPONSES: dict[int, OpenAPIResponse] = {
+    200: {
+        "description": OPERATIONS["getRunReport"].response,
+        "content": {
+            CONTENT_TYPE: {"model": ReportResponse},
+            _MARKDOWN: {"schema": {"type": "string"}},
+            _HTML: {"schema": {"type": "string"}},
+        },
+    },
+}
+Format = Annotated[
+    ReportFormat | None, Query(description="Takes precedence over the `Accept` header; JSON if neither says otherwise")
+]
+
+
+@router.operation("createReport", status=202)
+def create_report(run_id: str) -> Response[ReportResponse]:
+    view, is_queued = requests.request(router.workspace, run_id, utc_now())
+    return Response(HTTPStatus.ACCEPTED if is_queued else HTTPStatus.OK, CONTENT_TYPE, _response(view))
+
+
+@router.operation("listReports")
+def list_reports(run_id: str) -> ReportList:
+    return ReportList(items=[_response(view) for view in requests.list_reports(router.workspace, run_id)])
+
+
+@router.operation("getReport")
+def get_report(run_id: str, report_id: str) -> Rendered[ReportResponse]:
+    return bounded_record(_response(requests.get(router.workspace, run_id, report_id, utc_now())))
+
+
+@router.operation("getRunReport", responses=_RESPONSES)
+def get_run_report(run_id: str, format: Format = None) -> Response[Any]:  # noqa: A002 - the parameter's name
+    report = _response(requests.get_newest(router.workspace, run_id, utc_now()))
+    match format or _accepted(router.current_event.headers.get("accept", "")):
+        case ReportFormat.MARKDOWN:
+            text = render_markdown(report, _content_of(report))
+            return Response(HTTPStatus.OK, f"{_MARKDOWN}; charset=utf-8", text)
+        case ReportFormat.HTML:
+            html = render_html(report, _content_of(report))
+            headers: dict[str, str | list[str]] = {"Content-Security-Policy": SECURITY_POLICY}
+            return Response(HTTPStatus.OK, f"{_HTML}; charset=utf-8", html, headers=headers)
+    return Response(HTTPStatus.OK, CONTENT_TYPE, bounded_record(report).json.decode())
+
+
+@router.operation("listReportConversations")
+def list_report_conversations(
+    run_id: str, report_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
+) -> Rendered[ReportConversationPage]:
+    entries = requests.list_conversations(router.workspace, run_id, report_id, cursor)
+    return bounded_page(ReportConversationPage, entries, limit, _same)
+
+
+def _same(item: ReportConversationResponse) -> ReportConversationResponse:
+    return item
+
+
+def _accepted(header: str) -> ReportFormat:
+    """The first of the types that there are."""
+    for part in header.split(","):
+        match part.partition(";")[0].strip().lower():
+            case "text/html":
+                return ReportFormat.HTML
+            case "text/markdown" | "text/plain":
+                return ReportFormat.MARKDOWN
+            case "application/json":
+                return ReportFormat.JSON
+    return ReportFormat.JSON
+
+
+def _content_of(report: ReportResponse) -> ReportContentResponse:
+    if report.content is None:
+        raise Conflict(f"the report is {report.status}")
+    return report.content
+
+
+def _response(view: ReportView) -> ReportResponse:
+    record = view.record
+    return ReportResponse(
+        id=record.id,
+        run_id=record.run_id,
+        status=record.status,
+        is_stale=view.is_stale,
+        created_at=record.created_at,
+        completed_at=record.completed_at,
+        failure=FailureResponse.of(record.failure) if record.failure else None,
+        content=ReportContentResponse.model_validate_json(view.content) if view.content else None,
+        texts=ReportTextsResponse.model_validate_json(view.texts) if view.texts else None,
+    )

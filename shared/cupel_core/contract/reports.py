@@ -1,0 +1,195 @@
+"""Reports of runs."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
+from cupel_core.contract.columns import ColumnFields
+from cupel_core.contract.common import ResponseModel, Time
+from cupel_core.contract.estimates import EstimateIntervalResponse
+from cupel_core.contract.runs import FailureResponse
+from cupel_core.domain.analysis.jobs import JobStatus
+from cupel_core.domain.runs.run import RunStatus
+from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
+
+ConversationId = Annotated[str, Field(description="Id of the transcript, and of its probe")]
+
+
+class RoleCostResponse(ResponseModel):
+    """Calls of one kind."""
+
+    role: Annotated[Literal["target", "judge", "persona", "summary"], Field(description="What models were called for")]
+    calls: Annotated[int, Field(description="Number of calls")]
+    usd: Annotated[float | None, Field(description="Null if a price is unknown")]
+    priced_usd: Annotated[float, Field(description="The part of it whose price is known")]
+
+
+class ReportFiguresResponse(ResponseModel):
+    """Figures of a target and prompt, or of all together."""
+
+    completed: Annotated[int, Field(description="Conversations with a transcript")]
+    errored: Annotated[int, Field(description="Infrastructure errors; they never count against the target")]
+    unscored: Annotated[int, Field(description="Completed ones of which a weighted assertion could not be computed")]
+    win_rate: Annotated[ShareEstimateResponse, Field(description="Passed conversations among the judged")]
+    turns: Annotated[QuantilesResponse | None, Field(description="Answers of the target per conversation")]
+    duration_ms: Annotated[QuantilesResponse | None, Field(description="Time in the target's calls per conversation")]
+    mean_turn_ms: Annotated[float | None, Field(description="Time in the target's calls per answer, on average")]
+    input_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls per conversation")]
+    output_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls per conversation")]
+    total_input_tokens: Annotated[int, Field(description="Of all conversations together")]
+    total_output_tokens: Annotated[int, Field(description="Of all conversations together")]
+    costs: Annotated[list[RoleCostResponse], Field(description="By what models were called for")]
+
+
+class ReportColumnResponse(ColumnFields):
+    name: Annotated[str, Field(description="Of target and prompt, for people")]
+    figures: Annotated[ReportFiguresResponse, Field(description="Of this target and prompt")]
+
+
+class ReportCostResponse(ResponseModel):
+    """What the run has cost, against the estimate."""
+
+    usd: Annotated[float | None, Field(description="Of all calls; null if a price is unknown")]
+    priced_usd: Annotated[float, Field(description="The part of it whose price is known")]
+    estimated_usd: Annotated[
+        EstimateIntervalResponse | None,
+        Field(description="What an estimate of this run says, at the prices of today; null if it cannot be made"),
+    ]
+    difference_usd: Annotated[float | None, Field(description="Spent less expected")]
+    difference_share: Annotated[float | None, Field(description="Of the expected cost; null if that is 0")]
+    price_list: Annotated[str, Field(description="The price list of the estimate")]
+
+
+class FailureModeResponse(ResponseModel):
+    """A failure tag."""
+
+    tag: Annotated[str, Field(description="Failure tag")]
+    count: Annotated[int, Field(description="Conversations with this tag")]
+    share: Annotated[float, Field(description="Of the completed conversations")]
+    sample_conversation_ids: Annotated[
+        list[str], Field(description="Up to five: the lowest scores, spread over scenarios and targets")
+    ]
+
+
+class CheckStatisticsResponse(ResponseModel):
+    """Results of an assertion, or of the judge's criteria."""
+
+    name: Annotated[str, Field(description="Its metric, or its type")]
+    passed: Annotated[int, Field(description="Conversations that passed it")]
+    failed: Annotated[int, Field(description="Conversations that failed it")]
+    errors: Annotated[int, Field(description="Could not be computed")]
+    pass_rate: Annotated[float | None, Field(description="Passed among those that were computed")]
+    interval: Annotated[
+        list[float] | None, Field(serialization_alias="interval95", description="95 % interval, Wilson's")
+    ]
+
+
+class GraderAgreementResponse(ResponseModel):
+    """Two graders of the same conversations: the run's own scoring, a rescore, or corrections by users."""
+
+    first: Annotated[str, Field(description="`run`, or the id of a rescore")]
+    second: Annotated[str, Field(description="`corrections`, or the id of a rescore")]
+    conversations: Annotated[int, Field(description="Judged by both")]
+    agreement: Annotated[float | None, Field(description="Share of equal verdicts")]
+    kappa: Annotated[float | None, Field(description="Cohen's")]
+    kappa_interval: Annotated[
+        list[float] | None, Field(serialization_alias="kappaInterval95", description="95 % interval, by a bootstrap")
+    ]
+    alpha: Annotated[float | None, Field(description="Krippendorff's, nominal")]
+    note: Annotated[str | None, Field(description="What limits these figures")]
+
+
+class ErrorCountResponse(ResponseModel):
+    code: Annotated[str, Field(description="Of the infrastructure error")]
+    probes: Annotated[int, Field(description="Probes that ended in it")]
+
+
+class ReportConversationResponse(ResponseModel):
+    conversation_id: ConversationId
+    target_id: Annotated[str, Field(description="Label of the target, or its model")]
+    prompt_id: Annotated[str | None, Field(description="Prompt of the definition; null if it has none")]
+    scenario_id: str
+    success: Annotated[bool | None, Field(description="Null if it was not judged")]
+    score: Annotated[float | None, Field(description="From 0 to 1; null if it was not judged")]
+    failure_tags: Annotated[list[str], Field(description="At most 20")]
+    assertion_results: Annotated[
+        dict[str, bool | None], Field(description="By metric or type; null if it could not be computed")
+    ]
+
+
+class ReportConversationPage(ResponseModel):
+    items: list[ReportConversationResponse]
+    next_cursor: str | None
+
+
+class ReportContentResponse(ResponseModel):
+    """The figures of a report: nothing that was said."""
+
+    run_name: Annotated[str | None, Field(description="The run's own name")]
+    definition_id: str
+    definition_name: Annotated[str | None, Field(description="As it was at the start")]
+    definition_version: int
+    run_status: Annotated[RunStatus, Field(description="Status of the run")]
+    started_at: Time | None
+    completed_at: Time | None
+    probes: Annotated[int, Field(description="Probes of the run")]
+    scenarios: Annotated[int | None, Field(description="Scenarios of the run")]
+    scenario_total: Annotated[int | None, Field(description="Scenarios of the definition's version")]
+    judge_model: str | None
+    evaluators: Annotated[
+        dict[EvaluatorName, EvaluatorStatus], Field(description="Of a batch: which default evaluators ran, or why not")
+    ]
+    overall: Annotated[ReportFiguresResponse, Field(description="Of all targets together")]
+    columns: Annotated[list[ReportColumnResponse], Field(description="By target, then by prompt")]
+    errors: Annotated[list[ErrorCountResponse], Field(description="Infrastructure errors, the most frequent first")]
+    cost: Annotated[ReportCostResponse, Field(description="Spent, against an estimate")]
+    top_failure_modes: Annotated[list[FailureModeResponse], Field(description="At most 20, the most frequent first")]
+    failure_tags: Annotated[int, Field(description="Number of different failure tags; 1,000 if there are more")]
+    judge_stats: Annotated[list[CheckStatisticsResponse], Field(description="At most 100, the least passed first")]
+    grader_agreement: Annotated[
+        list[GraderAgreementResponse], Field(description="Of the run with rescores and with corrections by users")
+    ]
+    conversations: Annotated[list[ReportConversationResponse], Field(description="The first 1,000 completed ones")]
+    notes: Annotated[list[str], Field(description="What could not be computed, and why")]
+
+
+class ExcerptMessageResponse(ResponseModel):
+    role: Annotated[str, Field(description="`user`, `assistant`, `tool`, or `note` for what is left out")]
+    content: Annotated[str, Field(description="What was said; cuts are marked")]
+
+
+class ExcerptResponse(ResponseModel):
+    """Parts of a conversation with a failure tag."""
+
+    conversation_id: ConversationId
+    tag: Annotated[str, Field(description="Failure tag")]
+    column: Annotated[str, Field(description="Target and prompt")]
+    scenario_id: str
+    reason: Annotated[str, Field(description="Why it failed, as the graders say")]
+    excerpt: Annotated[list[ExcerptMessageResponse], Field(description="Opening and last exchanges; cuts are marked")]
+
+
+class ReportTextsResponse(ResponseModel):
+    """What quotes conversations. It is deleted with them."""
+
+    excerpts: Annotated[list[ExcerptResponse], Field(description="Two of each of the ten most frequent failure modes")]
+
+
+class ReportResponse(ResponseModel):
+    id: str
+    run_id: str
+    status: JobStatus
+    is_stale: Annotated[bool, Field(description="Whether the run has other outcomes by now")]
+    created_at: Time
+    completed_at: Time | None
+    failure: FailureResponse | None
+    content: Annotated[ReportContentResponse | None, Field(description="Null until it is completed, and in lists")]
+    texts: Annotated[
+        ReportTextsResponse | None,
+        Field(description="Null until it is completed, in lists, and once a conversation of the run was deleted"),
+    ]
+
+
+class ReportList(ResponseModel):
+    items: list[ReportResponse]

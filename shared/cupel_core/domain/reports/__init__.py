@@ -1,0 +1,1 @@
+"""Reports of runs: which conversations they show, and how far graders agree."""

@@ -1,0 +1,74 @@
+"""What is stored of a report beside its document."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from hashlib import sha256
+
+from cupel_core.domain.analysis.jobs import JobStatus
+from cupel_core.domain.runs.run import RunFailure
+
+ALGORITHM = "report-1"
+"""Part of a report's id; another one when the same inputs would give another document."""
+
+
+class ReportFormat(StrEnum):
+    JSON = "json"
+    MARKDOWN = "md"
+    HTML = "html"
+
+
+@dataclass(frozen=True)
+class ReportInputs:
+    """What a report is computed from: equal inputs are the same report."""
+
+    run_id: str
+    revision: str
+    """Identifies the outcomes."""
+    rescore_ids: tuple[str, ...] = ()
+    """Completed rescores, whose agreement with the run is reported."""
+
+    @property
+    def report_id(self) -> str:
+        text = json.dumps([ALGORITHM, self.run_id, self.revision, self.rescore_ids])
+        return f"rep_{sha256(text.encode()).hexdigest()[:24]}"
+
+
+@dataclass(frozen=True)
+class ReportRecord:
+    """A report as stored, without its document."""
+
+    workspace: str
+    run_id: str
+    id: str
+    created_at: datetime
+    status: JobStatus = JobStatus.QUEUED
+    """RUNNING is known from the job only."""
+    completed_at: datetime | None = None
+    failure: RunFailure | None = None
+    texts_expire_at: datetime | None = None
+    """When the first of the quoted conversations expires; from then on no text of the report is shown."""
+
+    @property
+    def job_id(self) -> str:
+        return f"job_{self.id}"
+
+    @property
+    def result_id(self) -> str:
+        """What its job computes."""
+        return f"{self.run_id}/{self.id}"
+
+    def completed(self, texts_expire_at: datetime | None, now: datetime) -> "ReportRecord":
+        return replace(self, status=JobStatus.COMPLETED, completed_at=now, texts_expire_at=texts_expire_at)
+
+    def failed(self, failure: RunFailure, now: datetime) -> "ReportRecord":
+        return replace(self, status=JobStatus.FAILED, completed_at=now, failure=failure)
+
+    def shows_texts(self, now: datetime) -> bool:
+        return self.texts_expire_at is None or self.texts_expire_at > now
+
+
+def earliest(times: Iterable[datetime | None]) -> datetime | None:
+    return min((time for time in times if time is not None), default=None)

@@ -1,0 +1,79 @@
+"""Which conversations a report shows: deterministic, spread over scenarios, targets and personas."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from heapq import heappush, heappushpop
+from typing import NamedTuple
+
+MAX_TAGS = 20
+"""The most frequent ones, of which conversations are shown."""
+MAX_CANDIDATES = 100
+"""Per tag: those with the lowest scores."""
+
+
+class SampleCandidate(NamedTuple):
+    """A conversation that may be shown."""
+
+    probe_index: int
+    score: float
+    """0 if it has none."""
+    column: int
+    scenario: str
+    persona: str | None
+    rank: int
+    """Orders equal ones: the same for the same seed."""
+
+    @property
+    def order(self) -> tuple[float, int]:
+        return self.score, self.rank
+
+
+def rank_of(seed: int, index: int) -> int:
+    return int.from_bytes(sha256(f"{seed}:{index}".encode()).digest()[:8])
+
+
+@dataclass
+class CandidatePool:
+    """The candidates with the lowest scores, in constant memory."""
+
+    _heap: list[tuple[float, int, SampleCandidate]] = field(default_factory=list)
+
+    def add(self, candidate: SampleCandidate) -> None:
+        entry = (-candidate.score, -candidate.rank, candidate)
+        if len(self._heap) < MAX_CANDIDATES:
+            heappush(self._heap, entry)
+        elif entry > self._heap[0]:
+            heappushpop(self._heap, entry)
+
+    @property
+    def candidates(self) -> list[SampleCandidate]:
+        """The lowest score first."""
+        return sorted((entry[2] for entry in self._heap), key=lambda candidate: candidate.order)
+
+
+def lowest_first(candidates: Sequence[SampleCandidate], count: int) -> list[SampleCandidate]:
+    """The lowest scores; of equal ones, those of scenarios and targets that are shown least."""
+    return list(_greedy(candidates, count, by_score=True, shown=Counter()))
+
+
+def _greedy(
+    candidates: Iterable[SampleCandidate], count: int, *, by_score: bool, shown: Counter[object]
+) -> Iterator[SampleCandidate]:
+    left = list(candidates)
+    for _ in range(min(count, len(left))):
+        chosen = min(left, key=lambda each: _key(each, shown, by_score=by_score))
+        left.remove(chosen)
+        shown.update(_properties(chosen))
+        yield chosen
+
+
+def _key(candidate: SampleCandidate, shown: Counter[object], *, by_score: bool) -> tuple[float, float, int]:
+    times = sum(shown[each] for each in _properties(candidate))
+    first, second = (candidate.score, times) if by_score else (times, candidate.score)
+    return first, second, candidate.rank
+
+
+def _properties(candidate: SampleCandidate) -> tuple[object, ...]:
+    return ("scenario", candidate.scenario), ("column", candidate.column), ("persona", candidate.persona)

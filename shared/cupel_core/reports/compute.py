@@ -1,0 +1,65 @@
+"""Computes a report: figures from the counts, samples from one pass over the outcomes, excerpts of transcripts."""
+
+from collections.abc import Callable
+
+from cupel_core.analysis.tabulate import counted_inputs
+from cupel_core.clock import utc_now
+from cupel_core.contract.common import ResponseModel
+from cupel_core.domain.analysis.jobs import JobStatus
+from cupel_core.domain.estimates.intervals import EstimateInterval
+from cupel_core.domain.reports.records import ReportRecord
+from cupel_core.domain.runs.run import TERMINAL, Run, RunFailure
+from cupel_core.errors import Conflict, Invalid, NotFound
+from cupel_core.messages import RunRef
+from cupel_core.reports.excerpts import read_excerpts
+from cupel_core.reports.measure import measure
+from cupel_core.reports.requests import current_inputs
+from cupel_core.runs.estimate import estimate_run_again
+from cupel_core.store import reports, runs
+
+
+def compute(workspace: str, result_id: str, note_stage: Callable[[str], None]) -> None:
+    """Raises NotFound if the run was deleted, and Conflict if it goes on again.
+
+    Repeating it stores the same figures, as long as the run has the same outcomes.
+    """
+    record = _record(workspace, result_id)
+    if record.status is JobStatus.COMPLETED:  # The worker before was interrupted after this.
+        return
+    run = runs.get(RunRef(workspace, record.run_id))
+    inputs = current_inputs(run)
+    if run.status not in TERMINAL or inputs.report_id != record.id:
+        raise Conflict("the run has changed since the report was requested; request another one")
+    note_stage("measuring")
+    content = measure(counted_inputs(run), inputs.rescore_ids, _estimated(run)).content
+    note_stage("reading samples")
+    read = read_excerpts(run, content.top_failure_modes, utc_now())
+    note_stage("storing")
+    reports.save_documents(record, _json(content), _json(read.texts))
+    reports.end(record.completed(read.expires_at, utc_now()))
+
+
+def fail(workspace: str, result_id: str, failure: RunFailure) -> None:
+    run_id, _, report_id = result_id.partition("/")
+    record = reports.find(RunRef(workspace, run_id), report_id)
+    if record is not None:
+        reports.end(record.failed(failure, utc_now()))
+
+
+def _record(workspace: str, result_id: str) -> ReportRecord:
+    run_id, _, report_id = result_id.partition("/")
+    return reports.get(RunRef(workspace, run_id), report_id)
+
+
+def _estimated(run: Run) -> EstimateInterval | None:
+    """None if a price is unknown, or if something that the estimate reads was deleted."""
+    try:
+        estimate = estimate_run_again(run)
+    except (Invalid, NotFound):
+        return None
+    return None if estimate.unpriced else estimate.usd
+
+
+def _json(document: ResponseModel) -> bytes:
+    """By the names of fields, as it is read again."""
+    return document.model_dump_json().encode()

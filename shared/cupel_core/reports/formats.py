@@ -1,0 +1,187 @@
+"""Figures of a report as texts for people."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
+from cupel_core.contract.reports import ReportContentResponse, ReportCostResponse, ReportFiguresResponse, ReportResponse
+
+NONE = "–"
+
+
+class ReportTable(NamedTuple):
+    """A table for Markdown and HTML; the first column is text, the others are figures."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def title_of(report: ReportResponse, content: ReportContentResponse) -> str:
+    return content.run_name or content.definition_name or report.run_id
+
+
+def percent(share: float | None) -> str:
+    return NONE if share is None else f"{share:.1%}"
+
+
+def share_text(share: ShareEstimateResponse) -> str:
+    """The share with its interval."""
+    if share.share is None or not share.interval:
+        return percent(share.share)
+    low, high = share.interval
+    return f"{percent(share.share)} ({percent(low)} to {percent(high)})"
+
+
+def usd(amount: float | None) -> str:
+    if amount is None:
+        return NONE
+    sign = "-" if amount < 0 else ""
+    return f"{sign}${abs(amount):,.2f}" if abs(amount) >= 1 or not amount else f"{sign}${abs(amount):.2g}"
+
+
+def seconds(milliseconds: float | None) -> str:
+    return NONE if milliseconds is None else f"{milliseconds / 1_000:,.2f} s"
+
+
+def number(value: float | None) -> str:
+    return NONE if value is None else f"{value:,.0f}"
+
+
+def decimal(value: float | None) -> str:
+    return NONE if value is None else f"{value:.2f}"
+
+
+def named_figures(content: ReportContentResponse) -> Iterator[tuple[str, ReportFiguresResponse]]:
+    """Each target and prompt, and all together if there are several."""
+    for column in content.columns:
+        yield column.name, column.figures
+    if len(content.columns) > 1:
+        yield "all", content.overall
+
+
+def outcome_table(content: ReportContentResponse) -> ReportTable:
+    header = ("target", "completed", "errors", "judged", "passed", "unscored", "win rate (95 % interval)")
+    rows = (
+        (
+            name,
+            number(each.completed),
+            number(each.errored),
+            number(each.win_rate.trials),
+            number(each.win_rate.successes),
+            number(each.unscored),
+            share_text(each.win_rate),
+        )
+        for name, each in named_figures(content)
+    )
+    return ReportTable(header, tuple(rows))
+
+
+def operations_table(content: ReportContentResponse) -> ReportTable:
+    header = ("target", "turns mean", "p95", "duration mean", "p50", "p95", "max", "per turn")
+    rows = (
+        (
+            name,
+            decimal(_mean(each.turns)),
+            number(_p95(each.turns)),
+            seconds(_mean(each.duration_ms)),
+            seconds(each.duration_ms.p50 if each.duration_ms else None),
+            seconds(_p95(each.duration_ms)),
+            seconds(each.duration_ms.max if each.duration_ms else None),
+            seconds(each.mean_turn_ms),
+        )
+        for name, each in named_figures(content)
+    )
+    return ReportTable(header, tuple(rows))
+
+
+def token_table(content: ReportContentResponse) -> ReportTable:
+    header = ("target", "input mean", "p95", "sum", "output mean", "p95", "sum")
+    rows = (
+        (
+            name,
+            number(_mean(each.input_tokens)),
+            number(_p95(each.input_tokens)),
+            number(each.total_input_tokens),
+            number(_mean(each.output_tokens)),
+            number(_p95(each.output_tokens)),
+            number(each.total_output_tokens),
+        )
+        for name, each in named_figures(content)
+    )
+    return ReportTable(header, tuple(rows))
+
+
+def cost_table(content: ReportContentResponse) -> ReportTable:
+    roles = [cost.role for cost in content.overall.costs]
+    rows = ((name, *(_cost_text(each, role) for role in roles)) for name, each in named_figures(content))
+    return ReportTable(("target", *roles), tuple(rows))
+
+
+def _cost_text(figures: ReportFiguresResponse, role: str) -> str:
+    cost = next(each for each in figures.costs if each.role == role)
+    if not cost.calls:
+        return NONE
+    return usd(cost.usd) if cost.usd is not None else f"at least {usd(cost.priced_usd)}"
+
+
+def cost_sentence(cost: ReportCostResponse) -> str:
+    spent = f"Spent {usd(cost.usd)}" if cost.usd is not None else f"Spent at least {usd(cost.priced_usd)}"
+    expected = cost.estimated_usd
+    if expected is None:
+        return f"{spent}; there is no estimate to compare it with."
+    share = f", {cost.difference_share:+.0%}" if cost.difference_share is not None else ""
+    difference = f" (difference {usd(cost.difference_usd)}{share})" if cost.difference_usd is not None else ""
+    return (
+        f"{spent}; an estimate says {usd(expected.expected)}, from {usd(expected.low)} to {usd(expected.high)}"
+        f"{difference}, at prices of {cost.price_list}."
+    )
+
+
+def failure_table(content: ReportContentResponse) -> ReportTable:
+    rows = (
+        (mode.tag, number(mode.count), percent(mode.share), ", ".join(map(_short_id, mode.sample_conversation_ids)))
+        for mode in content.top_failure_modes
+    )
+    return ReportTable(("failure mode", "conversations", "share of completed", "samples"), tuple(rows))
+
+
+def _short_id(conversation_id: str) -> str:
+    """Without the id of the run, which the report begins with."""
+    return f"…-{conversation_id.rpartition('-')[2]}"
+
+
+def check_table(content: ReportContentResponse) -> ReportTable:
+    rows = (
+        (each.name, number(each.passed), number(each.failed), number(each.errors), _rate(each.pass_rate, each.interval))
+        for each in content.judge_stats
+    )
+    return ReportTable(("assertion", "passed", "failed", "not computed", "pass rate (95 % interval)"), tuple(rows))
+
+
+def agreement_table(content: ReportContentResponse) -> ReportTable:
+    rows = (
+        (
+            f"{each.first} and {each.second}",
+            number(each.conversations),
+            percent(each.agreement),
+            decimal(each.kappa),
+            " to ".join(map(decimal, each.kappa_interval or ())) or NONE,
+            decimal(each.alpha),
+            each.note or "",
+        )
+        for each in content.grader_agreement
+    )
+    header = ("graders", "conversations", "agreement", "kappa", "95 % interval", "alpha", "note")
+    return ReportTable(header, tuple(rows))
+
+
+def _rate(share: float | None, interval: Sequence[float] | None) -> str:
+    return percent(share) if not interval else f"{percent(share)} ({' to '.join(map(percent, interval))})"
+
+
+def _mean(quantiles: QuantilesResponse | None) -> float | None:
+    return quantiles.mean if quantiles else None
+
+
+def _p95(quantiles: QuantilesResponse | None) -> float | None:
+    return quantiles.p95 if quantiles else None

@@ -1,0 +1,210 @@
+"""The figures of a report, from the counts that all statistics of a run are computed from."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from cupel_core.analysis.basic import analyze_counts
+from cupel_core.analysis.tabulate import CountedInputs, read_counts
+from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
+from cupel_core.contract.estimates import EstimateIntervalResponse
+from cupel_core.contract.reports import (
+    CheckStatisticsResponse,
+    ErrorCountResponse,
+    FailureModeResponse,
+    GraderAgreementResponse,
+    ReportColumnResponse,
+    ReportContentResponse,
+    ReportCostResponse,
+    ReportFiguresResponse,
+    RoleCostResponse,
+)
+from cupel_core.domain.analysis.basic import Quantiles
+from cupel_core.domain.analysis.column_totals import CheckCount, ColumnTotals
+from cupel_core.domain.analysis.estimates import GroupEstimate
+from cupel_core.domain.estimates.intervals import EstimateInterval
+from cupel_core.domain.reports.grader_agreement import MIN_PAIRS, GraderPairs
+from cupel_core.domain.reports.samples import MAX_TAGS, lowest_first
+from cupel_core.domain.runs.identifiers import transcript_id
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.scoring.default_evaluators import EvaluatorStatus
+from cupel_core.domain.statistics import wilson_interval
+from cupel_core.providers.prices import price_list_version
+from cupel_core.reports.scan import Scan
+
+MAX_CHECKS = 100
+SAMPLES_PER_TAG = 5
+
+
+class Measured(NamedTuple):
+    content: ReportContentResponse
+    scan: Scan
+    """The pass over the outcomes that samples were chosen from."""
+
+
+def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: EstimateInterval | None) -> Measured:
+    run, counts = inputs.run, read_counts(inputs)
+    analysis = analyze_counts(run, counts)
+    totals = [counts.totals.column(number) for number in range(len(run.plan.columns))]
+    overall = _sum(totals)
+    scan = Scan(run, frozenset(tag for tag, _ in _top_tags(overall)), rescore_ids).read()
+    content = ReportContentResponse(
+        run_name=run.labels.name,
+        definition_id=run.definition_id,
+        definition_name=run.definition_name,
+        definition_version=run.definition_version,
+        run_status=run.status,
+        started_at=run.started_at,
+        completed_at=run.completed_at,
+        probes=run.plan.total,
+        scenarios=run.scenario_count,
+        scenario_total=run.scenario_total,
+        judge_model=run.grader_config.judge_model,
+        evaluators=dict(run.evaluators),
+        overall=figures(analysis.overall, overall),
+        columns=[
+            ReportColumnResponse(
+                **ReportColumnResponse.fields_of_column(column),
+                name=column.name,
+                figures=figures(analysed.estimate, total),
+            )
+            for column, analysed, total in zip(run.plan.columns, analysis.columns, totals, strict=True)
+        ],
+        errors=_errors(overall),
+        cost=_cost(overall, estimated),
+        top_failure_modes=list(_failure_modes(overall, analysis.overall.completed, scan)),
+        failure_tags=len(overall.tags),
+        judge_stats=list(_check_statistics(overall.checks)),
+        grader_agreement=[_agreement(*names, pairs) for names, pairs in scan.pairs.items()],
+        conversations=scan.conversations,
+        notes=list(_notes(run, analysis.overall)),
+    )
+    return Measured(content, scan)
+
+
+def _sum(totals: Sequence[ColumnTotals]) -> ColumnTotals:
+    overall = ColumnTotals()
+    for each in totals:
+        overall.merge(each)
+    return overall
+
+
+def figures(estimate: GroupEstimate, totals: ColumnTotals) -> ReportFiguresResponse:
+    histograms = totals.histograms
+    duration, turns = histograms["durations_ms"], histograms["turns"]
+    return ReportFiguresResponse(
+        completed=estimate.completed,
+        errored=estimate.errored,
+        unscored=totals.unscored,
+        win_rate=ShareEstimateResponse.model_validate(estimate.pass_rate),
+        turns=_quantiles(totals, "turns"),
+        duration_ms=_quantiles(totals, "durations_ms"),
+        mean_turn_ms=duration.total / turns.total if turns.total else None,
+        input_tokens=_quantiles(totals, "input_tokens"),
+        output_tokens=_quantiles(totals, "output_tokens"),
+        total_input_tokens=histograms["input_tokens"].total,
+        total_output_tokens=histograms["output_tokens"].total,
+        costs=_role_costs(totals),
+    )
+
+
+def _quantiles(totals: ColumnTotals, name: str) -> QuantilesResponse | None:
+    found = Quantiles.of(totals.histograms[name])
+    return None if found is None else QuantilesResponse.model_validate(found)
+
+
+def _role_costs(totals: ColumnTotals) -> list[RoleCostResponse]:
+    return [
+        RoleCostResponse.model_validate(
+            {"role": role, "calls": cost.calls, "usd": cost.usd, "priced_usd": cost.nano_usd / 1e9}
+        )
+        for role, cost in totals.costs.items()
+    ]
+
+
+def _cost(totals: ColumnTotals, estimated: EstimateInterval | None) -> ReportCostResponse:
+    spent, priced = totals.cost_usd, sum(cost.nano_usd for cost in totals.costs.values()) / 1e9
+    expected = estimated.expected if estimated else None
+    difference = None if spent is None or expected is None else spent - expected
+    return ReportCostResponse(
+        usd=spent,
+        priced_usd=priced,
+        estimated_usd=EstimateIntervalResponse.of(estimated) if estimated else None,
+        difference_usd=difference,
+        difference_share=None if difference is None or not expected else difference / expected,
+        price_list=price_list_version(),
+    )
+
+
+def _errors(totals: ColumnTotals) -> list[ErrorCountResponse]:
+    counted = ((error.probes, code) for code, error in totals.errors.items())
+    return [ErrorCountResponse(code=code, probes=probes) for probes, code in sorted(counted, reverse=True)]
+
+
+def _top_tags(totals: ColumnTotals) -> list[tuple[str, int]]:
+    return sorted(totals.tags.items(), key=lambda each: (-each[1], each[0]))[:MAX_TAGS]
+
+
+def _failure_modes(totals: ColumnTotals, completed: int, scan: Scan) -> Iterator[FailureModeResponse]:
+    for tag, count in _top_tags(totals):
+        pool = scan.candidates.get(tag)
+        samples = lowest_first(pool.candidates, SAMPLES_PER_TAG) if pool else []
+        yield FailureModeResponse(
+            tag=tag,
+            count=count,
+            share=count / completed if completed else 0.0,
+            sample_conversation_ids=[transcript_id(scan.run.id, sample.probe_index) for sample in samples],
+        )
+
+
+def _check_statistics(checks: Mapping[str, CheckCount]) -> Iterator[CheckStatisticsResponse]:
+    def rate(counted: CheckCount) -> float | None:
+        computed = counted.passed + counted.failed
+        return counted.passed / computed if computed else None
+
+    ordered = sorted(checks.items(), key=lambda each: (rate(each[1]) is None, rate(each[1]), each[0]))
+    for name, counted in ordered[:MAX_CHECKS]:
+        interval = wilson_interval(counted.passed, counted.passed + counted.failed)
+        yield CheckStatisticsResponse(
+            name=name,
+            passed=counted.passed,
+            failed=counted.failed,
+            errors=counted.errors,
+            pass_rate=rate(counted),
+            interval=list(interval) if interval else None,
+        )
+
+
+def _agreement(first: str, second: str, pairs: GraderPairs) -> GraderAgreementResponse:
+    interval, few = pairs.kappa_interval(), pairs.conversations < MIN_PAIRS
+    return GraderAgreementResponse(
+        first=first,
+        second=second,
+        conversations=pairs.conversations,
+        agreement=pairs.agreement,
+        kappa=pairs.kappa,
+        kappa_interval=list(interval) if interval else None,
+        alpha=pairs.alpha,
+        note=f"fewer than {MIN_PAIRS} conversations: these figures say little" if few else None,
+    )
+
+
+_WHY_NOT = {
+    EvaluatorStatus.OFF: "was switched off",
+    EvaluatorStatus.NO_GOAL: "did not run: the batch has no goal",
+    EvaluatorStatus.NO_FORMAT: "did not run: no format was requested",
+    EvaluatorStatus.NO_JUDGE: "did not run: the run has no judge",
+}
+
+
+def _notes(run: Run, overall: GroupEstimate) -> Iterator[str]:
+    for name, status in run.evaluators.items():
+        if status is not EvaluatorStatus.ACTIVE:
+            yield f"The evaluator {name} {_WHY_NOT[status]}."
+    if not overall.completed:
+        yield "No probe has completed, so there is nothing to judge."
+    elif not overall.pass_rate.trials:
+        yield "No conversation was judged: the run has neither criteria nor assertions that decide."
+    elif overall.pass_rate.scenarios == 1:
+        yield "All judged conversations are of one scenario: the interval says nothing about other scenarios."
+    if run.scenario_total and run.scenario_count and run.scenario_count < run.scenario_total:
+        yield f"The run has {run.scenario_count:,} of {run.scenario_total:,} scenarios; these figures are about them."

@@ -1,0 +1,156 @@
+"""A report as one HTML file: no script, nothing loaded, made for screens and for print."""
+
+from collections.abc import Iterator, Sequence
+
+from cupel_core.contract.reports import ExcerptResponse, ReportContentResponse, ReportResponse
+from cupel_core.reports import formats
+from cupel_core.reports.charts import Bar, bar_chart
+from cupel_core.reports.formats import ReportTable
+from cupel_core.reports.markup import Element, MarkupNode, element
+
+MAX_CONVERSATIONS = 200
+SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_STYLE = """
+:root { color-scheme: light dark; --text: #1d2530; --muted: #5b6776; --line: #d9dfe6; --bar: #3f6fb5; --back: #fff;
+  --shade: #f4f6f9; }
+@media (prefers-color-scheme: dark) { :root { --text: #e4e9ef; --muted: #9aa6b4; --line: #39424d; --bar: #7ba4e0;
+  --back: #171c22; --shade: #20262e; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 2rem 1.25rem; max-width: 60rem; background: var(--back); color: var(--text);
+  font: 15px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.6rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; padding-bottom: .25rem; border-bottom: 1px solid var(--line); }
+h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; overflow-wrap: anywhere; }
+p { margin: .4rem 0; overflow-wrap: anywhere; } .muted { color: var(--muted); }
+.stale { border-left: 4px solid #c0392b; padding: .4rem .8rem; background: var(--shade); }
+.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9rem; }
+th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid var(--line); vertical-align: top;
+  font-variant-numeric: tabular-nums; overflow-wrap: break-word; }
+th:first-child, td:first-child { text-align: left; min-width: 9rem; } td:last-child { max-width: 20rem; }
+th { color: var(--muted); font-weight: 600; }
+svg { width: 100%; height: auto; margin: .5rem 0 1rem; font: 13px system-ui, sans-serif; }
+svg text { fill: var(--text); } svg .bar { fill: var(--bar); } svg .whisker { stroke: var(--text); stroke-width: 1.5; }
+.message { margin: .4rem 0; padding: .5rem .8rem; background: var(--shade); border-radius: .4rem;
+  white-space: pre-wrap; overflow-wrap: anywhere; }
+.role { display: block; color: var(--muted); font-size: .8rem; }
+@media print { :root { --text: #000; --muted: #444; --line: #bbb; --bar: #777; --back: #fff; --shade: #f2f2f2; }
+  body { max-width: none; padding: 0; font-size: 10pt; } h2 { break-after: avoid; }
+  tr, svg, .message { break-inside: avoid; }
+  .wide { overflow: visible; } }
+"""
+
+
+def render_html(report: ReportResponse, content: ReportContentResponse) -> str:
+    title = formats.title_of(report, content)
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=SECURITY_POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", f"Report: {title}"),
+    )
+    body = element("body", element("main", element("h1", title), *_parts(report, content)))
+    # The style is ours and has characters that a text would escape.
+    styled = head.render().replace("</head>", f"<style>{_STYLE}</style></head>")
+    return f'<!DOCTYPE html>\n<html lang="en">{styled}{body.render()}</html>\n'
+
+
+def _parts(report: ReportResponse, content: ReportContentResponse) -> Iterator[MarkupNode]:
+    yield element("p", _description(report, content), class_="muted")
+    if report.is_stale:
+        yield element("p", "The run has other outcomes by now: this report is about earlier ones.", class_="stale")
+    if content.notes:
+        yield element("ul", *(element("li", note) for note in content.notes))
+    yield from _section("Outcome", formats.outcome_table(content), _win_rates(content))
+    errors = tuple((each.code, formats.number(each.probes)) for each in content.errors)
+    yield from _section("Infrastructure errors", ReportTable(("code", "probes"), errors))
+    yield from _section("Failure modes", formats.failure_table(content), _failure_modes(content))
+    yield from _excerpts(report.texts.excerpts if report.texts else ())
+    yield from _section("Assertions", formats.check_table(content))
+    yield from _section("Agreement between graders", formats.agreement_table(content))
+    yield from _section("Turns and latency", formats.operations_table(content), _durations(content))
+    yield from _section("Tokens", formats.token_table(content))
+    yield from _section("Cost", formats.cost_table(content), _costs(content))
+    yield element("p", formats.cost_sentence(content.cost))
+    yield from _conversations(content)
+
+
+def _description(report: ReportResponse, content: ReportContentResponse) -> str:
+    definition = content.definition_name or content.definition_id
+    ended = f", ended {content.completed_at:%Y-%m-%d %H:%M} UTC" if content.completed_at else ""
+    return (
+        f"Run {report.run_id} of {definition}, version {content.definition_version}: "
+        f"{content.run_status}, {content.probes:,} probes{ended}"
+    )
+
+
+def _section(heading: str, table: ReportTable, chart: Element | None = None) -> Iterator[MarkupNode]:
+    if table.rows:
+        yield element("h2", heading)
+        if chart is not None:
+            yield chart
+        yield _table(table)
+
+
+def _table(table: ReportTable) -> Element:
+    header = element("tr", *(element("th", cell, scope="col") for cell in table.header))
+    rows = (element("tr", *(element("td", cell) for cell in row)) for row in table.rows)
+    return element("div", element("table", element("thead", header), element("tbody", *rows)), class_="wide")
+
+
+def _win_rates(content: ReportContentResponse) -> Element | None:
+    bars = []
+    for name, figures in formats.named_figures(content):
+        share = figures.win_rate
+        low, high = share.interval or (None, None)
+        if share.share is not None:
+            bars.append(Bar(name, share.share, formats.percent(share.share), low, high))
+    return bar_chart("Win rate", bars, 1.0) if bars else None
+
+
+def _failure_modes(content: ReportContentResponse) -> Element | None:
+    modes = content.top_failure_modes
+    bars = [Bar(mode.tag, mode.count, f"{mode.count:,}") for mode in modes]
+    return bar_chart("Failure modes", bars, max(mode.count for mode in modes)) if modes else None
+
+
+def _durations(content: ReportContentResponse) -> Element | None:
+    """The median as a bar, and the range up to the 95th percentile as a line."""
+    bars = [
+        Bar(name, each.p50, formats.seconds(each.p50), each.p50, each.p95)
+        for name, figures in formats.named_figures(content)
+        if (each := figures.duration_ms) is not None
+    ]
+    highest = max((bar.high or 0.0 for bar in bars), default=0.0)
+    return bar_chart("Median duration, with a line to the 95th percentile", bars, highest) if highest else None
+
+
+def _costs(content: ReportContentResponse) -> Element | None:
+    bars = [Bar(each.role, each.priced_usd, formats.usd(each.priced_usd)) for each in content.overall.costs]
+    highest = max(bar.value for bar in bars)
+    return bar_chart("Cost by role", [bar for bar in bars if bar.value], highest) if highest else None
+
+
+def _excerpts(excerpts: Sequence[ExcerptResponse]) -> Iterator[MarkupNode]:
+    for excerpt in excerpts:
+        yield element("h3", f"{excerpt.tag}: {excerpt.conversation_id}")
+        yield element("p", f"{excerpt.column}, scenario {excerpt.scenario_id}. {excerpt.reason}", class_="muted")
+        for message in excerpt.excerpt:
+            yield element("div", element("span", message.role, class_="role"), message.content, class_="message")
+
+
+def _conversations(content: ReportContentResponse) -> Iterator[MarkupNode]:
+    failed = [each for each in content.conversations if each.success is False]
+    rows = tuple(
+        (
+            each.conversation_id,
+            each.target_id,
+            ", ".join(each.failure_tags),
+            ", ".join(name for name, passed in each.assertion_results.items() if passed is False),
+        )
+        for each in failed[:MAX_CONVERSATIONS]
+    )
+    header = ("conversation", "target", "failure tags", "failed")
+    yield from _section("Failed conversations", ReportTable(header, rows))
+    if len(failed) > MAX_CONVERSATIONS:
+        yield element("p", f"The first {MAX_CONVERSATIONS} are shown; the JSON of the report has more.")

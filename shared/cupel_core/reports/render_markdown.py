@@ -1,0 +1,104 @@
+"""A report as Markdown. Texts of others are inert: as text within a line, or in code blocks that they cannot end."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from cupel_core.contract.reports import ExcerptResponse, ReportContentResponse, ReportResponse
+from cupel_core.domain.text.control_characters import single_line, without_control_characters
+from cupel_core.reports import formats
+from cupel_core.reports.formats import ReportTable
+
+MAX_CONVERSATIONS = 50
+_SPECIAL = re.compile(r"([\\`*_\[\]|~$:@]|(?<=www)\.)", re.IGNORECASE)
+"""With colons, @ and `www.`, because some renderers make links of bare addresses."""
+_AT_THE_START = re.compile(r"^(\d*)([-+#=]|(?<=\d)[.)])")
+"""What would begin a list, a heading or a rule."""
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_FENCES = re.compile(r"`{3,}")
+
+
+def render_markdown(report: ReportResponse, content: ReportContentResponse) -> str:
+    return "\n".join(_lines(report, content)) + "\n"
+
+
+def inline(text: str) -> str:
+    """The text within a line, so that nothing in it is Markdown, HTML or a link."""
+    escaped = "".join(_ENTITIES.get(character, character) for character in single_line(text))
+    return _AT_THE_START.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", escaped))
+
+
+def fenced(text: str) -> str:
+    """The text as a code block whose fence is longer than any in it."""
+    shown = without_control_characters(text)
+    longest = max((len(match[0]) for match in _FENCES.finditer(shown)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}text\n{shown}\n{fence}"
+
+
+def _lines(report: ReportResponse, content: ReportContentResponse) -> Iterator[str]:
+    yield f"# Report: {inline(formats.title_of(report, content))}"
+    yield ""
+    yield _description(report, content)
+    if report.is_stale:
+        yield "\n**The run has other outcomes by now: this report is about earlier ones.**"
+    yield from _list("Notes", content.notes)
+    yield from _section("Outcome", formats.outcome_table(content))
+    if content.errors:
+        errors = tuple((each.code, formats.number(each.probes)) for each in content.errors)
+        yield from _section("Infrastructure errors", ReportTable(("code", "probes"), errors))
+    yield from _section("Failure modes", formats.failure_table(content))
+    yield from _excerpts(report.texts.excerpts if report.texts else ())
+    yield from _section("Assertions", formats.check_table(content))
+    yield from _section("Agreement between graders", formats.agreement_table(content))
+    yield from _section("Turns and latency", formats.operations_table(content))
+    yield from _section("Tokens", formats.token_table(content))
+    yield from _section("Cost", formats.cost_table(content))
+    yield f"\n{inline(formats.cost_sentence(content.cost))}"
+    yield from _conversations(content)
+
+
+def _description(report: ReportResponse, content: ReportContentResponse) -> str:
+    definition = f"{content.definition_name or content.definition_id}, version {content.definition_version}"
+    ended = f", ended {content.completed_at:%Y-%m-%d %H:%M} UTC" if content.completed_at else ""
+    probes = f"{content.run_status}, {content.probes:,} probes{ended}"
+    return f"Run {inline(report.run_id)} of {inline(definition)}: {probes}."
+
+
+def _list(heading: str, lines: Sequence[str]) -> Iterator[str]:
+    if lines:
+        yield f"\n## {heading}\n"
+        yield from (f"- {inline(line)}" for line in lines)
+
+
+def _section(heading: str, table: ReportTable) -> Iterator[str]:
+    if table.rows:
+        yield f"\n## {heading}\n"
+        yield _row(table.header)
+        yield f"|{'|'.join(['---', *('---:' for _ in table.header[1:])])}|"
+        yield from map(_row, table.rows)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(inline, cells))} |"
+
+
+def _excerpts(excerpts: Sequence[ExcerptResponse]) -> Iterator[str]:
+    for excerpt in excerpts:
+        yield f"\n### {inline(excerpt.tag)}: {inline(excerpt.conversation_id)}\n"
+        yield f"{inline(excerpt.column)}, scenario {inline(excerpt.scenario_id)}. {inline(excerpt.reason)}\n"
+        yield fenced("\n\n".join(f"{message.role}: {message.content}" for message in excerpt.excerpt))
+
+
+def _conversations(content: ReportContentResponse) -> Iterator[str]:
+    failed = [each for each in content.conversations if each.success is False]
+    rows = tuple(
+        (each.conversation_id, ", ".join(each.failure_tags), _failed_checks(each.assertion_results))
+        for each in failed[:MAX_CONVERSATIONS]
+    )
+    yield from _section("Failed conversations", ReportTable(("conversation", "failure tags", "failed"), rows))
+    if len(failed) > MAX_CONVERSATIONS:
+        yield f"\nThe first {MAX_CONVERSATIONS} are shown; the JSON of the report has more."
+
+
+def _failed_checks(results: dict[str, bool | None]) -> str:
+    return ", ".join(name for name, passed in results.items() if passed is False)

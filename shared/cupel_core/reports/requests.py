@@ -1,0 +1,127 @@
+"""Reports as they are asked for and read."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from cupel_core.analysis.tabulate import counted_inputs
+from cupel_core.contract.reports import ReportConversationResponse
+from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
+from cupel_core.domain.reports.records import ReportInputs, ReportRecord
+from cupel_core.domain.runs.run import TERMINAL, Run
+from cupel_core.domain.scoring.rescores import RescoreStatus
+from cupel_core.errors import Conflict, NotFound
+from cupel_core.messages import JobRequest, RunRef
+from cupel_core.paging import Entry, decode_index, encode_cursor
+from cupel_core.reports.scan import conversation, list_completed
+from cupel_core.settings import settings
+from cupel_core.store import jobs, queues, reports, rescores, runs
+
+MAX_RESCORES = 5
+"""The newest completed ones, whose agreement with the run is reported."""
+
+
+class ReportView(NamedTuple):
+    """A report with its documents as JSON, as far as there are any."""
+
+    record: ReportRecord
+    is_stale: bool
+    content: bytes | None = None
+    texts: bytes | None = None
+
+
+class RequestedReport(NamedTuple):
+    view: ReportView
+    is_queued: bool
+    """Whether it was queued by this request; otherwise it existed."""
+
+
+def request(workspace: str, run_id: str, now: datetime) -> RequestedReport:
+    """Queue the report of a run that has ended, unless there is one of the same outcomes. Conflict while it goes on."""
+    run = runs.get(RunRef(workspace, run_id))
+    if run.status not in TERMINAL:
+        raise Conflict(f"the run is {run.status}; a report can be made when it has ended")
+    record = ReportRecord(workspace, run_id, current_inputs(run).report_id, now)
+    job = Job(workspace, record.job_id, JobKind.REPORT, record.result_id, (run_id,), now, now)
+    is_new = reports.create(record, job)
+    if is_new:
+        queues.send(settings().analyze_queue_url, [JobRequest(workspace=workspace, job_id=job.id)])
+    return RequestedReport(get(workspace, run_id, record.id, now), is_new)
+
+
+def request_if_wanted(ref: RunRef, now: datetime) -> None:
+    """For a run that has just completed and was started with `report`."""
+    run = runs.find(ref)
+    if run is not None and run.report and run.status in TERMINAL:
+        request(ref.workspace, ref.run_id, now)
+
+
+def current_inputs(run: Run) -> ReportInputs:
+    ref = RunRef(run.workspace, run.id)
+    completed = [each.id for each in rescores.list_all_of_run(ref) if each.status is RescoreStatus.COMPLETED]
+    return ReportInputs(run.id, counted_inputs(run).revision, tuple(completed[-MAX_RESCORES:]))
+
+
+def get(workspace: str, run_id: str, report_id: str, now: datetime) -> ReportView:
+    """With its documents, if it is completed."""
+    ref = RunRef(workspace, run_id)
+    run, record = runs.get(ref), reports.get(ref, report_id)
+    return _view(run, record, now)
+
+
+def get_newest(workspace: str, run_id: str, now: datetime) -> ReportView:
+    """The newest completed report of a run. NotFound, with the way to one, if there is none."""
+    ref = RunRef(workspace, run_id)
+    run, found = runs.get(ref), reports.list_all(ref)
+    completed = next((record for record in found if record.status is JobStatus.COMPLETED), None)
+    if completed is None:
+        raise NotFound(_why_there_is_none(run, found))
+    return _view(run, completed, now)
+
+
+def list_reports(workspace: str, run_id: str) -> list[ReportView]:
+    """Newest first, without their documents."""
+    ref = RunRef(workspace, run_id)
+    run = runs.get(ref)
+    current = _current_id(run)
+    return [ReportView(record, record.id != current) for record in reports.list_all(ref)]
+
+
+def list_conversations(
+    workspace: str, run_id: str, report_id: str, cursor: str | None
+) -> Iterator[Entry[ReportConversationResponse]]:
+    """The completed conversations of the run, as they are now."""
+    ref = RunRef(workspace, run_id)
+    run = runs.get(ref)
+    reports.get(ref, report_id)
+    for found in list_completed(ref, range(decode_index(cursor), run.plan.total)):
+        yield Entry(encode_cursor(str(found.probe_index)), conversation(run, found))
+
+
+def _view(run: Run, record: ReportRecord, now: datetime) -> ReportView:
+    is_stale = record.id != _current_id(run)
+    if record.status is not JobStatus.COMPLETED:
+        return ReportView(record, is_stale)
+    texts = reports.find_texts(record) if record.shows_texts(now) else None
+    return ReportView(record, is_stale, reports.read_content(record), texts)
+
+
+def _current_id(run: Run) -> str | None:
+    return current_inputs(run).report_id if run.status in TERMINAL else None
+
+
+def _why_there_is_none(run: Run, found: list[ReportRecord]) -> str:
+    if run.status not in TERMINAL:
+        return f"the run is {run.status}; a report can be made when it has ended"
+    if any(not record.status.is_over for record in found):
+        return "the report of this run is being made; try again"
+    if found and found[0].failure is not None:
+        return f"the report of this run failed: {found[0].failure.why}; POST /v1/runs/{run.id}/reports makes it again"
+    return f"the run {run.id} has no report; POST /v1/runs/{run.id}/reports makes one"
+
+
+def find_job(record: ReportRecord) -> Job | None:
+    try:
+        return jobs.get(record.workspace, record.job_id)
+    except NotFound:
+        return None

@@ -1,0 +1,123 @@
+"""Reports of runs: an item each, the figures as a document, and the texts that quote conversations as another.
+
+The texts are stored below the prefix of the run's conversations, so that they expire and are erased with them.
+"""
+
+from pynamodb.attributes import JSONAttribute, UnicodeAttribute
+from pynamodb.exceptions import TransactWriteError
+from pynamodb.transactions import TransactWrite
+
+from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.analysis.jobs import Job, JobStatus
+from cupel_core.domain.reports.records import ReportRecord
+from cupel_core.domain.runs.run import RunFailure
+from cupel_core.errors import NotFound
+from cupel_core.messages import RunRef
+from cupel_core.store import blobs, jobs, keys
+from cupel_core.store.table import Item, connection, error_code, updated
+
+
+class ReportItem(Item):
+    status = UnicodeAttribute()
+    body = JSONAttribute()
+
+
+def create(record: ReportRecord, job: Job) -> bool:
+    """Create a report that is new or has failed, and its job; False if there is one that has not."""
+    is_new_or_failed = ReportItem.pk.does_not_exist() | (ReportItem.status == JobStatus.FAILED)
+    try:
+        with TransactWrite(connection=connection()) as transaction:
+            transaction.save(_to_item(record), condition=is_new_or_failed)
+            jobs.add(transaction, job, replaces_failed=True)
+    except TransactWriteError as error:
+        if error_code(error) != "TransactionCanceledException":
+            raise
+        return False
+    return True
+
+
+def find(ref: RunRef, report_id: str) -> ReportRecord | None:
+    try:
+        item = ReportItem.get(keys.reports(ref), report_id, consistent_read=True)
+    except ReportItem.DoesNotExist:
+        return None
+    return _from_item(ref, item)
+
+
+def get(ref: RunRef, report_id: str) -> ReportRecord:
+    found = find(ref, report_id)
+    if found is None:
+        raise NotFound(f"there is no report {report_id} of the run {ref.run_id}")
+    return found
+
+
+def list_all(ref: RunRef) -> list[ReportRecord]:
+    """Newest first. A run has one for each of its revisions that somebody asked for."""
+    found = [_from_item(ref, item) for item in ReportItem.query(keys.reports(ref), consistent_read=True)]
+    return sorted(found, key=lambda record: (record.created_at, record.id), reverse=True)
+
+
+def save_documents(record: ReportRecord, content: bytes, texts: bytes) -> None:
+    """Store both as JSON. Repeating it replaces them."""
+    ref = _ref(record)
+    blobs.put_text(keys.report_texts(ref, record.id), texts)
+    blobs.put_text(keys.report_document(ref, record.id), content)
+
+
+def read_content(record: ReportRecord) -> bytes:
+    """Raises NotFound if the run is being erased."""
+    return blobs.get_text(keys.report_document(_ref(record), record.id))
+
+
+def find_texts(record: ReportRecord) -> bytes | None:
+    """None once a conversation that they quote was deleted, or has expired."""
+    try:
+        return blobs.get_text(keys.report_texts(_ref(record), record.id))
+    except NotFound:
+        return None
+
+
+def erase_texts(ref: RunRef) -> None:
+    """Of all reports of a run."""
+    blobs.delete_prefix(keys.report_texts(ref))
+
+
+def end(record: ReportRecord) -> bool:
+    """Store how a report ended; False if its run was erased meanwhile."""
+    item = ReportItem(keys.reports(_ref(record)), record.id)
+    actions = [ReportItem.status.set(record.status), ReportItem.body.set(_body(record))]
+    return updated(item, actions, ReportItem.pk.exists())
+
+
+def _ref(record: ReportRecord) -> RunRef:
+    return RunRef(record.workspace, record.run_id)
+
+
+def _to_item(record: ReportRecord) -> ReportItem:
+    return ReportItem(keys.reports(_ref(record)), record.id, status=record.status, body=_body(record))
+
+
+def _body(record: ReportRecord) -> dict[str, object]:
+    failure, completed, expire = record.failure, record.completed_at, record.texts_expire_at
+    fields = {
+        "createdAt": to_iso(record.created_at),
+        "completedAt": completed and to_iso(completed),
+        "failure": failure and failure.to_event(),
+        "textsExpireAt": expire and to_iso(expire),
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _from_item(ref: RunRef, item: ReportItem) -> ReportRecord:
+    body = dict(item.body)
+    failure, completed, expire = body.get("failure"), body.get("completedAt"), body.get("textsExpireAt")
+    return ReportRecord(
+        workspace=ref.workspace,
+        run_id=ref.run_id,
+        id=item.sk,
+        created_at=from_iso(body["createdAt"]),
+        status=JobStatus(item.status),
+        completed_at=from_iso(completed) if completed else None,
+        failure=RunFailure(failure["where"], failure["why"]) if failure else None,
+        texts_expire_at=from_iso(expire) if expire else None,
+    )

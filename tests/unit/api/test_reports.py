@@ -1,0 +1,272 @@
+"""Reports over HTTP."""
+
+import json
+import re
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from analyze import app as analyze
+from cupel_core.clock import utc_now
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.run import Action, Run
+from cupel_core.domain.runs.transcripts import TranscriptResult
+from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
+from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.reports import requests
+from cupel_core.runs.erasure import delete_probe_content
+from cupel_core.store import jobs, outcomes, reports, run_items, runs
+from tests.answered_runs import AnsweredRun
+from tests.lambda_context import Context
+from tests.started_runs import NOW, RunSetup, ref_of
+from tests.unit.api.client import Answer, Client
+
+HOSTILE = "<script>alert(1)</script> [x](javascript:alert(1)) ``` ![i](http://evil.example/i.png)\x1b[31m \"'&"
+
+
+def scored(index: int) -> Scoring:
+    passed = index % 4 != 0
+    tag = None if passed else ("REFUSAL" if index % 8 else "GOAL_MISS")
+    result = AssertionResult("not-is-refusal", passed, float(passed), HOSTILE, tag=tag)
+    judged = AssertionResult("llm-rubric", None if index % 5 == 0 else True, None, "r", 0.0, metric="toxicity")
+    return build_scoring(None, None, (result, judged))
+
+
+def answered(**changes: Any) -> AnsweredRun:
+    cases = tuple(Scenario("", f"case {n}", (Message(MessageRole.USER, "?"),)) for n in range(6))
+    fields = {"scenarios": cases, "repeats": 4, "scoring": scored, "workspace": "acme", **changes}
+    return AnsweredRun(answer=lambda index: None if index == 7 else f"{HOSTILE} {index}", **fields)
+
+
+@pytest.fixture
+def completed(client: Client) -> Run:
+    return answered().completed()
+
+
+def carry_out() -> None:
+    """What the queue's worker does."""
+    requested = [each.request.model_dump_json(by_alias=True) for each in jobs.list_open()]
+    records = [{"messageId": str(n), "body": body, "eventSource": "aws:sqs"} for n, body in enumerate(requested)]
+    assert analyze.handler({"Records": records}, Context()) == {"batchItemFailures": []}
+
+
+def made(client: Client, run: Run) -> dict[str, Any]:
+    answer = client.post(f"/v1/runs/{run.id}/reports")
+    assert answer.status == 202, answer.text
+    carry_out()
+    report: dict[str, Any] = client.get(f"/v1/runs/{run.id}/reports/{answer.json()['id']}").json()
+    assert report["status"] == "COMPLETED", report
+    return report
+
+
+def newest(client: Client, run: Run, **query: str) -> Answer:
+    return client.get(f"/v1/runs/{run.id}/report", query=query)
+
+
+def test_figures_are_those_of_the_analysis(client: Client, completed: Run) -> None:
+    content = made(client, completed)["content"]
+    client.post(f"/v1/runs/{completed.id}/analysis")
+    figures = client.get(f"/v1/runs/{completed.id}/analysis").json()["figures"]
+    assert content["overall"]["winRate"] == figures["overall"]["passRate"]
+    assert [each["figures"]["winRate"] for each in content["columns"]] == [
+        each["estimate"]["passRate"] for each in figures["columns"]
+    ]
+    assert (content["overall"]["completed"], content["overall"]["errored"], content["probes"]) == (47, 1, 48)
+
+
+def test_failure_modes_have_samples(client: Client, completed: Run) -> None:
+    modes = made(client, completed)["content"]["topFailureModes"]
+    assert [(mode["tag"], mode["count"]) for mode in modes] == [("GOAL_MISS", 6), ("REFUSAL", 6)]
+    assert modes[0]["share"] == pytest.approx(6 / 47)
+    indexes = [int(each.rpartition("-")[2]) for each in modes[0]["sampleConversationIds"]]
+    assert len(indexes) == 5
+    assert all(index % 8 == 0 for index in indexes)
+
+
+def test_assertions_are_counted_by_name(client: Client, completed: Run) -> None:
+    stats = {each["name"]: each for each in made(client, completed)["content"]["judgeStats"]}
+    assert [stats["not-is-refusal"][name] for name in ("passed", "failed", "errors")] == [35, 12, 0]
+    assert [stats["toxicity"][name] for name in ("passed", "failed", "errors")] == [37, 0, 10]
+
+
+def test_corrections_are_compared_with_the_run(client: Client, completed: Run) -> None:
+    outcomes.set_correction(ref_of(completed), 1, TranscriptResult(success=False))
+    [agreement] = made(client, completed)["content"]["graderAgreement"]
+    assert (agreement["first"], agreement["second"], agreement["conversations"]) == ("run", "corrections", 1)
+    assert (agreement["agreement"], "fewer than 30" in agreement["note"]) == (0.0, True)
+
+
+def test_the_same_outcomes_have_one_report(client: Client, completed: Run) -> None:
+    first = made(client, completed)
+    again = client.post(f"/v1/runs/{completed.id}/reports")
+    assert (again.status, again.json()["id"]) == (200, first["id"])
+    assert len(client.get(f"/v1/runs/{completed.id}/reports").json()["items"]) == 1
+
+
+def test_other_outcomes_make_it_stale(client: Client, completed: Run) -> None:
+    assert made(client, completed)["isStale"] is False
+    outcomes.set_correction(ref_of(completed), 1, TranscriptResult(success=False))
+    assert newest(client, completed).json()["isStale"] is True
+    second = made(client, completed)
+    assert newest(client, completed).json()["id"] == second["id"]
+
+
+def test_conversations_are_listed_by_page(client: Client, completed: Run) -> None:
+    report = made(client, completed)
+    path = f"/v1/runs/{completed.id}/reports/{report['id']}/conversations"
+    first = client.get(path, query={"limit": 30}).json()
+    second = client.get(path, query={"limit": 30, "cursor": first["nextCursor"]}).json()
+    listed = [*first["items"], *second["items"]]
+    assert (len(listed), second["nextCursor"]) == (47, None)
+    assert listed == report["content"]["conversations"]
+    assert listed[0]["failureTags"] == ["GOAL_MISS"]
+    assert listed[0]["assertionResults"] == {"not-is-refusal": False, "toxicity": None}
+
+
+def test_a_run_that_goes_on_has_no_report(client: Client) -> None:
+    run = RunSetup(workspace="acme").start()
+    assert client.post(f"/v1/runs/{run.id}/reports").status == 409
+    missing = newest(client, run)
+    assert missing.status == 404
+
+
+def test_a_missing_report_names_the_request_that_makes_one(client: Client, completed: Run) -> None:
+    answer = newest(client, completed)
+    assert (answer.status, f"POST /v1/runs/{completed.id}/reports" in answer.text) == (404, True)
+
+
+@pytest.mark.parametrize(
+    ("accept", "query", "kind"),
+    [
+        ("text/html,application/xhtml+xml", {}, "text/html"),
+        ("text/markdown", {}, "text/markdown"),
+        ("*/*", {}, "application/json"),
+        ("text/html", {"format": "json"}, "application/json"),
+        ("application/json", {"format": "html"}, "text/html"),
+    ],
+)
+def test_the_format_is_chosen(client: Client, completed: Run, accept: str, query: dict[str, str], kind: str) -> None:
+    made(client, completed)
+    answer = client.get(f"/v1/runs/{completed.id}/report", headers={"Accept": accept}, query=query)
+    assert answer.headers["Content-Type"].startswith(kind)
+
+
+def test_answers_are_inert_in_html(client: Client, completed: Run) -> None:
+    made(client, completed)
+    answer = newest(client, completed, format="html")
+    assert "script-src" not in answer.headers["Content-Security-Policy"]
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    html = answer.text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "<script" not in html
+    assert "\x1b" not in html
+    assert "<img" not in html
+    assert "http://evil.example/i.png)" in html
+
+
+def test_answers_are_inert_in_markdown(client: Client, completed: Run) -> None:
+    made(client, completed)
+    text = newest(client, completed, format="md").text
+    assert "\x1b" not in text
+    fence = None
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fence = line.removesuffix("text") if fence is None else (None if line == fence else fence)
+        elif fence is None:
+            assert "<script" not in line
+            assert not re.search(r"(?<!\\)\]\(", line)
+    assert fence is None
+
+
+def test_a_run_without_a_completed_probe_has_a_report(client: Client) -> None:
+    run = AnsweredRun(answer=lambda _: None, workspace="acme").start()
+    failed = runs.transition(ref_of(run), Action.FAIL, NOW, completed_at=NOW)
+    content = made(client, failed)["content"]
+    assert content["notes"][0].startswith("No probe has completed")
+    assert content["overall"]["winRate"]["share"] is None
+    assert [each["code"] for each in content["errors"]] == ["timeout"]
+    for kind in ("html", "md"):
+        assert newest(client, failed, format=kind).status == 200
+
+
+def test_a_run_without_judging_says_so(client: Client) -> None:
+    run = answered(scoring=lambda _: None).completed()
+    report = made(client, run)
+    assert report["content"]["notes"][0].startswith("No conversation was judged")
+    assert report["content"]["topFailureModes"] == []
+    assert newest(client, run, format="html").status == 200
+
+
+def test_a_thousand_failure_tags_are_bounded(client: Client) -> None:
+    def many(index: int) -> Scoring:
+        results = [AssertionResult(f"t{n}", False, 0.0, "x" * 999, tag=f"TAG_{index}_{n}<b>") for n in range(30)]
+        return build_scoring(None, None, tuple(results))
+
+    run = answered(scoring=many).completed()
+    report = made(client, run)
+    assert len(report["content"]["topFailureModes"]) == 20
+    assert report["content"]["failureTags"] == 1_000
+    assert max(len(each["failureTags"]) for each in report["content"]["conversations"]) == 20
+    html = newest(client, run, format="html").text
+    assert "<b>" not in html
+    assert len(html) < 1_000_000
+
+
+def test_evaluators_that_did_not_run_are_named(client: Client) -> None:
+    run = answered().completed()
+    evaluators = dict.fromkeys((EvaluatorName.GOAL, EvaluatorName.TOXICITY), EvaluatorStatus.NO_JUDGE)
+    run_items.to_item(replace(run, evaluators=evaluators)).save()
+    notes = made(client, run)["content"]["notes"]
+    assert notes[:2] == [f"The evaluator {name} did not run: the run has no judge." for name in ("goal", "toxicity")]
+
+
+def test_deleting_a_conversation_deletes_the_texts(client: Client, completed: Run) -> None:
+    report = made(client, completed)
+    assert report["texts"]["excerpts"]
+    delete_probe_content("acme", f"{completed.id}-1", NOW)
+    after = client.get(f"/v1/runs/{completed.id}/reports/{report['id']}").json()
+    assert (after["texts"], after["content"]) == (None, report["content"])
+    assert newest(client, completed, format="html").status == 200
+
+
+def test_expired_texts_are_not_shown(client: Client) -> None:
+    run = answered(expires_at=utc_now() + timedelta(hours=1)).completed()
+    report = made(client, run)
+    assert report["texts"]["excerpts"]
+    record = reports.get(ref_of(run), report["id"])
+    later = utc_now() + timedelta(hours=2)
+    assert requests.get("acme", run.id, record.id, later).texts is None
+
+
+def test_a_completed_run_is_reported_if_it_asked_for_it(client: Client, completed: Run) -> None:
+    requests.request_if_wanted(ref_of(completed), NOW)
+    assert reports.list_all(ref_of(completed)) == []
+    run_items.to_item(replace(completed, report=True)).save()
+    requests.request_if_wanted(ref_of(completed), NOW)
+    carry_out()
+    assert newest(client, completed).status == 200
+
+
+def test_a_run_that_changed_meanwhile_fails_the_report(client: Client, completed: Run) -> None:
+    report_id = client.post(f"/v1/runs/{completed.id}/reports").json()["id"]
+    outcomes.set_correction(ref_of(completed), 1, TranscriptResult(success=False))
+    carry_out()
+    failed = client.get(f"/v1/runs/{completed.id}/reports/{report_id}").json()
+    assert (failed["status"], "has changed" in failed["failure"]["why"]) == ("FAILED", True)
+
+
+def test_other_workspaces_have_no_report_of_it(client: Client, completed: Run, stranger: str) -> None:
+    made(client, completed)
+    for path in ("report", "reports"):
+        assert client.get(f"/v1/runs/{completed.id}/{path}", token=stranger).status == 404
+    assert client.post(f"/v1/runs/{completed.id}/reports", token=stranger).status == 404
+
+
+def test_the_document_is_read_as_it_was_written(client: Client, completed: Run) -> None:
+    report = made(client, completed)
+    assert newest(client, completed).json() == report
+    assert json.loads(reports.read_content(reports.get(ref_of(completed), report["id"])))["probes"] == 48

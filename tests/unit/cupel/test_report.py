@@ -1,0 +1,63 @@
+"""`cupel report`, against the real API function."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analyze import app as analyze
+from cupel.client import Client
+from cupel_core.domain.runs.run import Run
+from cupel_core.settings import Settings
+from cupel_core.store import jobs
+from tests.answered_runs import AnsweredRun
+from tests.lambda_context import Context
+from tests.unit.cupel.api_function import command_of, connect_to_api_function
+from tests.unit.cupel.fake_api import Cupel
+
+
+@pytest.fixture
+def client(cloud: Settings) -> Client:
+    return connect_to_api_function()
+
+
+@pytest.fixture
+def cupel(client: Client) -> Cupel:
+    return command_of(client)
+
+
+@pytest.fixture
+def run(client: Client) -> Run:
+    """A completed run with a report."""
+    run = AnsweredRun(answer=lambda index: f"\x1b[31manswer {index}", workspace="acme").completed()
+    client.create_report(run.id)
+    bodies = [each.request.model_dump_json(by_alias=True) for each in jobs.list_open()]
+    analyze.handler({"Records": [{"messageId": "1", "body": body} for body in bodies]}, Context())
+    return run
+
+
+def test_a_report_is_printed_as_markdown(cupel: Cupel, run: Run) -> None:
+    answer = cupel("report", run.id)
+    assert answer.exit_code == 0, answer.stderr
+    assert answer.stdout.startswith("# Report: ")
+    assert "\x1b" not in answer.stdout
+
+
+def test_a_report_is_written_as_html(cupel: Cupel, run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    answer = cupel("report", run.id, "--format", "html", "--output", str(path))
+    assert (answer.exit_code, answer.stdout) == (0, "")
+    assert path.read_text().startswith("<!DOCTYPE html>")
+    assert str(path) in answer.stderr.replace("\n", "")
+
+
+def test_a_report_is_printed_as_json(cupel: Cupel, run: Run, client: Client) -> None:
+    printed = json.loads(cupel("report", run.id, "--format", "json").stdout)
+    assert printed == client.get_run_report(run.id)
+    assert list(client.list_report_conversations(run.id, printed["id"])) == printed["content"]["conversations"]
+    assert [each["id"] for each in client.list_reports(run.id)] == [printed["id"]]
+
+
+def test_an_output_that_cannot_be_written_is_named(cupel: Cupel, run: Run, tmp_path: Path) -> None:
+    answer = cupel("report", run.id, "--output", str(tmp_path / "missing" / "report.md"))
+    assert (answer.exit_code, "--output" in answer.stderr) == (2, True)
