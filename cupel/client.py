@@ -279,10 +279,10 @@ class Client:
         """What the run would cost and how long it would take; nothing is started."""
         return self._send("POST", "/runs/estimate", specification)
 
-    def create_report(self, run_id: str) -> Json:
+    def create_report(self, run_id: str, options: Json | None = None) -> Json:
         """Make a report of a run that has ended, unless there is one of its outcomes; its `status` says when it is
-        completed."""
-        return self._send("POST", f"/runs/{_segment(run_id)}/reports", is_idempotent=True)
+        completed. `options` may have a `summarizerModel`."""
+        return self._send("POST", f"/runs/{_segment(run_id)}/reports", options or {}, is_idempotent=True)
 
     def list_reports(self, run_id: str) -> list[Json]:
         """Newest first, without their content."""

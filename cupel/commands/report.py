@@ -7,6 +7,7 @@ import typer
 
 from cupel.client import Client
 from cupel.commands.options import RunId
+from cupel.commands.suggestions import complete_model
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.printable import printable, printable_json
@@ -20,14 +21,27 @@ _OVER = ("COMPLETED", "FAILED")
 Format = Annotated[ReportFormat, typer.Option("--format", help="How it is written.")]
 Output = Annotated[Path | None, typer.Option("--output", help="File to write; default: standard output.")]
 
+Summarizer = Annotated[
+    str | None,
+    typer.Option(
+        "--summarizer-model", autocompletion=complete_model, help="Model that writes the summary; default: the judge."
+    ),
+]
+WritesSummary = Annotated[bool, typer.Option("--summary/--no-summary", help="Whether a model writes a summary.")]
+
 
 def report(
-    ctx: typer.Context, run_id: RunId, report_format: Format = ReportFormat.MARKDOWN, output: Output = None
+    ctx: typer.Context,
+    run_id: RunId,
+    report_format: Format = ReportFormat.MARKDOWN,
+    output: Output = None,
+    summarizer: Summarizer = None,
+    summary: WritesSummary = True,
 ) -> None:
     """Write the report of a run that has ended; it is made first if there is none of its outcomes."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        made = wait_for_report(session, client, client.create_report(run_id))
+        made = wait_for_report(session, client, client.create_report(run_id, _options(summarizer, summary)))
         if made["status"] != "COMPLETED":
             session.remark(f"the report failed: {made['failure']['why']}")
             raise typer.Exit(1)
@@ -40,6 +54,12 @@ def report(
     except OSError as error:
         raise UsageError(f"--output: {output}: cannot be written: {error}") from None
     session.remark(f"report {made['id']} in {output}")
+
+
+def _options(summarizer: str | None, summary: bool) -> Json:
+    if summarizer is not None and not summary:
+        raise UsageError("--no-summary: has no summarizer; omit --summarizer-model")
+    return {} if summary and summarizer is None else {"summarizerModel": summarizer}
 
 
 def wait_for_report(session: Session, client: Client, made: Json) -> Json:

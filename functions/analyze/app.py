@@ -1,5 +1,6 @@
 """Carries out jobs: comparisons of runs. Each message is one job."""
 
+from functools import partial
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -12,18 +13,22 @@ from cupel_core.analysis import jobs
 from cupel_core.domain.analysis.jobs import JobKind
 from cupel_core.messages import JobRequest
 from cupel_core.reports import compute
+from cupel_core.workflow_tasks import time_left
 
 logger = Logger()
-_COMPUTATIONS = {**jobs.COMPUTATIONS, JobKind.REPORT: (compute.compute, compute.fail)}
 
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
     """Carry out the batch's jobs; a malformed or failed message is redelivered."""
 
+    seconds_left = time_left(context)
+    report = partial(compute.compute, seconds_left=seconds_left)
+    computations: jobs.Computations = {**jobs.COMPUTATIONS, JobKind.REPORT: (report, compute.fail)}
+
     def carry_out(record: SQSRecord) -> None:
         request = JobRequest.model_validate_json(record.body)
-        outcome = jobs.run_job(request, context.get_remaining_time_in_millis() / 1_000, _COMPUTATIONS)
+        outcome = jobs.run_job(request, seconds_left(), computations)
         logger.info("job", outcome=outcome, job_id=request.job_id)
 
     return sqs_batch.process(event, context, carry_out)

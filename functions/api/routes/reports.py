@@ -4,7 +4,7 @@ from http import HTTPStatus
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 
 from api.pages import bounded_page, bounded_record
@@ -14,6 +14,7 @@ from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.operations import OPERATIONS
 from cupel_core.contract.reports import (
+    CreateReport,
     ReportContentResponse,
     ReportConversationPage,
     ReportConversationResponse,
@@ -51,8 +52,9 @@ Format = Annotated[
 
 
 @router.operation("createReport", status=202)
-def create_report(run_id: str) -> Response[ReportResponse]:
-    view, is_queued = requests.request(router.workspace, run_id, utc_now())
+def create_report(run_id: str, body: Annotated[CreateReport, Body()] = CreateReport()) -> Response[ReportResponse]:
+    model = body.summarizer_model if body.names_summarizer() else requests.Default.JUDGE
+    view, is_queued = requests.request(router.workspace, run_id, utc_now(), model)
     return Response(HTTPStatus.ACCEPTED if is_queued else HTTPStatus.OK, CONTENT_TYPE, _response(view))
 
 
@@ -116,6 +118,7 @@ def _response(view: ReportView) -> ReportResponse:
     return ReportResponse(
         id=record.id,
         run_id=record.run_id,
+        summarizer_model=record.summarizer_model,
         status=record.status,
         is_stale=view.is_stale,
         created_at=record.created_at,

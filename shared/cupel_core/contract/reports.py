@@ -6,8 +6,9 @@ from pydantic import Field
 
 from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
 from cupel_core.contract.columns import ColumnFields
-from cupel_core.contract.common import ResponseModel, Time
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.estimates import EstimateIntervalResponse
+from cupel_core.contract.fields import ModelId
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.runs.run import RunStatus
@@ -170,8 +171,58 @@ class ExcerptResponse(ResponseModel):
     excerpt: Annotated[list[ExcerptMessageResponse], Field(description="Opening and last exchanges; cuts are marked")]
 
 
+class EvidenceResponse(ResponseModel):
+    conversation_id: ConversationId
+    quote: Annotated[str, Field(description="Occurs in this conversation")]
+
+
+class FindingResponse(ResponseModel):
+    """Something that the summarizer found, with true quotations."""
+
+    title: Annotated[str, Field(description="In a few words")]
+    description: Annotated[str, Field(description="In the summarizer's words")]
+    tags: Annotated[list[str], Field(description="Failure tags that it explains, as the summarizer says")]
+    evidence: Annotated[list[EvidenceResponse], Field(description="At least one")]
+
+
+class ReportSummaryResponse(ResponseModel):
+    """What a model says about sample conversations. `information unavailable` is what they do not show."""
+
+    model: Annotated[str, Field(description="The summarizer")]
+    calls: Annotated[int, Field(description="Calls of it, with repairs")]
+    cost_usd: Annotated[float | None, Field(description="Of these calls; null if a price is unknown or none was made")]
+    error: Annotated[str | None, Field(description="Why there is no summary; the figures do not need it")]
+    text: Annotated[str, Field(description="At most 150 words")]
+    failure_modes: Annotated[list[FindingResponse], Field(description="At most 7")]
+    hallucinations: Annotated[list[FindingResponse], Field(description="At most 7")]
+    goal_failures: Annotated[list[FindingResponse], Field(description="At most 7")]
+    inconsistencies: Annotated[list[FindingResponse], Field(description="At most 7")]
+    dropped_quotes: Annotated[int, Field(description="Quotations that occur in no conversation it was shown")]
+    revised_prompt: Annotated[str, Field(description="The system prompt with the changes it suggests")]
+    revised_prompt_issue: Annotated[str | None, Field(description="Why its revised prompt is not offered")]
+    rationale: Annotated[str, Field(description="Why these changes; at most 100 words")]
+    diff: Annotated[str, Field(description="Unified diff of the two prompts; at most 20,000 characters")]
+    shown_conversation_ids: Annotated[list[str], Field(description="What the summarizer has read")]
+
+
+class CreateReport(RequestModel):
+    """All fields may be omitted."""
+
+    model_config = example({"summarizerModel": "openai/gpt-5-mini"})
+
+    summarizer_model: Annotated[
+        ModelId | None, Field(description="Writes the summary; the run's judge if omitted, null for no summary")
+    ] = None
+
+    def names_summarizer(self) -> bool:
+        """Whether it says which model, or that there is none."""
+        return "summarizer_model" in self.model_fields_set
+
+
 class ReportTextsResponse(ResponseModel):
     """What quotes conversations. It is deleted with them."""
+
+    summary: Annotated[ReportSummaryResponse | None, Field(description="Null if no model was asked for one")]
 
     excerpts: Annotated[list[ExcerptResponse], Field(description="Two of each of the ten most frequent failure modes")]
 
@@ -179,6 +230,7 @@ class ReportTextsResponse(ResponseModel):
 class ReportResponse(ResponseModel):
     id: str
     run_id: str
+    summarizer_model: Annotated[str | None, Field(description="Writes the summary; null for none")]
     status: JobStatus
     is_stale: Annotated[bool, Field(description="Whether the run has other outcomes by now")]
     created_at: Time

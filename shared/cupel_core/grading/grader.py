@@ -1,6 +1,6 @@
 """Calls of models other than the target: for a verdict, a score, or a simulated user's next message."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -27,10 +27,12 @@ class GraderRole(StrEnum):
 
     JUDGE = "judge"
     SIMULATED_USER = "simulated user"
+    SUMMARIZER = "summarizer"
 
     @property
     def error_code(self) -> ProbeErrorCode:
-        return ProbeErrorCode.JUDGE_ERROR if self is GraderRole.JUDGE else ProbeErrorCode.SIMULATED_USER_ERROR
+        is_user = self is GraderRole.SIMULATED_USER
+        return ProbeErrorCode.SIMULATED_USER_ERROR if is_user else ProbeErrorCode.JUDGE_ERROR
 
 
 @dataclass(frozen=True)
@@ -66,14 +68,22 @@ class GraderError(ProviderError):
         self.spend = spend
 
 
+MAX_REPEATED_LENGTH = 20_000
+"""Of an unusable reply that the model is shown again: it may have megabytes."""
+
+
 async def request_structured[T: BaseModel](
-    grader: Grader, request: ModelRequest, reply_type: type[T], interrupted: list[Spend] | None = None
+    grader: Grader,
+    request: ModelRequest,
+    reply_type: type[T],
+    interrupted: list[Spend] | None = None,
+    read: Callable[[str], str] = extract_json_object,
 ) -> GraderReply[T]:
     """Ask the model for an object of this type, with one repair attempt.
 
     Uses the provider's structured output where it has any. Raises GraderError when the call fails or the reply stays
     invalid. RetryLater, and whatever the guard raises, pass through; what an unusable reply before that has cost is
-    added to `interrupted`.
+    added to `interrupted`. `read` finds the object in a reply's text.
     """
     request = replace(_with_schema(request, reply_type.model_json_schema()), role=grader.model_role)
     spend = Spend()
@@ -87,9 +97,9 @@ async def request_structured[T: BaseModel](
                 interrupted.append(spend)
             raise
         try:
-            return GraderReply(reply_type.model_validate_json(extract_json_object(reply.text)), reply.text, spend)
+            return GraderReply(reply_type.model_validate_json(read(reply.text)), reply.text, spend)
         except ValidationError as error:
-            answer = Message(MessageRole.ASSISTANT, reply.text or "(nothing)")
+            answer = Message(MessageRole.ASSISTANT, reply.text[:MAX_REPEATED_LENGTH] or "(nothing)")
             request = request.with_message(answer).with_message(Message(MessageRole.USER, _repair_prompt(error)))
     message = f"the {grader.role} {grader.model} gave no valid reply, even after a repair request"
     raise GraderError(grader.role, message, spend, attempts=2)

@@ -5,38 +5,58 @@ from collections.abc import Callable
 from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.clock import utc_now
 from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.reports import ReportTextsResponse
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.estimates.intervals import EstimateInterval
-from cupel_core.domain.reports.records import ReportRecord
+from cupel_core.domain.reports.records import ReportRecord, earliest
 from cupel_core.domain.runs.run import TERMINAL, Run, RunFailure
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.messages import RunRef
 from cupel_core.reports.excerpts import read_excerpts
-from cupel_core.reports.measure import measure
+from cupel_core.reports.measure import Measured, measure
 from cupel_core.reports.requests import current_inputs
+from cupel_core.reports.summarize import WrittenSummary, summary_expires_at, write_summary
 from cupel_core.runs.estimate import estimate_run_again
 from cupel_core.store import reports, runs
 
 
-def compute(workspace: str, result_id: str, note_stage: Callable[[str], None]) -> None:
+def compute(
+    workspace: str, result_id: str, note_stage: Callable[[str], None], seconds_left: Callable[[], float]
+) -> None:
     """Raises NotFound if the run was deleted, and Conflict if it goes on again.
 
-    Repeating it stores the same figures, as long as the run has the same outcomes.
+    Repeating it stores the same figures, as long as the run has the same outcomes, and asks no summarizer again whose
+    answer was stored.
     """
     record = _record(workspace, result_id)
     if record.status is JobStatus.COMPLETED:  # The worker before was interrupted after this.
         return
     run = runs.get(RunRef(workspace, record.run_id))
-    inputs = current_inputs(run)
+    inputs = current_inputs(run, record.summarizer_model)
     if run.status not in TERMINAL or inputs.report_id != record.id:
         raise Conflict("the run has changed since the report was requested; request another one")
     note_stage("measuring")
-    content = measure(counted_inputs(run), inputs.rescore_ids, _estimated(run)).content
+    measured = measure(counted_inputs(run), inputs.rescore_ids, _estimated(run))
     note_stage("reading samples")
-    read = read_excerpts(run, content.top_failure_modes, utc_now())
+    read = read_excerpts(run, measured.content.top_failure_modes, utc_now())
+    note_stage("summarizing")
+    summary = _summary(record, measured, seconds_left)
     note_stage("storing")
-    reports.save_documents(record, _json(content), _json(read.texts))
-    reports.end(record.completed(read.expires_at, utc_now()))
+    reports.save_texts(record, _json(read.texts.model_copy(update={"summary": summary and summary.summary})))
+    reports.save_content(record, _json(measured.content))
+    expires = earliest((read.expires_at, summary.expires_at if summary else None))
+    reports.end(record.completed(expires, utc_now()))
+
+
+def _summary(record: ReportRecord, measured: Measured, seconds_left: Callable[[], float]) -> WrittenSummary | None:
+    """That of a worker that was interrupted after storing it, or a new one; None without a summarizer."""
+    if record.summarizer_model is None:
+        return None
+    stored = reports.find_texts(record)
+    found = ReportTextsResponse.model_validate_json(stored).summary if stored else None
+    if found is not None and found.error is None:
+        return WrittenSummary(found, summary_expires_at(measured.scan, found))
+    return write_summary(record.summarizer_model, measured.content, measured.scan, seconds_left)
 
 
 def fail(workspace: str, result_id: str, failure: RunFailure) -> None:

@@ -39,7 +39,7 @@ def read_excerpts(run: Run, modes: Sequence[FailureModeResponse], now: datetime)
     ]
     found = outcomes.get_many(RunRef(run.workspace, run.id), {index for _, index in chosen})
     read = [(tag, each) for tag, index in chosen if (each := _readable(found.get(index), now))]
-    texts = ReportTextsResponse(excerpts=[_excerpt(run, tag, transcript) for tag, transcript in read])
+    texts = ReportTextsResponse(summary=None, excerpts=[_excerpt(run, tag, transcript) for tag, transcript in read])
     return ReadExcerpts(texts, earliest(transcript.content_expires_at for _, transcript in read))
 
 

@@ -4,7 +4,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
-from cupel_core.contract.reports import ReportContentResponse, ReportCostResponse, ReportFiguresResponse, ReportResponse
+from cupel_core.contract.reports import (
+    FindingResponse,
+    ReportContentResponse,
+    ReportCostResponse,
+    ReportFiguresResponse,
+    ReportResponse,
+    ReportSummaryResponse,
+)
 
 NONE = "–"
 
@@ -14,6 +21,35 @@ class ReportTable(NamedTuple):
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+FINDINGS = {
+    "failure_modes": "What fails",
+    "hallucinations": "Hallucinations",
+    "goal_failures": "Missed goals",
+    "inconsistencies": "Inconsistencies",
+}
+"""Headings by the field of a summary."""
+
+
+def summary_of(report: ReportResponse) -> ReportSummaryResponse | None:
+    return report.texts.summary if report.texts else None
+
+
+def findings_of(summary: ReportSummaryResponse) -> Iterator[tuple[str, FindingResponse]]:
+    """Each finding with its heading."""
+    for field, heading in FINDINGS.items():
+        for finding in getattr(summary, field):
+            yield heading, finding
+
+
+def summary_note(summary: ReportSummaryResponse) -> str:
+    """Who wrote it, from what, and what was left out."""
+    if summary.error:
+        return f"{summary.model} gave no summary: {summary.error}."
+    dropped = f"; {summary.dropped_quotes} quotations that occur in none were dropped" if summary.dropped_quotes else ""
+    read = len(summary.shown_conversation_ids)
+    return f"Written by {summary.model}, which has read {read} conversations{dropped}. Its quotations were checked."
 
 
 def title_of(report: ReportResponse, content: ReportContentResponse) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from cupel_core.contract.reports import ExcerptResponse, ReportContentResponse, ReportResponse
+from cupel_core.contract.reports import ExcerptResponse, ReportContentResponse, ReportResponse, ReportSummaryResponse
 from cupel_core.reports import formats
 from cupel_core.reports.charts import Bar, bar_chart
 from cupel_core.reports.formats import ReportTable
@@ -32,6 +32,7 @@ svg { width: 100%; height: auto; margin: .5rem 0 1rem; font: 13px system-ui, san
 svg text { fill: var(--text); } svg .bar { fill: var(--bar); } svg .whisker { stroke: var(--text); stroke-width: 1.5; }
 .message { margin: .4rem 0; padding: .5rem .8rem; background: var(--shade); border-radius: .4rem;
   white-space: pre-wrap; overflow-wrap: anywhere; }
+.code { font-family: ui-monospace, monospace; font-size: .85rem; }
 .role { display: block; color: var(--muted); font-size: .8rem; }
 @media print { :root { --text: #000; --muted: #444; --line: #bbb; --bar: #777; --back: #fff; --shade: #f2f2f2; }
   body { max-width: none; padding: 0; font-size: 10pt; } h2 { break-after: avoid; }
@@ -61,6 +62,7 @@ def _parts(report: ReportResponse, content: ReportContentResponse) -> Iterator[M
         yield element("p", "The run has other outcomes by now: this report is about earlier ones.", class_="stale")
     if content.notes:
         yield element("ul", *(element("li", note) for note in content.notes))
+    yield from _summary(formats.summary_of(report))
     yield from _section("Outcome", formats.outcome_table(content), _win_rates(content))
     errors = tuple((each.code, formats.number(each.probes)) for each in content.errors)
     yield from _section("Infrastructure errors", ReportTable(("code", "probes"), errors))
@@ -73,6 +75,28 @@ def _parts(report: ReportResponse, content: ReportContentResponse) -> Iterator[M
     yield from _section("Cost", formats.cost_table(content), _costs(content))
     yield element("p", formats.cost_sentence(content.cost))
     yield from _conversations(content)
+
+
+def _summary(summary: ReportSummaryResponse | None) -> Iterator[MarkupNode]:
+    if summary is None:
+        return
+    yield element("h2", "Summary")
+    yield element("p", formats.summary_note(summary), class_="muted")
+    if summary.error:
+        return
+    yield element("p", summary.text)
+    for heading, finding in formats.findings_of(summary):
+        yield element("h3", f"{heading}: {finding.title}")
+        yield element("p", finding.description)
+        quotes = (element("li", f"{each.conversation_id}: “{each.quote}”") for each in finding.evidence)
+        yield element("ul", *quotes)
+    yield element("h2", "Revised system prompt")
+    if summary.revised_prompt_issue:
+        yield element("p", f"None is offered: {summary.revised_prompt_issue}.")
+    else:
+        yield element("p", summary.rationale)
+        yield element("div", summary.diff, class_="message code")
+        yield element("div", summary.revised_prompt, class_="message")
 
 
 def _description(report: ReportResponse, content: ReportContentResponse) -> str:

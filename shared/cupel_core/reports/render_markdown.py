@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from cupel_core.contract.reports import ExcerptResponse, ReportContentResponse, ReportResponse
+from cupel_core.contract.reports import ExcerptResponse, ReportContentResponse, ReportResponse, ReportSummaryResponse
 from cupel_core.domain.text.control_characters import single_line, without_control_characters
 from cupel_core.reports import formats
 from cupel_core.reports.formats import ReportTable
@@ -42,6 +42,7 @@ def _lines(report: ReportResponse, content: ReportContentResponse) -> Iterator[s
     if report.is_stale:
         yield "\n**The run has other outcomes by now: this report is about earlier ones.**"
     yield from _list("Notes", content.notes)
+    yield from _summary(formats.summary_of(report))
     yield from _section("Outcome", formats.outcome_table(content))
     if content.errors:
         errors = tuple((each.code, formats.number(each.probes)) for each in content.errors)
@@ -68,6 +69,23 @@ def _list(heading: str, lines: Sequence[str]) -> Iterator[str]:
     if lines:
         yield f"\n## {heading}\n"
         yield from (f"- {inline(line)}" for line in lines)
+
+
+def _summary(summary: ReportSummaryResponse | None) -> Iterator[str]:
+    if summary is None:
+        return
+    yield f"\n## Summary\n\n{inline(formats.summary_note(summary))}"
+    if summary.error:
+        return
+    yield f"\n{inline(summary.text)}"
+    for heading, finding in formats.findings_of(summary):
+        yield f"\n### {heading}: {inline(finding.title)}\n\n{inline(finding.description)}\n"
+        yield from (f"- {inline(each.conversation_id)}: “{inline(each.quote)}”" for each in finding.evidence)
+    yield "\n## Revised system prompt\n"
+    if summary.revised_prompt_issue:
+        yield f"None is offered: {inline(summary.revised_prompt_issue)}."
+    else:
+        yield f"{inline(summary.rationale)}\n\n{fenced(summary.diff)}\n\n{fenced(summary.revised_prompt)}"
 
 
 def _section(heading: str, table: ReportTable) -> Iterator[str]:

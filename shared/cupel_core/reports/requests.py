@@ -2,23 +2,33 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from enum import Enum, auto
 from typing import NamedTuple
 
+from cupel_core.accounts import model_error
 from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.contract.reports import ReportConversationResponse
 from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
 from cupel_core.domain.reports.records import ReportInputs, ReportRecord
 from cupel_core.domain.runs.run import TERMINAL, Run
 from cupel_core.domain.scoring.rescores import RescoreStatus
-from cupel_core.errors import Conflict, NotFound
+from cupel_core.errors import Conflict, Invalid, NotFound
+from cupel_core.grading.report_summary import PROMPT_VERSION
 from cupel_core.messages import JobRequest, RunRef
 from cupel_core.paging import Entry, decode_index, encode_cursor
 from cupel_core.reports.scan import conversation, list_completed
 from cupel_core.settings import settings
-from cupel_core.store import jobs, queues, reports, rescores, runs
+from cupel_core.store import queues, reports, rescores, runs
 
 MAX_RESCORES = 5
 """The newest completed ones, whose agreement with the run is reported."""
+
+
+class Default(Enum):
+    """What is meant by a field that is not there."""
+
+    JUDGE = auto()
+    """The run's judge, if it has one."""
 
 
 class ReportView(NamedTuple):
@@ -36,12 +46,20 @@ class RequestedReport(NamedTuple):
     """Whether it was queued by this request; otherwise it existed."""
 
 
-def request(workspace: str, run_id: str, now: datetime) -> RequestedReport:
-    """Queue the report of a run that has ended, unless there is one of the same outcomes. Conflict while it goes on."""
+def request(
+    workspace: str, run_id: str, now: datetime, summarizer_model: str | Default | None = Default.JUDGE
+) -> RequestedReport:
+    """Queue the report of a run that has ended, unless there is one of the same outcomes and summarizer.
+
+    Conflict while the run goes on; Invalid for a summarizer that cannot be called.
+    """
     run = runs.get(RunRef(workspace, run_id))
     if run.status not in TERMINAL:
         raise Conflict(f"the run is {run.status}; a report can be made when it has ended")
-    record = ReportRecord(workspace, run_id, current_inputs(run).report_id, now)
+    model = run.grader_config.judge_model if isinstance(summarizer_model, Default) else summarizer_model
+    if model is not None and model != run.grader_config.judge_model and (problem := model_error(workspace, model)):
+        raise Invalid.field("summarizerModel", problem)
+    record = ReportRecord(workspace, run_id, current_inputs(run, model).report_id, now, model)
     job = Job(workspace, record.job_id, JobKind.REPORT, record.result_id, (run_id,), now, now)
     is_new = reports.create(record, job)
     if is_new:
@@ -56,10 +74,11 @@ def request_if_wanted(ref: RunRef, now: datetime) -> None:
         request(ref.workspace, ref.run_id, now)
 
 
-def current_inputs(run: Run) -> ReportInputs:
+def current_inputs(run: Run, summarizer_model: str | None) -> ReportInputs:
     ref = RunRef(run.workspace, run.id)
     completed = [each.id for each in rescores.list_all_of_run(ref) if each.status is RescoreStatus.COMPLETED]
-    return ReportInputs(run.id, counted_inputs(run).revision, tuple(completed[-MAX_RESCORES:]))
+    revision = counted_inputs(run).revision
+    return ReportInputs(run.id, revision, tuple(completed[-MAX_RESCORES:]), summarizer_model, PROMPT_VERSION)
 
 
 def get(workspace: str, run_id: str, report_id: str, now: datetime) -> ReportView:
@@ -83,8 +102,7 @@ def list_reports(workspace: str, run_id: str) -> list[ReportView]:
     """Newest first, without their documents."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
-    current = _current_id(run)
-    return [ReportView(record, record.id != current) for record in reports.list_all(ref)]
+    return [ReportView(record, _is_stale(run, record)) for record in reports.list_all(ref)]
 
 
 def list_conversations(
@@ -99,15 +117,15 @@ def list_conversations(
 
 
 def _view(run: Run, record: ReportRecord, now: datetime) -> ReportView:
-    is_stale = record.id != _current_id(run)
+    is_stale = _is_stale(run, record)
     if record.status is not JobStatus.COMPLETED:
         return ReportView(record, is_stale)
     texts = reports.find_texts(record) if record.shows_texts(now) else None
     return ReportView(record, is_stale, reports.read_content(record), texts)
 
 
-def _current_id(run: Run) -> str | None:
-    return current_inputs(run).report_id if run.status in TERMINAL else None
+def _is_stale(run: Run, record: ReportRecord) -> bool:
+    return run.status not in TERMINAL or current_inputs(run, record.summarizer_model).report_id != record.id
 
 
 def _why_there_is_none(run: Run, found: list[ReportRecord]) -> str:
@@ -118,10 +136,3 @@ def _why_there_is_none(run: Run, found: list[ReportRecord]) -> str:
     if found and found[0].failure is not None:
         return f"the report of this run failed: {found[0].failure.why}; POST /v1/runs/{run.id}/reports makes it again"
     return f"the run {run.id} has no report; POST /v1/runs/{run.id}/reports makes one"
-
-
-def find_job(record: ReportRecord) -> Job | None:
-    try:
-        return jobs.get(record.workspace, record.job_id)
-    except NotFound:
-        return None

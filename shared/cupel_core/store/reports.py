@@ -57,11 +57,14 @@ def list_all(ref: RunRef) -> list[ReportRecord]:
     return sorted(found, key=lambda record: (record.created_at, record.id), reverse=True)
 
 
-def save_documents(record: ReportRecord, content: bytes, texts: bytes) -> None:
-    """Store both as JSON. Repeating it replaces them."""
-    ref = _ref(record)
-    blobs.put_text(keys.report_texts(ref, record.id), texts)
-    blobs.put_text(keys.report_document(ref, record.id), content)
+def save_texts(record: ReportRecord, texts: bytes) -> None:
+    """Store them as JSON. Repeating it replaces them."""
+    blobs.put_text(keys.report_texts(_ref(record), record.id), texts)
+
+
+def save_content(record: ReportRecord, content: bytes) -> None:
+    """Store the figures as JSON. Repeating it replaces them."""
+    blobs.put_text(keys.report_document(_ref(record), record.id), content)
 
 
 def read_content(record: ReportRecord) -> bytes:
@@ -101,6 +104,7 @@ def _body(record: ReportRecord) -> dict[str, object]:
     failure, completed, expire = record.failure, record.completed_at, record.texts_expire_at
     fields = {
         "createdAt": to_iso(record.created_at),
+        "summarizerModel": record.summarizer_model,
         "completedAt": completed and to_iso(completed),
         "failure": failure and failure.to_event(),
         "textsExpireAt": expire and to_iso(expire),
@@ -116,6 +120,7 @@ def _from_item(ref: RunRef, item: ReportItem) -> ReportRecord:
         run_id=ref.run_id,
         id=item.sk,
         created_at=from_iso(body["createdAt"]),
+        summarizer_model=body.get("summarizerModel"),
         status=JobStatus(item.status),
         completed_at=from_iso(completed) if completed else None,
         failure=RunFailure(failure["where"], failure["why"]) if failure else None,

@@ -29,10 +29,14 @@ class ReportInputs:
     """Identifies the outcomes."""
     rescore_ids: tuple[str, ...] = ()
     """Completed rescores, whose agreement with the run is reported."""
+    summarizer_model: str | None = None
+    prompt_version: int = 0
+    """Of the summarizer's instructions."""
 
     @property
     def report_id(self) -> str:
-        text = json.dumps([ALGORITHM, self.run_id, self.revision, self.rescore_ids])
+        summarizer = [self.summarizer_model, self.prompt_version] if self.summarizer_model else []
+        text = json.dumps([ALGORITHM, self.run_id, self.revision, self.rescore_ids, summarizer])
         return f"rep_{sha256(text.encode()).hexdigest()[:24]}"
 
 
@@ -44,6 +48,7 @@ class ReportRecord:
     run_id: str
     id: str
     created_at: datetime
+    summarizer_model: str | None = None
     status: JobStatus = JobStatus.QUEUED
     """RUNNING is known from the job only."""
     completed_at: datetime | None = None

@@ -1,10 +1,11 @@
 """Which conversations a report shows: deterministic, spread over scenarios, targets and personas."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from heapq import heappush, heappushpop
+from itertools import cycle
 from typing import NamedTuple
 
 MAX_TAGS = 20
@@ -77,3 +78,38 @@ def _key(candidate: SampleCandidate, shown: Counter[object], *, by_score: bool) 
 
 def _properties(candidate: SampleCandidate) -> tuple[object, ...]:
     return ("scenario", candidate.scenario), ("column", candidate.column), ("persona", candidate.persona)
+
+
+def summary_order(
+    tags: Sequence[str],
+    candidates: Mapping[str, Sequence[SampleCandidate]],
+    passed: Sequence[SampleCandidate],
+    count: int,
+) -> list[SampleCandidate]:
+    """Which conversations a summarizer is shown: three failed ones for each that passed, for contrast.
+
+    Round robin over the tags, the most frequent first; within a tag, those of scenarios, targets and personas that are
+    shown least.
+    """
+    shown, chosen = Counter[object](), dict[int, SampleCandidate]()
+    for tag in cycle(tags or [""]):
+        left = [each for each in candidates.get(tag, ()) if each.probe_index not in chosen]
+        chosen |= {each.probe_index: each for each in _greedy(left, 1, by_score=False, shown=shown)}
+        if len(chosen) >= count or not _is_any_left(candidates, chosen):
+            break
+    contrast = list(_greedy(passed, max(1, count // 4), by_score=False, shown=shown))
+    return list(_interleaved(list(chosen.values()), contrast))[:count]
+
+
+def _is_any_left(candidates: Mapping[str, Sequence[SampleCandidate]], chosen: Mapping[int, SampleCandidate]) -> bool:
+    return any(each.probe_index not in chosen for pool in candidates.values() for each in pool)
+
+
+def _interleaved(failed: Sequence[SampleCandidate], passed: Sequence[SampleCandidate]) -> Iterator[SampleCandidate]:
+    """Three, one, three, one; what is left of either at the end."""
+    rest = list(passed)
+    for number, candidate in enumerate(failed, start=1):
+        yield candidate
+        if number % 3 == 0 and rest:
+            yield rest.pop(0)
+    yield from rest

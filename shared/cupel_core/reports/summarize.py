@@ -1,0 +1,205 @@
+"""The summary of a report by a model: chooses what it is shown within a budget of tokens, and checks what it says."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from cupel_core import event_loop
+from cupel_core.clock import utc_now
+from cupel_core.contract.reports import (
+    EvidenceResponse,
+    FindingResponse,
+    ReportContentResponse,
+    ReportSummaryResponse,
+)
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.reports.records import earliest
+from cupel_core.domain.reports.samples import summary_order
+from cupel_core.domain.reports.summaries import UNAVAILABLE, check_findings, prompt_diff, revised_prompt_issue
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.transcripts import Transcript, readable_at
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.text.token_counts import estimated_tokens
+from cupel_core.domain.turns.conversation import Spend
+from cupel_core.errors import Invalid
+from cupel_core.grading.grader import GraderError
+from cupel_core.grading.report_summary import SummaryMaterial, SummaryReply, summarize
+from cupel_core.messages import RunRef
+from cupel_core.providers.completion import Attempt, complete
+from cupel_core.providers.errors import CallPostponed, CallPrevented, ProviderError, RetryLater
+from cupel_core.reports.excerpts import shortened, shown_messages
+from cupel_core.reports.scan import Scan
+from cupel_core.slice_graders import slice_graders, slice_leases
+from cupel_core.store import outcomes, snapshots
+
+MAX_TOKENS = 24_000
+"""Of what the summarizer is shown, by our count."""
+MAX_TRANSCRIPTS = 24
+_TRANSCRIPT_TOKENS = (1_200, 600)
+"""Of each; the second if too few fit otherwise."""
+_FEW = 4
+_CHARACTERS_PER_TOKEN = 4
+_KINDS = ("failure_modes", "hallucinations", "goal_failures", "inconsistencies")
+
+
+class WrittenSummary(NamedTuple):
+    summary: ReportSummaryResponse
+    expires_at: datetime | None = None
+    """When the first of the shown conversations expires."""
+
+
+class _Shown(NamedTuple):
+    material: SummaryMaterial
+    expires_at: datetime | None
+
+
+def write_summary(
+    model: str,
+    content: ReportContentResponse,
+    scan: Scan,
+    seconds_left: Callable[[], float],
+    attempt: Attempt = complete,
+) -> WrittenSummary:
+    """A summarizer that cannot be called, or gives no usable reply, is recorded as `error`."""
+    shown = _choose(content, scan, utc_now())
+    if shown is None:
+        return WrittenSummary(_without(model, "over the token budget"))
+    if not shown.material.transcripts:
+        return WrittenSummary(_without(model, "there is no conversation to read"))
+    interrupted: list[Spend] = []
+    try:
+        return event_loop.run(_summarize(model, scan.run, shown, seconds_left, attempt, interrupted))
+    except (ProviderError, RetryLater, CallPrevented, CallPostponed, Invalid) as error:
+        spend = error.spend if isinstance(error, GraderError) else sum(interrupted, Spend())
+        why = getattr(error, "detail", "") or "there was not enough time for the call"
+        return WrittenSummary(_without(model, why, spend))
+
+
+def summary_expires_at(scan: Scan, summary: ReportSummaryResponse) -> datetime | None:
+    """When the first of the conversations expires that it was written from."""
+    indexes = [int(each.rpartition("-")[2]) for each in summary.shown_conversation_ids]
+    found = outcomes.get_many(RunRef(scan.run.workspace, scan.run.id), indexes)
+    return earliest(outcome.content_expires_at for outcome in found.values())
+
+
+async def _summarize(
+    model: str,
+    run: Run,
+    shown: _Shown,
+    seconds_left: Callable[[], float],
+    attempt: Attempt,
+    interrupted: list[Spend],
+) -> WrittenSummary:
+    async with slice_leases(seconds_left, run.priority) as leases:
+        graders = await asyncio.to_thread(
+            slice_graders, run.workspace, GraderConfig(), (model,), seconds_left, leases, attempt
+        )
+        reply = await summarize(graders.grader(model), shown.material, interrupted)
+    return WrittenSummary(_checked(model, reply.value, shown.material, reply.spend), shown.expires_at)
+
+
+def _choose(content: ReportContentResponse, scan: Scan, now: datetime) -> _Shown | None:
+    """The material within the budget; None if not even a few transcripts fit beside the system prompt."""
+    system = Content.from_json(snapshots.get(scan.run.snapshot_key).definition).system
+    figures = _figures(content)
+    left = MAX_TOKENS - estimated_tokens(system or "") - estimated_tokens(figures)
+    chosen = _transcripts(content, scan, now)
+    if not chosen:
+        return _Shown(SummaryMaterial(system, figures, {}), None)
+    for limit in _TRANSCRIPT_TOKENS:
+        fitting = _fitting(scan.run, chosen, limit, left)
+        if len(fitting) >= min(_FEW, len(chosen)):
+            expires = earliest(each.content_expires_at for each in chosen[: len(fitting)])
+            return _Shown(SummaryMaterial(system, figures, fitting), expires)
+    return None
+
+
+def _transcripts(content: ReportContentResponse, scan: Scan, now: datetime) -> list[Transcript]:
+    tags = [mode.tag for mode in content.top_failure_modes]
+    pools = {tag: pool.candidates for tag, pool in scan.candidates.items()}
+    order = summary_order(tags, pools, scan.passed.candidates, MAX_TRANSCRIPTS)
+    ref = RunRef(scan.run.workspace, scan.run.id)
+    found = outcomes.get_many(ref, [each.probe_index for each in order])
+    read = (found.get(each.probe_index) for each in order)
+    readable = (readable_at(each, now) for each in read if isinstance(each, Transcript))
+    return [each for each in readable if each.messages]
+
+
+def _fitting(run: Run, chosen: Sequence[Transcript], limit: int, left: float) -> dict[str, str]:
+    """The first transcripts that fit, by id."""
+    fitting: dict[str, str] = {}
+    for transcript in chosen:
+        text = _transcript_text(transcript, limit)
+        left -= estimated_tokens(text)
+        if left < 0:
+            break
+        fitting[f"{run.id}-{transcript.probe_index}"] = text
+    return fitting
+
+
+def _transcript_text(transcript: Transcript, limit: int) -> str:
+    """Verdict and failed assertions with reasons, then the conversation."""
+    length = limit * _CHARACTERS_PER_TOKEN
+    said = "\n\n".join(f"{role}: {text}" for role, text in shown_messages(transcript.messages, length // 4))
+    result = transcript.result
+    verdict = "not judged" if result is None else "passed" if result.success else "failed"
+    tags = ", ".join(transcript.scoring.tags[:10]) if transcript.scoring else ""
+    reason = shortened((result.reason if result else None) or "", 500)
+    return shortened(f"result: {verdict}\ntags: {tags}\nreason: {reason}\n\n{said}", length)
+
+
+def _figures(content: ReportContentResponse) -> str:
+    overall = content.overall
+    lines = [f"{overall.win_rate.successes} of {overall.win_rate.trials} judged conversations passed"]
+    lines += [f"{mode.tag[:100]}: {mode.count} conversations" for mode in content.top_failure_modes]
+    return "\n".join(lines)
+
+
+def _checked(model: str, reply: SummaryReply, material: SummaryMaterial, spend: Spend) -> ReportSummaryResponse:
+    findings, dropped = dict[str, list[FindingResponse]](), 0
+    for kind in _KINDS:
+        checked = check_findings([each.finding() for each in getattr(reply, kind)], material.transcripts)
+        findings[kind] = [
+            FindingResponse(
+                title=each.title,
+                description=each.description,
+                tags=list(each.tags),
+                evidence=[EvidenceResponse(conversation_id=e.transcript_id, quote=e.quote) for e in each.evidence],
+            )
+            for each in checked.findings
+        ]
+        dropped += checked.dropped_quotes
+    issue = revised_prompt_issue(material.system, reply.revised_prompt)
+    return _response(
+        model,
+        spend,
+        text=reply.summary,
+        revised_prompt=UNAVAILABLE if issue else reply.revised_prompt,
+        revised_prompt_issue=issue,
+        rationale=UNAVAILABLE if issue else reply.rationale,
+        diff="" if issue else prompt_diff(material.system or "", reply.revised_prompt),
+        dropped_quotes=dropped,
+        shown_conversation_ids=list(material.transcripts),
+        **findings,
+    )
+
+
+def _without(model: str, error: str, spend: Spend = Spend()) -> ReportSummaryResponse:  # noqa: B008 - immutable
+    return _response(model, spend, error=error)
+
+
+def _response(model: str, spend: Spend, **fields: object) -> ReportSummaryResponse:
+    defaults: dict[str, object] = {
+        "text": UNAVAILABLE,
+        "revised_prompt": UNAVAILABLE,
+        "revised_prompt_issue": None,
+        "rationale": UNAVAILABLE,
+        "diff": "",
+        "dropped_quotes": 0,
+        "shown_conversation_ids": [],
+        "error": None,
+        **{kind: [] for kind in _KINDS},
+    }
+    known = {"model": model, "calls": spend.calls, "cost_usd": spend.cost_usd if spend.calls else None}
+    return ReportSummaryResponse.model_validate({**defaults, **known, **fields})
