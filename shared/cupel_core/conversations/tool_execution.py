@@ -5,11 +5,11 @@ answered within the last second, are executed again, with the same ids.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cupel_core.conversations.delayed_saver import DelayedSaver
+from cupel_core.conversations.delayed_saver import DELAY_SECONDS, DelayedSaver
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
@@ -56,27 +56,29 @@ class ToolExecution:
     """Names of the tools that the model was given; empty if an agent has its own."""
     executor: ToolExecutor | None
     save: Callable[[ConversationState], Awaitable[None]]
+    save_delay_seconds: float = DELAY_SECONDS
 
     async def perform(self, state: ConversationState) -> ConversationState:
-        """The state with a result for every pending call, in the order of the calls.
+        """The state with a result for every pending call.
 
-        If one cannot be executed, the results of those before it are saved, and its error is raised.
+        If one cannot be executed, those that are in progress are completed and saved, and its error is raised.
         """
         current = state
 
         async def save() -> None:
             await self.save(current)
 
-        saver = DelayedSaver(save)
-        scripted = ScriptedResults(self.scripts, executed_calls(state.messages, state.target_calls))
+        async def answer(call: ToolCall, scripted: ToolOutcome | None) -> None:
+            nonlocal current
+            current = _with_result(current, call, await self._outcome(call, scripted))
+            saver.note_change()
+
+        saver = DelayedSaver(save, self.save_delay_seconds)
+        scripts = ScriptedResults(self.scripts, executed_calls(state.messages, state.target_calls))
         try:
             while calls := current.pending_calls[:MAX_CONCURRENT_CALLS]:
-                by_script = [scripted.answer(call) for call in calls]
-                answers = (self._outcome(call, each) for call, each in zip(calls, by_script, strict=True))
-                outcomes = await asyncio.gather(*answers, return_exceptions=True)
-                for call, outcome in zip(calls, outcomes, strict=True):
-                    current = _with_result(current, call, _succeeded(outcome))
-                    saver.note_change()
+                answers = [answer(call, scripts.answer(call)) for call in calls]
+                _raise_first(await asyncio.gather(*answers, return_exceptions=True))
         except BaseException:  # Also Halted and CancelledError: what was executed must not be executed again.
             await saver.flush()
             raise
@@ -96,13 +98,12 @@ class ToolExecution:
         return executed or ToolOutcome(unknown_call_error(call.name, self.offered), is_error=True)
 
 
-def _succeeded(outcome: ToolOutcome | BaseException) -> ToolOutcome:
-    if isinstance(outcome, BaseException):
-        raise outcome
-    return outcome
+def _raise_first(results: Iterable[BaseException | None]) -> None:
+    for error in results:
+        if error is not None:
+            raise error
 
 
 def _with_result(state: ConversationState, call: ToolCall, outcome: ToolOutcome) -> ConversationState:
     content = storable(outcome.content)
-    result = Message(MessageRole.TOOL, content, tool_call_id=call.id, is_error=outcome.is_error)
-    return replace(state, messages=(*state.messages, result))
+    return state.with_result(Message(MessageRole.TOOL, content, tool_call_id=call.id, is_error=outcome.is_error))

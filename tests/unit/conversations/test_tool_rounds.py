@@ -1,11 +1,13 @@
 """Calls of tools that are answered, so that the target goes on."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
+from cupel_core.conversations.tool_execution import ToolExecution
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.transcripts import Outcome, Transcript
 from cupel_core.domain.turns.conversation import ConversationState, Criteria, StopReason
@@ -231,3 +233,48 @@ async def test_what_was_executed_before_a_wait_is_recorded(harness: Harnesses) -
     with pytest.raises(RetryLater):
         await conversation.run()
     assert [each.id for each in conversation.checkpoints.saved[-1].pending_calls] == ["b"]
+
+
+@pytest.mark.parametrize("failing", ["a", "b", "c"])
+async def test_what_was_executed_beside_a_call_that_must_wait_is_not_executed_again(
+    harness: Harnesses, failing: str
+) -> None:
+    def answer(made: ToolCall, _: dict[str, Any]) -> ToolOutcome:
+        if made.id == failing and made.id not in executed:
+            executed.append(made.id)
+            raise RetryLater(60.0, ProbeErrorCode.TIMEOUT)
+        executed.append(made.id)
+        return ToolOutcome(f"done {made.id}")
+
+    executed: list[str] = []
+    made = tuple(call("pay", call_id=call_id) for call_id in ("a", "b", "c"))
+    executor = RecordingExecutor(answer)
+    conversation = tool_harness(harness, target=(calls(*made), "Paid."), tool_executor=executor)
+    with pytest.raises(RetryLater):
+        await conversation.run()
+    outcome = await conversation.run()
+    assert executed == ["a", "b", "c", failing]
+    assert [(call_id, content) for call_id, content, _ in results(outcome)] == [
+        ("a", "done a"),
+        ("b", "done b"),
+        ("c", "done c"),
+    ]
+
+
+async def test_a_result_is_stored_while_a_call_beside_it_is_still_in_progress() -> None:
+    is_stored = asyncio.Event()
+
+    async def execute(made: ToolCall, _: dict[str, Any]) -> ToolOutcome:
+        if made.id == "slow":
+            await is_stored.wait()
+        return ToolOutcome("done")
+
+    async def save(state: ConversationState) -> None:
+        assert [pending.id for pending in state.pending_calls] == ["slow"]
+        is_stored.set()
+
+    reply = Message(MessageRole.ASSISTANT, "", (call("pay", call_id="slow"), call("pay", call_id="fast")))
+    state = ConversationState((Message(MessageRole.USER, "Pay."), reply), tool_rounds=1, open_rounds=1)
+    execution = ToolExecution((), frozenset({"pay"}), execute, save, save_delay_seconds=0.0)
+    after = await asyncio.wait_for(execution.perform(state), timeout=10)
+    assert [message.tool_call_id for message in after.messages[2:]] == ["slow", "fast"]

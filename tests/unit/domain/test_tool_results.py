@@ -69,14 +69,18 @@ def test_a_script_survives_its_json() -> None:
         assert ScriptedResult.from_json(script.to_json()) == script
 
 
+def pay(call_id: str) -> ToolCall:
+    return ToolCall(call_id, "pay", "{}")
+
+
 def test_calls_of_a_scenarios_own_messages_are_not_the_targets() -> None:
     messages = (
         Message(MessageRole.ASSISTANT, "", (call(),)),
         Message(MessageRole.TOOL, "found", tool_call_id="call_1"),
-        Message(MessageRole.ASSISTANT, "", (call(name="pay"), call(name="pay"))),
-        Message(MessageRole.TOOL, "paid", tool_call_id="call_2"),
+        Message(MessageRole.ASSISTANT, "", (pay("call_2"), pay("call_3"))),
+        Message(MessageRole.TOOL, "paid", tool_call_id="call_3"),
     )
-    assert executed_calls(messages, target_calls=1) == [call(name="pay")]
+    assert executed_calls(messages, target_calls=1) == [pay("call_3")]
 
 
 def test_a_user_sees_a_call_only_if_it_is_the_answer() -> None:

@@ -5,7 +5,7 @@ message. This module is pure: everything that calls a model is in `cupel_core/co
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -222,8 +222,21 @@ class ConversationState:
         """The calls of the target's last reply that are to be executed and have no result yet."""
         if not self.open_rounds:
             return ()
-        replied = max(n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT)
-        return self.messages[replied].tool_calls[len(self.messages) - replied - 1 :]
+        reply, *results = self.messages[self._last_reply :]
+        answered = {result.tool_call_id for result in results}
+        return tuple(call for call in reply.tool_calls if call.id not in answered)
+
+    def with_result(self, result: Message) -> "ConversationState":
+        """With the result of a pending call, among the others in the order of the calls."""
+        position, results = self._last_reply, [*self.messages[self._last_reply + 1 :], result]
+        order = {call.id: number for number, call in enumerate(self.messages[position].tool_calls)}
+        results.sort(key=lambda each: order[each.tool_call_id or ""])
+        return replace(self, messages=(*self.messages[: position + 1], *results))
+
+    @property
+    def _last_reply(self) -> int:
+        """Its position among the messages."""
+        return max(n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT)
 
     def count_reply(self, message: Message, rules: ConversationRules) -> ReplyCount:
         """With the target's reply, which completes its answer unless it has calls that are to be executed."""

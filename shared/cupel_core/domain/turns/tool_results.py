@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from cupel_core.domain.text.json_equality import is_same_json
@@ -121,10 +122,9 @@ def executed_calls(messages: Sequence[Message], target_calls: int) -> list[ToolC
     replies = [n for n, message in enumerate(messages) if message.role is MessageRole.ASSISTANT]
     executed: list[ToolCall] = []
     for position in replies[max(0, len(replies) - target_calls) :]:
-        results = 0
-        while position + results + 1 < len(messages) and messages[position + results + 1].role is MessageRole.TOOL:
-            results += 1
-        executed += messages[position].tool_calls[:results]
+        results = takewhile(lambda each: each.role is MessageRole.TOOL, messages[position + 1 :])
+        answered = {result.tool_call_id for result in results}
+        executed += [call for call in messages[position].tool_calls if call.id in answered]
     return executed
 
 
