@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import count
+from random import Random
 from typing import Any
 
 from pynamodb.exceptions import PynamoDBException
@@ -30,6 +31,7 @@ from tests.simulation.models import Models
 from tests.simulation.network import Network
 from tests.simulation.scheduler import Invocation, Scheduler, Violation
 from tests.simulation.table import Table
+from tests.simulation.tools import Tools
 
 DISPATCH = "sim-dispatch"
 PROBES = ("sim-probe_sim", "sim-probe_sim-high", "sim-probe_sim-low")
@@ -39,6 +41,8 @@ _SUMMARIZE_SECONDS = 900.0
 _MAX_ROUNDS = 2
 """Few, so that executions end with transcripts left for the next one."""
 _VISIBILITY_SECONDS = 90.0
+_TOOLS_RATE = 0.25
+"""Of schedules whose targets have tools."""
 _MAX_SKEW_SECONDS, _MAX_LARGE_SKEW_SECONDS = 0.5, 600.0
 EXPECTED_ERRORS = (AppError, *AWS_ERRORS, PynamoDBException)
 """Errors that may end an invocation; any other is a bug."""
@@ -65,6 +69,9 @@ class Cloud:
         large_skew, limited = rng.random() < 0.15, rng.random() < 0.5
         self.has_large_skew = large_skew if conditions.has_large_skew is None else conditions.has_large_skew
         self.has_limited_sweeper = limited if conditions.has_limited_sweeper is None else conditions.has_limited_sweeper
+        has_tools = conditions == ANY and Random(f"tools {seed}").random() < _TOOLS_RATE
+        self.tools = Tools(self) if conditions.has_tools or has_tools else None
+        """None if the targets have no tools."""
         self.queues.max_receives = 1_000 if self.has_limited_sweeper else rng.choice((1, 2, 5))
 
     # -- invocations

@@ -26,6 +26,8 @@ class Fault(StrEnum):
     MODEL_FAILS = "failed model call"
     MODEL_HANGS = "hanging model call"
     MODEL_WAITS = "model that asked to retry later"
+    TOOL_FAILS = "failed call of a tool"
+    TOOL_WAITS = "tool that asked to retry later"
     REFUSED = "answer whose outcome is too large"
 
 
@@ -56,6 +58,9 @@ class Conditions:
     lost or counted twice."""
     has_slow_models: bool | None = None
     """Whether conversations take longer than a claim lasts without renewal."""
+    has_tools: bool | None = None
+    """Whether targets call tools, which scripts and a connector execute. None leaves it to the seed if nothing else is
+    given."""
 
 
 ANY = Conditions()

@@ -87,6 +87,11 @@ class Simulation:
         assert self.cloud is not None
         return await self.cloud.models.complete(*call)
 
+    async def execute_tool(self, *call: Any, **options: Any) -> Any:
+        assert self.cloud is not None
+        assert self.cloud.tools is not None
+        return await self.cloud.tools.execute(*call, **options)
+
 
 simulation = Simulation()
 
@@ -204,6 +209,7 @@ def _replace(patches: Patches) -> None:
     from cupel_core.clock import utc_now
     from cupel_core.providers import PROVIDERS, QUEUES
     from cupel_core.providers.completion import complete
+    from cupel_core.providers.connectors.tools import execute
     from cupel_core.providers.prices import cost_usd
 
     clock = SimpleNamespace(
@@ -231,7 +237,8 @@ def _replace(patches: Patches) -> None:
             (ThreadPoolExecutor, _InlineExecutor),
             (complete, simulation.complete),
             (cost_usd, lambda *_: CALL_USD),
-            (PROVIDERS, {"sim": PROVIDERS["sim"]}),
+            (execute, simulation.execute_tool),
+            (PROVIDERS, {name: PROVIDERS[name] for name in ("sim", "connector")}),
             (QUEUES, ("sim",)),
         )
     }

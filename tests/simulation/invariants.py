@@ -2,8 +2,9 @@
 
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -14,6 +15,8 @@ from cupel_core.domain.runs.plan import ProbePosition
 from cupel_core.domain.runs.run import ACTIVE, TERMINAL, TRANSITIONS, Run, RunEventType, RunStatus
 from cupel_core.domain.runs.run_spend import Cost, cost_by_place
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
+from cupel_core.domain.turns.model_request import MessageRole
+from cupel_core.domain.turns.tool_results import NOT_EXECUTED
 from cupel_core.messages import RunRef
 from cupel_core.store import barrier, events, keys, outbox, outcome_pages, outcomes, snapshots
 from cupel_core.store.barrier import LeafItem, Tree
@@ -25,6 +28,7 @@ from tests.simulation.harness import FANOUT
 from tests.simulation.models import Call, Turn
 from tests.simulation.scheduler import Violation
 from tests.simulation.table import Key
+from tests.simulation.tools import MAX_ROUNDS, SCRIPTED, SCRIPTED_RESULT, Execution
 
 if TYPE_CHECKING:
     from tests.simulation.cloud import Cloud
@@ -205,6 +209,31 @@ class Invariants:
             was_refused = call.turn in self._cloud.models.refused_turns and run.retry_round > call.retry_round
             require(may_be_lost or was_refused, f"3: {call.turn} was answered and is called again")
 
+    def check_tool_call(self, body: Mapping[str, Any], earlier: Sequence[Execution]) -> None:
+        """Of every attempt at a call of a tool."""
+        try:
+            self._check_tool_call(int(body["probeIndex"]), str(body["callId"]), earlier)
+        except Violation as violation:
+            self._cloud.scheduler.fail(violation)
+            raise
+
+    def _check_tool_call(self, index: int, call_id: str, earlier: Sequence[Execution]) -> None:
+        run, now = self._run, self._cloud.scheduler.now
+        require(run is not None, "a tool is called without a run")
+        assert run is not None
+        is_stopped = self._stopped_at is not None and now > self._stopped_at + STOP_SECONDS
+        require(not is_stopped, f"5: a call of a tool more than {STOP_SECONDS} s after the run became {run.status}")
+        if self._cloud.has_large_skew:
+            return
+        checkpoint = self._checkpoint(run, index)
+        results = {message.get("toolCallId") for message in checkpoint["messages"]} if checkpoint else set()
+        require(call_id not in results, f"3: {call_id} of probe {index} has a stored result and is executed again")
+        for other in earlier:
+            is_alive = not other.invocation.is_dead
+            require(other.is_over or not is_alive, f"3: {call_id} of probe {index} is executed twice at the same time")
+            may_be_lost = not other.was_answered or other.invocation.had_failure or not is_alive
+            require(may_be_lost, f"3: {call_id} of probe {index} was executed and is executed again")
+
     def round_of(self, turn: Turn) -> int:
         """The retry round in which the conversation of a target's turn started."""
         run = self._run
@@ -233,21 +262,21 @@ class Invariants:
         return run.plan.index(ProbePosition(case, run.models.index(turn.model), turn.repeat))
 
     def _check_not_recorded(self, run: Run, index: int, turn: int) -> None:
-        ref, leaf = RunRef(run.workspace, run.id), self._leaf(run, index)
+        leaf = self._leaf(run, index)
         require(index % FANOUT not in leaf.leaf.recorded, f"3: probe {index} is counted and its model is called again")
         for page in self._unreported_pages(run, leaf, index):
             is_recorded = index % FANOUT in page.logged().counted_in(run.retry_round)
             require(not is_recorded, f"3: probe {index} is recorded and its model is called again")
-        sort_key = keys.numbered_probe(index, self._round_of(run, index))
-        checkpoint = self._cloud.table.item(keys.checkpoints(ref, index), sort_key)
-        if checkpoint:
-            stored_turns = self._turns_of(checkpoint)
+        if checkpoint := self._checkpoint(run, index):
+            stored_turns = int(checkpoint["turns"]) + int(checkpoint["toolRounds"][0])
             require(turn >= stored_turns, f"3: turn {turn} of probe {index} is stored and is called again")
 
-    @staticmethod
-    def _turns_of(checkpoint: Item) -> int:
-        content: Any = checkpoint["content"]["B"]
-        return int(orjson.loads(zlib.decompress(content))["turns"])
+    def _checkpoint(self, run: Run, index: int) -> dict[str, Any]:
+        """Empty if there is none."""
+        sort_key = keys.numbered_probe(index, self._round_of(run, index))
+        item = self._cloud.table.item(keys.checkpoints(RunRef(run.workspace, run.id), index), sort_key)
+        content: Any = item["content"]["B"] if item else None
+        return dict(orjson.loads(zlib.decompress(content))) if content else {}
 
     # -- at rest
 
@@ -377,10 +406,32 @@ class Invariants:
         scenario_id = snapshot.scenario(probe.case).id
         transcript = outcomes.get_many(RunRef(run.workspace, run.id), [index])[index]
         assert isinstance(transcript, Transcript)
-        last = transcript.conversation.turns - 1
+        last = transcript.conversation.turns + transcript.conversation.tool_rounds - 1
+        if self._cloud.tools:
+            self._check_results(index, transcript)
         if run.grader_config.judge_model is None:
-            require(last == len(snapshot.definition.get("followUps", ())), f"7: probe {index} ended too early")
+            answers = transcript.conversation.turns - 1
+            require(answers == len(snapshot.definition.get("followUps", ())), f"7: probe {index} ended too early")
         else:
             require(transcript.result is not None, f"7: probe {index} should have been judged and has no result")
         calls = self._cloud.models.calls(run.plan.columns[probe.column].target.model, scenario_id, probe.repeat, last)
         require(any(call.was_answered for call in calls), f"7: probe {index} completed without an answer")
+
+    def _check_results(self, index: int, transcript: Transcript) -> None:
+        """Each call of a round has its own result, in the order of the calls; at most so many rounds make an answer."""
+        rounds, open_rounds = 0, 0
+        for position, message in enumerate(transcript.messages):
+            if message.role is not MessageRole.ASSISTANT:
+                continue
+            results = list(takewhile(lambda each: each.role is MessageRole.TOOL, transcript.messages[position + 1 :]))
+            is_round = bool(results) and results[0].content != NOT_EXECUTED
+            rounds, open_rounds = rounds + is_round, open_rounds + 1 if is_round else 0
+            require(open_rounds <= MAX_ROUNDS, f"7: an answer of probe {index} has {open_rounds} rounds")
+            answered = [result.tool_call_id for result in results]
+            expected = [call.id for call in message.tool_calls] if is_round else answered
+            require(answered == expected, f"7: probe {index} has results of {answered} for the calls {expected}")
+            for call, result in zip(message.tool_calls, results, strict=False):
+                is_scripted = result.content == SCRIPTED_RESULT
+                require(is_scripted == (call.name == SCRIPTED) or not is_round, f"7: probe {index} mixes up results")
+        counted = transcript.conversation.tool_rounds
+        require(rounds == counted, f"7: probe {index} counts {counted} rounds and has {rounds}")

@@ -75,7 +75,9 @@ class Models:
         finally:
             call.is_over = True
         self._cloud.scheduler.log(f"model replied to {call.turn}")
-        return Reply(f"Rating: {self._rng.randint(1, 5)}", self._model_version(call.turn), Usage(1, 1))
+        text, version = f"Rating: {self._rng.randint(1, 5)}", self._model_version(call.turn)
+        calls = self._cloud.tools.draw_calls(conversation) if self._cloud.tools else ()
+        return Reply(text, version, Usage(1, 1), tool_calls=calls)
 
     def _model_version(self, turn: Turn) -> str:
         """Rarely one with which an outcome is too large, each time."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from tests.simulation.faults import ANY, Conditions
+from tests.simulation.faults import Conditions
 from tests.simulation.harness import Patches, simulation
 
 type Inject = Callable[[Patches], None]
@@ -21,7 +21,11 @@ class Mutation(NamedTuple):
 MUTATIONS: dict[str, Mutation] = {}
 
 
-def mutation(conditions: Conditions = ANY, first_seed: int = 0) -> Callable[[Inject], Inject]:
+ALL = Conditions(has_tools=False)
+TOOLS = Conditions(has_tools=True, has_large_skew=False)
+
+
+def mutation(conditions: Conditions = ALL, first_seed: int = 0) -> Callable[[Inject], Inject]:
     def register(inject: Inject) -> Inject:
         MUTATIONS[inject.__name__] = Mutation(inject, conditions, first_seed)
         return inject
@@ -384,6 +388,40 @@ def restart_a_conversation_from_its_first_turn(patches: Patches) -> None:
     from cupel_core.store import checkpoints
 
     patches.set(table_checkpoints, "checkpoints", _PatchedModule(checkpoints, load=lambda *_: None))
+
+
+@mutation(TOOLS, first_seed=130)
+def do_not_store_the_results_of_tools(patches: Patches) -> None:
+    """Calls of a reply are executed, but what they returned is stored with the model's next reply only."""
+    from cupel_core.conversations.delayed_saver import DelayedSaver
+
+    async def mutated(_: DelayedSaver) -> None:
+        return
+
+    patches.set(DelayedSaver, "note_change", lambda _: None)
+    patches.set(DelayedSaver, "flush", mutated)
+
+
+@mutation(TOOLS, first_seed=240)
+def do_not_store_results_before_a_pause(patches: Patches) -> None:
+    """What was executed beside a call that must wait, or in the second before a pause, is not stored."""
+    from cupel_core.conversations.delayed_saver import DelayedSaver
+
+    patches.set(DelayedSaver, "flush", DelayedSaver.stop)
+
+
+@mutation(TOOLS)
+def let_a_target_call_tools_for_ever(patches: Patches) -> None:
+    """The rounds of an answer are counted, and have no limit."""
+    from cupel_core.domain.turns.conversation import ConversationState
+
+    count = ConversationState.count_reply
+    unlimited = 1_000
+    patches.set(
+        ConversationState,
+        "count_reply",
+        lambda self, message, rules: count(self, message, replace(rules, max_tool_rounds=unlimited)),
+    )
 
 
 @mutation(first_seed=80)

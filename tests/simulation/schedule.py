@@ -132,7 +132,9 @@ class _Schedule:
         self._has_faults = True
 
     def start(self) -> None:
-        definition = catalog.create(_WORKSPACE, Labels(name="simulated"), self._plan.content, simulation.now())
+        tools = self._cloud.tools
+        content = self._plan.content | (tools.prepare(_WORKSPACE) if tools else {})
+        definition = catalog.create(_WORKSPACE, Labels(name="simulated"), content, simulation.now())
         cases = (
             Scenario(
                 "", f"case {n}", (Message(MessageRole.USER, f"{n}?"),), criteria=self._plan.criteria, max_messages=6

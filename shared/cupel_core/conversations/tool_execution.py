@@ -70,7 +70,8 @@ class ToolExecution:
 
         async def answer(call: ToolCall, scripted: ToolOutcome | None) -> None:
             nonlocal current
-            current = _with_result(current, call, await self._outcome(call, scripted))
+            outcome = await self._outcome(call, scripted)
+            current = _with_result(current, call, outcome)
             saver.note_change()
 
         saver = DelayedSaver(save, self.save_delay_seconds)
