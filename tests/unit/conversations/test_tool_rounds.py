@@ -279,3 +279,30 @@ async def test_a_result_is_stored_while_a_call_beside_it_is_still_in_progress() 
     execution = ToolExecution((), frozenset({"pay"}), execute, save, save_delay_seconds=0.0)
     after = await asyncio.wait_for(execution.perform(state), timeout=10)
     assert [message.tool_call_id for message in after.messages[2:]] == ["slow", "fast"]
+
+
+async def test_calls_with_one_id_are_all_executed(harness: Harnesses) -> None:
+    executor = RecordingExecutor()
+    made = tuple(call("pay", call_id="same") for _ in range(10))
+    outcome = await tool_harness(harness, target=(calls(*made), "Paid."), tool_executor=executor).run()
+    assert len(executor.executed) == len(set(executor.executed)) == 10
+    assert [call_id for call_id, *_ in results(outcome)] == executor.executed
+
+
+async def test_calls_with_one_id_are_resumed_after_the_one_that_has_a_result(harness: Harnesses) -> None:
+    def answer(made: ToolCall, _: dict[str, Any]) -> ToolOutcome:
+        executed.append(made.id)
+        if len(executed) == 1:
+            return ToolOutcome("done")
+        if len(executed) <= 3:
+            raise RetryLater(60.0, ProbeErrorCode.TIMEOUT)
+        return ToolOutcome("done")
+
+    executed: list[str] = []
+    made = tuple(call("pay", call_id="same") for _ in range(3))
+    conversation = tool_harness(harness, target=(calls(*made), "Paid."), tool_executor=RecordingExecutor(answer))
+    with pytest.raises(RetryLater):
+        await conversation.run()
+    outcome = await conversation.run()
+    assert executed[3:] == executed[1:3]
+    assert len(results(outcome)) == 3
