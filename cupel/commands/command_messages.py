@@ -5,6 +5,7 @@ import re
 _COMMANDS = (
     (re.compile(r"PUT /v1/providers/([\w-]+)"), r"{command} providers set \1"),
     (re.compile(r"POST /v1/runs/([\w-]+)/analysis"), r"{command} analyze \1"),
+    (re.compile(r"POST /v1/runs/([\w-]+)/reports"), r"{command} report \1"),
     (re.compile(r"POST /v1/files\b"), "{command} files upload"),
     (re.compile(r"PUT /v1/webhook\b"), "{command} webhook set"),
     (re.compile(r"PUT /v1/settings\b"), "{command} settings"),

@@ -11,7 +11,7 @@ from cupel_core.reports.formats import ReportTable
 MAX_CONVERSATIONS = 50
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$:@]|(?<=www)\.)", re.IGNORECASE)
 """With colons, @ and `www.`, because some renderers make links of bare addresses."""
-_AT_THE_START = re.compile(r"^(\d*)([-+#=]|(?<=\d)[.)])")
+_AT_THE_START = re.compile(r"^(\d*)([-+#=]|(?<=\d)[.)](?=\s|$))")
 """What would begin a list, a heading or a rule."""
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _FENCES = re.compile(r"`{3,}")

@@ -173,7 +173,7 @@ def test_a_bad_idempotency_key_is_named(client: Client, definition_id: str, key:
         ({"samplePercentage": True}, "samplePercentage"),
         ({"sampleSeed": -1}, "sampleSeed"),
         ({"repeats": 0}, "repeats"),
-        ({"repeats": 101}, "repeats"),
+        ({"repeats": 1_001}, "repeats"),
         ({"priority": "URGENT"}, "priority"),
         ({"config": {"temperature": 2.1}}, "config.temperature"),
         ({"config": {"temperature": "hot"}}, "config.temperature"),
