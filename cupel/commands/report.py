@@ -1,11 +1,10 @@
 """`cupel report`: the written account of a run."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel.client import Client
 from cupel.commands.options import RunId
 from cupel.commands.suggestions import complete_model
 from cupel.errors import UsageError
@@ -13,6 +12,9 @@ from cupel.json_types import Json
 from cupel.printable import printable, printable_json
 from cupel.session import Session
 from cupel_core.domain.reports.records import ReportFormat
+
+if TYPE_CHECKING:
+    from cupel.client import Client
 
 _POLL_SECONDS = 1.0
 _OVER = ("COMPLETED", "FAILED")
@@ -62,7 +64,7 @@ def _options(summarizer: str | None, summary: bool) -> Json:
     return {} if summary and summarizer is None else {"summarizerModel": summarizer}
 
 
-def wait_for_report(session: Session, client: Client, made: Json) -> Json:
+def wait_for_report(session: Session, client: "Client", made: Json) -> Json:
     """The report once its job has ended."""
     while made["status"] not in _OVER:
         session.sleep(_POLL_SECONDS)
@@ -70,7 +72,7 @@ def wait_for_report(session: Session, client: Client, made: Json) -> Json:
     return made
 
 
-def _read(client: Client, run_id: str, report_format: ReportFormat) -> str:
+def _read(client: "Client", run_id: str, report_format: ReportFormat) -> str:
     if report_format is ReportFormat.JSON:
         return printable_json(client.get_run_report(run_id), indent=2) + "\n"
     return client.get_run_report_text(run_id, report_format)

@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 
 from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, Limit
-from api.rendering import CONTENT_TYPE, Rendered
+from api.rendering import CONTENT_TYPE, Rendered, documented
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.operations import OPERATIONS
@@ -51,7 +51,11 @@ Format = Annotated[
 ]
 
 
-@router.operation("createReport", status=202)
+@router.operation(
+    "createReport",
+    responses=documented(200, "The report of these outcomes, which exists already", ReportResponse)
+    | documented(202, OPERATIONS["createReport"].response, ReportResponse),
+)
 def create_report(run_id: str, body: Annotated[CreateReport, Body()] = CreateReport()) -> Response[ReportResponse]:
     model = body.summarizer_model if body.names_summarizer() else requests.Default.JUDGE
     view, is_queued = requests.request(router.workspace, run_id, utc_now(), model)

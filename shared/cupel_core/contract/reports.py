@@ -168,7 +168,7 @@ class ExcerptResponse(ResponseModel):
     column: Annotated[str, Field(description="Target and prompt")]
     scenario_id: str
     reason: Annotated[str, Field(description="Why it failed, as the graders say")]
-    excerpt: Annotated[list[ExcerptMessageResponse], Field(description="Opening and last exchanges; cuts are marked")]
+    messages: Annotated[list[ExcerptMessageResponse], Field(description="Opening and last exchanges; cuts are marked")]
 
 
 class EvidenceResponse(ResponseModel):

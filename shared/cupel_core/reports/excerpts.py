@@ -59,7 +59,7 @@ def _excerpt(run: Run, tag: str, transcript: Transcript) -> ExcerptResponse:
         column=run.plan.columns[run.plan.probe(index).column].name,
         scenario_id=transcript.scenario_id,
         reason=shortened((result.reason if result else None) or "", MAX_REASON_LENGTH),
-        excerpt=[
+        messages=[
             ExcerptMessageResponse(role=role, content=text)
             for role, text in shown_messages(transcript.messages, MAX_MESSAGE_LENGTH)
         ],

@@ -159,7 +159,7 @@ def _excerpts(excerpts: Sequence[ExcerptResponse]) -> Iterator[MarkupNode]:
     for excerpt in excerpts:
         yield element("h3", f"{excerpt.tag}: {excerpt.conversation_id}")
         yield element("p", f"{excerpt.column}, scenario {excerpt.scenario_id}. {excerpt.reason}", class_="muted")
-        for message in excerpt.excerpt:
+        for message in excerpt.messages:
             yield element("div", element("span", message.role, class_="role"), message.content, class_="message")
 
 

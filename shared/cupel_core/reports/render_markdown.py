@@ -104,7 +104,7 @@ def _excerpts(excerpts: Sequence[ExcerptResponse]) -> Iterator[str]:
     for excerpt in excerpts:
         yield f"\n### {inline(excerpt.tag)}: {inline(excerpt.conversation_id)}\n"
         yield f"{inline(excerpt.column)}, scenario {inline(excerpt.scenario_id)}. {inline(excerpt.reason)}\n"
-        yield fenced("\n\n".join(f"{message.role}: {message.content}" for message in excerpt.excerpt))
+        yield fenced("\n\n".join(f"{message.role}: {message.content}" for message in excerpt.messages))
 
 
 def _conversations(content: ReportContentResponse) -> Iterator[str]:
