@@ -96,6 +96,7 @@ def existing(caller: Client) -> dict[str, str]:
         "run_id": run_id,
         "transcript_id": f"{run_id}-0",
         "probe_id": f"{run_id}-1",
+        "report_id": str(caller.create_report(run_id, {"summarizerModel": None})["id"]),
         "rescore_id": str(caller.create_rescore(run_id)["id"]),
         "persona_id": str(caller.create_persona({"name": "Ada"})["id"]),
         "connector_id": str(agent["id"]),
