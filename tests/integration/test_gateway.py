@@ -84,9 +84,10 @@ def test_a_page_uploads_a_file_to_its_address(api: Client) -> None:
     names = ",".join(sorted(name.lower() for name in upload["headers"]))
     asked = {"Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": names}
     preflight = httpx.options(upload["url"], headers={"Origin": PAGE_ORIGIN, **asked}, trust_env=False)
-    assert preflight.headers["access-control-allow-origin"] in (PAGE_ORIGIN, "*")
     stored = httpx.put(upload["url"], content=content, headers={**upload["headers"], "Origin": PAGE_ORIGIN})
-    assert (stored.status_code, stored.headers["access-control-allow-origin"]) == (200, PAGE_ORIGIN)
+    assert stored.status_code == 200
+    allowed = {each.headers["access-control-allow-origin"] for each in (preflight, stored)}
+    assert allowed <= {PAGE_ORIGIN, "*"}  # S3 names the origin of the bucket's rule; the embedded one allows all
 
 
 def _names(response: httpx.Response, header: str) -> set[str]:
