@@ -1,9 +1,11 @@
 """`cupel models` and `cupel providers`: the known models, and access to their providers."""
 
 import sys
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
 from cupel.commands.options import AsJson, refuse_group_options
 from cupel.commands.suggestions import complete_provider
@@ -38,7 +40,7 @@ def models(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List known models with their prices. Runs can also use other models of the same providers."""
+    """List known models: prices, context length, kinds of input, parameters. Runs can also use other models."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         known = list(client.list_models(provider=provider))
@@ -46,14 +48,23 @@ def models(
     if as_json:
         session.print_json(items)
         return
-    prices = ["$ per million input tokens", "output tokens"]
-    columns = table("model", *prices, "", right=prices)
-    for model in items:
-        note = "simulated" if model["simulated"] else "" if model["usable"] else "not configured"
-        columns.add_row(model["id"], *(_price(model[f"{side}UsdPerMillion"]) for side in ("input", "output")), note)
-    session.out.print(columns)
+    session.out.print(_models_table(items))
     if len(items) < len(known):
         session.remark(f"{len(known) - len(items):,} more of providers that are not configured; list them with --all")
+
+
+def _models_table(models: Iterable[Json]) -> Table:
+    numbers, names = ["$/M input", "$/M output", "context", "longest answer"], ["input", "parameters"]
+    columns = table("model", *numbers, *names, "", right=numbers, texts=names)
+    for model in models:
+        columns.add_row(
+            model["id"],
+            *(_price(model[f"{side}UsdPerMillion"]) for side in ("input", "output")),
+            *(_tokens(model[limit]) for limit in ("contextLength", "maxOutputTokens")),
+            *(_joined(model[kinds]) for kinds in ("inputModalities", "supportedParameters")),
+            "simulated" if model["simulated"] else "" if model["usable"] else "not configured",
+        )
+    return columns
 
 
 @app.callback()
@@ -201,3 +212,11 @@ def _state(provider: Json) -> str:
 
 def _price(usd: float | None) -> str:
     return NO_VALUE if usd is None else f"{usd:,.2f}"
+
+
+def _tokens(count: int | None) -> str:
+    return NO_VALUE if count is None else f"{count:,}"
+
+
+def _joined(names: Sequence[str] | None) -> str:
+    return ", ".join(names or ()) or NO_VALUE

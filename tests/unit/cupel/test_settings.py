@@ -1,6 +1,7 @@
 """`cupel models`, `providers` and `tokens`, and the command as a whole."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,17 @@ import pytest
 from cupel.commands.options import command_name
 from tests.unit.cupel.fake_api import Cupel, FakeApi
 
-MODEL = {"simulated": False, "usable": True, "inputUsdPerMillion": 0.25, "outputUsdPerMillion": 2.0}
+MODEL = {
+    "simulated": False,
+    "usable": True,
+    "inputUsdPerMillion": 0.25,
+    "outputUsdPerMillion": 2.0,
+    "contextLength": 272_000,
+    "maxOutputTokens": 128_000,
+    "inputModalities": ["text", "image"],
+    "supportedParameters": ["tools", "responseFormat"],
+}
+UNKNOWN = dict.fromkeys(("contextLength", "maxOutputTokens", "inputModalities", "supportedParameters"))
 PROVIDER = {
     "name": "openai",
     "enabled": True,
@@ -43,6 +54,18 @@ def test_all_models(cupel: Cupel):
         "openai/gpt-5-mini",
         "xai/grok",
     ]
+
+
+@pytest.mark.usefixtures("two_models")
+def test_models_are_shown_with_what_they_take(cupel: Cupel):
+    heading, line = cupel("models").stdout.splitlines()
+    assert re.split(r"\s{2,}", heading.strip())[3:] == ["context", "longest answer", "input", "parameters"]
+    assert re.split(r"\s{2,}", line.strip())[3:] == ["272,000", "128,000", "text, image", "tools, responseFormat"]
+
+
+def test_what_is_unknown_of_a_model_is_shown_as_such(api: FakeApi, cupel: Cupel):
+    api.models = [{"id": "xai/a", **MODEL, **UNKNOWN}]
+    assert re.split(r"\s{2,}", cupel("models").stdout.splitlines()[1].strip())[3:] == ["–", "–", "–", "–"]
 
 
 def test_models_of_one_provider(api: FakeApi, cupel: Cupel):
