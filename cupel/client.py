@@ -527,6 +527,10 @@ class Client:
         """The newest analysis of a run, with its figures."""
         return self._get(f"/runs/{_segment(run_id)}/analysis", rescoreId=rescore_id)
 
+    def get_deep_analysis(self, run_id: str, *, rescore_id: str | None = None) -> Json:
+        """The newest deep analysis of a run, with its figures."""
+        return self._get(f"/runs/{_segment(run_id)}/analysis/deep", rescoreId=rescore_id)
+
     def list_run_analyses(self, run_id: str) -> Pages:
         """Without their figures; newest first."""
         return self._pages(f"/runs/{_segment(run_id)}/analysis/history")
@@ -536,9 +540,14 @@ class Client:
         `level`, `rescoreId`."""
         return self._pages(f"/runs/{_segment(run_id)}/analysis/scenarios", **options)
 
-    def analyze_run(self, run_id: str, *, force: bool = False, rescore_id: str | None = None) -> Json:
-        """Analyze a run that has ended; without `status` while a large run is analyzed in the background."""
-        body = {"force": force, **({} if rescore_id is None else {"rescoreId": rescore_id})}
+    def analyze_run(
+        self, run_id: str, *, kind: str = "basic", force: bool = False, rescore_id: str | None = None
+    ) -> Json:
+        """Analyze a run that has ended. `kind` is `basic` or `deep`.
+
+        Without `status` while a large run is analyzed in the background; `jobId` names the job of a deep analysis.
+        """
+        body = {"kind": kind, "force": force, **({} if rescore_id is None else {"rescoreId": rescore_id})}
         return self._send("POST", f"/runs/{_segment(run_id)}/analysis", body)
 
     def get_run_scores(

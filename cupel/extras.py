@@ -4,7 +4,12 @@ from importlib.util import find_spec
 
 from cupel.errors import UsageError
 
-_MODULES = {"bedrock": ("boto3",), "vertex": ("jwt", "cryptography"), "stack": ("boto3", "pynamodb", "samcli")}
+_MODULES = {
+    "analysis": ("numpy",),
+    "bedrock": ("boto3",),
+    "stack": ("boto3", "pynamodb", "samcli"),
+    "vertex": ("jwt", "cryptography"),
+}
 """By extra of pyproject.toml: the packages whose absence shows that it is not installed."""
 
 

@@ -27,21 +27,21 @@ def analysis_lines(
 ) -> Iterator[str]:
     """What an analysis says, one line each, with a label in front; `without` are kinds of findings to leave out."""
     if analysis["failure"] is not None:
-        yield _line("analysis", f"failed in {analysis['failure']['where']}: {analysis['failure']['why']}")
+        yield labeled("analysis", f"failed in {analysis['failure']['where']}: {analysis['failure']['why']}")
     if analysis["isStale"]:
-        yield _line("stale", _STALE.get(analysis["staleReason"], str(analysis["staleReason"])))
+        yield labeled("stale", STALE.get(analysis["staleReason"], str(analysis["staleReason"])))
     figures = analysis["figures"]
     if figures is None:
         return
     for insight in figures["insights"]:
         if insight["kind"] not in _IN_TABLE | without:
-            yield _line(_LABELS.get(insight["kind"], insight["kind"]), insight["text"])
+            yield labeled(_LABELS.get(insight["kind"], insight["kind"]), insight["text"])
     yield from contested_lines(figures, contested)
     for caution in figures["cautions"]:
-        yield _line("caution", caution["text"])
+        yield labeled("caution", caution["text"])
 
 
-_STALE = {
+STALE = {
     "inputs": "outcomes have changed since this analysis; cupel analyze computes it again",
     "algorithm": "another release computed this analysis; cupel analyze computes it again",
 }
@@ -53,7 +53,7 @@ def contested_lines(figures: Json, count: int) -> Iterator[str]:
     for each in figures["contested"][:count]:
         if each["variance"] > 0:
             spread = f"{each['range']:.3g} points" if is_decision else f"{100 * each['range']:.3g} percentage points"
-            yield _line("contested", f"{each['scenarioName']}: the targets are {spread} apart")
+            yield labeled("contested", f"{each['scenarioName']}: the targets are {spread} apart")
 
 
 def scenario_lines(
@@ -62,7 +62,7 @@ def scenario_lines(
     """A line per scenario with the mean of each target."""
     for scenario in scenarios:
         means = ", ".join(f"{columns[cell['column']]} {format_mean(cell_mean(cell))}" for cell in scenario["cells"])
-        yield _line("scenario", f"{scenario['scenarioName']}: {means}")
+        yield labeled("scenario", f"{scenario['scenarioName']}: {means}")
 
 
 def cell_mean(cell: Json) -> float | None:
@@ -73,5 +73,5 @@ def cell_mean(cell: Json) -> float | None:
     return float(cell["passed"]) / float(cell["judged"])
 
 
-def _line(label: str, text: str) -> str:
+def labeled(label: str, text: str) -> str:
     return f"{label:<10} {text}"

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel.columns import columns_of
+from cupel.columns import column_of, columns_of
 from cupel.commands.options import AsJson, Model, RunId
 from cupel.errors import ApiProblem
+from cupel.job_waiting import wait_for_job
 from cupel.json_types import Json
 from cupel.render_analysis import MAX_CONTESTED, analysis_lines, scenario_lines
+from cupel.render_deep_analysis import deep_analysis_lines, slopes_table
 from cupel.session import Session
 from cupel.target_names import TargetNames
 from cupel.terminal import NO_VALUE
@@ -26,12 +28,18 @@ def analyze(
     run_id: RunId,
     scenarios: Annotated[int, typer.Option(min=0, max=100, help="How many contested scenarios to print.")] = 10,
     model: Model = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Components, outliers, effects of all dimensions together, interactions.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Compute it again although nothing has changed.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Analyze a run: agreement, outliers, dimensions, contested scenarios."""
+    """Analyze a run: agreement, outliers, dimensions, contested scenarios; --deep in more detail."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
+        if deep:
+            _print_deeply(session, client, _analyze_deeply(session, client, run_id, force=force), as_json=as_json)
+            return
         run = client.get_run(run_id)
         analysis = _analyze(session, client, run_id, force=force)
         if as_json:
@@ -52,6 +60,26 @@ def _analyze(session: Session, client: "Client", run_id: str, *, force: bool) ->
                 return found
             session.sleep(_POLL_SECONDS)
     raise TimeoutError(f"the analysis of {run_id} takes longer; cupel analyze shows it later")
+
+
+def _analyze_deeply(session: Session, client: "Client", run_id: str, *, force: bool) -> Json:
+    requested = client.analyze_run(run_id, kind="deep", force=force)
+    if requested["jobId"] is not None:
+        wait_for_job(session, client, requested["jobId"], "deep analysis")
+    return client.get_deep_analysis(run_id)
+
+
+def _print_deeply(session: Session, client: "Client", analysis: Json, *, as_json: bool) -> None:
+    if as_json:
+        session.print_json(analysis)
+        return
+    names = TargetNames(client)
+    figures = analysis["figures"] or {"columns": (), "effects": None}
+    columns = [names.of_column(column_of(column)).name for column in figures["columns"]]
+    if (slopes := slopes_table(figures, columns)) is not None:
+        session.out.print(slopes)
+    for line in deep_analysis_lines(analysis, columns):
+        session.out.print(line, markup=False, soft_wrap=True)
 
 
 def find_analysis(client: "Client", run_id: str) -> Json | None:

@@ -1,13 +1,16 @@
-"""The analysis of an evaluation in this process, by the functions that analyze a run of a stack."""
+"""The analyses of an evaluation in this process, by the functions that analyze a run of a stack."""
 
+import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
 
+from cupel.extras import require_extra
 from cupel.json_types import Json
 from cupel_core.domain.analysis.basic import AnalysisInput, analyze
 from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.analysis.counts import RunCounts, count, scenario_cases
-from cupel_core.domain.analysis.matrix import ScenarioRow, cell_matrix, dimension_names
+from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow, cell_matrix, dimension_names
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.plan import Plan
 
@@ -18,31 +21,16 @@ if TYPE_CHECKING:
 def analysis_of(evaluation: "Evaluation") -> Json:
     """The figures of `GET /runs/{id}/analysis`."""
     # The models of the analysis take a while to import.
-    import json
-
     from cupel_core.contract.analysis import AnalysisFigures
 
-    columns = evaluation.columns
-    scenarios, positions = _cases(evaluation)
-    prompts = tuple(dict.fromkeys(column.prompt_id for column in columns if column.prompt_id is not None))
-    targets = tuple({column.target.id: column.target for column in columns}.values())
-    plan = Plan(targets, (len(positions),), evaluation.repeats, prompts)
-    outcomes = (counted_outcome(result.outcome) for result in evaluation.results)
-    counts = RunCounts(plan, scenario_cases(positions), count(plan, range(plan.total), outcomes))
-    content = evaluation.content
-    dimensions = dimension_names(
-        [dimension.name for dimension in content.dimensions], (scenario.dimensions for scenario in scenarios)
-    )
-    rows = [
-        ScenarioRow(each.id or each.name, each.name, tuple(each.dimensions.get(name) for name in dimensions))
-        for each in scenarios
-    ]
+    counts, matrix = _counted(evaluation)
+    columns, content = evaluation.columns, evaluation.content
     figures = analyze(
         AnalysisInput(
-            matrix=cell_matrix(counts, rows, dimensions),
+            matrix=matrix,
             totals=[counts.totals.column(number) for number in range(len(columns))],
             names=tuple(column.name for column in columns),
-            probes=plan.total,
+            probes=counts.plan.total,
             has_decision_rule=content.decision is not None,
             favors=content.decision.favors if content.decision else {},
             sample=evaluation.sample,
@@ -50,6 +38,47 @@ def analysis_of(evaluation: "Evaluation") -> Json:
     )
     document: Json = json.loads(AnalysisFigures.of(figures, columns).to_json())
     return document
+
+
+def deep_analysis_of(evaluation: "Evaluation") -> Json:
+    """The figures of `GET /runs/{id}/analysis/deep`. Raises UsageError without numpy."""
+    require_extra("analysis", "a deep analysis")
+    from cupel_core.analysis.deep.analyze import DeepInput
+    from cupel_core.analysis.deep.analyze import analyze as analyze_deeply
+    from cupel_core.contract.deep_analysis import DeepAnalysisFigures
+
+    counts, matrix = _counted(evaluation)
+    seed = int.from_bytes(sha256(counts.totals.cells.tobytes()).digest()[:8])
+    figures = analyze_deeply(DeepInput(matrix, seed), _ignore_stage)
+    document: Json = json.loads(DeepAnalysisFigures.of(figures, evaluation.columns).to_json())
+    return document
+
+
+def _ignore_stage(_: str) -> None:
+    """It takes seconds at most."""
+
+
+class _Counted(NamedTuple):
+    counts: RunCounts
+    matrix: CellMatrix
+
+
+def _counted(evaluation: "Evaluation") -> _Counted:
+    columns = evaluation.columns
+    scenarios, positions = _cases(evaluation)
+    prompts = tuple(dict.fromkeys(column.prompt_id for column in columns if column.prompt_id is not None))
+    targets = tuple({column.target.id: column.target for column in columns}.values())
+    plan = Plan(targets, (len(positions),), evaluation.repeats, prompts)
+    outcomes = (counted_outcome(result.outcome) for result in evaluation.results)
+    counts = RunCounts(plan, scenario_cases(positions), count(plan, range(plan.total), outcomes))
+    dimensions = dimension_names(
+        [dimension.name for dimension in evaluation.content.dimensions], (scenario.dimensions for scenario in scenarios)
+    )
+    rows = [
+        ScenarioRow(each.id or each.name, each.name, tuple(each.dimensions.get(name) for name in dimensions))
+        for each in scenarios
+    ]
+    return _Counted(counts, cell_matrix(counts, rows, dimensions))
 
 
 def _cases(evaluation: "Evaluation") -> tuple[list[Scenario], Sequence[int]]:

@@ -144,6 +144,13 @@ class Evaluation:
 
         return analysis_of(self)
 
+    def deep_analysis(self) -> Json:
+        """Components, outliers, effects, interactions and where differences come from, as
+        `GET /runs/{id}/analysis/deep` has them in `figures`. Needs `cupel[analysis]`."""
+        from cupel.in_process.analysis import deep_analysis_of
+
+        return deep_analysis_of(self)
+
     def to_json(self) -> Json:
         """`{run, results, sample, passRate, probes}`: the first three as in `cupel show --json`, then every probe."""
         return {

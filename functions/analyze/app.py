@@ -1,4 +1,4 @@
-"""Carries out jobs: comparisons of runs. Each message is one job."""
+"""Carries out jobs: comparisons, deep analyses and reports of runs. Each message is one job."""
 
 from functools import partial
 from typing import Any
@@ -10,6 +10,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cupel_core import sqs_batch
 from cupel_core.analysis import jobs
+from cupel_core.analysis.jobs import Computation
 from cupel_core.domain.analysis.jobs import JobKind
 from cupel_core.messages import JobRequest
 from cupel_core.reports import compute
@@ -24,7 +25,10 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
 
     seconds_left = time_left(context)
     report = partial(compute.compute, seconds_left=seconds_left)
-    computations: jobs.Computations = {**jobs.COMPUTATIONS, JobKind.REPORT: (report, compute.fail)}
+    computations: jobs.Computations = {
+        **jobs.COMPUTATIONS,
+        JobKind.REPORT: Computation(report, compute.fail, compute.STAGES),
+    }
 
     def carry_out(record: SQSRecord) -> None:
         request = JobRequest.model_validate_json(record.body)

@@ -12,7 +12,12 @@ _NAME = re.compile(r"\{([\w.]+)\}")
 
 
 def add_location(operation: Operation, path: str, response: dict[str, Any]) -> dict[str, Any]:
-    """The response with a `Location`, if the operation declares one and has created something."""
+    """The response with a `Location`, if the operation declares one and has created something.
+
+    One that the route has set stays.
+    """
+    if "Location" in response["headers"]:
+        return response
     location = location_of(operation, path, response) if response["statusCode"] in _CREATED else None
     return {**response, "headers": {**response["headers"], "Location": location}} if location else response
 

@@ -89,14 +89,18 @@ def test_the_emulator_listens_only_on_the_loopback_interface(stack_paths: StackP
     assert [(address.ip, address.port) for address in listening] == [("127.0.0.1", status.emulator.port)]
 
 
+LAYERS = {"analyze": ("SharedLayer", "NumericLayer")}
+"""Of functions with another one than the shared layer."""
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_function_imports_with_only_the_built_layer(
+def test_a_function_imports_with_only_the_built_layers(
     stack: LocalStack, stack_paths: StackPaths, function: str
 ) -> None:
     """The emulator's workers also see its packages, so a missing requirement would go unnoticed there."""
     code = stack_paths.build / f"{function.capitalize()}Function"
-    layer = stack_paths.build / "SharedLayer" / "python"
-    script = f"import sys; sys.path[:0] = [{str(code)!r}, {str(layer)!r}]; import entry; entry.{function}"
+    layers = [str(stack_paths.build / layer / "python") for layer in LAYERS.get(function, ("SharedLayer",))]
+    script = f"import sys; sys.path[:0] = {[str(code), *layers]}; import entry; entry.{function}"
     imported = subprocess.run(
         [sys.executable, "-I", "-S", "-c", script],
         env={"AWS_DEFAULT_REGION": stack.region},
@@ -109,8 +113,16 @@ def test_a_function_imports_with_only_the_built_layer(
 
 @pytest.mark.usefixtures("stack")
 def test_the_layer_is_at_most_60_megabytes(stack_paths: StackPaths) -> None:
-    files = [path for path in (stack_paths.build / "SharedLayer").rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) <= 60_000_000
+    assert size_of(stack_paths.build / "SharedLayer") <= 60_000_000
+
+
+@pytest.mark.usefixtures("stack")
+def test_the_layer_of_numpy_is_at_most_46_megabytes(stack_paths: StackPaths) -> None:
+    assert size_of(stack_paths.build / "NumericLayer") <= 46_000_000
+
+
+def size_of(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 @pytest.mark.usefixtures("stack")

@@ -362,7 +362,14 @@ def test_environment_variables_are_the_settings() -> None:
     variables = template()["Globals"]["Function"]["Environment"]["Variables"]
     own = {name for name in variables if not name.startswith("POWERTOOLS_")}
     assert own == {name.upper() for name in Settings.model_fields}
-    assert not [folder for folder, each in functions().items() if "Environment" in each]
+    others = {folder: each["Environment"]["Variables"] for folder, each in functions().items() if "Environment" in each}
+    assert others == {"analyze": {"OPENBLAS_NUM_THREADS": "1"}}, "a library reads it, and a thread per processor"
+
+
+def test_numpy_is_in_the_layer_of_the_analyze_function_alone() -> None:
+    assert {folder: each["Layers"] for folder, each in functions().items() if "Layers" in each} == {
+        "analyze": [{"Ref": "NumericLayer"}]
+    }
 
 
 def test_outputs_include_the_required_settings() -> None:

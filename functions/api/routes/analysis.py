@@ -7,9 +7,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from api.pages import bounded_page
 from api.parameters import Cursor, Limit, ModelFilter, PromptFilter, RescoreId, counting_time
-from api.rendering import Rendered, documented, render_model
+from api.rendering import CONTENT_TYPE, Rendered, documented, render_model
 from api.routing import OperationRouter
-from cupel_core.analysis import queries, results
+from cupel_core.analysis import deep_requests, queries, results
 from cupel_core.analysis.queries import AnalysisView, AnalyzedScenario, ListedAnalysis, ScenarioQuery, ScenarioSort
 from cupel_core.clock import utc_now
 from cupel_core.contract.analysis import (
@@ -22,8 +22,10 @@ from cupel_core.contract.analysis import (
     ScenarioCellResponse,
 )
 from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.deep_analysis import DeepAnalysisResponse
 from cupel_core.contract.run_results import RunResultsResponse
-from cupel_core.domain.analysis.records import AnalysisKind
+from cupel_core.domain.analysis.jobs import Job
+from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.preconditions import bytes_etag
 
@@ -37,6 +39,11 @@ DimensionFilter = Annotated[
 @router.operation("getRunAnalysis")
 def get_run_analysis(run_id: str, rescore_id: RescoreId = None) -> Rendered[AnalysisResponse]:
     return _tagged(_render(queries.get_analysis(router.workspace, run_id, rescore_id)))
+
+
+@router.operation("getDeepAnalysis")
+def get_deep_analysis(run_id: str, rescore_id: RescoreId = None) -> Rendered[DeepAnalysisResponse]:
+    return _tagged(_render(queries.get_analysis(router.workspace, run_id, rescore_id, AnalysisKind.DEEP)))
 
 
 @router.operation("listRunAnalyses")
@@ -66,13 +73,27 @@ def list_analyzed_scenarios(
 @router.operation(
     "analyzeRun",
     responses=documented(200, "The analysis; `GET …/analysis` has its figures", AnalysisSummaryResponse)
-    | documented(202, "The analysis of a run of more than 10,000 probes is being computed", AnalysisSummaryResponse),
+    | documented(202, "A deep analysis, or one of more than 10,000 probes, is being computed", AnalysisSummaryResponse),
 )
 def analyze_run(run_id: str, body: Annotated[AnalyzeRun, Body()] = AnalyzeRun()) -> Response[AnalysisSummaryResponse]:
+    if body.kind is AnalysisKind.DEEP:
+        return _analyze_deeply(run_id, body)
     found = queries.request_analysis(router.workspace, run_id, body.rescore_id, utc_now(), force=body.force)
-    if found is None:
-        return Response(202, "application/json", _pending(run_id, body.kind))
-    return Response(200, "application/json", _summary(ListedAnalysis(found, is_current=True, stale_reason=None)))
+    return _accepted(run_id, body) if found is None else _existing(found)
+
+
+def _analyze_deeply(run_id: str, body: AnalyzeRun) -> Response[AnalysisSummaryResponse]:
+    found, job = deep_requests.request(router.workspace, run_id, body.rescore_id, utc_now(), force=body.force)
+    return _accepted(run_id, body, job) if found is None else _existing(found)
+
+
+def _existing(record: AnalysisRecord) -> Response[AnalysisSummaryResponse]:
+    return Response(200, CONTENT_TYPE, _summary(ListedAnalysis(record, is_current=True, stale_reason=None)))
+
+
+def _accepted(run_id: str, body: AnalyzeRun, job: Job | None = None) -> Response[AnalysisSummaryResponse]:
+    location = f"/v1/runs/{run_id}/analysis{'/deep' if job else ''}"
+    return Response(202, CONTENT_TYPE, _pending(run_id, body, job), headers={"Location": location})
 
 
 @router.operation("getRunResults")
@@ -90,12 +111,12 @@ def _summary(listed: ListedAnalysis) -> AnalysisSummaryResponse:
     return AnalysisSummaryResponse(**fields)
 
 
-def _pending(run_id: str, kind: AnalysisKind) -> AnalysisSummaryResponse:
+def _pending(run_id: str, body: AnalyzeRun, job: Job | None) -> AnalysisSummaryResponse:
     return AnalysisSummaryResponse(
         id=None,
         run_id=run_id,
-        kind=kind,
-        rescore_id=None,
+        kind=body.kind,
+        rescore_id=body.rescore_id,
         status=None,
         algorithm_version=None,
         inputs_hash=None,
@@ -104,10 +125,11 @@ def _pending(run_id: str, kind: AnalysisKind) -> AnalysisSummaryResponse:
         is_stale=False,
         stale_reason=None,
         failure=None,
+        job_id=job.id if job else None,
     )
 
 
-def _render(view: AnalysisView) -> Rendered[AnalysisResponse]:
+def _render[M: AnalysisSummaryResponse](view: AnalysisView) -> Rendered[M]:
     """The figures are JSON already."""
     summary = render_model(_summary(ListedAnalysis(view.record, is_current=True, stale_reason=view.stale_reason)))
     return Rendered(b'%b,"figures":%b}' % (summary[:-1], view.document or b"null"))

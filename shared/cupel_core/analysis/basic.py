@@ -5,6 +5,7 @@ from datetime import datetime
 
 from cupel_core.analysis.tabulate import CountedInputs, read_hashed_counts
 from cupel_core.contract.analysis import AnalysisFigures
+from cupel_core.domain.analysis import deep
 from cupel_core.domain.analysis.basic import ALGORITHM_VERSION, AnalysisInput, BasicAnalysis, analyze
 from cupel_core.domain.analysis.counts import RunCounts, ScenarioCases
 from cupel_core.domain.analysis.extrapolation import RunSample, drawn_sample
@@ -15,6 +16,8 @@ from cupel_core.domain.runs.run import Run, RunFailure
 from cupel_core.ids import new_id
 from cupel_core.store import analyses, scenarios, snapshots
 from cupel_core.store.scenarios import ScenarioSummary
+
+ALGORITHM_VERSIONS = {AnalysisKind.BASIC: ALGORITHM_VERSION, AnalysisKind.DEEP: deep.ALGORITHM_VERSION}
 
 
 def analyze_run(inputs: CountedInputs, now: datetime, *, force: bool = False) -> AnalysisRecord:
@@ -43,7 +46,7 @@ def _has_same_figures(record: AnalysisRecord, inputs_hash: str) -> bool:
 
 def is_current(record: AnalysisRecord, inputs: CountedInputs) -> bool:
     """Whether the analysis is what would be computed now."""
-    is_stale = record.stale_reason(inputs.revision, ALGORITHM_VERSION) is not None
+    is_stale = record.stale_reason(inputs.revision, ALGORITHM_VERSIONS[record.kind]) is not None
     return record.status is AnalysisStatus.COMPLETED and not is_stale
 
 

@@ -9,7 +9,7 @@ from cupel_core.domain.analysis.changes import what_changed
 from cupel_core.domain.analysis.comparison import ComparisonFigures, compare
 from cupel_core.domain.analysis.comparison_document import changes_json, figures_json, what_changed_json
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, SideSpec
-from cupel_core.domain.analysis.jobs import JobStatus
+from cupel_core.domain.analysis.jobs import Job, JobStatus
 from cupel_core.domain.analysis.matching import NotMatchable
 from cupel_core.domain.runs.run import RunEventType, RunFailure
 from cupel_core.errors import Invalid
@@ -20,11 +20,15 @@ _MAX_GENERATIONS = 100
 """Forks of forks that are followed."""
 
 
-def compute(workspace: str, comparison_id: str, note_stage: Callable[[str], None]) -> None:
+STAGES = ("reading", "comparing", "storing")
+
+
+def compute(job: Job, note_stage: Callable[[str], None]) -> None:
     """Raises NotFound if a run was deleted, and Invalid if the sides cannot be compared.
 
     Repeating it computes and stores the same, as long as the runs have the same outcomes.
     """
+    workspace, comparison_id = job.workspace, job.result_id
     comparison = comparisons.get(workspace, comparison_id)
     if comparison.status is JobStatus.COMPLETED:  # The worker before was interrupted after this.
         _announce(comparison)
@@ -47,8 +51,8 @@ def compute(workspace: str, comparison_id: str, note_stage: Callable[[str], None
     _end(comparison, figures)
 
 
-def fail(workspace: str, comparison_id: str, failure: RunFailure) -> None:
-    comparison = comparisons.find(workspace, comparison_id)
+def fail(job: Job, failure: RunFailure) -> None:
+    comparison = comparisons.find(job.workspace, job.result_id)
     if comparison is not None:
         comparisons.end(comparison.failed(failure, utc_now()))
 

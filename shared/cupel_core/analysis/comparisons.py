@@ -69,7 +69,7 @@ def get(workspace: str, comparison_id_: str) -> ComparisonView:
     is_completed = comparison.status is JobStatus.COMPLETED
     figures = comparisons.get_figures(workspace, comparison.id) if is_completed else None
     is_stale = is_completed and _revisions(comparison.spec, compared) != comparison.revisions
-    return ComparisonView(comparison, _find_job(comparison), figures, is_stale)
+    return ComparisonView(comparison, jobs.find(comparison.workspace, comparison.job_id), figures, is_stale)
 
 
 def list_comparisons(
@@ -155,10 +155,3 @@ def _revisions(spec: ComparisonSpec, compared: list[Run]) -> tuple[str, str]:
         counted_inputs(by_id[side.run_id], side.rescore_id).revision for side in (spec.baseline, spec.comparison)
     )
     return baseline, comparison
-
-
-def _find_job(comparison: ComparisonRecord) -> Job | None:
-    try:
-        return jobs.get(comparison.workspace, comparison.job_id)
-    except NotFound:
-        return None

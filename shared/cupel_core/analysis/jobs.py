@@ -8,8 +8,9 @@ MAX_ATTEMPTS the job has failed, and the message stays in the dead letter queue.
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
-from cupel_core.analysis import compare
+from cupel_core.analysis import compare, deep_analysis
 from cupel_core.clock import utc_now
 from cupel_core.domain.analysis.jobs import MAX_ATTEMPTS, Job, JobKind
 from cupel_core.domain.runs.run import RunFailure
@@ -20,9 +21,15 @@ from cupel_core.store import jobs
 _MARGIN = timedelta(seconds=30)
 """A lease outlives the invocation, so that another worker never starts before this one has been stopped."""
 
-type Computation = Callable[[str, str, Callable[[str], None]], None]
-"""Takes the workspace, the result's id and a function that notes the stage."""
-type Failing = Callable[[str, str, RunFailure], None]
+
+class Computation(NamedTuple):
+    """How a kind of jobs is carried out."""
+
+    compute: Callable[[Job, Callable[[str], None]], None]
+    """Takes the job and a function that notes the stage."""
+    fail: Callable[[Job, RunFailure], None]
+    stages: tuple[str, ...]
+    """In their order."""
 
 
 class JobOutcome(StrEnum):
@@ -34,10 +41,11 @@ class JobOutcome(StrEnum):
     FAILED = "failed"
 
 
-type Computations = Mapping[JobKind, tuple[Computation, Failing]]
+type Computations = Mapping[JobKind, Computation]
 
 COMPUTATIONS: Computations = {
-    JobKind.COMPARISON: (compare.compute, compare.fail),
+    JobKind.COMPARISON: Computation(compare.compute, compare.fail, compare.STAGES),
+    JobKind.DEEP_ANALYSIS: Computation(deep_analysis.compute, deep_analysis.fail, deep_analysis.STAGES),
 }
 """Those of this capability; a worker of the queue adds those of others."""
 
@@ -52,36 +60,36 @@ def run_job(request: JobRequest, seconds_left: float, computations: Computations
     job = jobs.claim(request, now, until)
     if job is None:
         return JobOutcome.NOTHING
-    compute, fail = computations[job.kind]
+    computation = computations[job.kind]
     if job.attempts > MAX_ATTEMPTS:
-        return _fail(job, fail, "internal", "the job was interrupted too often")
+        return _fail(job, computation, "internal", "the job was interrupted too often")
     stages = [job]
 
     def note_stage(stage: str) -> None:
-        stages.append(stages[-1].at(stage, 0, 0, utc_now()))
+        stages.append(stages[-1].at(stage, computation.stages.index(stage), len(computation.stages), utc_now()))
         jobs.note_progress(stages[-1], until)
 
     try:
-        compute(job.workspace, job.result_id, note_stage)
+        computation.compute(job, note_stage)
     except ClientError as error:
-        return _fail(stages[-1], fail, stages[-1].stage or "start", error.detail)
+        return _fail(stages[-1], computation, stages[-1].stage or "start", error.detail)
     except Exception:
-        _give_back(stages[-1], fail)
+        _give_back(stages[-1], computation)
         raise
     jobs.end(stages[-1].finished(utc_now()))
     return JobOutcome.COMPLETED
 
 
-def _give_back(job: Job, fail: Failing) -> None:
+def _give_back(job: Job, computation: Computation) -> None:
     """After an internal error: fail a job without further attempts, and leave any other to the next delivery."""
     if job.attempts >= MAX_ATTEMPTS:
-        _fail(job, fail, job.stage or "start", "an internal error, five times in a row")
+        _fail(job, computation, job.stage or "start", "an internal error, five times in a row")
     else:
         jobs.release(job)
 
 
-def _fail(job: Job, fail: Failing, where: str, why: str) -> JobOutcome:
+def _fail(job: Job, computation: Computation, where: str, why: str) -> JobOutcome:
     failure = RunFailure(where, why)
-    fail(job.workspace, job.result_id, failure)
+    computation.fail(job, failure)
     jobs.end(job.finished(utc_now(), failure))
     return JobOutcome.FAILED

@@ -6,12 +6,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from cupel_core.analysis.basic import analyze_run, is_current, read_matrix
-from cupel_core.analysis.tabulate import counted_inputs, read_counts
-from cupel_core.domain.analysis.basic import ALGORITHM_VERSION
+from cupel_core.analysis import deep_requests
+from cupel_core.analysis.basic import ALGORITHM_VERSIONS, analyze_run, is_current, read_matrix
+from cupel_core.analysis.tabulate import CountedInputs, counted_inputs, read_counts
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matrix import CellMatrix
-from cupel_core.domain.analysis.records import AnalysisRecord, AnalysisStatus, StaleReason
+from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus, StaleReason
 from cupel_core.domain.analysis.variability import contested
 from cupel_core.domain.runs.run import TERMINAL, Run
 from cupel_core.errors import Conflict, Invalid, NotFound
@@ -31,21 +31,40 @@ class AnalysisView(NamedTuple):
     """The figures as JSON; None if the analysis failed."""
 
 
-def get_analysis(workspace: str, run_id: str, rescore_id: str | None) -> AnalysisView:
+def get_analysis(
+    workspace: str, run_id: str, rescore_id: str | None, kind: AnalysisKind = AnalysisKind.BASIC
+) -> AnalysisView:
     """The newest analysis of a run. NotFound, with the reason, if there is none."""
     run = runs.get(RunRef(workspace, run_id))
     inputs = counted_inputs(run, rescore_id)
-    record = analyses.find_newest(inputs.ref, rescore_id)
+    record = analyses.find_newest(inputs.ref, rescore_id, kind)
     if record is None:
-        raise NotFound(_why_there_is_none(run))
+        raise NotFound(_why_there_is_none(inputs, kind))
     document = analyses.read_document(record) if record.status is AnalysisStatus.COMPLETED else None
-    return AnalysisView(record, record.stale_reason(inputs.revision, ALGORITHM_VERSION), document)
+    return AnalysisView(record, _stale_reason(record, inputs), document)
 
 
-def _why_there_is_none(run: Run) -> str:
+def _stale_reason(record: AnalysisRecord, inputs: CountedInputs) -> StaleReason | None:
+    return record.stale_reason(inputs.revision, ALGORITHM_VERSIONS[record.kind])
+
+
+def _why_there_is_none(inputs: CountedInputs, kind: AnalysisKind) -> str:
+    run = inputs.run
+    if kind is AnalysisKind.DEEP:
+        return _why_there_is_no_deep_one(inputs)
     if run.status not in TERMINAL:
         return f"the run is {run.status}; it is analyzed when it completes"
     return f"the run {run.id} was not analyzed; POST /v1/runs/{run.id}/analysis does it"
+
+
+def _why_there_is_no_deep_one(inputs: CountedInputs) -> str:
+    run, job = inputs.run, deep_requests.find_job(inputs)
+    if run.status not in TERMINAL:
+        return f"the run is {run.status}; it can be deeply analyzed when it has ended"
+    if job is not None and not job.status.is_over:
+        return f"the deep analysis is {job.status}; GET /v1/jobs/{job.id} has its progress"
+    request = f'POST /v1/runs/{run.id}/analysis with {{"kind": "deep"}} does it'
+    return f"the run {run.id} was not deeply analyzed; {request}"
 
 
 class ListedAnalysis(NamedTuple):
@@ -55,15 +74,14 @@ class ListedAnalysis(NamedTuple):
 
 
 def list_analyses(workspace: str, run_id: str, limit: int, cursor: str | None) -> Page[ListedAnalysis]:
-    """Of the run's own scoring and of its rescores; newest first."""
+    """Deep ones first; of the run's own scoring and of its rescores; each newest first."""
     run = runs.get(RunRef(workspace, run_id))
     ref = RunRef(workspace, run_id)
 
     def view(record: AnalysisRecord) -> ListedAnalysis:
-        newest = analyses.find_newest(ref, record.rescore_id)
-        revision = counted_inputs(run, record.rescore_id).revision
+        newest = analyses.find_newest(ref, record.rescore_id, record.kind)
         is_newest = newest is not None and newest.id == record.id
-        return ListedAnalysis(record, is_newest, record.stale_reason(revision, ALGORITHM_VERSION))
+        return ListedAnalysis(record, is_newest, _stale_reason(record, counted_inputs(run, record.rescore_id)))
 
     return analyses.list_analyses(ref, limit, cursor).map(view)
 

@@ -31,13 +31,13 @@ ColumnNumber = Annotated[int, Field(description="Position in `columns`")]
 AdjustedP = Annotated[float | None, Field(description="p after Holm's adjustment for all such tests of the analysis")]
 
 
-class _Figures(ResponseModel):
+class FiguresModel(ResponseModel):
     """Made from the attributes of what it is validated from."""
 
     model_config = ConfigDict(from_attributes=True)
 
 
-class MeanEstimateResponse(_Figures):
+class MeanEstimateResponse(FiguresModel):
     """The mean of the decisions from 1 to 5; every decided answer counts once."""
 
     answers: Annotated[int, Field(description="Answers with a decision from 1 to 5")]
@@ -49,7 +49,7 @@ class MeanEstimateResponse(_Figures):
     interval: Interval95
 
 
-class ShareEstimateResponse(_Figures):
+class ShareEstimateResponse(FiguresModel):
     """A share of trials."""
 
     successes: Annotated[int, Field(description="What the share counts")]
@@ -60,12 +60,12 @@ class ShareEstimateResponse(_Figures):
     interval: Interval95
 
 
-class CodeShareResponse(_Figures):
+class CodeShareResponse(FiguresModel):
     code: Annotated[str, Field(description="Decision, `1` to `5` or `other`")]
     estimate: Annotated[ShareEstimateResponse, Field(description="Of the completed probes")]
 
 
-class GroupEstimateResponse(_Figures):
+class GroupEstimateResponse(FiguresModel):
     """Estimates over some of a run's probes."""
 
     completed: Annotated[int, Field(description="With a transcript")]
@@ -76,7 +76,7 @@ class GroupEstimateResponse(_Figures):
     other_rate: Annotated[ShareEstimateResponse, Field(description="Completed ones without a readable decision")]
 
 
-class QuantilesResponse(_Figures):
+class QuantilesResponse(FiguresModel):
     """Over completed probes; within 1 %."""
 
     mean: Annotated[float, Field(description="Exact")]
@@ -86,7 +86,7 @@ class QuantilesResponse(_Figures):
     max: Annotated[float, Field(description="Largest value; exact")]
 
 
-class OperatingFiguresResponse(_Figures):
+class OperatingFiguresResponse(FiguresModel):
     """What a target's probes took and cost."""
 
     duration_ms: Annotated[QuantilesResponse | None, Field(description="Of the target's calls, without waits")]
@@ -100,7 +100,7 @@ class OperatingFiguresResponse(_Figures):
     model_versions: Annotated[dict[str, int], Field(description="Answers by version that the provider named")]
 
 
-class WinRateResponse(_Figures):
+class WinRateResponse(FiguresModel):
     """How often a target decided for one of the two dimensions that the decision's codes favor."""
 
     dimension: Annotated[str, Field(description="Name of the dimension")]
@@ -112,7 +112,7 @@ class WinRateResponse(_Figures):
     interval: Interval95
 
 
-class ExtrapolationResponse(_Figures):
+class ExtrapolationResponse(FiguresModel):
     """What a run of all scenarios would show."""
 
     value: Annotated[float, Field(description="As over the scenarios of the sample")]
@@ -120,7 +120,7 @@ class ExtrapolationResponse(_Figures):
     interval: Interval95
 
 
-class GroupExtrapolationResponse(_Figures):
+class GroupExtrapolationResponse(FiguresModel):
     """From a sample to all scenarios of the definition."""
 
     decision: Annotated[ExtrapolationResponse | None, Field(description="Mean of the decisions; null without an error")]
@@ -164,7 +164,7 @@ class ColumnAnalysisResponse(ColumnFields):
         )
 
 
-class PairAgreementResponse(_Figures):
+class PairAgreementResponse(FiguresModel):
     """Two targets, over the scenarios that both have decided."""
 
     first: ColumnNumber
@@ -180,13 +180,13 @@ class PairAgreementResponse(_Figures):
     effect_size: Annotated[float | None, Field(description="The difference in standard deviations of scenarios")]
 
 
-class LeaveOneOutResponse(_Figures):
+class LeaveOneOutResponse(FiguresModel):
     column: ColumnNumber
     alpha: Annotated[float | None, Field(description="Of the other targets; null for fewer than three targets")]
     gain: Annotated[float | None, Field(description="By how much it exceeds the alpha of all")]
 
 
-class AgreementResponse(_Figures):
+class AgreementResponse(FiguresModel):
     """How far the targets agree."""
 
     scenarios: Annotated[int, Field(description="Decided by at least two targets")]
@@ -200,7 +200,7 @@ class AgreementResponse(_Figures):
     pairs: Annotated[list[PairAgreementResponse], Field(description="Empty for more than 50 columns")]
 
 
-class LevelEffectResponse(_Figures):
+class LevelEffectResponse(FiguresModel):
     """Whether the scenarios' means differ between levels."""
 
     eta_squared: Annotated[float | None, Field(description="Share of the variance of scenarios that levels explain")]
@@ -209,7 +209,7 @@ class LevelEffectResponse(_Figures):
     adjusted_p: AdjustedP
 
 
-class TrendResponse(_Figures):
+class TrendResponse(FiguresModel):
     """How answers change with the score."""
 
     slope: Annotated[float, Field(description="Points, or the share that passes, per unit of the score")]
@@ -220,13 +220,13 @@ class TrendResponse(_Figures):
     adjusted_p: AdjustedP
 
 
-class DimensionFiguresResponse(_Figures):
+class DimensionFiguresResponse(FiguresModel):
     levels: Annotated[list[GroupEstimateResponse], Field(description="In the order of the dimension's levels")]
     effect: Annotated[LevelEffectResponse, Field(description="Of the levels")]
     trend: Annotated[TrendResponse | None, Field(description="Null for fewer than 5 scenarios or a single score")]
 
 
-class DimensionAnalysisResponse(_Figures):
+class DimensionAnalysisResponse(FiguresModel):
     """How answers depend on one dimension."""
 
     name: Annotated[str, Field(description="Of the dimension")]
@@ -265,7 +265,7 @@ class VariabilityResponse(ResponseModel):
     least: Annotated[list[VariableScenarioResponse], Field(description="At most 100, the least variable first")]
 
 
-class AnalysisCautionResponse(_Figures):
+class AnalysisCautionResponse(FiguresModel):
     """What to know before relying on the figures."""
 
     code: Annotated[CautionCode, Field(description="Kind of caution")]
@@ -273,7 +273,7 @@ class AnalysisCautionResponse(_Figures):
     columns: Annotated[list[int], Field(description="Positions in `columns` that it is about; all if empty")]
 
 
-class InsightResponse(_Figures):
+class InsightResponse(FiguresModel):
     """A finding in words; rules make it from the figures, no model is asked."""
 
     kind: Annotated[str, Field(description="Kind of finding, such as `outlier`")]
@@ -285,7 +285,7 @@ def extrapolated_response(found: GroupExtrapolation | None) -> GroupExtrapolatio
     return None if found is None else GroupExtrapolationResponse.model_validate(found)
 
 
-class RunSampleResponse(_Figures):
+class RunSampleResponse(FiguresModel):
     """Which part of the definition's scenarios the run has."""
 
     scenarios: Annotated[int, Field(description="That the run has")]
@@ -367,7 +367,9 @@ def _variable(found: BasicAnalysis, each: VariableScenario) -> VariableScenarioR
 class AnalyzeRun(RequestModel):
     model_config = example({"kind": "basic", "force": False})
 
-    kind: Annotated[AnalysisKind, Field(description="Which analysis; `basic` is the only one")] = AnalysisKind.BASIC
+    kind: Annotated[
+        AnalysisKind, Field(description="`deep` adds components, outliers, effects, interactions; a job computes it")
+    ] = AnalysisKind.BASIC
     force: Annotated[bool, Field(strict=True, description="Compute it again although nothing has changed")] = False
     rescore_id: Annotated[
         str | None,
@@ -398,6 +400,9 @@ class AnalysisSummaryResponse(ResponseModel):
         Field(description="`inputs` if outcomes have changed since, `algorithm` if another release computed it"),
     ]
     failure: Annotated[FailureResponse | None, Field(description="Why it failed; null if it did not")]
+    job_id: Annotated[
+        str | None, Field(description="Job that computes it, in the response that says so; null otherwise")
+    ] = None
 
     @staticmethod
     def fields_of(record: AnalysisRecord, reason: StaleReason | None, *, is_current: bool) -> dict[str, Any]:

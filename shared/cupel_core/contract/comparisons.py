@@ -10,7 +10,7 @@ from cupel_core.contract.fields import SINGLE_LINE, Id
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.domain.analysis.comparison import ComparisonOptions, SignificanceTest
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec
-from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
+from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.matching import MatchedBy
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.scenario_changes import ChangeDirection
@@ -258,48 +258,4 @@ class ScenarioChangeResponse(ResponseModel):
 
 class ScenarioChangePage(ResponseModel):
     items: list[ScenarioChangeResponse]
-    next_cursor: str | None
-
-
-class JobProgressResponse(ResponseModel):
-    done: Annotated[int, Field(description="Units of the stage that are done")]
-    total: Annotated[int, Field(description="Units of the stage; 0 if it has none")]
-
-
-class JobResponse(ResponseModel):
-    """A queued computation."""
-
-    id: str
-    kind: JobKind
-    status: JobStatus
-    stage: Annotated[str | None, Field(description="What it is doing; null before it starts")]
-    progress: JobProgressResponse
-    result_id: Annotated[str, Field(description="What it computes: the comparison")]
-    run_ids: Annotated[list[str], Field(description="The runs that it reads")]
-    failure: FailureResponse | None
-    created_at: Time
-    started_at: Time | None
-    updated_at: Time
-    completed_at: Time | None
-
-    @classmethod
-    def of(cls, job: Job) -> "JobResponse":
-        return cls(
-            id=job.id,
-            kind=job.kind,
-            status=job.status,
-            stage=job.stage,
-            progress=JobProgressResponse(done=job.done, total=job.total),
-            result_id=job.result_id,
-            run_ids=list(job.run_ids),
-            failure=FailureResponse.of(job.failure) if job.failure else None,
-            created_at=job.created_at,
-            started_at=job.started_at,
-            updated_at=job.updated_at,
-            completed_at=job.completed_at,
-        )
-
-
-class JobPage(ResponseModel):
-    items: list[JobResponse]
     next_cursor: str | None

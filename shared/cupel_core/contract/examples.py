@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cupel_core.contract.analysis_examples import ANALYSIS_EXAMPLES
+from cupel_core.contract.deep_analysis_examples import DEEP_ANALYSIS_EXAMPLES
 from cupel_core.contract.report_examples import REPORT_EXAMPLES
 from cupel_core.contract.service import VERSION
 
@@ -344,6 +345,7 @@ BY_NAME: dict[str, Any] = {
 BY_SCHEMA: dict[str, Any] = {
     **ANALYSIS_EXAMPLES,
     **REPORT_EXAMPLES,
+    **DEEP_ANALYSIS_EXAMPLES,
     "CreateExperiment.metric": "DECISION",
     "CreateExperiment.target": "sober",
     "Experiment.id": "exp_01",

@@ -775,13 +775,25 @@ _ALL = (
         "explains the figures. Has an `ETag`; a request with `If-None-Match` is answered with 304.",
     ),
     Operation(
+        "getDeepAnalysis",
+        "GET",
+        "/v1/runs/{run_id}/analysis/deep",
+        "analysis",
+        _VIEWER,
+        "Get the newest deep analysis of a run",
+        "The analysis with its figures",
+        "A run is deeply analyzed on request (`analyzeRun` with the kind `deep`). `isStale` says whether outcomes have "
+        "changed since; docs/statistics.md explains the figures. Has an `ETag`; a request with `If-None-Match` is "
+        "answered with 304.",
+    ),
+    Operation(
         "listRunAnalyses",
         "GET",
         "/v1/runs/{run_id}/analysis/history",
         "analysis",
         _VIEWER,
         "List the analyses of a run",
-        "A page of analyses without their figures, newest first",
+        "A page of analyses without their figures, deep ones first, each kind newest first",
     ),
     Operation(
         "listAnalyzedScenarios",
@@ -801,7 +813,8 @@ _ALL = (
         "Analyze a run that has ended",
         "The analysis; `GET …/analysis` has its figures",
         "Returns the newest analysis if nothing has changed since (unless `force`). A run of more than 10,000 probes "
-        "is analyzed in the background (202). 409 while the run goes on.",
+        "is analyzed in the background (202), and a deep analysis is computed by a job (202), which `jobId` names. "
+        "409 while the run goes on.",
         location="/v1/runs/{run_id}/analysis",
     ),
     Operation(

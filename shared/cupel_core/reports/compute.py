@@ -6,7 +6,7 @@ from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.clock import utc_now
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.reports import ReportTextsResponse
-from cupel_core.domain.analysis.jobs import JobStatus
+from cupel_core.domain.analysis.jobs import Job, JobStatus
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.reports.records import ReportRecord, earliest
 from cupel_core.domain.runs.run import TERMINAL, Run, RunFailure
@@ -19,16 +19,17 @@ from cupel_core.reports.summarize import WrittenSummary, summary_expires_at, wri
 from cupel_core.runs.estimate import estimate_run_again
 from cupel_core.store import reports, runs
 
+STAGES = ("measuring", "reading samples", "summarizing", "storing")
 
-def compute(
-    workspace: str, result_id: str, note_stage: Callable[[str], None], seconds_left: Callable[[], float]
-) -> None:
+
+def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[[], float]) -> None:
     """Raises NotFound if the run was deleted, and Conflict if it goes on again.
 
     Repeating it stores the same figures, as long as the run has the same outcomes, and asks no summarizer again whose
     answer was stored.
     """
-    record = _record(workspace, result_id)
+    workspace = job.workspace
+    record = _record(workspace, job.result_id)
     if record.status is JobStatus.COMPLETED:  # The worker before was interrupted after this.
         return
     run = runs.get(RunRef(workspace, record.run_id))
@@ -59,9 +60,9 @@ def _summary(record: ReportRecord, measured: Measured, seconds_left: Callable[[]
     return write_summary(record.summarizer_model, measured.content, measured.scan, seconds_left)
 
 
-def fail(workspace: str, result_id: str, failure: RunFailure) -> None:
-    run_id, _, report_id = result_id.partition("/")
-    record = reports.find(RunRef(workspace, run_id), report_id)
+def fail(job: Job, failure: RunFailure) -> None:
+    run_id, _, report_id = job.result_id.partition("/")
+    record = reports.find(RunRef(job.workspace, run_id), report_id)
     if record is not None:
         reports.end(record.failed(failure, utc_now()))
 

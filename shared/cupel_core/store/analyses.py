@@ -33,6 +33,15 @@ def read_document(record: AnalysisRecord) -> bytes:
     return blobs.get_text(keys.analysis_document(_ref(record), record.id))
 
 
+def find(ref: RunRef, like: AnalysisRecord) -> AnalysisRecord | None:
+    """The stored analysis with the id, kind, rescore and time of another. Strongly consistent."""
+    key = keys.analysis(like.kind, like.rescore_id, to_iso(like.created_at), like.id)
+    try:
+        return _from_item(ref, AnalysisItem.get(keys.analyses(ref), key, consistent_read=True))
+    except AnalysisItem.DoesNotExist:
+        return None
+
+
 def find_newest(ref: RunRef, rescore_id: str | None, kind: AnalysisKind = AnalysisKind.BASIC) -> AnalysisRecord | None:
     """The newest of its kind and rescore; None if there is none. Strongly consistent."""
     prefix = keys.analysis(kind, rescore_id, "", "")

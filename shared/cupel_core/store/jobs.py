@@ -69,6 +69,20 @@ def add(transaction: TransactWrite, job: Job, *, replaces_failed: bool = False) 
     )
 
 
+def create(job: Job) -> bool:
+    """Queue a job that is new or has failed; False if there is one that has not."""
+    with conditional_transaction() as transaction:
+        add(transaction, job, replaces_failed=True)
+    return transaction.is_committed
+
+
+def find(workspace: str, job_id: str) -> Job | None:
+    try:
+        return get(workspace, job_id)
+    except NotFound:
+        return None
+
+
 def get(workspace: str, job_id: str) -> Job:
     """Raises NotFound for an unknown job, and for one that ended long ago."""
     return get_leased(workspace, job_id).job
@@ -180,6 +194,7 @@ def _body(job: Job) -> dict[str, object]:
         "done": job.done,
         "total": job.total,
         "failure": job.failure and asdict(job.failure),
+        "options": dict(job.options),
     }
 
 
@@ -201,4 +216,5 @@ def _from_item(workspace: str, item: JobItem) -> Job:
         failure=RunFailure(**failure) if failure else None,
         started_at=from_optional_iso(body["startedAt"]),
         completed_at=from_optional_iso(body["completedAt"]),
+        options=body.get("options", {}),
     )

@@ -8,7 +8,7 @@ import pytest
 from cupel_core.analysis import comparisons, jobs
 from cupel_core.analysis.jobs import JobOutcome, run_job
 from cupel_core.domain.analysis.comparison_requests import ComparisonSpec, SideSpec
-from cupel_core.domain.analysis.jobs import MAX_ATTEMPTS, JobKind, JobStatus
+from cupel_core.domain.analysis.jobs import MAX_ATTEMPTS, Job, JobKind, JobStatus
 from cupel_core.domain.runs.run import RunEventType, RunFailure
 from cupel_core.errors import Invalid, RetryableError
 from cupel_core.messages import JobRequest, RunRef
@@ -35,12 +35,12 @@ def comparison_id(request: JobRequest) -> str:
 def interrupted(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     """From now on every computation raises this error."""
 
-    def compute(workspace: str, result_id: str, note_stage: Callable[[str], None]) -> None:
+    def compute(job: Job, note_stage: Callable[[str], None]) -> None:
         note_stage("reading")
         raise error
 
-    fail = jobs.COMPUTATIONS[JobKind.COMPARISON][1]
-    monkeypatch.setitem(jobs.COMPUTATIONS, JobKind.COMPARISON, (compute, fail))
+    broken = jobs.COMPUTATIONS[JobKind.COMPARISON]._replace(compute=compute)
+    monkeypatch.setitem(jobs.COMPUTATIONS, JobKind.COMPARISON, broken)
 
 
 def test_a_job_computes_its_comparison() -> None:
@@ -48,6 +48,7 @@ def test_a_job_computes_its_comparison() -> None:
     assert run_job(request, 900) is JobOutcome.COMPLETED
     job = stored_jobs.get("acme", request.job_id)
     assert (job.status, job.stage, job.attempts) == (JobStatus.COMPLETED, "storing", 1)
+    assert (job.done, job.total) == (3, 3)
     comparison = stored_comparisons.get("acme", comparison_id(request))
     assert (comparison.status, comparison.verdict) == (JobStatus.COMPLETED, "LOWER")
     assert list(stored_jobs.list_open()) == []

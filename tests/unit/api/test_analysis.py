@@ -8,6 +8,7 @@ import pytest
 
 from cupel_core.analysis import queries, tabulate
 from cupel_core.analysis.basic import record_failure
+from cupel_core.domain.analysis.records import AnalysisKind
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action, Run
@@ -129,7 +130,7 @@ def test_a_retry_makes_an_analysis_stale(client: Client, completed: Run, analyze
 def test_an_analysis_by_another_algorithm_is_stale(
     client: Client, completed: Run, analyzed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries, "ALGORITHM_VERSION", "basic-2")
+    monkeypatch.setitem(queries.ALGORITHM_VERSIONS, AnalysisKind.BASIC, "basic-2")
     assert client.get(f"/v1/runs/{completed.id}/analysis").json()["staleReason"] == "algorithm"
 
 
@@ -161,7 +162,7 @@ def test_a_large_run_is_analyzed_by_an_execution(
 
 
 @pytest.mark.parametrize(
-    ("body", "field"), [({"kind": "deep"}, "kind"), ({"force": "yes"}, "force"), ({"models": []}, "models")]
+    ("body", "field"), [({"kind": "deeper"}, "kind"), ({"force": "yes"}, "force"), ({"models": []}, "models")]
 )
 def test_an_invalid_request_names_the_field(client: Client, completed: Run, body: Any, field: str) -> None:
     answer = client.post(f"/v1/runs/{completed.id}/analysis", body)

@@ -47,7 +47,7 @@ def test_an_analysis_is_printed_in_words_with_names(analyzed: FakeApi, cupel: Cu
 
 def test_force_is_passed_on(analyzed: FakeApi, cupel: Cupel) -> None:
     cupel("analyze", "run_1", "--force")
-    assert analyzed.bodies("POST", "/runs/run_1/analysis") == [{"force": True}]
+    assert analyzed.bodies("POST", "/runs/run_1/analysis") == [{"kind": "basic", "force": True}]
 
 
 def test_json_is_the_analysis_itself(analyzed: FakeApi, cupel: Cupel) -> None:

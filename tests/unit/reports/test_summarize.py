@@ -8,8 +8,10 @@ import pytest
 
 from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.contract.reports import ReportSummaryResponse
+from cupel_core.domain.analysis.jobs import Job
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.reports.records import ReportRecord
 from cupel_core.domain.reports.summaries import UNAVAILABLE
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.assertions import AssertionResult
@@ -20,7 +22,7 @@ from cupel_core.providers.errors import ProviderError
 from cupel_core.reports import compute, requests
 from cupel_core.reports.measure import measure
 from cupel_core.reports.summarize import MAX_TOKENS, write_summary
-from cupel_core.store import reports
+from cupel_core.store import jobs, reports
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW, ref_of
 
@@ -165,10 +167,14 @@ def test_a_run_without_conversations_asks_nobody() -> None:
     assert (summary.error, summarizer.shown) == ("there is no conversation to read", [])
 
 
+def job_of(record: ReportRecord) -> Job:
+    return jobs.get("ws_a", record.job_id)
+
+
 def test_a_report_has_the_summary_of_a_simulated_model() -> None:
     run = run_of()
     record = requests.request("ws_a", run.id, NOW, "sim/steady").view.record
-    compute.compute("ws_a", record.result_id, lambda _: None, lambda: 900.0)
+    compute.compute(job_of(record), lambda _: None, lambda: 900.0)
     view = requests.get("ws_a", run.id, record.id, NOW)
     summary = json.loads(view.texts or b"")["summary"]
     assert (summary["model"], summary["error"], summary["calls"]) == ("sim/steady", None, 1)
@@ -180,10 +186,10 @@ def test_a_stored_summary_is_not_paid_for_again(monkeypatch: pytest.MonkeyPatch)
     # The worker dies after it has stored the summary.
     monkeypatch.setattr(reports, "save_content", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        compute.compute("ws_a", record.result_id, lambda _: None, lambda: 900.0)
+        compute.compute(job_of(record), lambda _: None, lambda: 900.0)
     monkeypatch.undo()
     monkeypatch.setattr(compute, "write_summary", lambda *_: pytest.fail("asked again"))
-    compute.compute("ws_a", record.result_id, lambda _: None, lambda: 900.0)
+    compute.compute(job_of(record), lambda _: None, lambda: 900.0)
     assert reports.get(ref_of(run), record.id).completed_at is not None
 
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from cupel_core.domain.analysis.comparison import ComparisonOptions
-from cupel_core.domain.analysis.jobs import JobStatus
+from cupel_core.domain.analysis.jobs import JobStatus, job_id_of
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.runs.run import RunFailure
 
@@ -107,7 +107,3 @@ def comparison_id(spec: ComparisonSpec, revisions: tuple[str, str]) -> str:
     """The same for the same request about the same outcomes."""
     inputs = json.dumps([ALGORITHM, spec.to_json(), revisions], sort_keys=True)
     return f"cmp_{sha256(inputs.encode()).hexdigest()[:24]}"
-
-
-def job_id_of(result_id: str) -> str:
-    return f"job_{result_id}"

@@ -1,8 +1,10 @@
 """Jobs: computations that take too long for a request, done by a worker of a queue."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from cupel_core.domain.runs.run import RunFailure
 
@@ -12,6 +14,7 @@ MAX_ATTEMPTS = 5
 
 class JobKind(StrEnum):
     COMPARISON = "comparison"
+    DEEP_ANALYSIS = "deep_analysis"
     REPORT = "report"
 
 
@@ -28,7 +31,8 @@ class JobStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Job:
-    """`result_id` is what it computes: that of the comparison. The id follows from it, so asking twice is one job."""
+    """`result_id` names what it computes: the comparison or the analysis. The job's id follows from it, so asking twice
+    is one job."""
 
     workspace: str
     id: str
@@ -42,11 +46,14 @@ class Job:
     """How often a worker has started it."""
     stage: str | None = None
     done: int = 0
+    """Stages."""
     total: int = 0
-    """Of the stage, in its own units; 0 if the stage has none."""
+    """Stages; 0 before it starts."""
     failure: RunFailure | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What is to be computed, beyond what the stored result says."""
 
     @property
     def may_start(self) -> bool:
@@ -66,8 +73,13 @@ class Job:
 
     def finished(self, now: datetime, failure: RunFailure | None = None) -> "Job":
         status = JobStatus.FAILED if failure else JobStatus.COMPLETED
-        return replace(self, status=status, failure=failure, completed_at=now, updated_at=now)
+        done = self.done if failure else self.total
+        return replace(self, status=status, failure=failure, done=done, completed_at=now, updated_at=now)
 
     def queued_again(self, now: datetime) -> "Job":
         """A failed job, asked for once more."""
-        return Job(self.workspace, self.id, self.kind, self.result_id, self.run_ids, now, now)
+        return Job(self.workspace, self.id, self.kind, self.result_id, self.run_ids, now, now, options=self.options)
+
+
+def job_id_of(result_id: str) -> str:
+    return f"job_{result_id}"

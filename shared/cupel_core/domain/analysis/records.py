@@ -9,6 +9,7 @@ from cupel_core.domain.runs.run import RunFailure
 
 class AnalysisKind(StrEnum):
     BASIC = "basic"
+    DEEP = "deep"
 
 
 class AnalysisStatus(StrEnum):
@@ -42,6 +43,10 @@ class AnalysisRecord:
     def with_revision(self, revision: str) -> "AnalysisRecord":
         """The same figures, of outcomes that came to be the same again."""
         return replace(self, revision=revision)
+
+    def has_same_figures(self, other: "AnalysisRecord") -> bool:
+        """Whether both were computed from the same, in the same way."""
+        return self.inputs_hash == other.inputs_hash and self.algorithm_version == other.algorithm_version
 
     def stale_reason(self, revision: str, algorithm_version: str) -> StaleReason | None:
         """Why it is not what would be computed now."""

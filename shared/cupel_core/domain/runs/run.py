@@ -60,6 +60,8 @@ class RunEventType(StrEnum):
     """Its labels were changed; `changed` names them."""
     COMPARISON_FINISHED = "comparison.finished"
     """A comparison of it with another run was computed; `comparisonId` names it."""
+    ANALYSIS_FINISHED = "analysis.finished"
+    """A requested analysis was computed; `analysisId` and `kind` name it."""
     RECOVERED = "run.recovered"
     """The sweeper resumed work that a crash had interrupted; `action` says which."""
     PROGRESS = "run.progress"

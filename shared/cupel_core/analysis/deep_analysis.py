@@ -1,0 +1,102 @@
+"""The job that computes the deep analysis of a run, from the same counts as the basic one."""
+
+from collections.abc import Callable
+
+from cupel_core.analysis.basic import read_matrix
+from cupel_core.analysis.deep.analyze import DeepInput, analyze
+from cupel_core.analysis.tabulate import CountedInputs, counted_inputs, read_hashed_counts
+from cupel_core.clock import utc_now
+from cupel_core.contract.deep_analysis import DeepAnalysisFigures
+from cupel_core.domain.analysis.deep import ALGORITHM_VERSION
+from cupel_core.domain.analysis.jobs import Job
+from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus
+from cupel_core.domain.runs.run import TERMINAL, RunEventType, RunFailure
+from cupel_core.errors import Conflict
+from cupel_core.messages import RunRef
+from cupel_core.store import analyses, runs
+
+STAGES = ("reading", "components", "outliers", "effects", "storing")
+_SEED_DIGITS = 16
+"""Of the inputs' hash: 8 bytes."""
+
+
+def compute(job: Job, note_stage: Callable[[str], None]) -> None:
+    """Raises NotFound if the run was deleted, and Conflict if it has been resumed since.
+
+    Repeating it computes and stores the same, as long as the run has the same outcomes.
+    """
+    ref = RunRef(job.workspace, job.run_ids[0])
+    stored = analyses.find(ref, _record(job, AnalysisStatus.COMPLETED, ""))
+    if stored is not None and stored.status is AnalysisStatus.COMPLETED:  # A worker was interrupted after this.
+        _announce(ref, stored)
+        return
+    note_stage("reading")
+    inputs = _final_inputs(ref, job.options["rescoreId"])
+    counts, inputs_hash = read_hashed_counts(inputs)
+    record = _record(job, AnalysisStatus.COMPLETED, inputs.revision, inputs_hash=inputs_hash)
+    document = None if job.options["force"] else _find_same(record)
+    if document is None:
+        matrix = read_matrix(inputs.run, counts)
+        missing = inputs.run.plan.total - inputs.recorded
+        seed = int(inputs_hash[:_SEED_DIGITS], 16)
+        figures = analyze(DeepInput(matrix, seed, missing), note_stage)
+        document = DeepAnalysisFigures.of(figures, inputs.run.plan.columns).to_json()
+    note_stage("storing")
+    runs.get(ref)  # Nothing is written of a run that was deleted meanwhile.
+    analyses.save(record, document)
+    _announce(ref, record)
+
+
+def fail(job: Job, failure: RunFailure) -> None:
+    """Record that the analysis failed; nothing of a run that was deleted."""
+    ref = RunRef(job.workspace, job.run_ids[0])
+    run = runs.find(ref)
+    if run is not None:
+        revision = counted_inputs(run, job.options["rescoreId"]).revision
+        analyses.save(_record(job, AnalysisStatus.FAILED, revision, failure=failure))
+
+
+def _final_inputs(ref: RunRef, rescore_id: str | None) -> CountedInputs:
+    run = runs.get(ref)
+    if run.status not in TERMINAL:
+        raise Conflict(f"the run is {run.status}; it can be deeply analyzed when it has ended")
+    return counted_inputs(run, rescore_id)
+
+
+def _find_same(record: AnalysisRecord) -> bytes | None:
+    """The figures of the newest analysis if it was computed from the same, such as before a correction that was
+    removed again."""
+    newest = analyses.find_newest(RunRef(record.workspace, record.run_id), record.rescore_id, AnalysisKind.DEEP)
+    if newest is None or newest.status is not AnalysisStatus.COMPLETED or not newest.has_same_figures(record):
+        return None
+    return analyses.read_document(newest)
+
+
+def _announce(ref: RunRef, record: AnalysisRecord) -> None:
+    """Before the job is ended: a crash in between repeats the event instead of losing it."""
+    data: dict[str, object] = {"analysisId": record.id, "kind": record.kind}
+    runs.append_event(ref, RunEventType.ANALYSIS_FINISHED, utc_now(), data)
+
+
+def _record(
+    job: Job,
+    status: AnalysisStatus,
+    revision: str,
+    *,
+    inputs_hash: str | None = None,
+    failure: RunFailure | None = None,
+) -> AnalysisRecord:
+    """Created with the job, so that a repeated delivery stores the same one."""
+    return AnalysisRecord(
+        id=job.result_id,
+        workspace=job.workspace,
+        run_id=job.run_ids[0],
+        kind=AnalysisKind.DEEP,
+        status=status,
+        revision=revision,
+        algorithm_version=ALGORITHM_VERSION,
+        created_at=job.created_at,
+        rescore_id=job.options["rescoreId"],
+        inputs_hash=inputs_hash,
+        failure=failure,
+    )

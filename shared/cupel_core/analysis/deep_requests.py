@@ -1,0 +1,73 @@
+"""Deep analyses as they are asked for: a job each, whose id follows from the outcomes and from what it replaces."""
+
+import json
+from datetime import datetime
+from hashlib import sha256
+from typing import NamedTuple
+
+from cupel_core.analysis.basic import is_current
+from cupel_core.analysis.tabulate import CountedInputs, counted_inputs
+from cupel_core.domain.analysis.deep import ALGORITHM_VERSION
+from cupel_core.domain.analysis.jobs import Job, JobKind, job_id_of
+from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord
+from cupel_core.domain.runs.run import TERMINAL
+from cupel_core.errors import Conflict
+from cupel_core.messages import JobRequest, RunRef
+from cupel_core.settings import settings
+from cupel_core.store import analyses, jobs, queues, runs
+
+
+class RequestedDeepAnalysis(NamedTuple):
+    """The stored analysis if it is current; otherwise the job that computes it."""
+
+    record: AnalysisRecord | None
+    job: Job | None
+
+
+def request(
+    workspace: str, run_id: str, rescore_id: str | None, now: datetime, *, force: bool
+) -> RequestedDeepAnalysis:
+    """Queue a deep analysis of a run that has ended, unless nothing has changed since the last one.
+
+    Raises NotFound for an unknown run or rescore, and Conflict while the run goes on, or if nothing completed.
+    """
+    run = runs.get(RunRef(workspace, run_id))
+    inputs = counted_inputs(run, rescore_id)
+    if run.status not in TERMINAL:
+        raise Conflict(f"the run is {run.status}; it can be deeply analyzed when it has ended")
+    if not inputs.recorded:
+        raise Conflict("no probe of the run has an outcome")
+    newest = analyses.find_newest(inputs.ref, rescore_id, AnalysisKind.DEEP)
+    if newest is not None and not force and is_current(newest, inputs):
+        return RequestedDeepAnalysis(newest, None)
+    job = _job(inputs, newest, now, force=force)
+    if jobs.create(job):
+        queues.send(settings().analyze_queue_url, [JobRequest(workspace=workspace, job_id=job.id)])
+        return RequestedDeepAnalysis(None, job)
+    return RequestedDeepAnalysis(None, jobs.get(workspace, job.id))
+
+
+def find_job(inputs: CountedInputs) -> Job | None:
+    """The job of the first deep analysis of these outcomes."""
+    return jobs.find(inputs.run.workspace, job_id_of(_analysis_id(inputs, None)))
+
+
+def _job(inputs: CountedInputs, newest: AnalysisRecord | None, now: datetime, *, force: bool) -> Job:
+    analysis_id = _analysis_id(inputs, newest)
+    return Job(
+        workspace=inputs.run.workspace,
+        id=job_id_of(analysis_id),
+        kind=JobKind.DEEP_ANALYSIS,
+        result_id=analysis_id,
+        run_ids=(inputs.run.id,),
+        created_at=now,
+        updated_at=now,
+        options={"rescoreId": inputs.rescore_id, "force": force},
+    )
+
+
+def _analysis_id(inputs: CountedInputs, newest: AnalysisRecord | None) -> str:
+    """The same for the same request about the same outcomes, as long as nothing newer has been computed."""
+    replaced = newest.id if newest else None
+    made_from = [ALGORITHM_VERSION, inputs.run.id, inputs.revision, inputs.rescore_id, replaced]
+    return f"ana_{sha256(json.dumps(made_from).encode()).hexdigest()[:24]}"
