@@ -58,7 +58,10 @@ def filled_api(api: FakeApi) -> FakeApi:
     api.personas = [{"id": RUN, "name": "Ada", "description": LONG, "headerNames": ["authorization"]}]
     tagged = {"folder": None, "version": 1, "tags": ["eu"], "updatedAt": TIME}
     api.definitions = [{"id": RUN, "name": LONG, **tagged}]
-    api.models = [{"id": MODEL, "inputUsdPerMillion": 1, "outputUsdPerMillion": 2, "simulated": False, "usable": True}]
+    api.models = [
+        {"id": MODEL, "inputUsdPerMillion": 1, "outputUsdPerMillion": 2, "simulated": False, "usable": True}
+        | {"contextLength": None, "maxOutputTokens": None, "inputModalities": ["text"], "supportedParameters": ["seed"]}
+    ]
     api.lists = further_lists()
     limits = {"maxParallelRequests": 5, "requestsPerMinute": None, "tokensPerMinute": None}
     api.providers = [{"name": "custom", "usable": True, "baseUrl": f"https://{MODEL}", **limits}]
