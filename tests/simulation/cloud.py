@@ -7,19 +7,20 @@ from typing import Any
 
 from pynamodb.exceptions import PynamoDBException
 
-from cupel_core.analysis import workflow
+from cupel_core.analysis import jobs, workflow
 from cupel_core.errors import AppError
 from cupel_core.finishing import phases
 from cupel_core.finishing.costs import record_costs
 from cupel_core.finishing.summarize import summarize_slice
-from cupel_core.messages import DispatchRequest, RunRef
+from cupel_core.messages import DispatchRequest, JobRequest, RunRef
 from cupel_core.probing.worker import Worker
 from cupel_core.runs import dispatch
 from cupel_core.settings import Lane, settings
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
 from cupel_core.sweeping import sweep
-from cupel_core.workflow_tasks import LeafRangeFields, LeftFields, leaf_ranges_output, slice_output
+from cupel_core.sweeping.job_recovery import recover_jobs
+from cupel_core.workflow_tasks import LeafRangeFields, LeftFields, leaf_range_items, leaf_ranges_output, slice_output
 from tests.simulation import loops
 from tests.simulation.bucket import Bucket
 from tests.simulation.faults import ANY, Conditions, Fault, Faults
@@ -33,11 +34,12 @@ from tests.simulation.scheduler import Invocation, Scheduler, Violation
 from tests.simulation.table import Table
 from tests.simulation.tools import Tools
 
-DISPATCH = "sim-dispatch"
+DISPATCH, ANALYZE = "sim-dispatch", "sim-analyze"
 PROBES = ("sim-probe_sim", "sim-probe_sim-high", "sim-probe_sim-low")
 _CONCURRENCY = 2
 _PROBE_SECONDS, _DISPATCH_SECONDS, _FINISH_SECONDS, _SWEEP_SECONDS = 60.0, 60.0, 120.0, 55.0
 _SUMMARIZE_SECONDS = 900.0
+_JOB_SECONDS = 60.0
 _MAX_ROUNDS = 2
 """Few, so that executions end with transcripts left for the next one."""
 _VISIBILITY_SECONDS = 90.0
@@ -59,11 +61,11 @@ class Cloud:
         self.table = Table(lambda: self.scheduler.now, rng, self.invariants.observe)
         self.queues = Queues(lambda: self.scheduler.now, rng, self._notify)
         self.queues.duplicate_rate = rng.choice((0.0, 0.02, 0.2))
-        for name in (DISPATCH, *PROBES):
+        for name in (DISPATCH, ANALYZE, *PROBES):
             self.queues.create(name, _VISIBILITY_SECONDS)
         self.machines = StateMachines(rng, self.scheduler.after, self._finish, self._should_abort_execution)
         self.network = Network(self.scheduler, self.faults, self.table, self.queues, Bucket(), self.machines)
-        self._running = dict.fromkeys((DISPATCH, *PROBES), 0)
+        self._running = dict.fromkeys((DISPATCH, ANALYZE, *PROBES), 0)
         self._numbers = count(1)
         self.active_invocations = 0
         large_skew, limited = rng.random() < 0.15, rng.random() < 0.5
@@ -151,6 +153,8 @@ class Cloud:
         delivery = Delivery(settings().queue_url(name), message.id, message.receipt, message.body, message.receives)
         if name == DISPATCH:
             self.invoke("dispatch", _DISPATCH_SECONDS, lambda _: self._dispatch(delivery), on_end)
+        elif name == ANALYZE:
+            self.invoke("analyze", _JOB_SECONDS, lambda _: self._carry_out_job(delivery), on_end)
         else:
             self.invoke("probe", _PROBE_SECONDS, lambda invocation: self._probe(invocation, delivery), on_end)
 
@@ -161,6 +165,10 @@ class Cloud:
         dispatch.execute(
             DispatchRequest.model_validate_json(delivery.body), simulation.now(), lambda: ends_at - simulation.time()
         )
+        return set()
+
+    def _carry_out_job(self, delivery: Delivery) -> set[str]:
+        jobs.run_job(JobRequest.model_validate_json(delivery.body), _JOB_SECONDS)
         return set()
 
     def _probe(self, invocation: Invocation, delivery: Delivery) -> set[str]:
@@ -182,7 +190,8 @@ class Cloud:
         match payload["op"]:
             case "settle":
                 settled = phases.settle(ref, fencing_token, simulation.now())
-                return leaf_ranges_output(settled.status, settled.slices) | {"maxRounds": _MAX_ROUNDS}
+                files = leaf_range_items(workflow.file_slices(settled.total))
+                return {**leaf_ranges_output(settled.status, settled.slices), "maxRounds": _MAX_ROUNDS, "files": files}
             case "summarize":
                 ends_at = simulation.time() + _SUMMARIZE_SECONDS
                 names = ("firstLeaf", "leaves", "rounds", "maxRounds")
@@ -191,9 +200,13 @@ class Cloud:
                 progress = loops.run(self.scheduler, invocation, work)
                 record_costs(ref, fencing_token, task.leaf_range)
                 return slice_output(task, progress)
+            case "tabulate" | "analyze" if LeftFields(left=payload["left"]).is_continued:
+                return {}
+            case "tabulate":
+                part = {name: payload[name] for name in ("firstLeaf", "leaves")}
+                workflow.tabulate_slice(ref, fencing_token, LeafRangeFields.model_validate(part).leaf_range)
+                return {}
             case "analyze":
-                if LeftFields(left=payload["left"]).is_continued:
-                    return {}
                 return {"analysis": workflow.analyze(ref, fencing_token, simulation.now())}
             case "skip_analysis":
                 (where, cause), *_ = payload["error"].items()
@@ -214,6 +227,7 @@ class Cloud:
     def _sweep(self) -> None:
         ends_at = simulation.time() + _SWEEP_SECONDS
         sweep.sweep(simulation.now(), lambda: ends_at - simulation.time())
+        recover_jobs(simulation.now(), lambda: ends_at - simulation.time())
 
     # -- state
 

@@ -27,7 +27,13 @@ CALL_USD = 0.000123
 FANOUT = 3
 """Small, so that the tree of a run of ten probes has three levels."""
 
+LEAVES_PER_FILE = 2
+"""Small, so that runs are counted in several tasks."""
+
 _MODULES = (
+    "cupel_core.analysis.comparisons",
+    "cupel_core.analysis.jobs",
+    "cupel_core.analysis.workflow",
     "cupel_core.runs.start",
     "cupel_core.runs.control",
     "cupel_core.runs.dispatch",
@@ -37,6 +43,7 @@ _MODULES = (
     "cupel_core.finishing.phases",
     "cupel_core.finishing.summarize",
     "cupel_core.scoring.pattern_search",
+    "cupel_core.sweeping.job_recovery",
     "cupel_core.sweeping.sweep",
 )
 _ENVIRONMENT = {
@@ -267,7 +274,13 @@ def _limit_sweeper(patches: Patches) -> None:
 
 
 def _shrink_limits(patches: Patches) -> None:
-    limits = {"FANOUT": FANOUT, "WINDOW_LEAVES": 2, "FINAL_WINDOW_EXTRA_LEAVES": 1, "MIN_SLICE_SIZE": 2}
+    limits = {
+        "FANOUT": FANOUT,
+        "LEAVES_PER_FILE": LEAVES_PER_FILE,
+        "WINDOW_LEAVES": 2,
+        "FINAL_WINDOW_EXTRA_LEAVES": 1,
+        "MIN_SLICE_SIZE": 2,
+    }
     for name, size in limits.items():
         modules = [module for module in product_modules() if isinstance(vars(module).get(name), int)]
         if not modules:

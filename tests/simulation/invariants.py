@@ -9,16 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from cupel_core.analysis.tabulate import counted_inputs
+from cupel_core.domain.analysis.jobs import JobStatus
+from cupel_core.domain.analysis.records import AnalysisStatus
 from cupel_core.domain.runs.barrier import Node, child_count, leaf_of
 from cupel_core.domain.runs.leaf_log import OutcomePlace
 from cupel_core.domain.runs.plan import ProbePosition
-from cupel_core.domain.runs.run import ACTIVE, TERMINAL, TRANSITIONS, Run, RunEventType, RunStatus
+from cupel_core.domain.runs.run import ACTIVE, STATUS_EVENTS, TERMINAL, TRANSITIONS, Run, RunStatus
 from cupel_core.domain.runs.run_spend import Cost, cost_by_place
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.turns.model_request import MessageRole
 from cupel_core.domain.turns.tool_results import NOT_EXECUTED
 from cupel_core.messages import RunRef
-from cupel_core.store import barrier, events, keys, outbox, outcome_pages, outcomes, snapshots
+from cupel_core.store import (
+    analyses,
+    barrier,
+    comparisons,
+    events,
+    jobs,
+    keys,
+    outbox,
+    outcome_pages,
+    outcomes,
+    snapshots,
+)
 from cupel_core.store.barrier import LeafItem, Tree
 from cupel_core.store.outcome_items import OutcomeItem, spending_of
 from cupel_core.store.outcome_pages import DigestPage
@@ -282,7 +296,8 @@ class Invariants:
 
     def is_at_rest(self) -> bool:
         run = self._run
-        return run is not None and run.status in TERMINAL and not list(outbox.list_untouched_since(_FAR_FUTURE))
+        is_idle = not list(outbox.list_untouched_since(_FAR_FUTURE)) and not list(jobs.list_open())
+        return run is not None and run.status in TERMINAL and is_idle
 
     def check_final_state(self) -> None:
         run = self._run
@@ -292,12 +307,48 @@ class Invariants:
         self._check_events(run)
         self._check_counts(run)
         self._check_spend(run)
+        self._check_analysis(run)
+        self._check_comparisons(run)
+
+    def _check_analysis(self, run: Run) -> None:
+        """A completed run was analyzed, or that failed; an analysis counts every outcome once."""
+        ref, inputs = RunRef(run.workspace, run.id), counted_inputs(run)
+        listed = analyses.list_analyses(ref, 100, None).items
+        newest = listed[:1] if not self._cloud.has_large_skew else listed  # They are ordered by clocks.
+        record = next((each for each in newest if each.revision == inputs.revision), None)
+        is_known = record is not None or run.status is not RunStatus.COMPLETED
+        require(is_known, f"1: the run completed without an analysis of its outcomes: {listed}")
+        if record is None or record.status is AnalysisStatus.FAILED:
+            return
+        progress = run.settled or barrier.get_progress(Tree.for_run(run))
+        overall = orjson.loads(analyses.read_document(record))["overall"]
+        stored = list(outcomes.list_digests(ref, range(run.plan.total)))
+        codes = Counter(
+            str(each.summary.decision_code) for each in stored if isinstance(each, Transcript) and each.summary
+        )
+        counted = {each["code"]: each["estimate"]["successes"] for each in overall["distribution"]}
+        require(
+            (overall["completed"], overall["errored"]) == (progress.completed, progress.failed),
+            f"1: the analysis has {overall['completed']} and {overall['errored']} outcomes, the run {progress}",
+        )
+        require(counted == {code: codes[code] for code in counted}, f"1: the analysis counts {counted} of {codes}")
+
+    @staticmethod
+    def _check_comparisons(run: Run) -> None:
+        """Every comparison has ended like its job, and a completed one has its figures."""
+        for comparison_id in comparisons.list_ids_of_run(RunRef(run.workspace, run.id)):
+            comparison = comparisons.get(run.workspace, comparison_id)
+            job = jobs.get(run.workspace, comparison.job_id)
+            require(job.status.is_over, f"1: the job {job} has not ended")
+            require(comparison.status is job.status, f"1: the job is {job.status}, the comparison {comparison.status}")
+            if comparison.status is JobStatus.COMPLETED:
+                require(comparisons.get_figures(run.workspace, comparison_id)["rows"], "1: a comparison without rows")
 
     def _check_events(self, run: Run) -> None:
         run_events = events.list_after(RunRef(run.workspace, run.id), 0)
         require([event.seq for event in run_events] == list(range(1, run.event_seq + 1)), "4: events have gaps")
         status = RunStatus.PENDING
-        for event in (event for event in run_events[1:] if event.type is not RunEventType.RECOVERED):
+        for event in (event for event in run_events[1:] if event.type in STATUS_EVENTS):
             old, new = RunStatus(str(event.data["from"])), RunStatus(str(event.data["to"]))
             require(old is status and (old, new) in _LEGAL, f"4: event {event.seq} says {old} → {new} at {status}")
             status = new

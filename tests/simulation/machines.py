@@ -94,16 +94,18 @@ class StateMachines:
 
 
 class _ExecutionRun:
-    """One execution: settle, then the slices of the Map, two at a time, then analyze and complete; fail if retries run
-    out, but for the analysis, which is then recorded as failed. No simulated run is so large that it needs tabulate."""
+    """One execution: settle, then the slices of the first Map, two at a time, then those of the Map that counts, then
+    analyze and complete; fail if retries run out, but for the analysis, which is then recorded as failed."""
 
     def __init__(self, machines: StateMachines, execution: Execution) -> None:
         self._machines = machines
         self._execution = execution
         self._input: dict[str, Any] = orjson.loads(execution.input)
         self._slices: list[dict[str, Any]] = []
+        self._files: list[dict[str, Any]] = []
         self._left: list[int] = []
         self._running = 0
+        self._is_analysis_skipped = False
 
     def start(self) -> None:
         self._run_task({"op": "settle"}, self._settled)
@@ -118,9 +120,8 @@ class _ExecutionRun:
                 self._execution.status = "FAILED"
             elif payload["op"] == "skip_analysis":
                 self._complete(None)
-            elif payload["op"] == "analyze":
-                skipped = {payload["op"]: {"Error": "Error", "Cause": result.error}}
-                self._run_task({"op": "skip_analysis", "error": skipped}, self._complete)
+            elif payload["op"] in ("tabulate", "analyze"):
+                self._skip_analysis({payload["op"]: {"Error": "Error", "Cause": result.error}})
             else:
                 error = {payload["op"]: {"Error": "Error", "Cause": result.error}}
                 self._run_task({"op": "fail", "error": error}, self._failed)
@@ -135,6 +136,7 @@ class _ExecutionRun:
             self._execution.status = "SUCCEEDED"
             return
         self._slices = [{**part, "maxRounds": result["maxRounds"]} for part in result["slices"]]
+        self._files = list(result["files"])
         self._next()
 
     def _next(self) -> None:
@@ -142,8 +144,25 @@ class _ExecutionRun:
             self._running += 1
             self._summarize(self._slices.pop(0), 0)
         if not self._slices and not self._running:
+            self._tabulate_next()
+
+    def _tabulate_next(self) -> None:
+        """A failed task ends the Map; what its other task writes then has no effect."""
+        while self._files and self._running < 2 and not self._is_analysis_skipped:
+            self._running += 1
+            self._run_task({"op": "tabulate", "left": self._left, **self._files.pop(0)}, self._tabulated)
+        if not self._files and not self._running and not self._is_analysis_skipped:
             self._running = 1
             self._run_task({"op": "analyze", "left": self._left}, self._complete)
+
+    def _tabulated(self, _: Any) -> None:
+        self._running -= 1
+        self._tabulate_next()
+
+    def _skip_analysis(self, error: dict[str, Any]) -> None:
+        if not self._is_analysis_skipped:
+            self._is_analysis_skipped = True
+            self._run_task({"op": "skip_analysis", "error": error}, self._complete)
 
     def _complete(self, _: Any) -> None:
         self._run_task({"op": "complete", "left": self._left}, self._completed)

@@ -472,6 +472,49 @@ def restart_all_conversations_at_a_retry(patches: Patches) -> None:
     patches.set(SliceDivision, "round_of", mutated)
 
 
+@mutation()
+def end_jobs_before_they_are_computed(patches: Patches) -> None:
+    """A crash in between leaves a comparison that nobody computes."""
+    from cupel_core.analysis import jobs
+    from cupel_core.clock import utc_now
+
+    def mutated(request: Any, _: float) -> Any:
+        now = utc_now()
+        job = jobs.jobs.claim(request, now, now)
+        if job is None:
+            return jobs.JobOutcome.NOTHING
+        jobs.jobs.end(job.finished(now))
+        compute, _ = jobs.COMPUTATIONS[job.kind]
+        compute(job.workspace, job.result_id, lambda _: None)
+        return jobs.JobOutcome.COMPLETED
+
+    patches.set(jobs, "run_job", mutated)
+
+
+@mutation()
+def do_not_send_the_messages_of_jobs_again(patches: Patches) -> None:
+    from tests.simulation import cloud
+
+    patches.set(cloud, "recover_jobs", lambda *_: 0)
+
+
+@mutation()
+def read_what_was_counted_before_a_retry(patches: Patches) -> None:
+    """Count files are found again although the run was retried or expanded since."""
+    from cupel_core.store import count_files
+
+    find, save = count_files.find, count_files.save
+    patches.set(count_files, "find", lambda ref, _, leaf: find(ref, "any", leaf))
+    patches.set(count_files, "save", lambda ref, _, leaf, counts: save(ref, "any", leaf, counts))
+
+
+@mutation()
+def complete_without_recording_a_failed_analysis(patches: Patches) -> None:
+    from cupel_core.analysis import workflow
+
+    patches.set(workflow, "record_failure", lambda *_: None)
+
+
 def _postponed() -> list[Any]:
     """Calls postponed by the current invocation; lost if it crashes."""
     assert simulation.cloud is not None

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from cupel_core.analysis import comparisons
 from cupel_core.definitions import catalog
+from cupel_core.domain.analysis.comparison_requests import ComparisonSpec, SideSpec
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import TERMINAL, Priority, RunStatus
@@ -127,6 +129,7 @@ class _Schedule:
         self._scheduler = cloud.scheduler
         self._plan = Plan.draw(self._scheduler.rng)
         self._account_rng = Random(f"account {cloud.seed}")
+        self._comparison_rng = Random(f"comparison {cloud.seed}")
         self._run_ids: list[str] = []
         self._active_users = 0
         self._has_faults = True
@@ -151,6 +154,8 @@ class _Schedule:
             self._spawn_user(f"starter-{number}", lambda: self._start(spec))
         self._spawn_user("owner", self._control_run)
         self._spawn_user("administrator", self._control_account)
+        if len(self._plan.spec["targets"]) == 2 and self._comparison_rng.random() < 0.3:
+            self._spawn_user("analyst", self._compare_targets)
         self._scheduler.after(self._scheduler.rng.uniform(0, 60), self._cloud.sweep_every_minute)
         self._scheduler.after(self._plan.fault_seconds, self._stop_faults)
 
@@ -206,6 +211,24 @@ class _Schedule:
     def _set_account_paused(self, paused: bool) -> None:
         while self._request("account", lambda: governor.set_paused(_WORKSPACE, "sim", paused)).error is not None:
             self._scheduler.sleep(self._account_rng.uniform(0.1, 3))
+
+    def _compare_targets(self) -> None:
+        """Ask for a comparison of the run's targets once or twice, when the run has ended."""
+        for _ in range(self._comparison_rng.choice((1, 1, 2))):
+            self._scheduler.sleep(self._comparison_rng.expovariate(1 / 20))
+            while not self._has_ended():
+                self._scheduler.sleep(self._comparison_rng.uniform(1, 10))
+            while not self._is_comparison_accepted():
+                self._scheduler.sleep(self._comparison_rng.uniform(0.5, 5))
+
+    def _is_comparison_accepted(self) -> bool:
+        """Or refused, such as when the run has been reopened."""
+        run = self._cloud.invariants.run
+        assert run is not None
+        before, after = (SideSpec(run.id, (target.id,)) for target in run.plan.targets)
+        spec = ComparisonSpec(before, after)
+        result = self._request("compare", lambda: comparisons.request(_WORKSPACE, spec, simulation.now()))
+        return result.error is None or isinstance(result.cause, ClientError)
 
     def _has_ended(self) -> bool:
         run = self._cloud.invariants.run

@@ -1,0 +1,236 @@
+"""`python -m bench.tabulation`: how long the local stack takes to count and analyze a run, and to read its figures.
+
+The outcomes of the large run are written directly, as workers would have left them, so no probe is run. Its analysis
+is then requested: the Tabulate Map counts 10,000 probes per task, two at a time, and Analyze computes the figures. Of a
+run of 1,000 simulated probes, the time of the Analyze task is that between its events. Exits with 1 if a bound is
+exceeded. The stack's data grows by about 0.5 GB per million probes.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+from rich.console import Console
+
+from bench.cases import find_or_create_definition
+from bench.processes import measure_usage
+from bench.reads import Latency, measure
+from cupel.client import Client
+from cupel.json_types import Json
+from cupel.stack import emulator
+from cupel.stack.clients import make_client
+from cupel.stack.emulator import Emulator
+from cupel.stack.paths import REGION, STACK_NAME, find_stack_paths
+
+PROBES, SMALL = 1_000_000, 1_000
+MODELS = ("sim/steady", "sim/bold")
+MAX_TABULATION_SECONDS = 60.0
+"""Per million probes, with two workers."""
+MAX_ADDED_SECONDS = 0.15
+"""By the analysis of a run of SMALL probes."""
+MAX_READ_MILLISECONDS = 50.0
+"""Of an analysis, median."""
+_WORKSPACE = "default"
+_PAGE = 20
+"""Outcomes that a worker stores in one write."""
+_WRITERS = 4
+_POLL_SECONDS = 0.2
+
+
+class Figures(NamedTuple):
+    probes: int
+    tabulation_seconds: float
+    analysis_seconds: float
+    cpu_seconds: float
+    """Of all local processes, for both."""
+    analysis_read: Latency
+    results_read: Latency
+    results_bytes: int
+
+    @property
+    def per_million(self) -> float:
+        return self.tabulation_seconds * 1_000_000 / self.probes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--probes", type=int, default=PROBES, help="of the large run, a multiple of 10,000")
+    probes = parser.parse_args().probes
+    running = emulator.find_running(find_stack_paths(Path.cwd()))
+    if running is None:
+        sys.exit("the benchmark needs the local stack; start it with: cupel up")
+    with Client.from_environment() as client:
+        definition_id = find_or_create_definition(client, short=False)
+        added = sorted(_added_seconds(client, running, definition_id) for _ in range(5))
+        _use_stack(running)
+        figures = _measure(client, running, _write_run(definition_id, probes), probes)
+    _print(figures, added)
+    sys.exit(bool(violated_bounds(figures, added)))
+
+
+def _added_seconds(client: Client, running: Emulator, definition_id: str) -> float:
+    """The time of the Analyze task at the end of a small run."""
+    share = {"samplePercentage": 10, "sampleSeed": 1}  # 500 of the definition's 5,000 scenarios
+    run_id = client.create_run({"definitionId": definition_id, "models": list(MODELS), **share})["run"]["id"]
+    while client.get_run(run_id)["completedAt"] is None:
+        time.sleep(_POLL_SECONDS)
+    steps = make_client("stepfunctions", running)
+    machines = {each["name"]: each["stateMachineArn"] for each in steps.list_state_machines()["stateMachines"]}
+    arn = next(arn for name, arn in machines.items() if name.endswith("finish"))
+    execution = f"{arn.replace(':stateMachine:', ':execution:')}:{run_id}-1"
+    events = steps.get_execution_history(executionArn=execution, maxResults=1_000)["events"]
+    return _seconds_of(events, "Analyze")
+
+
+def _seconds_of(events: list[Any], state: str) -> float:
+    times = {
+        each["type"]: each["timestamp"]
+        for each in events
+        for details in (each.get("stateEnteredEventDetails"), each.get("stateExitedEventDetails"))
+        if details and details["name"] == state
+    }
+    return float((times["TaskStateExited"] - times["TaskStateEntered"]).total_seconds())
+
+
+def _use_stack(running: Emulator) -> None:
+    """Let the store of this process use the stack's table and bucket."""
+    function = make_client("lambda", running).get_function_configuration(FunctionName=f"{STACK_NAME}-finish")
+    os.environ |= function["Environment"]["Variables"] | {
+        "AWS_ENDPOINT_URL": running.endpoint_url,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",
+    }
+
+
+def _write_run(definition_id: str, probes: int) -> str:
+    """A run that has ended before its outcomes are written, so that nothing starts it; the id."""
+    from cupel_core.clock import utc_now
+    from cupel_core.domain.runs.barrier import FANOUT
+    from cupel_core.domain.runs.run import Action, Progress
+    from cupel_core.domain.runs.spec import RunSpec
+    from cupel_core.domain.runs.targets import plain_targets
+    from cupel_core.messages import RunRef
+    from cupel_core.runs.start import build_run
+    from cupel_core.store import runs, snapshots
+
+    workspace = _WORKSPACE
+    spec = RunSpec(definition_id, plain_targets(*MODELS), repeats=probes // 10_000)
+    run, snapshot = build_run(workspace, spec, utc_now())
+    snapshots.save(run.snapshot_key, snapshot)
+    ref = RunRef(workspace, run.id)
+    runs.create(run, {"total": run.plan.total})
+    runs.transition(ref, Action.START, utc_now())
+    runs.transition(ref, Action.SUMMARIZE, utc_now(), settled=Progress(run.plan.total, run.plan.total))
+    run = runs.transition(ref, Action.COMPLETE, utc_now(), completed_at=utc_now())
+    began = time.monotonic()
+    with ThreadPoolExecutor(_WRITERS) as threads:
+        for _ in threads.map(partial(_write_leaf, run), range(-(-run.plan.total // FANOUT))):
+            pass
+    print(f"{run.id}: {run.plan.total:,} outcomes written in {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return run.id
+
+
+def _write_leaf(run: Any, leaf: int) -> None:
+    from cupel_core.domain.runs.barrier import FANOUT, Node
+    from cupel_core.messages import RunRef
+    from cupel_core.store import barrier, outcomes
+    from cupel_core.store.barrier import Tree
+
+    first = leaf * FANOUT
+    indexes = range(first, min(first + FANOUT, run.plan.total))
+    made = [_transcript(run, index) for index in indexes]
+    for start in range(0, len(made), _PAGE):
+        pages = outcomes.write(RunRef(run.workspace, run.id), run.fencing_token, made[start : start + _PAGE])
+        barrier.record(Tree.for_run(run), Node(0, leaf), pages[leaf])
+
+
+def _transcript(run: Any, index: int) -> Any:
+    """A short conversation with a decision; texts are not read by what is measured."""
+    from cupel_core.domain.runs.transcripts import Summary, Transcript
+    from cupel_core.domain.turns.conversation import ConversationState
+    from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
+
+    probe = run.plan.probe(index)
+    asked, answered = Message(MessageRole.USER, f"Case {probe.case}?"), Message(MessageRole.ASSISTANT, "Rating: 3")
+    usage, duration_ms = Usage(100, 40), 40 + index % 37
+    state = ConversationState((asked, answered), turns=1, usage=usage, duration_ms=duration_ms, cost_usd=0.0)
+    return Transcript(
+        probe_index=index,
+        scenario_id=f"scn_{probe.case}",
+        model_id=run.plan.columns[probe.column].target.model,
+        created_at=run.created_at,
+        conversation=replace(state, model_version="simulated-1"),
+        summary=Summary(str((index // 7 + probe.case) % 5 + 1), "", run.created_at),
+    )
+
+
+def _measure(client: Client, running: Emulator, run_id: str, probes: int) -> Figures:
+    bucket, files = os.environ["BUCKET_NAME"], -(-probes // 10_000)
+    s3 = make_client("s3", running)
+
+    def count_files() -> int:
+        prefix = f"analyses/{_WORKSPACE}/{run_id}/"
+        listed = s3.list_objects_v2(Bucket=bucket, Prefix=prefix).get("Contents", [])
+        return sum("/counts-" in each["Key"] for each in listed)
+
+    before, began = measure_usage(running.pid), time.monotonic()
+    client.analyze_run(run_id)
+    _wait(lambda: count_files() == files)
+    tabulated = time.monotonic()
+    _wait(lambda: _find(client, run_id) is not None)
+    analyzed = time.monotonic()
+    cpu_seconds = measure_usage(running.pid).cpu_seconds - before.cpu_seconds
+    results = client.get_run_results(run_id)
+    return Figures(
+        probes=probes,
+        tabulation_seconds=tabulated - began,
+        analysis_seconds=analyzed - tabulated,
+        cpu_seconds=cpu_seconds,
+        analysis_read=measure(lambda: client.get_run_analysis(run_id)),
+        results_read=measure(lambda: client.get_run_results(run_id), 10),
+        results_bytes=len(str(results)),
+    )
+
+
+def _find(client: Client, run_id: str) -> Json | None:
+    return next(iter(client.list_run_analyses(run_id).first(1)), None)
+
+
+def _wait(is_done: Callable[[], bool]) -> None:
+    while not is_done():
+        time.sleep(_POLL_SECONDS)
+
+
+def violated_bounds(figures: Figures, added: list[float]) -> list[str]:
+    checks = [
+        (figures.per_million > MAX_TABULATION_SECONDS, f"tabulation took more than {MAX_TABULATION_SECONDS:.0f} s"),
+        (added[len(added) // 2] > MAX_ADDED_SECONDS, f"the analysis of a small run took over {MAX_ADDED_SECONDS} s"),
+        (figures.analysis_read.p50 > MAX_READ_MILLISECONDS, f"an analysis was not read in {MAX_READ_MILLISECONDS} ms"),
+    ]
+    return [message for is_violated, message in checks if is_violated]
+
+
+def _print(figures: Figures, added: list[float]) -> None:
+    console = Console(width=120)
+    console.print(f"{figures.probes:,} probes: tabulated in {figures.tabulation_seconds:.1f} s with 2 workers")
+    console.print(f"then analyzed in {figures.analysis_seconds:.1f} s; {figures.cpu_seconds:.1f} s of CPU for both")
+    console.print(f"GET analysis {figures.analysis_read.p50:.0f} ms (p95 {figures.analysis_read.p95:.0f})")
+    results = f"GET results {figures.results_read.p50:.0f} ms (p95 {figures.results_read.p95:.0f})"
+    console.print(f"{results}, {figures.results_bytes / 1_000:.0f} kB")
+    console.print(f"analysis of {SMALL:,} probes: {' '.join(f'{each:.2f}' for each in added)} s")
+    console.print(f"load {' '.join(f'{each:.1f}' for each in psutil.getloadavg())}, {psutil.cpu_count()} cores")
+    for violation in violated_bounds(figures, added):
+        console.print(violation)
+
+
+if __name__ == "__main__":
+    main()
