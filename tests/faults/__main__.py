@@ -76,6 +76,7 @@ class FaultMatrix:
             token=token,
             large=_definition(harness, token, RATING, 200),
             conversations=_definition(harness, token, decided, 6),
+            small=_definition(harness, token, RATING, 8),
             eval_id=_eval(harness, token),
         )
         self.faults.attach()
@@ -174,7 +175,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--endpoint", required=True)
     parser.add_argument("--name", default="faults", help="prefix of the resources to create")
-    parser.add_argument("--workflows", nargs="*", default=["run", "damaged", "conversation", "judged"])
+    parser.add_argument("--workflows", nargs="*", default=["run", "damaged", "conversation", "judged", "compared"])
     parser.add_argument("--only", help="one fault, as printed: 'before probe:DynamoDB.UpdateItem:1'")
     parser.add_argument("--sample", action="store_true", help="one fault of every kind of call")
     parser.add_argument("--part", default="1/1", help="2/3 runs the second third of the faults")

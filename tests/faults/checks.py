@@ -1,10 +1,14 @@
 """Invariants of a finished run, checked on its stored items."""
 
+from collections.abc import Iterator
+
+from cupel_core.domain.analysis.jobs import JobStatus
+from cupel_core.domain.analysis.records import AnalysisStatus
 from cupel_core.domain.runs.barrier import FANOUT, Node
-from cupel_core.domain.runs.run import Run, RunStatus
+from cupel_core.domain.runs.run import Run, RunEventType, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.messages import RunRef
-from cupel_core.store import barrier, events, outcomes
+from cupel_core.store import analyses, barrier, comparisons, events, jobs, outcomes
 
 
 def violations(run: Run) -> list[str]:
@@ -35,8 +39,27 @@ def violations(run: Run) -> list[str]:
         violated.append(f"the barrier counts {len(counted)}, {len(completed)} are stored")
     if (run.settled.completed, run.settled.failed) != (total, 0) if run.settled else True:
         violated.append(f"the run has settled with {run.settled}")
+    violated += _analysis_violations(run)
     run_events = list(events.list_after(ref, 0))
     sequence = [event.seq for event in run_events]
     if sequence != list(range(1, run.event_seq + 1)):
         violated.append(f"the events are {sequence}, the last event of the run is {run.event_seq}")
     return violated
+
+
+def _analysis_violations(run: Run) -> Iterator[str]:
+    """A run has an analysis of all its outcomes, and figures of every comparison that was asked for."""
+    ref = RunRef(run.workspace, run.id)
+    record = analyses.find_newest(ref, None)
+    if record is None or record.status is not AnalysisStatus.COMPLETED:
+        yield f"the analysis of the run is {record}"
+    for comparison_id in comparisons.list_ids_of_run(ref):
+        comparison = comparisons.get(run.workspace, comparison_id)
+        job = jobs.get(run.workspace, comparison.job_id)
+        if not comparison.status is job.status is JobStatus.COMPLETED:
+            yield f"the comparison is {comparison.status}, its job {job.status}"
+        elif not comparisons.get_figures(run.workspace, comparison_id)["rows"]:
+            yield "the comparison has no figures"
+    finished = [event for event in events.list_after(ref, 0) if event.type is RunEventType.COMPARISON_FINISHED]
+    if len(finished) < len(list(comparisons.list_ids_of_run(ref))):
+        yield "a comparison has no event"

@@ -9,6 +9,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from analyze import app as analyze
 from api import app as api
 from authorize import app as authorizer
 from cupel_core.clock import to_iso, utc_now
@@ -26,8 +27,8 @@ from tests.lambda_context import Context
 from tests.unit.api.client import event
 
 WORKSPACE = "faults"
-QUEUES = ("dispatch", "probe_custom")
-TIMEOUT_SECONDS = {"authorize": 10, "api": 29, "dispatch": 60, "probe": 300, "finish": 900, "sweep": 55}
+QUEUES = ("dispatch", "probe_custom", "analyze")
+TIMEOUT_SECONDS = {"authorize": 10, "api": 29, "dispatch": 60, "probe": 300, "finish": 900, "sweep": 55, "analyze": 900}
 DEAD_LETTER_QUEUE = "probe_custom-dlq"
 _MAX_ROUNDS = 60
 _MAX_SECONDS = 300
@@ -36,6 +37,12 @@ _DISTANT_PAST = "2020-01-01T00:00:00.000000+00:00"
 
 type Json = dict[str, Any]
 type Handler = Callable[[Json, Any], Any]
+
+_CONSUMERS: dict[str, tuple[str, Handler]] = {
+    "dispatch": ("dispatch", dispatch.handler),
+    "probe_custom": ("probe", probe.handler),
+    "analyze": ("analyze", analyze.handler),
+}
 
 
 class Invocation(Context):
@@ -113,7 +120,7 @@ class FunctionHarness:
         if message is None:
             return False
         self.faults.receipts.add((self._urls[queue], message["ReceiptHandle"]))
-        function, handler = ("dispatch", dispatch.handler) if queue == "dispatch" else ("probe", probe.handler)
+        function, handler = _CONSUMERS[queue]
         record = {
             "messageId": message["MessageId"],
             "receiptHandle": message["ReceiptHandle"],
@@ -180,6 +187,17 @@ class FunctionHarness:
         silent = "SET silentSince = :past"
         guard = {":past": {"S": _DISTANT_PAST}, ":now": {"S": now}}
         self._update(keys.ACTIVE_RUNS, keys.active_run(ref), silent, guard, "silentSince < :now")
+
+    def advance_job(self, job_id: str) -> None:
+        """Expire the lease of a job, and the sweeper's delay."""
+        key = {"pk": {"S": keys.job(WORKSPACE, job_id)}, "sk": {"S": "job"}}
+        item = self.cloud.client("dynamodb").get_item(TableName=self.cloud.name, Key=key, ConsistentRead=True)["Item"]
+        body = json.dumps(json.loads(item["body"]["S"]) | {"updatedAt": _DISTANT_PAST})
+        past = {":past": {"S": _DISTANT_PAST}}
+        self._update(key["pk"]["S"], "job", "SET body = :body", {":body": {"S": body}})
+        if "leasedUntil" in item:
+            self._update(key["pk"]["S"], "job", "SET leasedUntil = :past", past)
+        self._update(keys.OPEN_JOBS, keys.open_job(WORKSPACE, job_id), "SET touchedAt = :past", past)
 
     def _expire_visibility(self) -> None:
         for url, receipt in self.faults.receipts:

@@ -1,4 +1,4 @@
-"""The workflows that are run with every fault: a run, a damaged run, conversations, a judged eval.
+"""The workflows that are run with every fault: a run, a damaged run, conversations, a judged eval, a comparison.
 
 A workflow acts only from the outside: requests, lost messages, passing time. `run` returns the finished run.
 """
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from cupel_core.domain.runs.run import TERMINAL, Run
 from cupel_core.messages import RunRef
-from cupel_core.store import runs
+from cupel_core.store import jobs, runs
 from tests.faults.harness import WORKSPACE, FunctionHarness
 
 MODEL = "custom/bench"
@@ -31,11 +31,15 @@ class WorkflowContext:
     """A definition of 200 scenarios."""
     conversations: str
     """A definition of six scenarios with two turns each, and a judge."""
+    small: str
+    """A definition of eight scenarios."""
     eval_id: str
     """An eval of six conversations with two turns, a judge and a simulated user."""
 
-    def start_run(self, definition_id: str) -> Run:
-        body = {"definitionId": definition_id, "models": [MODEL]}
+    def start_run(self, definition_id: str, *labels: str) -> Run:
+        """Of one model, or of targets with these labels."""
+        targets = {"targets": [{"model": MODEL, "label": label} for label in labels]}
+        body = {"definitionId": definition_id, **(targets if labels else {"models": [MODEL]})}
         response = self.harness.request(self.token, "POST", "/v1/runs", body, key=str(uuid.uuid4()))
         return self.get_run(str(response["run"]["id"]))
 
@@ -62,6 +66,21 @@ class WorkflowContext:
         self.harness.deliver_all()  # Late messages change nothing.
         return self.get_run(run.id)
 
+    def compare_to_end(self, run: Run, baseline: str, other: str) -> None:
+        """Compare two targets of a run: deliver all messages, advance time and call the sweeper until that is done."""
+        sides = {"baseline": {"runId": run.id, "targets": [baseline]}, "comparison": {"runId": run.id}}
+        sides["comparison"]["targets"] = [other]
+        requested = self.harness.request(self.token, "POST", "/v1/comparisons", sides)
+        deadline = time.monotonic() + _MAX_SECONDS
+        while not jobs.get(WORKSPACE, requested["jobId"]).status.is_over:
+            if time.monotonic() > deadline:
+                raise AssertionError("the comparison does not end")
+            self.harness.deliver_all()
+            self.harness.advance_time(run)
+            self.harness.advance_job(requested["jobId"])
+            self.harness.sweep()
+        self.harness.deliver_all()  # Late messages change nothing.
+
 
 def _run(context: WorkflowContext) -> Run:
     return context.run_to_end(context.start_run(context.large))
@@ -73,6 +92,12 @@ def _conversation(context: WorkflowContext) -> Run:
 
 def _judged(context: WorkflowContext) -> Run:
     return context.run_to_end(context.start_eval())
+
+
+def _compared(context: WorkflowContext) -> Run:
+    run = context.run_to_end(context.start_run(context.small, "first", "second"))
+    context.compare_to_end(run, "first", "second")
+    return context.get_run(run.id)
 
 
 def _damaged(context: WorkflowContext) -> Run:
@@ -123,5 +148,6 @@ WORKFLOWS = {
     "run": Workflow(_run, frozenset({"authorize", "api", "dispatch", "probe", "finish"}), 200),
     "damaged": Workflow(_damaged, frozenset({"api", "dispatch", "sweep"}), 200),
     "conversation": Workflow(_conversation, frozenset({"probe", "finish"}), 6 * 2 + 6),
+    "compared": Workflow(_compared, frozenset({"api", "analyze"}), 2 * 8),
     "judged": Workflow(_judged, frozenset({"api", "probe"}), 6 * (2 + 2 + 1)),
 }
