@@ -175,6 +175,7 @@ def analyze(given: AnalysisInput) -> BasicAnalysis:
                 overall,
                 estimates,
                 dimensions,
+                len(matrix.dimensions),
                 len(matrix.scenarios),
                 missing,
                 given.has_decision_rule,

@@ -27,6 +27,8 @@ class CautionCode(StrEnum):
     UNEVEN_ERRORS = "UNEVEN_ERRORS"
     NO_DIMENSIONS = "NO_DIMENSIONS"
     PARTIAL_DIMENSIONS = "PARTIAL_DIMENSIONS"
+    MANY_DIMENSIONS = "MANY_DIMENSIONS"
+    MANY_LEVELS = "MANY_LEVELS"
     MANY_TARGETS = "MANY_TARGETS"
 
 
@@ -46,6 +48,8 @@ class CautionInput:
     overall: GroupEstimate
     columns: Sequence[GroupEstimate]
     dimensions: Sequence[DimensionAnalysis]
+    named_dimensions: int
+    """That the scenarios have scores in."""
     scenarios: int
     """That the run has."""
     missing_probes: int
@@ -120,6 +124,12 @@ def _dimensions(given: CautionInput) -> Iterator[Caution]:
     partial = sorted(each.name for each in given.dimensions if each.scenarios < given.scenarios)
     if partial:
         yield Caution(CautionCode.PARTIAL_DIMENSIONS, f"not every scenario has a score in {', '.join(partial[:5])}")
+    if len(given.dimensions) < given.named_dimensions:
+        number = len(given.dimensions)
+        text = f"only the first {number:,} of {given.named_dimensions:,} dimensions are analyzed"
+        yield Caution(CautionCode.MANY_DIMENSIONS, text)
+    if any(each.levels and not all(column.levels for column in each.columns) for each in given.dimensions):
+        yield Caution(CautionCode.MANY_LEVELS, "there are too many targets and levels for estimates of each by level")
 
 
 def _targets(given: CautionInput) -> Iterator[Caution]:

@@ -16,6 +16,11 @@ from cupel_core.domain.statistics import Interval
 
 MAX_LEVELS = 50
 """Of a dimension with more different scores, only the trend is computed."""
+MAX_LEVEL_ESTIMATES = 1_000
+"""Of all levels and columns together, so that an analysis fits into a response of 6 MB. If there were more, levels have
+no estimates of single columns."""
+MAX_COLUMN_FIGURES = 3_000
+"""Of all dimensions and columns together; further dimensions are not analyzed."""
 _TINY = 1e-12
 
 
@@ -53,7 +58,7 @@ class DimensionFigures:
     """Of one column, or of all together."""
 
     levels: tuple[GroupEstimate, ...]
-    """In the order of the dimension's levels; empty for too many."""
+    """In the order of the dimension's levels; empty if there are too many, also of all columns together."""
     effect: LevelEffect
     trend: Trend | None
     """None for fewer than MIN_SCENARIOS scenarios, or if all have the same score."""
@@ -85,35 +90,54 @@ type Grouped = Mapping[tuple[DimensionScores, Cell], int]
 
 def analyze_dimensions(matrix: CellMatrix) -> tuple[DimensionAnalysis, ...]:
     """The strongest first."""
+    scores = [_levels(matrix, number) for number in range(analyzed_dimensions(matrix))]
+    listed = _listed_levels([tuple(each) if len(each) <= MAX_LEVELS else () for each in scores])
+    has_columns = sum(map(len, listed)) * (len(matrix.columns) + 1) <= MAX_LEVEL_ESTIMATES
     overall = matrix.grouped(matrix.pooled)
     columns = [matrix.grouped(cells) for cells in matrix.columns]
-    found = [_dimension(matrix, number, name, overall, columns) for number, name in enumerate(matrix.dimensions)]
+    found = [
+        DimensionAnalysis(
+            name=matrix.dimensions[number],
+            scenarios=sum(row.scores[number] is not None for row in matrix.scenarios),
+            levels=levels,
+            overall=_figures(overall, number, levels, matrix.metric, is_listed=True),
+            columns=tuple(_figures(each, number, levels, matrix.metric, is_listed=has_columns) for each in columns),
+        )
+        for number, levels in enumerate(listed)
+    ]
     return tuple(sorted(_adjusted(found), key=lambda each: (-each.strength, each.name)))
 
 
-def _dimension(
-    matrix: CellMatrix, number: int, name: str, overall: Grouped, columns: Sequence[Grouped]
-) -> DimensionAnalysis:
-    scores = Counter(row.scores[number] for row in matrix.scenarios)
-    levels = sorted(score for score in scores if score is not None)
-    listed = tuple(levels) if len(levels) <= MAX_LEVELS else ()
-    return DimensionAnalysis(
-        name=name,
-        scenarios=sum(count for score, count in scores.items() if score is not None),
-        levels=listed,
-        overall=_figures(overall, number, listed, matrix.metric),
-        columns=tuple(_figures(grouped, number, listed, matrix.metric) for grouped in columns),
-    )
+def analyzed_dimensions(matrix: CellMatrix) -> int:
+    """How many of the matrix's dimensions are analyzed: the first ones, in the definition's order."""
+    return min(len(matrix.dimensions), max(1, MAX_COLUMN_FIGURES // len(matrix.columns)))
 
 
-def _figures(grouped: Grouped, number: int, levels: Sequence[float], metric: Metric) -> DimensionFigures:
+def _levels(matrix: CellMatrix, number: int) -> list[float]:
+    """The different scores, ascending."""
+    return sorted({score for row in matrix.scenarios if (score := row.scores[number]) is not None})
+
+
+def _listed_levels(levels: Iterable[tuple[float, ...]]) -> list[tuple[float, ...]]:
+    """Those of each dimension in turn, as long as there are few enough."""
+    listed, total = [], 0
+    for each in levels:
+        fits = total + len(each) <= MAX_LEVEL_ESTIMATES
+        listed.append(each if fits else ())
+        total += len(each) * fits
+    return listed
+
+
+def _figures(
+    grouped: Grouped, number: int, levels: Sequence[float], metric: Metric, *, is_listed: bool
+) -> DimensionFigures:
     by_score: defaultdict[float, Counter[Cell]] = defaultdict(Counter)
     for (scores, cell), times in grouped.items():
         score = scores[number]
         if score is not None:
             by_score[score][cell] += times
     return DimensionFigures(
-        levels=tuple(group_estimate(by_score[level]) for level in levels),
+        levels=tuple(group_estimate(by_score[level]) for level in levels) if is_listed else (),
         effect=_effect([by_score[level] for level in levels], metric),
         trend=_trend(by_score, metric),
     )
