@@ -15,6 +15,7 @@ from cupel_core.imports.files import SCHEME, FileSource, NotImportable, resolve_
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".pdf")
 _REFERENCE = re.compile(r"(?:data:[\w/+.-]+;base64,)?cupel-file:(file_[0-9a-f]{32})")
+_SUFFIX_TYPES = {"jpg": "jpeg"}
 _DETAILS = frozenset(ImageDetail)
 _MAX_NAME_LENGTH = 200
 
@@ -80,7 +81,7 @@ class ImportedMedia:
 
 
 def read_content(content: Sequence[Any], role: MessageRole, media: ImportedMedia) -> Message:
-    """A message from parts as OpenAI's, Anthropic's or Inspect's formats write them. Raises `NotImportable`."""
+    """A message from parts as the formats of providers and Inspect write them. Raises `NotImportable`."""
     parts = tuple(_part(each, media) for each in content)
     if all(isinstance(part, TextPart) for part in parts):
         return Message(role, "".join(part.text for part in parts if isinstance(part, TextPart)))
@@ -111,14 +112,18 @@ def _part(part: Any, media: ImportedMedia) -> MessagePart:
 
 
 def _locations(part: Mapping[str, Any]) -> Iterator[tuple[PartType, Any, Any]]:
-    """Where the file of a part may be: OpenAI's chat format and Responses, Anthropic's, and Inspect's contents."""
+    """Where the file of a part may be: in the formats of OpenAI, Anthropic, Google and Bedrock, and of Inspect."""
     url, source, file = part.get("image_url"), part.get("source"), part.get("file")
     yield PartType.IMAGE, url.get("url") if isinstance(url, Mapping) else url, None
-    yield PartType.IMAGE, part.get("image"), None
-    yield PartType.FILE, part.get("document"), part.get("filename")
+    yield PartType.IMAGE, _of_bedrock(part.get("image"), "image"), None
+    yield PartType.FILE, _of_bedrock(part.get("document"), "application"), part.get("filename")
     yield PartType.FILE, part.get("file_data"), part.get("filename")
     if isinstance(file, Mapping):
         yield PartType.FILE, file.get("file_data"), file.get("filename")
+    if isinstance(inline := part.get("inlineData", part.get("inline_data")), Mapping):
+        media_type = str(inline.get("mimeType", inline.get("mime_type")))
+        kind = PartType.IMAGE if media_type.startswith("image/") else PartType.FILE
+        yield kind, _data_url(media_type, inline.get("data")), None
     if isinstance(source, Mapping):
         kind = PartType.IMAGE if part.get("type") == "image" else PartType.FILE
         yield kind, _of_source(source), part.get("title")
@@ -126,10 +131,28 @@ def _locations(part: Mapping[str, Any]) -> Iterator[tuple[PartType, Any, Any]]:
 
 def _of_source(source: Mapping[str, Any]) -> Any:
     """As a data URL, unless it is an address or a variable."""
-    if source.get("type") == "base64" and isinstance(source.get("data"), str):
-        data: str = source["data"]
-        return data if _REFERENCE.fullmatch(data.strip()) else f"data:{source.get('media_type')};base64,{data}"
+    if source.get("type") == "base64":
+        return _data_url(str(source.get("media_type")), source.get("data"))
     return source.get("url")
+
+
+def _of_bedrock(value: Any, family: str) -> Any:
+    """`{format, source: {bytes}}` as a data URL; other values as they are."""
+    if not isinstance(value, Mapping):
+        return value
+    source, suffix = value.get("source"), str(value.get("format")).lower()
+    return _data_url(f"{family}/{_SUFFIX_TYPES.get(suffix, suffix)}", _bytes_of(source))
+
+
+def _bytes_of(source: Any) -> Any:
+    return source.get("bytes") if isinstance(source, Mapping) else None
+
+
+def _data_url(media_type: str, data: Any) -> str | None:
+    """None for what is no text; a variable with a file stays one."""
+    if not isinstance(data, str):
+        return None
+    return data if _REFERENCE.fullmatch(data.strip()) else f"data:{media_type};base64,{data}"
 
 
 def _detail(part: Mapping[str, Any]) -> Any:

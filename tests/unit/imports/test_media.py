@@ -47,6 +47,9 @@ def only(suite: ImportedSuite) -> Scenario:
             {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": CAT_URL.split(",")[1]}},
             (CAT_ID, None, None),
         ),
+        ({"image": {"format": "png", "source": {"bytes": CAT_URL.split(",")[1]}}}, (CAT_ID, None, None)),
+        ({"inlineData": {"mimeType": "image/png", "data": CAT_URL.split(",")[1]}}, (CAT_ID, None, None)),
+        ({"inline_data": {"mime_type": "image/png", "data": CAT_URL.split(",")[1]}}, (CAT_ID, None, None)),
     ],
 )
 @pytest.mark.parametrize("kind", [DatasetFormat.INSPECT, DatasetFormat.JSONL, DatasetFormat.OPENAI_EVALS])
@@ -139,6 +142,18 @@ def test_a_file_is_the_same_whether_or_not_the_prompt_writes_its_type(url: str) 
 def test_anthropics_prompts_of_promptfoo_have_images_too() -> None:
     source = {"type": "base64", "media_type": "image/png", "data": "{{image}}"}
     chat = [{"role": "user", "content": [{"type": "image", "source": source}]}]
+    assert only(suite_of("file://images/cat.png", chat)).messages[0].files[0].file_id == SENT
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"image": {"format": "jpg", "source": {"bytes": "{{image}}"}}},
+        {"inline_data": {"mime_type": "image/png", "data": "{{image}}"}},
+    ],
+)
+def test_prompts_for_bedrock_and_google_have_images_too(part: Any) -> None:
+    chat = [{"role": "user", "content": [part, {"text": "What is it?"}]}]
     assert only(suite_of("file://images/cat.png", chat)).messages[0].files[0].file_id == SENT
 
 

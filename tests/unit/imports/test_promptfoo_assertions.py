@@ -114,6 +114,23 @@ def test_the_grader_becomes_a_cupel_model() -> None:
     assert first_assertions(config)[0]["provider"] == "openai/gpt-5-mini"
 
 
+def test_parameters_of_a_grader_are_reported_if_they_would_matter() -> None:
+    def notes(**config: object) -> list[tuple[str, str]]:
+        grader = {"id": "openai:gpt-5-mini", "config": config}
+        changed = read_suite(test_of({"type": "llm-rubric", "value": "x", "provider": grader})).report.changed
+        return [(note.where, note.what) for note in changed]
+
+    assert notes(temperature=0) == []
+    assert notes(temperature=1, max_tokens=9) == [("tests.0.assert.0.provider.config", "max_tokens, temperature")]
+
+
+def test_the_address_of_a_grader_is_that_of_a_server_of_ones_own() -> None:
+    grader = {"id": "openai:llama", "config": {"apiBaseUrl": "http://gpu.test:8000/v1"}}
+    config = test_of({"type": "llm-rubric", "value": "x", "provider": grader})
+    assert first_assertions(config)[0]["provider"] == "custom-gpu-test-8000/llama"
+    assert "--base-url http://gpu.test:8000/v1" in list(read_suite(config).report.changed)[-1].why
+
+
 def test_an_unknown_grader_is_replaced_by_the_runs_judge() -> None:
     found = read_suite(test_of({"type": "llm-rubric", "value": "kind", "provider": "file://judge.py"}))
     assert "provider" not in found.drafts[0].scenarios[0].assertions[0].to_json()

@@ -41,6 +41,20 @@ def test_tests_with_the_earlier_turns_are_one_conversation() -> None:
     ]
 
 
+def test_the_earlier_prompt_of_a_chat_is_its_messages() -> None:
+    history = HISTORY.replace("{{ turn.input }}", "{{ turn.prompt[turn.prompt.length - 1].content }}")
+    suite = read_suite({"prompts": ["file://p.json"], "tests": [case("A?"), case("B?")]}, p__json=history)
+    assert said(suite.drafts[0].scenarios[0]) == ["A?", "B?"]
+    assert [note.why for note in suite.report.changed] == ["2 tests become the turns of one conversation"]
+
+
+def test_a_history_that_is_written_in_another_way_is_reported() -> None:
+    history = HISTORY.replace("{{ turn.input }}", "{{ turn.metadata.question }}")
+    suite = read_suite({"prompts": ["file://p.json"], "tests": [case("A?"), case("B?")]}, p__json=history)
+    assert said(suite.drafts[0].scenarios[0]) == ["A?", "B?"]
+    assert "of this prompt, only the last message is sent" in list(suite.report.changed)[-1].why
+
+
 def test_a_history_in_the_prompts_text_is_sent_as_messages_and_reported() -> None:
     suite = read_suite({"prompts": [TEXT], "tests": [case("A?"), case("B?")]})
     assert said(suite.drafts[0].scenarios[0]) == ["User: A?", "User: B?"]

@@ -54,6 +54,26 @@ def test_a_prompt_with_tests_or_providers_of_its_own_is_a_definition(restricted:
     assert [draft.name for draft in drafts] == ["Colours: Say {{x}}", "Colours: Sing {{x}}"]
 
 
+@pytest.mark.parametrize("parts", [[{"text": "Say {{x}}"}], {"text": "Say {{x}}"}])
+def test_a_request_to_google_is_a_chat(parts: object) -> None:
+    request = {
+        "system_instruction": {"parts": [{"text": "Be {{x}}"}]},
+        "contents": [{"parts": [{"text": "Hi"}]}, {"role": "model", "parts": [{"text": "Ho"}]}, {"parts": parts}],
+    }
+    draft = read_suite({"prompts": [json.dumps(request)], **ONE_TEST}).drafts[0]
+    assert draft.content["system"] == "Be blue"
+    assert [(each.role, each.content) for each in draft.scenarios[0].messages] == [
+        (MessageRole.USER, "Hi"),
+        (MessageRole.ASSISTANT, "Ho"),
+        (MessageRole.USER, "Say blue"),
+    ]
+
+
+@pytest.mark.parametrize("text", ['{"contents": 1}', '{"question": "{{x}}"}', "{", "[1]"])
+def test_other_json_is_a_text(text: str) -> None:
+    assert len(scenarios({"prompts": [text], **ONE_TEST})[0].messages) == 1
+
+
 @pytest.mark.parametrize("chat", [CHAT, json.dumps(CHAT)], ids=["list", "text"])
 def test_a_chat_has_its_messages(chat: object) -> None:
     draft = read_suite({"prompts": [chat], **ONE_TEST}).drafts[0]

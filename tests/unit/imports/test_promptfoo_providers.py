@@ -185,6 +185,13 @@ TOOL = {"name": "weather", "parameters": {"type": "object"}}
             {"tools": [{"toolSpec": {"name": "weather", "inputSchema": {"json": {"type": "object"}}}}]},
             {"tools": [TOOL]},
         ),
+        ({"tools": {"function_declarations": [TOOL]}}, {"tools": [TOOL]}),
+        ({"tools": [{"type": "custom", "name": "weather", "input_schema": {"type": "object"}}]}, {"tools": [TOOL]}),
+        ({"generationConfig": {"response_mime_type": "application/json"}}, {"responseFormat": {"type": "json"}}),
+        (
+            {"generationConfig": {"responseSchema": {"type": "OBJECT"}, "responseMimeType": "application/json"}},
+            {"responseFormat": {"type": "json_schema", "schema": {"type": "object"}}},
+        ),
         ({"tool_choice": {"type": "function", "function": {"name": "weather"}}}, {"toolChoice": {"name": "weather"}}),
         ({"tool_choice": {"type": "any"}}, {"toolChoice": "required"}),
     ],
@@ -200,6 +207,49 @@ def test_an_option_that_is_no_valid_parameter_is_reported(options: dict[str, obj
     found = read_suite(config({"id": "openai:gpt-5-mini", "config": options}))
     assert found.drafts[0].targets == ({"model": "openai/gpt-5-mini"},)
     assert [note.what for note in found.report.skipped] == list(options)
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {"type": "web_search_20250305", "name": "web_search", "max_uses": 5},
+        {"type": "file_search"},
+        {"googleSearch": {}},
+    ],
+)
+def test_a_tool_that_the_provider_executes_is_no_function(tool: dict[str, object]) -> None:
+    options = {"tools": [{"type": "function", "function": TOOL}, tool], "tool_choice": {"type": "auto"}}
+    found = read_suite(config({"id": "anthropic:messages:claude-haiku-4-5", "config": options}))
+    assert found.drafts[0].targets == ({"model": "anthropic/claude-haiku-4-5"},)
+    reasons = {note.what: note.why for note in found.report.skipped}
+    assert reasons["tools"].endswith("is a tool of the provider's own, and a target has functions only")
+    assert reasons["tool_choice"] == "there is nothing to choose from without the tools"
+
+
+def test_a_file_of_options_may_name_further_files() -> None:
+    options = {"output_format": "file://format.json"}
+    files = {
+        "format__json": '{"type": "json_schema", "schema": "file://schema.json"}',
+        "schema__json": '{"type": "object"}',
+    }
+    found = read_suite(config({"id": "anthropic:messages:claude-haiku-4-5", "config": options}), **files)
+    assert found.drafts[0].targets[0]["params"] == {
+        "responseFormat": {"type": "json_schema", "schema": {"type": "object"}}
+    }
+
+
+def test_files_of_options_that_name_each_other_are_reported() -> None:
+    found = read_suite(
+        config({"id": "openai:gpt-5-mini", "config": {"tools": "file://a.json"}}), a__json='["file://a.json"]'
+    )
+    assert [note.why for note in found.report.skipped] == ["file://a.json is in more than 4 files"]
+
+
+def test_a_budget_for_thinking_is_reported() -> None:
+    options = {"generationConfig": {"thinkingConfig": {"thinkingBudget": 2048}}}
+    found = read_suite(config({"id": "google:gemini-2.5-pro", "config": options}))
+    assert [note.what for note in found.report.skipped] == ["thinkingConfig"]
+    assert "write it as `reasoning_effort`" in next(iter(found.report.skipped)).why
 
 
 def test_providers_of_one_model_have_labels() -> None:

@@ -21,7 +21,7 @@ from cupel_core.domain.scoring.assertions import NOT, Assertion
 from cupel_core.domain.scoring.output_transforms import TransformError, compose, transform_error
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_file, resolve_path
 from cupel_core.imports.json_documents import PLAIN_VARIABLE, InvalidDocument, escape_placeholders, to_json
-from cupel_core.imports.promptfoo.configuration_keys import ASSERTION, OPTIONS, report_keys
+from cupel_core.imports.promptfoo.configuration_keys import ASSERTION, OPTIONS, PARAMETERS, report_keys
 from cupel_core.imports.promptfoo.provider_services import convert
 from cupel_core.imports.promptfoo.templates import RenderError, render
 from cupel_core.imports.promptfoo.variables import is_code
@@ -210,17 +210,30 @@ class AssertionImporter:
     ) -> str | None:
         if not (needs_embedder or needs_judge):
             return None
-        provider = entry.get("provider") or self.options.get("provider")
-        if isinstance(provider, Mapping) and "id" not in provider:  # one for each kind of grader
-            provider = provider.get("embedding" if needs_embedder and not needs_judge else "text")
-        if isinstance(provider, Mapping):
-            provider = provider.get("id")
+        provider, config = self._grader(entry, embeds_only=needs_embedder and not needs_judge)
         if provider is None:
             return None
-        model, reason = convert(str(provider), embeds=needs_embedder)
+        model, note = convert(str(provider), config, embeds=needs_embedder)
         if model is None:
-            self.report.note_change(f"{where}.provider", str(provider), f"{reason}; the judge model of the run is used")
+            note = f"{note}; the judge model of the run is used"
+        elif note:
+            note = f"becomes the model {model}; {note}"
+        if note:
+            self.report.note_change(f"{where}.provider", str(provider), note)
+        if model and (options := _options_without_effect(config)):
+            why = "judges and embedding models are called with Cupel's own parameters"
+            self.report.note_change(f"{where}.provider.config", ", ".join(options), why)
         return model
+
+    def _grader(self, entry: Mapping[str, Any], *, embeds_only: bool) -> tuple[Any, Mapping[str, Any]]:
+        """The id of the provider that grades, None if none is named, and its options."""
+        provider = entry.get("provider") or self.options.get("provider")
+        if isinstance(provider, Mapping) and "id" not in provider:  # one for each kind of grader
+            provider = provider.get("embedding" if embeds_only else "text")
+        if not isinstance(provider, Mapping):
+            return provider, {}
+        config = provider.get("config")
+        return provider.get("id"), config if isinstance(config, Mapping) else {}
 
     def _skip_if_invalid(self, data: Mapping[str, Any], where: str, entry: Any = None) -> bool:
         issues = assertion_issues([data], allow_code=self.code_folder is not None)
@@ -244,6 +257,11 @@ def report_unsupported_options(options: Mapping[str, Any], where: str, report: I
             )
         else:
             report.skip(f"{where}.options.{name}", name, f"it {error}")
+
+
+def _options_without_effect(config: Mapping[str, Any]) -> list[str]:
+    """Parameters for a judge but those that it has anyway."""
+    return sorted(name for name in config if name in PARAMETERS and (name, config[name]) != ("temperature", 0))
 
 
 def _template_error(prompt: Any) -> str | None:

@@ -216,6 +216,8 @@ PARAMETERS: Mapping[str, str] = {
     "output_format": "responseFormat",
     "responseSchema": "responseFormat",
     "response_schema": "responseFormat",
+    "responseMimeType": "responseFormat",
+    "response_mime_type": "responseFormat",
     "tools": "tools",
     "functions": "tools",
     "tool_choice": "toolChoice",

@@ -14,8 +14,10 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertion_rules import MAX_TURN, OF_ALL_TURNS, SELECT_BEST
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.imports.media import ImportedMedia
-from cupel_core.imports.promptfoo.prompts import render_messages
+from cupel_core.imports.promptfoo.prompts import read_chat, render_messages, render_prompt
+from cupel_core.imports.promptfoo.templates import RenderError
 
 VARIABLE = "_conversation"
 _INPUT, _OUTPUT = "\ufdd1input", "\ufdd1output"
@@ -35,10 +37,20 @@ class ConversationTurn:
 
 def repeats_history(raw: str, variables: Mapping[str, Any], media: ImportedMedia) -> bool:
     """Whether a prompt has earlier turns as the messages that they were, just before its last one."""
-    earlier = {"prompt": _INPUT, "input": _INPUT, "output": _OUTPUT}
     alone = render_messages(raw, {**variables, VARIABLE: []}, media)
     history = (Message(MessageRole.USER, _INPUT), Message(MessageRole.ASSISTANT, _OUTPUT))
-    return render_messages(raw, {**variables, VARIABLE: [earlier]}, media) == (*alone[:-1], *history, *alone[-1:])
+    earlier = {"prompt": _earlier_prompt(raw, variables), "input": _INPUT, "output": _OUTPUT}
+    try:
+        messages = render_messages(raw, {**variables, VARIABLE: [earlier]}, media)
+    except (InvalidDocument, RenderError):
+        return False
+    return messages == (*alone[:-1], *history, *alone[-1:])
+
+
+def _earlier_prompt(raw: str, variables: Mapping[str, Any]) -> Any:
+    """As promptfoo passes it: the messages of a chat, else the text."""
+    chat = read_chat(render_prompt(raw, {**variables, VARIABLE: []}))
+    return [*chat[:-1], {**chat[-1], "content": _INPUT}] if chat else _INPUT
 
 
 def join_turns(turns: Iterable[ConversationTurn], report: ImportReport) -> Iterator[Scenario]:

@@ -16,6 +16,11 @@ from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 _NESTED = frozenset({"generationConfig", "inferenceConfig", "interfaceConfig", "textGenerationConfig", "toolConfig"})
 """Options that contain others, of Google and Bedrock."""
 _FILE = re.compile(r"file://.*\.(?:ya?ml|json)")
+_FUNCTION_TYPES = frozenset({"function", "custom"})
+"""`custom` is Anthropic's."""
+_MAX_FILES_IN_FILES = 4
+_MIME_TYPES = frozenset({"response_mime_type", "responseMimeType"})
+"""Of Google; a schema says more."""
 _GOOGLE_TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT"})
 _UNKNOWN = Key(Fate.LEFT, "a target has no such parameter")
 
@@ -37,9 +42,14 @@ def read_parameters(config: Mapping[str, Any], files: FileSource) -> tuple[dict[
                 problems.append((option, key.how))
             continue
         try:
-            params[name] = _converted(name, _with_files(value, files))
+            converted = _converted(name, _with_files(value, files))
         except (NotImportable, InvalidDocument) as error:
             problems.append((option, str(error)))
+            continue
+        params[name] = params.get(name, converted) if option in _MIME_TYPES else converted
+    if "toolChoice" in params and "tools" not in params and any(PARAMETERS.get(each) == "tools" for each in config):
+        del params["toolChoice"]
+        problems.append(("tool_choice", "there is nothing to choose from without the tools"))
     return params, problems
 
 
@@ -53,13 +63,16 @@ def _converted(name: str, value: Any) -> Any:
     return converted
 
 
-def _with_files(value: Any, files: FileSource) -> Any:
+def _with_files(value: Any, files: FileSource, depth: int = 0) -> Any:
+    """`depth` is in how many files the value is."""
     if isinstance(value, str) and _FILE.fullmatch(value):
+        if depth == _MAX_FILES_IN_FILES:
+            raise NotImportable(f"{value} is in more than {_MAX_FILES_IN_FILES} files")
         path = resolve_path(value)
-        return from_yaml(read_file(files, path), path)
+        return _with_files(from_yaml(read_file(files, path), path), files, depth + 1)
     if isinstance(value, Mapping):
-        return {name: _with_files(each, files) for name, each in value.items()}
-    return [_with_files(each, files) for each in value] if isinstance(value, list) else value
+        return {name: _with_files(each, files, depth) for name, each in value.items()}
+    return [_with_files(each, files, depth) for each in value] if isinstance(value, list) else value
 
 
 def _options(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -91,10 +104,14 @@ def _effort(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     level = value.get("thinkingLevel")
+    if level is None and "thinkingBudget" in value:
+        raise NotImportable("a target has no budget for thinking: write it as `reasoning_effort`")
     return level.lower() if isinstance(level, str) else value.get("effort")
 
 
 def _response_format(value: Any) -> Any:
+    if isinstance(value, str):
+        return {"application/json": {"type": "json"}, "text/plain": {"type": "text"}}.get(value)
     if not isinstance(value, Mapping):
         return None
     kind = value.get("type")
@@ -109,6 +126,8 @@ def _response_format(value: Any) -> Any:
 
 
 def _tools(value: Any) -> Any:
+    if isinstance(value, Mapping):  # Google's, of which there is one with all functions.
+        value = [value]
     if not isinstance(value, list):
         return None
     converted = [tool for each in value for tool in _functions(each)]
@@ -116,7 +135,7 @@ def _tools(value: Any) -> Any:
 
 
 def _functions(tool: Any) -> Iterator[dict[str, Any] | None]:
-    """Of OpenAI's, Anthropic's, Google's and Bedrock's shapes; None for a tool of the provider's own."""
+    """Of OpenAI's, Anthropic's, Google's and Bedrock's shapes; None for anything else."""
     if not isinstance(tool, Mapping):
         yield None
     elif isinstance(declarations := tool.get("functionDeclarations", tool.get("function_declarations")), list):
@@ -127,8 +146,17 @@ def _functions(tool: Any) -> Iterator[dict[str, Any] | None]:
         yield _function({**specification, "parameters": parameters}, "parameters")
     elif isinstance(function := tool.get("function"), Mapping):
         yield _function(function, "parameters")
+    elif own := _own_tool(tool):
+        raise NotImportable(f"{own} is a tool of the provider's own, and a target has functions only")
     else:
         yield _function(tool, "input_schema" if "input_schema" in tool else "parameters")
+
+
+def _own_tool(tool: Mapping[str, Any]) -> str | None:
+    """The name of a tool that the provider executes itself, such as a search: a type, or Google's only field."""
+    if isinstance(kind := tool.get("type"), str):
+        return None if kind in _FUNCTION_TYPES else kind[:40]
+    return str(next(iter(tool)))[:40] if len(tool) == 1 and "name" not in tool else None
 
 
 def _function(described: Any, schema: str) -> dict[str, Any] | None:

@@ -170,18 +170,30 @@ def _from_csv(text: str, label: str | None) -> Iterator[PromptfooPrompt]:
 def render_messages(raw: str, variables: Mapping[str, Any], media: ImportedMedia) -> tuple[Message, ...]:
     """The messages of a prompt with these variables. Raises `RenderError`, `InvalidDocument` or `NotImportable`."""
     text = render_prompt(raw, variables)
-    start = text.lstrip()[:1]
-    try:
-        chat = from_yaml(text, "the prompt") if start == "[" or text.lstrip().startswith("- role:") else None
-    except InvalidDocument:
-        chat = None
-    if (
-        not isinstance(chat, list)
-        or not chat
-        or not all(isinstance(message, Mapping) and "role" in message for message in chat)
-    ):
-        chat = [{"role": "user", "content": text}]
+    chat = read_chat(text) or [{"role": "user", "content": text}]
     return tuple(check_texts(_message(message, media)) for message in chat)
+
+
+def read_chat(text: str) -> list[Mapping[str, Any]] | None:
+    """The messages of a rendered prompt that is a chat, also in Google's shape; None if it is a text."""
+    if not text.lstrip().startswith(("[", "- role:", "{")):
+        return None
+    try:
+        chat = from_yaml(text, "the prompt")
+    except InvalidDocument:
+        return None
+    if isinstance(chat, Mapping):
+        chat = _google_chat(chat)
+    is_chat = isinstance(chat, list) and all(isinstance(each, Mapping) and "role" in each for each in chat)
+    return chat or None if is_chat else None
+
+
+def _google_chat(request: Mapping[str, Any]) -> list[Any] | None:
+    contents, system = request.get("contents"), request.get("system_instruction", request.get("systemInstruction"))
+    if not isinstance(contents, list):
+        return None
+    instruction = [{**system, "role": "system"}] if isinstance(system, Mapping) else []
+    return [*instruction, *({"role": "user", **each} if isinstance(each, Mapping) else each for each in contents)]
 
 
 def render_prompt(raw: str, variables: Mapping[str, Any]) -> str:
@@ -208,7 +220,7 @@ def _message(data: Mapping[str, Any], media: ImportedMedia) -> Message:
     role = _ROLES.get(str(data["role"]))
     if role is None:
         raise InvalidDocument(f"the message role {data['role']} is not supported")
-    content = data.get("content")
+    content = data["content"] if "content" in data else _google_parts(data.get("parts"))
     if isinstance(content, list):
         message = read_content(content, role, media)
         if message.parts:
@@ -219,6 +231,10 @@ def _message(data: Mapping[str, Any], media: ImportedMedia) -> Message:
     if not content.strip():
         raise InvalidDocument(f"the {role} message is empty with these variables")
     return Message(role, content)
+
+
+def _google_parts(parts: Any) -> Any:
+    return [parts] if isinstance(parts, Mapping) else parts
 
 
 def _truncated(value: object) -> str:
