@@ -72,7 +72,7 @@ async def llm_rubric(
 
     The judge sees the whole conversation if it has more than one exchange.
     """
-    value = assertion.value
+    value = assertion.value or ""
     rubric = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     judge, prompt = graders.judge(assertion.provider), (assertion.config or {}).get(RUBRIC_PROMPT)
     if prompt is not None:

@@ -13,6 +13,7 @@ from cupel_core.domain.scoring.assertion_rules import (
     CODE_REFUSED,
     SCORING_FUNCTION,
     SELECT_BEST,
+    value_error,
 )
 from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
@@ -174,10 +175,9 @@ def _render(assertion: Assertion, context: AssertionContext) -> Assertion:
         value = render_variables(assertion.value, context.variables)
     except ValueError as error:
         raise NotComputable(str(error)) from None
-    kind = ASSERTION_KINDS.get(assertion.kind) or CODE_KINDS.get(assertion.kind)
-    if kind is None:
+    if assertion.kind not in ASSERTION_KINDS and assertion.kind not in CODE_KINDS:
         raise NotComputable(f'unknown assertion type "{assertion.type}"')
-    if why := kind.value(value):
+    if why := value_error(assertion.kind, value, assertion.config):
         raise NotComputable(f"its value {why}")
     return replace(assertion, value=value)
 

@@ -35,6 +35,7 @@ GOOD: list[dict[str, Any]] = [
     {"type": "select-best", "value": "the shortest"},
     {"type": "contains", "value": "yes", "turn": 2},
     {"type": "llm-rubric", "value": "is kind", "config": {"rubricPrompt": "Grade {{output}}"}},
+    {"type": "llm-rubric", "config": {"rubricPrompt": "Is it kind? {{output}}"}},
 ]
 
 

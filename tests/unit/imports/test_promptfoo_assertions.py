@@ -225,6 +225,12 @@ def test_a_rubric_prompt_of_plain_variables_is_the_judges() -> None:
     ]
 
 
+@pytest.mark.parametrize("value", [{}, {"value": ""}])
+def test_a_rubric_prompt_may_be_all_of_the_rubric(value: dict[str, str]) -> None:
+    config = test_of({"type": "llm-rubric", **value}, options={"rubricPrompt": "Is it kind? {{output}}"})
+    assert [data["config"] for data in first_assertions(config)] == [{"rubricPrompt": "Is it kind? {{output}}"}]
+
+
 @pytest.mark.parametrize("prompt", ["{{ output | upper }}", "{% if rubric %}{{output}}{% endif %}", "no output", 3])
 def test_another_rubric_prompt_is_reported(prompt: object) -> None:
     config = test_of({"type": "llm-rubric", "value": "a", "rubricPrompt": prompt})

@@ -243,6 +243,13 @@ async def test_a_rubric_may_have_a_prompt_of_its_own(grader_of: ScriptedGraders)
     assert [message.content for message in judge.requests[0].messages[:2]] == ["By is kind", "Reply: Hello, dear."]
 
 
+async def test_a_prompt_of_its_own_may_be_the_rubric(grader_of: ScriptedGraders) -> None:
+    judge = grader_of(GOOD)
+    result = await grade(judge, {"type": KIND["type"], "config": {"rubricPrompt": "Is it kind? {{output}}{{rubric}}"}})
+    assert result.passed
+    assert [message.content for message in judge.requests[0].messages[:1]] == ["Is it kind? Hello, dear."]
+
+
 async def test_an_unknown_variable_of_a_prompt_is_an_error(grader_of: ScriptedGraders) -> None:
     result = await grade(grader_of(GOOD), {**KIND, "config": {"rubricPrompt": "{{y}} {{output}}"}})
     assert (result.passed, result.error) == (None, "its rubricPrompt has an unknown variable y")

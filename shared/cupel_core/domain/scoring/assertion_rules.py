@@ -118,13 +118,20 @@ def _issues(assertion: Any, field: str, depth: int, allow_code: bool) -> Iterato
         return
     name = str(type_name).removeprefix(NOT)
     kind = ASSERTION_KINDS.get(name) or CODE_KINDS[name]
-    yield from _value_issues(kind, assertion, field)
+    yield from _value_issues(name, assertion, field)
     yield from _number_issues(kind, assertion, field)
     yield from _turn_issues(name, assertion.get("turn"), f"{field}.turn")
     yield from _transform_issues(name, assertion.get("transform"), f"{field}.transform")
     yield from _string_issues(assertion, field)
     yield from _config_issues(name, assertion.get("config"), f"{field}.config", allow_code)
     yield from _part_issues(name, assertion.get("assert"), f"{field}.assert", depth, allow_code)
+
+
+def value_error(name: str, value: Any, config: Any) -> str | None:
+    """What is wrong with the value of an assertion of a known type. A rubric may be all in the judge's own prompt."""
+    if name == LLM_RUBRIC and not value and isinstance(config, dict) and RUBRIC_PROMPT in config:
+        return None
+    return (ASSERTION_KINDS.get(name) or CODE_KINDS[name]).value(value)
 
 
 def _type_error(type_name: Any, allow_code: bool) -> str | None:
@@ -140,10 +147,10 @@ def _type_error(type_name: Any, allow_code: bool) -> str | None:
     return None
 
 
-def _value_issues(kind: AssertionKind, assertion: Mapping[str, Any], field: str) -> Iterator[AssertionIssue]:
+def _value_issues(name: str, assertion: Mapping[str, Any], field: str) -> Iterator[AssertionIssue]:
     value = assertion.get("value")
     # The value of a variable is only known when a conversation is scored.
-    if (error := kind.value(value)) and not has_variables(value):
+    if (error := value_error(name, value, assertion.get("config"))) and not has_variables(value):
         yield AssertionIssue(f"{field}.value", error)
 
 
