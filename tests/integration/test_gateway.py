@@ -12,12 +12,13 @@ from cupel.client import Client
 from cupel.stack.address import LocalStack
 from cupel_core.access.request_rates import key_of
 from cupel_core.domain.access import AccessRole, Caller
-from cupel_core.domain.limits.request_rate import FREE_BURST
 from tests.files_for_tests import png
 from tests.stacks import PAGE_ORIGIN, table_of
 
 PROBLEM = "application/problem+json"
 ORIGIN = "http://localhost:5173"
+MAX_REQUESTS = 200
+"""A busy machine may take so long for each of the first that none of them exceeds two per second."""
 
 
 def send(stack: LocalStack, method: str, path: str, **headers: str) -> httpx.Response:
@@ -125,8 +126,7 @@ def test_a_token_above_its_limit_is_told_when_to_come_back(
     key = key_of(Caller("default", AccessRole.VIEWER, issued["id"]))
     full_at = {"pk": {"S": f"token#{key}"}, "sk": {"S": "rate"}, "fullAt": {"N": str(time() + 3600)}}
     aws("dynamodb").put_item(TableName=table_of(aws), Item=full_at)
-    allowance = int(FREE_BURST) + 1
-    answers = [send(stack, "GET", "/settings", Authorization=f"Bearer {issued['token']}") for _ in range(2 * allowance)]
+    answers = (send(stack, "GET", "/settings", Authorization=f"Bearer {issued['token']}") for _ in range(MAX_REQUESTS))
     refused = next(answer for answer in answers if answer.status_code != 200)
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
     assert refused.headers["ratelimit-policy"] == '"token";q=100;w=2'
