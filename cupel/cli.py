@@ -6,6 +6,7 @@ import typer
 
 from cupel.commands import (
     analyze,
+    budgets,
     compare,
     control,
     definitions,
@@ -101,6 +102,7 @@ app.command()(control.resume)
 app.command()(control.cancel)
 app.command()(control.retry)
 app.command()(control.expand)
+app.add_typer(budgets.app, name="budget")
 app.command()(delete.delete)
 app.command()(providers.models)
 app.add_typer(providers.app, name="providers")

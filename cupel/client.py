@@ -354,6 +354,15 @@ class Client:
         """How far each target is, with what holds it up, and results, tokens and errors so far."""
         return self._get(f"/runs/{_segment(run_id)}/progress")
 
+    def get_run_budget(self, run_id: str) -> Json:
+        """What is used of a run's budget, and by which workers. Conflict for a run without one."""
+        return self._get(f"/runs/{_segment(run_id)}/budget")
+
+    def update_run_budget(self, run_id: str, max_budget_usd: float, *, resume: bool = True) -> Json:
+        """Raise or lower a run's budget. A run that is paused because of it resumes, unless `resume` is false."""
+        changes = {"maxBudgetUsd": max_budget_usd, "resume": resume}
+        return self._send("PATCH", f"/runs/{_segment(run_id)}/budget", changes)
+
     def delete_run(self, run_id: str) -> None:
         self._send("DELETE", f"/runs/{_segment(run_id)}")
 

@@ -115,9 +115,11 @@ def _eta(targets: Sequence[Json]) -> str | None:
 
 
 def _spent(spend: Json) -> str | None:
-    if not spend["pricedUsd"]:
+    budget = spend.get("budget")
+    if not spend["pricedUsd"] and not budget:
         return None
-    return f"{'at least ' if spend['costUsd'] is None else ''}{render.format_cost(spend['pricedUsd'])}"
+    of_budget = f" of {render.format_cost(budget['maxBudgetUsd'])}" if budget else ""
+    return f"{'at least ' if spend['costUsd'] is None else ''}{render.format_cost(spend['pricedUsd'])}{of_budget}"
 
 
 def _target_rows(targets: Sequence[Json], width: int, room: int) -> Iterator[Text]:
@@ -262,13 +264,17 @@ def _pause_lines(progress: Json, run: Json, delay: Json) -> Iterator[str]:
     if delay["model"] is not None:
         yield f"{delay['model']} cannot be called: {delay['message']}"
         yield render.repair_hint(run, delay["model"])
+    elif progress["pauseReason"] == PauseReason.BUDGET:
+        yield render.raise_hint(progress["runId"])
     else:
         reason = "by a user" if progress["pauseReason"] == PauseReason.USER else f"({progress['pauseReason']})"
         yield f"the run is paused {reason}; cupel resume {progress['runId']} resumes it"
 
 
-def is_waiting_for_repair(progress: Json) -> bool:
-    return (progress["status"], progress["pauseReason"]) == (RunStatus.PAUSED, PauseReason.PROVIDER)
+def is_waiting_for_user(progress: Json) -> bool:
+    """Whether the run is paused until somebody repairs a provider or raises the budget."""
+    reasons = (PauseReason.PROVIDER, PauseReason.BUDGET)
+    return progress["status"] == RunStatus.PAUSED and progress["pauseReason"] in reasons
 
 
 def format_rate(per_second: float | None) -> str:

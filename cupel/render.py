@@ -14,7 +14,7 @@ from cupel.results import ModelResults, is_unscored
 from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE, format_time, shorten
 from cupel_core.domain.runs.plan import column_name
-from cupel_core.domain.runs.run import RunStatus
+from cupel_core.domain.runs.run import PauseReason, RunStatus
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -168,6 +168,7 @@ def run_lines(run: Json) -> list[str]:
         f"definition {_definition(run)} version {run['definitionVersion']}, {_scenarios(run)}, "
         f"repeats {config['repeats']}" + (f", repeats run {escape(run['rerunOf'])}" if run.get("rerunOf") else ""),
         _counts(run["progress"]) + _spend(run.get("spend")),
+        *_budget_use_lines(run),
         f"created {format_time(run['createdAt'])}{f' by {escape(starter)}' if starter else ''}, "
         f"completed {format_time(run.get('completedAt'))}"
         + (f" after {format_duration(run['durationMs'])}" if run.get("durationMs") is not None else ""),
@@ -177,6 +178,50 @@ def run_lines(run: Json) -> list[str]:
     failure = run.get("failure")
     if failure:
         lines.append(f"[red]failed in {escape(str(failure['where']))}: {escape(str(failure['why']))}[/red]")
+    return lines
+
+
+def _budget_use_lines(run: Json) -> list[str]:
+    """`budget $5.00: $3.20 spent, $0.10 uncertain, about $6.40 for all probes`."""
+    use = (run.get("spend") or {}).get("budget")
+    if not use:
+        return []
+    projected = use["projectedUsd"]
+    outlook = f", about {format_cost(projected)} for all probes" if projected and not run.get("completedAt") else ""
+    lines = [f"budget {format_cost(use['maxBudgetUsd'])}: {_used(use)}{outlook}"]
+    if _is_paused(run) and run["pauseReason"] == PauseReason.BUDGET:
+        lines.append(f"[yellow]{escape(raise_hint(run['id']))}[/yellow]")
+    return lines
+
+
+def _used(budget: Json) -> str:
+    """`$3.20 spent, $0.10 uncertain, $0.40 reserved`."""
+    amounts = (("spent", "spentUsd"), ("uncertain", "uncertainUsd"), ("reserved", "reservedUsd"))
+    parts = [f"{format_cost(budget[field])} {name}" for name, field in amounts if name == "spent" or budget[field]]
+    return ", ".join(parts)
+
+
+def raise_hint(run_id: str) -> str:
+    return f"the budget is used up; cupel budget raise {run_id} --to USD raises it, and the run resumes"
+
+
+def budget_lines(budget: Json) -> list[str]:
+    """A run's budget, as Rich markup."""
+    status = format_status(budget["status"])
+    lines = [
+        f"[bold]{escape(budget['runId'])}[/bold]  {status}",
+        f"budget {format_cost(budget['maxBudgetUsd'])}: {_used(budget)}, "
+        f"{format_cost(budget['availableUsd'])} available",
+    ]
+    if budget["finishUsd"]:
+        lines.append(f"{format_cost(budget['finishUsd'])} of it is set aside for summaries and selections")
+    if budget["byRole"]:
+        roles = (f"{each['role']} {format_cost(each['usd'])}" for each in budget["byRole"])
+        lines.append(f"spent on {', '.join(roles)}")
+    if budget["leases"]:
+        lines.append(f"{count_of(len(budget['leases']), 'worker')} at work")
+    if budget["shortage"] and budget["status"] == RunStatus.PAUSED:
+        lines.append(f"[yellow]{escape(raise_hint(budget['runId']))}[/yellow]")
     return lines
 
 
@@ -251,7 +296,7 @@ def repair_hint(run: Json, model: str) -> str:
 
 
 def _pause_reason(reason: str) -> str:
-    return "user request" if reason == "user" else escape(reason)
+    return {"user": "user request", "budget": "budget used up"}.get(reason, escape(reason))
 
 
 class TranscriptColumn(NamedTuple):

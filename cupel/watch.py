@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from cupel.json_types import Json
-from cupel.live_view import is_waiting_for_repair
+from cupel.live_view import is_waiting_for_user
 from cupel.progress_display import progress_display
 from cupel.session import Session
 from cupel.target_names import TargetNames
@@ -24,14 +24,15 @@ _LARGE_RUN = 100_000
 def watch(session: Session, client: "Client", run: Json) -> Json:
     """Show progress until the run has ended; return the run in its final state.
 
-    A run that is paused because of its provider is followed further only on a terminal, where someone may repair it.
+    A run that is paused because of its provider or its budget is followed further only on a terminal, where someone may
+    repair or raise it.
     """
     longest = MAX_WAIT_SECONDS_LARGE if run["progress"]["total"] > _LARGE_RUN else MAX_WAIT_SECONDS
     names = TargetNames(client)
     with progress_display(session.err, run) as show:
         for progress in _poll(lambda: client.get_run_progress(run["id"]), session.sleep, longest):
             show({**progress, "targets": names.named(progress["targets"])})
-            if is_waiting_for_repair(progress) and not session.err.is_terminal:
+            if is_waiting_for_user(progress) and not session.err.is_terminal:
                 break
     return client.get_run(run["id"])
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.runs.barrier import Node
@@ -50,6 +51,7 @@ class AnsweredRun:
     """Runs of one definition have scenarios with the same ids."""
     sample_percentage: int = 100
     """Of the scenarios."""
+    budget: RunBudget | None = None
 
     def start(self) -> Run:
         """The run, RUNNING, with an outcome for every probe."""
@@ -71,6 +73,7 @@ class AnsweredRun:
             updated_at=NOW,
             grader_config=self.grader_config,
             params=self.content.params,
+            budget=self.budget,
         )
         snapshots.save(run.snapshot_key, Snapshot(self.content.to_json(), manifest, tuple(positions)))
         run = runs.create(run, {})

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cupel_core import event_loop
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.plan import Plan
@@ -44,6 +45,8 @@ class RunSetup:
     """Of each scenario."""
     callbacks: CallbackScope | None = None
     created_at: datetime = NOW
+    budget: RunBudget | None = None
+    params: dict[str, Any] = field(default_factory=dict)
 
     def start(self) -> Run:
         definition_id = new_id("def")
@@ -65,6 +68,8 @@ class RunSetup:
             created_at=self.created_at,
             updated_at=self.created_at,
             callbacks=self.callbacks,
+            budget=self.budget,
+            params=self.params,
         )
         snapshots.save(run.snapshot_key, Snapshot(self.content, manifest, selection))
         return runs.create(run, {"total": run.plan.total})

@@ -7,7 +7,9 @@ import typer
 from cupel.commands.estimate import print_estimate
 from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile
 from cupel.commands.options import (
+    AllowUnpriced,
     AsJson,
+    Budget,
     EmbeddingModel,
     JudgeModel,
     Metadata,
@@ -16,6 +18,7 @@ from cupel.commands.options import (
     RunName,
     Tags,
     Watch,
+    budget_fields,
     label_fields,
 )
 from cupel.commands.resources import evals
@@ -35,6 +38,8 @@ def run_eval(
     repeats: Repeats = 1,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
+    budget: Budget = None,
+    allow_unpriced: AllowUnpriced = False,
     name: RunName = None,
     tag: Tags = None,
     metadata: Metadata = None,
@@ -47,7 +52,8 @@ def run_eval(
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch)
     config = without_none(judgeModel=judge_model, personaModel=persona_model)
-    options = {"repeats": repeats, "config": config, **label_fields(name, tag, metadata)}
+    limits = budget_fields(budget, allow_unpriced=allow_unpriced)
+    options = {"repeats": repeats, "config": config, **limits, **label_fields(name, tag, metadata)}
     with session.connect() as client:
         started = client.create_eval_run(eval_id, options)
         # Afterwards, because the response names the models of the eval and the workspace too.

@@ -15,6 +15,7 @@ from cupel.commands.targets import target_specs
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.in_process import Evaluation, EvaluationOptions, ProbeResult
+from cupel.in_process.budget import check_prices
 from cupel.in_process.options import resume_path
 from cupel.in_process.plan import plan_evaluation
 from cupel.json_types import Json
@@ -38,7 +39,12 @@ _CONFIG = {
 }
 """The parameter of `evaluate` for each field of a run's `config`; the command's option has the same name."""
 _OPTIONS = ("resume", "cache", "cache_ttl", "name", "metadata")
-_OTHER_OPTIONS = {"targets": "--models", "tags": "--tag"}
+_OTHER_OPTIONS = {
+    "targets": "--models",
+    "tags": "--tag",
+    "budget_usd": "--budget",
+    "allow_unpriced": "--allow-unpriced",
+}
 
 
 def run_in_process(
@@ -53,7 +59,9 @@ def run_in_process(
     """`specification` is the body that would start the run on a stack, without the definition."""
     own = evaluation_options(specification, options)
     with named_after_options():
-        evaluation = saved_evaluations.run(session, plan_evaluation(definitions, target_specs(specification), own))
+        plan = plan_evaluation(definitions, target_specs(specification), own)
+        check_prices(plan)
+        evaluation = saved_evaluations.run(session, plan)
     if as_json:
         cases = {"cases": evaluation.matrix()} if options.matrix else {}
         session.print_json(evaluation.to_json() | cases)
@@ -87,6 +95,8 @@ def evaluation_options(specification: Json, options: InProcessOptions = DEFAULT_
             "cache": options.cache,
             "cache_ttl": options.cache_ttl,
             "allow_code": options.allow_code,
+            "budget_usd": specification.get("maxBudgetUsd"),
+            "allow_unpriced": specification.get("allowUnpriced"),
             "resume": None if options.resume is None else saved_evaluations.find(options.resume),
             **{label: specification[label] for label in ("name", "tags", "metadata") if label in specification},
         },

@@ -85,6 +85,20 @@ EmbeddingModel = Annotated[
     ),
 ]
 
+Budget = Annotated[
+    float | None,
+    typer.Option("--budget", metavar="USD", help="What the run may spend, in US dollars; then it is paused."),
+]
+AllowUnpriced = Annotated[
+    bool, typer.Option("--allow-unpriced", help="With --budget: also call models whose price is unknown.")
+]
+
+
+def budget_fields(budget: float | None, *, allow_unpriced: bool) -> Json:
+    """The fields of a request for the given options."""
+    return without_none(maxBudgetUsd=budget, allowUnpriced=allow_unpriced or None)
+
+
 RunName = Annotated[str | None, typer.Option("--name", help="Name of the run; need not be unique.")]
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag of the run, for filters; may be repeated.")

@@ -12,7 +12,9 @@ from cupel.commands.compare import is_accepted, print_comparison
 from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile, WorseThan
 from cupel.commands.options import (
     DEFAULT_CONCURRENCY,
+    AllowUnpriced,
     AsJson,
+    Budget,
     DefinitionVersion,
     EmbeddingModel,
     InProcessOptions,
@@ -32,6 +34,7 @@ from cupel.commands.options import (
     TargetsFile,
     Temperature,
     Watch,
+    budget_fields,
     command_name,
     label_fields,
     model_option,
@@ -124,6 +127,8 @@ def run(
     embedding_model: EmbeddingModel = None,
     evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
     experiment: Experiment = None,
+    budget: Budget = None,
+    allow_unpriced: AllowUnpriced = False,
     name: RunName = None,
     tag: Tags = None,
     metadata: Metadata = None,
@@ -176,6 +181,7 @@ def run(
         **without_none(
             sampleSeed=seed, priority=priority, definitionVersion=definition_version, experimentId=experiment
         ),
+        **budget_fields(budget, allow_unpriced=allow_unpriced),
         **label_fields(name, tag, metadata),
         "config": config,
     }
@@ -210,6 +216,8 @@ def rerun(
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
+    budget: Budget = None,
+    allow_unpriced: AllowUnpriced = False,
     name: RunName = None,
     tag: Tags = None,
     metadata: Metadata = None,
@@ -235,6 +243,7 @@ def rerun(
         embedding_model=embedding_model,
     )
     given = {**chosen, **without_none(repeats=repeats, priority=priority)}
+    given.update(budget_fields(budget, allow_unpriced=allow_unpriced))
     overrides = {**given, **label_fields(name, tag, metadata), "config": config}
     with session.connect() as client:
         started = client.rerun_run(run_id, overrides)

@@ -9,7 +9,9 @@ import typer
 from cupel.commands.estimate import print_estimate
 from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile, WorseThan
 from cupel.commands.options import (
+    AllowUnpriced,
     AsJson,
+    Budget,
     JudgeModel,
     MaxTurns,
     Metadata,
@@ -20,6 +22,7 @@ from cupel.commands.options import (
     TargetsFile,
     Temperature,
     Watch,
+    budget_fields,
     label_fields,
     model_option,
 )
@@ -73,6 +76,8 @@ def scale(
     evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
     priority: RunPriority = None,
     experiment: Experiment = None,
+    budget: Budget = None,
+    allow_unpriced: AllowUnpriced = False,
     name: RunName = None,
     tag: Tags = None,
     metadata: Metadata = None,
@@ -109,6 +114,7 @@ def scale(
             priority=priority,
             experimentId=experiment,
         ),
+        **budget_fields(budget, allow_unpriced=allow_unpriced),
         **label_fields(name, tag, metadata),
     }
     with session.connect() as client:

@@ -8,7 +8,9 @@ from rich.table import Table
 
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import (
+    AllowUnpriced,
     AsJson,
+    Budget,
     EmbeddingModel,
     JudgeModel,
     MaxTurns,
@@ -19,6 +21,7 @@ from cupel.commands.options import (
     Sample,
     Tags,
     Temperature,
+    budget_fields,
     label_fields,
     refuse_group_options,
 )
@@ -98,6 +101,8 @@ def create(
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
+    budget: Budget = None,
+    allow_unpriced: AllowUnpriced = False,
     run_name: Annotated[str | None, typer.Option(help="Name of each run that it starts.")] = None,
     tag: Tags = None,
     metadata: Metadata = None,
@@ -105,7 +110,10 @@ def create(
 ) -> None:
     """Create a schedule, which starts one run of a definition or of an eval each time it is due."""
     session = ctx.ensure_object(Session)
-    labels = label_fields(run_name, tag, metadata)
+    labels = {
+        **label_fields(run_name, tag, metadata),
+        **budget_fields(budget, allow_unpriced=allow_unpriced),
+    }
     when = {"name": name, "expression": _expression(cron, rate, at), "timezone": timezone}
     if (definition is None) == (eval_id is None) or (eval_id is None) == (models is None):
         raise UsageError("specify either a definition and --models, or --eval")

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from cupel.errors import UsageError
 from cupel.in_process.answer_cache import open_cache
+from cupel.in_process.budget import budget_of, check_prices
 from cupel.in_process.definition import DefinitionSource
 from cupel.in_process.display import console_of, shown
 from cupel.in_process.evaluation import Evaluation
@@ -52,6 +53,7 @@ async def evaluate_async(
 ) -> Evaluation:
     """Like `evaluate`, within a running event loop."""
     plan = plan_evaluation(definition, targets, options)
+    check_prices(plan)
     path = resume_path(plan.options)
     return await run_plan(plan, OutcomeFile.open(path, plan) if path else None, console_of(plan.options))
 
@@ -66,7 +68,8 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "Pla
     try:
         async with _shared_connections(), shown(progress, console):
             with open_cache(cache_path(plan.options), cache_ttl_seconds(plan.options)) as cache:
-                results = await EvaluationRunner(plan, progress, executor, file, cache).run()
+                async with budget_of(plan) as budget:
+                    results = await EvaluationRunner(plan, progress, executor, file, cache, budget).run()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
         if file is not None:

@@ -17,7 +17,11 @@ MAX_CASES = 200
 
 def estimate_evaluation(definition: DefinitionSource, targets: Targets, options: EvaluationOptions) -> RunEstimate:
     """Raises UsageError for what could not be evaluated."""
-    plan = plan_evaluation(definition, targets, options)
+    return estimate_plan(plan_evaluation(definition, targets, options))
+
+
+def estimate_plan(plan: EvaluationPlan) -> RunEstimate:
+    options = plan.options
     terms = RunTerms(
         plan.definition.content,
         plan.grader_config,

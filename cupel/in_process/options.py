@@ -39,8 +39,9 @@ _RANGES = {
     "max_attempts": (1, 10),
     "max_concurrency": (1, 1_000),
     "call_timeout_seconds": (0.001, 86_400),
+    "budget_usd": (0.000001, 1_000_000),
 }
-_FRACTIONAL = ("temperature", "call_timeout_seconds")
+_FRACTIONAL = ("temperature", "call_timeout_seconds", "budget_usd")
 _LABELS = ("name", "tags", "metadata")
 _TYPES = {
     "scenarios": "a list of names or mappings",
@@ -53,6 +54,7 @@ _TYPES = {
     "cache": "True, False or a path",
     "progress": "True or False",
     "allow_code": "True or False",
+    "allow_unpriced": "True or False",
     "cache_ttl": "a positive number of seconds, or a timedelta",
     "on_status": "a function",
     "on_start": "a function",
@@ -89,6 +91,10 @@ class EvaluationOptions(TypedDict, total=False):
     max_concurrency: int
     """Concurrent conversations."""
     call_timeout_seconds: float
+    budget_usd: float | None
+    """What may be spent. Once it is used up, probes are errored with the code `budget`."""
+    allow_unpriced: bool
+    """With a budget: also call models whose price is unknown."""
     name: str | None
     """Of the evaluation, like `tags` and `metadata`, which have no effect on it."""
     tags: Sequence[str] | None

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from cupel.in_process.answer_cache import AnswerCache, CachedCalls
+from cupel.in_process.budget import WAIT_SECONDS, EvaluationBudget
 from cupel.in_process.plan import EvaluationPlan
 from cupel.in_process.probes import Probe, ProbeResult
 from cupel.in_process.progress import EvaluationProgress
 from cupel.in_process.saved_outcomes import OutcomeFile
 from cupel.in_process.selections import run_selections
+from cupel_core.budgets.patient_calls import budget_error
+from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.clock import utc_now
 from cupel_core.conversations.runner import probe_error, run_conversation
 from cupel_core.domain.runs.run import ProbeStatus
@@ -20,6 +23,7 @@ from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.grading.decisions import DecisionJudge, judge_summary
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.completion import Attempt, complete
+from cupel_core.providers.embeddings import embed
 from cupel_core.providers.errors import RetryLater
 
 MAX_WAITS = 10
@@ -47,6 +51,7 @@ class EvaluationRunner:
     executor: Executor
     file: OutcomeFile | None = None
     cache: AnswerCache | None = None
+    budget: EvaluationBudget | None = None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
@@ -65,8 +70,18 @@ class EvaluationRunner:
         return tuple(ProbeResult(self._probe_of(each), each) for _, each in sorted(self.outcomes.items()))
 
     def _selection_graders(self, index: int) -> GraderFactory:
-        calls = CachedCalls(self.cache, self.plan.probe(index).repeat) if self.cache else complete
-        return replace(self.plan.graders, attempt=calls)
+        return replace(self.plan.graders, attempt=self._cached(self._patient_calls, self.plan.probe(index).repeat))
+
+    @property
+    def _patient_calls(self) -> Attempt:
+        return self.budget.patient_calls if self.budget else complete
+
+    def _patient(self, calls: Attempt) -> Attempt:
+        return replace(calls, attempt=self._patient_calls) if isinstance(calls, CachedCalls) else self._patient_calls
+
+    def _cached(self, calls: Attempt, repeat: int) -> Attempt:
+        """What a cache answers costs nothing."""
+        return CachedCalls(self.cache, repeat, calls) if self.cache else calls
 
     def _probe_of(self, outcome: Outcome) -> Probe:
         return self.plan.probe(outcome.probe_index, outcome.retry_round)
@@ -92,18 +107,20 @@ class EvaluationRunner:
                 await _notify(options.get("on_complete"), probe, outcome)
 
     async def _run_probe(self, probe: Probe) -> Outcome:
-        calls = CachedCalls(self.cache, probe.repeat) if self.cache else None
-        outcome = await self._run_conversation(probe, calls or complete)
+        calls = self._cached(self.budget.calls.attempt if self.budget else complete, probe.repeat)
+        outcome = await self._run_conversation(probe, calls)
         if isinstance(outcome, Transcript) and not outcome.is_summarized:
-            outcome = replace(outcome, summary=await self._summarize(outcome, calls or complete))
-        if calls and not is_fully_graded(outcome):
+            outcome = replace(outcome, summary=await self._summarize(outcome, self._patient(calls)))
+        if isinstance(calls, CachedCalls) and not is_fully_graded(outcome):
             calls.delete_grades()
         return outcome
 
     async def _run_conversation(self, probe: Probe, calls: Attempt) -> Outcome:
         target = self.plan.target_of(probe).target(self.plan.options, self.executor, calls)
         target = replace(target, files=self.plan.definition.files)
-        spec = self.plan.conversation_spec(probe, replace(self.plan.graders, attempt=calls), self.executor)
+        embed_attempt = self.budget.calls.embed if self.budget else embed
+        graders = replace(self.plan.graders, attempt=calls, embed_attempt=embed_attempt)
+        spec = self.plan.conversation_spec(probe, graders, self.executor)
         checkpoints = MemoryCheckpoints()
         unstarted, waits = ConversationState((), started_at=utc_now()), 0
         while True:
@@ -117,6 +134,11 @@ class EvaluationRunner:
                 self.progress.wait(probe.index, wait.model or target.model, until)
                 await self.sleep(wait.retry_after_seconds)
                 self.progress.resume(probe.index)
+            except BudgetShortage as shortage:
+                if shortage.is_exhausted and self.budget is not None:
+                    error = budget_error(self.budget.max_usd)
+                    return probe_error(spec, target.model, error, utc_now(), None, checkpoints.state or unstarted)
+                await self.sleep(WAIT_SECONDS)
 
     async def _summarize(self, transcript: Transcript, calls: Attempt) -> Summary:
         """The judge's decision text, and its decision by the rubric if the answer matched no pattern."""

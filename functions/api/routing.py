@@ -25,6 +25,7 @@ from cupel_core.domain.access import Caller
 from cupel_core.errors import FieldError, Invalid
 
 PREFIX = "/v1"
+_CONTROLS = ("pause", "resume", "cancel", "retry", "expand", "budget")
 MODULES = {
     **dict.fromkeys(
         ("health", "imports", "files", "personas", "connectors", "definitions", "evals", "runs", "transcripts")
@@ -38,7 +39,9 @@ MODULES = {
     "playground": "eval_runs",
     "settings": "evaluation_settings",
     "models": "providers",
-    **dict.fromkeys((f"runs/{change}" for change in ("pause", "resume", "cancel", "retry", "expand")), "control"),
+    **dict.fromkeys(
+        (f"runs/{change}" for change in ("pause", "resume", "cancel", "retry", "expand", "budget")), "control"
+    ),
     **dict.fromkeys(("runs/events", "runs/event-tickets"), "events"),
     "runs/transcripts": "transcripts",
     **dict.fromkeys(("runs/report", "runs/reports"), "reports"),

@@ -37,10 +37,10 @@ class TimeIsUp(CallPrevented):
 
 def slice_leases(seconds_left: Callable[[], float], priority: Priority) -> LeasePool:
     """Leases for the calls of a workflow task, which wait for an account as long as there is time."""
-    return LeasePool(priority=priority, max_wait_seconds=lambda: max(0.0, _spare_seconds(seconds_left)), patient=True)
+    return LeasePool(priority=priority, max_wait_seconds=lambda: max(0.0, spare_seconds(seconds_left)), patient=True)
 
 
-def _spare_seconds(seconds_left: Callable[[], float]) -> float:
+def spare_seconds(seconds_left: Callable[[], float]) -> float:
     """How long a call may still wait before it starts."""
     return seconds_left() - settings().call_timeout_seconds - RESERVE_SECONDS
 
@@ -59,7 +59,7 @@ def slice_graders(
     """
 
     async def check_time() -> None:
-        if _spare_seconds(seconds_left) < 0:
+        if spare_seconds(seconds_left) < 0:
             raise TimeIsUp
 
     return GraderFactory(

@@ -1,4 +1,4 @@
-"""Control of a run: pause, resume, cancel, retry, expand. Each returns the run as it is afterwards."""
+"""Control of a run: pause, resume, cancel, retry, expand, and its budget. Each returns what it is afterwards."""
 
 from typing import Annotated
 
@@ -6,8 +6,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
+from cupel_core.contract.budgets import RunBudgetResponse, UpdateRunBudget
 from cupel_core.contract.runs import ExpandRun, RetryRun, RunResponse
-from cupel_core.runs import control, queries
+from cupel_core.runs import budgets, control, queries
 
 router = OperationRouter()
 
@@ -40,6 +41,17 @@ def retry_run(run_id: str, body: Annotated[RetryRun, Body()] = RetryRun()) -> Ru
 def expand_run(run_id: str, body: ExpandRun) -> RunResponse:
     control.expand(router.workspace, run_id, body.sample_percentage, utc_now())
     return _current(run_id)
+
+
+@router.operation("getRunBudget")
+def get_run_budget(run_id: str) -> RunBudgetResponse:
+    return RunBudgetResponse.of(budgets.get_budget(router.workspace, run_id))
+
+
+@router.operation("updateRunBudget")
+def update_run_budget(run_id: str, body: UpdateRunBudget) -> RunBudgetResponse:
+    changed = budgets.change_budget(router.workspace, run_id, body.max_budget_usd, resume=body.resume, now=utc_now())
+    return RunBudgetResponse.of(changed)
 
 
 def _current(run_id: str) -> RunResponse:

@@ -20,8 +20,8 @@ class AccountStore(Protocol):
 class MemoryAccount:
     """For evaluations in one process."""
 
-    def __init__(self) -> None:
-        self.account = BudgetAccount()
+    def __init__(self, account: BudgetAccount | None = None) -> None:
+        self.account = account or BudgetAccount()
 
     async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetAccount:
         self.account = after_report(self.account, limit, report, now)

@@ -14,7 +14,7 @@ from cupel_core.budgets.accounts import AccountStore
 from cupel_core.budgets.demand import Demand, OutputLengths
 from cupel_core.budgets.ledger import WorkerLedger
 from cupel_core.budgets.report_times import ReportTimes
-from cupel_core.budgets.reservations import BudgetShortage, CallInQueue, OpeningReservation
+from cupel_core.budgets.reservations import SHORTAGE_SECONDS, BudgetShortage, CallInQueue, OpeningReservation
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.errors import RetryableError
@@ -53,6 +53,14 @@ class Allowance:
         self._last_draw = 0
         self._used_at = clock()
 
+    def requeue_delay_seconds(self) -> float | None:
+        """After how long pending conversations should be tried again; None if they may start, or waiting is worth it.
+
+        A conversation of this worker that ends may leave enough for another one.
+        """
+        is_waiting = self.is_short and self.exhausted_for is None and not self.demand.open_conversations
+        return SHORTAGE_SECONDS if is_waiting and self._ledger.balance < self.demand.first_call else None
+
     def set_limit(self, limit: int) -> None:
         """A worker learns of a raised limit with the run, and asks again at once."""
         if limit > self.limit:
@@ -60,14 +68,14 @@ class Allowance:
             self.exhausted_for, self.is_short = None, False
         self.limit = limit
 
-    def start_conversation(self) -> OpeningReservation | None:
-        """Set aside what a first call needs; None if there is too little, or other calls wait for it."""
+    def start_conversation(self, amount: int) -> OpeningReservation | None:
+        """Set aside what its first call needs; None if there is too little, or other calls wait for it."""
         self._used_at = self._clock()
-        if self._waiting or self._ledger.balance < self.demand.first_call:
+        if self._waiting or self._ledger.balance < amount:
             return None
-        self._ledger.take(self.demand.first_call)
+        self._ledger.take(amount)
         self.demand.open_conversations += 1
-        return OpeningReservation(self.demand.first_call, self._give_back)
+        return OpeningReservation(amount, self._give_back)
 
     def end_conversation(self) -> None:
         self._used_at = self._clock()
@@ -112,9 +120,12 @@ class Allowance:
                 self._ledger.take(call.amount)
                 call.turn.set_result(None)
 
+    def is_exhausted_for(self, amount: int) -> bool:
+        """Whether the budget will not allow a call that may cost so much, unless its limit is raised."""
+        return self.exhausted_for is not None and self.exhausted_for <= amount
+
     def _shortage(self, amount: int) -> BudgetShortage:
-        is_exhausted = self.exhausted_for is not None and self.exhausted_for <= amount
-        return BudgetShortage(amount, is_exhausted=is_exhausted)
+        return BudgetShortage(amount, is_exhausted=self.is_exhausted_for(amount))
 
     @property
     def _is_reporting(self) -> bool:
@@ -168,6 +179,9 @@ class Allowance:
         except RetryableError:
             self.is_short = bool(report.needed)
             self._times.retry_later(now)
+        except BaseException:
+            self._postpone_waiting()
+            raise
         else:
             self._note_account(account, report, now)
         self._serve_waiting()

@@ -12,7 +12,7 @@ class Demand:
         self.pending = 0
         """Conversations that could start."""
         self.first_call = 0
-        """What one of them needs to start."""
+        """What the cheapest of them needs to start."""
         self.open_conversations = 0
         self._mean_cost = 0.0
         """Of a conversation."""

@@ -4,13 +4,14 @@ from typing import Annotated
 
 from pydantic import Field
 
+from cupel_core.contract.budgets import BudgetUseResponse
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.results import CostUsd
 from cupel_core.contract.runs import PauseCauseResponse, RunSpendResponse
 from cupel_core.domain.runs.column_samples import ErrorCause
 from cupel_core.domain.runs.delays import Delay, DelayReason
-from cupel_core.domain.runs.run import PauseReason, RunStatus
+from cupel_core.domain.runs.run import PauseReason, Progress, RunStatus
 from cupel_core.domain.runs.run_spend import Cost
 from cupel_core.domain.runs.views import ColumnProgressView, RunProgressView
 from cupel_core.domain.turns.model_request import ProbeErrorCode
@@ -163,6 +164,8 @@ class DetailedProgressResponse(ResponseModel):
     @classmethod
     def of(cls, view: RunProgressView) -> "DetailedProgressResponse":
         run, counts = view.run, [column.counts for column in view.columns]
+        completed, errored = sum(each.completed for each in counts), sum(each.errored for each in counts)
+        budget = BudgetUseResponse.find(run, view.account, Progress(run.plan.total, completed, errored))
         return cls(
             run_id=run.id,
             status=run.status,
@@ -170,10 +173,10 @@ class DetailedProgressResponse(ResponseModel):
             pause_cause=PauseCauseResponse.of(run.pause_cause) if run.pause_cause else None,
             read_at=view.read_at,
             total=run.plan.total,
-            completed=sum(each.completed for each in counts),
-            errored=sum(each.errored for each in counts),
+            completed=completed,
+            errored=errored,
             running=sum(each.running for each in counts),
-            spend=RunSpendResponse.of(view.spend, run.plan.columns),
+            spend=RunSpendResponse.of(view.spend, run.plan.columns, budget),
             targets=[
                 TargetProgressResponse.of(column, view.spend.of_column(number))
                 for number, column in enumerate(view.columns)

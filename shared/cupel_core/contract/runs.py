@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from cupel_core.contract.budgets import BudgetFields, BudgetUseResponse
 from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, TargetResponse
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import CompleteUrl, Count100, Flag, Id, ModelId, Seed
@@ -57,6 +58,8 @@ Repeats = Annotated[
 ]
 ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
 
+_MAY_BE_NULL = ("experiment_id", "max_budget_usd")
+"""Fields of a rerun in which null replaces what the run has."""
 GRADER_FIELDS = ("judge_model", "persona_model", "embedding_model", "evaluator_url")
 
 WritesReport = Annotated[Flag, Field(description="Whether a report is written when the run completes")]
@@ -106,7 +109,7 @@ class RunConfigInput(CallOptions):
         return tuple(sorted(name for name in given if getattr(self, name) is None))
 
 
-class CreateRun(LabelFields):
+class CreateRun(LabelFields, BudgetFields):
     """Exactly one of `models` and `targets` is required."""
 
     model_config = example(
@@ -162,6 +165,8 @@ class CreateRun(LabelFields):
             disabled_graders=self.config.disabled_graders(),
             labels=self.labels(),
             report=self.report,
+            max_budget_usd=self.max_budget_usd,
+            allow_unpriced=self.allow_unpriced,
         )
 
 
@@ -169,7 +174,7 @@ class EstimateRun(CreateRun):
     """The body of a start."""
 
 
-class CreateEvalRun(LabelFields):
+class CreateEvalRun(LabelFields, BudgetFields):
     model_config = example({"priority": "HIGH", "repeats": 3})
 
     priority: Priority = Priority.NORMAL
@@ -189,6 +194,8 @@ class CreateEvalRun(LabelFields):
             grader_config=self.config.grader_config(),
             disabled_graders=self.config.disabled_graders(),
             labels=self.labels(),
+            max_budget_usd=self.max_budget_usd,
+            allow_unpriced=self.allow_unpriced,
         )
 
 
@@ -226,7 +233,7 @@ class CreatePlaygroundRun(CreateEvalRun):
         return PlaygroundSpec(self.scenario_id, target, self.persona_id, self.definition_id)
 
 
-class RerunRun(LabelFields):
+class RerunRun(LabelFields, BudgetFields):
     """The rerun has the definition's version, scenarios, personas and configuration of the run as they were. Given
     fields replace the run's; in `config`, omitted fields keep the run's value and null removes one."""
 
@@ -255,7 +262,7 @@ class RerunRun(LabelFields):
         graders = {name: config.pop(name) for name in list(config) if hasattr(spec.grader_config, name)}
         if "evaluator_url" in graders:
             graders["evaluator_headers_version"] = None
-        kept = {name: value for name, value in given.items() if value is not None or name == "experiment_id"}
+        kept = {name: value for name, value in given.items() if value is not None or name in _MAY_BE_NULL}
         graders_of_rerun = replace(spec.grader_config, **graders)
         return replace(spec, **kept, **config, grader_config=graders_of_rerun, labels=self.labels())
 
@@ -380,14 +387,18 @@ class RunSpendResponse(ResponseModel):
     ]
 
     models: Annotated[list[ModelSpendResponse], Field(description="The same by target and prompt")]
+    budget: Annotated[BudgetUseResponse | None, Field(description="What is used of its budget; null without one")]
 
     @classmethod
-    def of(cls, spend: RunSpend, columns: Sequence[Column]) -> "RunSpendResponse":
+    def of(
+        cls, spend: RunSpend, columns: Sequence[Column], budget: BudgetUseResponse | None = None
+    ) -> "RunSpendResponse":
         return cls(
             cost_usd=_known_usd(spend.recorded),
             priced_usd=spend.recorded.priced_usd,
             lost_usd=spend.lost.priced_usd,
             models=[ModelSpendResponse.of(column, spend.of_column(number)) for number, column in enumerate(columns)],
+            budget=budget,
         )
 
 
@@ -483,7 +494,7 @@ class RunResponse(ResponseModel):
 
     @classmethod
     def of(cls, view: RunView) -> "RunResponse":
-        run = view.run
+        run, budget = view.run, BudgetUseResponse.find(view.run, view.account, view.progress)
         return cls(
             id=run.id,
             name=run.labels.name,
@@ -510,7 +521,7 @@ class RunResponse(ResponseModel):
             priority=run.priority,
             config=RunConfigResponse.of(view),
             progress=RunProgressResponse.of(view.progress),
-            spend=RunSpendResponse.of(view.spend, run.plan.columns),
+            spend=RunSpendResponse.of(view.spend, run.plan.columns, budget),
             created_at=run.created_at,
             started_at=run.started_at,
             completed_at=run.completed_at,

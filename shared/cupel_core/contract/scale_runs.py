@@ -5,6 +5,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints, model_validator
 
+from cupel_core.contract.budgets import BudgetFields
 from cupel_core.contract.common import RequestModel, example
 from cupel_core.contract.fields import CompleteUrl, Count100, Flag, Id, LongText, ModelId
 from cupel_core.contract.parameters import JsonSchema, MaxAttempts, Models, Targets, Temperature, target_of, targets_of
@@ -128,7 +129,7 @@ class AnswerFormatInput(RequestModel):
             yield format_check("word-count", limits)
 
 
-class CreateScaleRun(LabelFields):
+class CreateScaleRun(LabelFields, BudgetFields):
     """Exactly one of `models`, `targets` and `connectorId`, and at least one of `userMessage` and `goal`."""
 
     model_config = example(
@@ -203,6 +204,8 @@ class CreateScaleRun(LabelFields):
             experiment_id=self.experiment_id,
             labels=self.labels(),
             report=self.report,
+            max_budget_usd=self.max_budget_usd,
+            allow_unpriced=self.allow_unpriced,
         )
 
     def _targets(self) -> tuple[Target, ...]:

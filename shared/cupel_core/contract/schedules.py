@@ -127,6 +127,10 @@ def _own_fields(config: ScheduledRunConfigResponse, serialize: SerializerFunctio
 
 
 ScheduledName = Annotated[str | None, Field(description="Of each run that it starts, like tags and metadata")]
+ScheduledBudget = Annotated[float | None, Field(description="What each run may spend, in USD; null for no limit")]
+ScheduledAllowUnpriced = Annotated[
+    bool, Field(description="Whether a run with a budget may call models whose price is unknown")
+]
 ScheduledTags = list[str]
 ScheduledMetadata = dict[str, MetadataValue]
 
@@ -144,6 +148,8 @@ class ScheduledRunResponse(ResponseModel):
     priority: Priority
     experiment_id: str | None
     repeats: int
+    max_budget_usd: ScheduledBudget
+    allow_unpriced: ScheduledAllowUnpriced
     config: ScheduledRunConfigResponse
 
     @classmethod
@@ -159,6 +165,8 @@ class ScheduledRunResponse(ResponseModel):
             priority=spec.priority,
             experiment_id=spec.experiment_id,
             repeats=spec.repeats,
+            max_budget_usd=spec.max_budget_usd,
+            allow_unpriced=spec.allow_unpriced,
             config=ScheduledRunConfigResponse.of(spec),
         )
 
@@ -171,6 +179,8 @@ class ScheduledEvalRunResponse(ResponseModel):
     priority: Priority
     experiment_id: str | None
     repeats: int
+    max_budget_usd: ScheduledBudget
+    allow_unpriced: ScheduledAllowUnpriced
     config: ScheduledRunConfigResponse
 
     @classmethod
@@ -181,6 +191,8 @@ class ScheduledEvalRunResponse(ResponseModel):
             priority=spec.options.priority,
             experiment_id=spec.options.experiment_id,
             repeats=spec.options.repeats,
+            max_budget_usd=spec.options.max_budget_usd,
+            allow_unpriced=spec.options.allow_unpriced,
             config=ScheduledRunConfigResponse.of(spec.options),
         )
 

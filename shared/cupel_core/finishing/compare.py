@@ -14,6 +14,7 @@ from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.selections import select_best_assertions, with_selection_results
 from cupel_core.domain.turns.conversation import Spend
+from cupel_core.finishing.charged_calls import charged_calls
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
@@ -56,8 +57,8 @@ async def compare_slice(
     run = await asyncio.to_thread(runs.find, ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return SliceProgress()
-    async with slice_leases(seconds_left, run.priority) as leases:
-        make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, attempt=attempt)
+    async with slice_leases(seconds_left, run.priority) as leases, charged_calls(run, attempt, seconds_left) as charged:
+        make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, attempt=charged)
 
         async def compare_leaf(leaf: LeafRange) -> SliceProgress:
             candidates = await asyncio.to_thread(_list_candidates, ref, run, leaf)

@@ -10,6 +10,7 @@ from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.domain.runs.transcripts import CONTENT_DELETED, Summary, Transcript, readable_at
 from cupel_core.domain.scoring.decisions import OTHER
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.finishing.charged_calls import charged_calls
 from cupel_core.grading.decisions import DecisionJudge, judge_summary
 from cupel_core.leases import LeasePool
 from cupel_core.messages import RunRef
@@ -35,8 +36,8 @@ async def summarize_slice(
     run = await asyncio.to_thread(runs.find, ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return SliceProgress()
-    async with slice_leases(seconds_left, run.priority) as leases:
-        judge = await asyncio.to_thread(_load_judge, run, seconds_left, leases, attempt)
+    async with slice_leases(seconds_left, run.priority) as leases, charged_calls(run, attempt, seconds_left) as charged:
+        judge = await asyncio.to_thread(_load_judge, run, seconds_left, leases, charged)
         if judge is None:
             return SliceProgress()
 

@@ -2,11 +2,17 @@
 
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import cached_property
 
+from cupel_core.budgets.allowance import Allowance
+from cupel_core.budgets.charging import ChargedCalls
+from cupel_core.budgets.reservations import OpeningReservation
 from cupel_core.leases import LeasePool
 from cupel_core.leases.holder import Reservation
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import BeforeCall, OnAnswer, allow_call
+from cupel_core.providers.completion import Attempt, complete
+from cupel_core.providers.embeddings import EmbedAttempt, embed
 
 
 @dataclass
@@ -19,6 +25,22 @@ class ConversationCalls:
     """The target's slot, free when the conversation started. Lost if the conversation begins with a grader's call."""
     before_call: BeforeCall
     """Raises Halted when no further call may start."""
+    allowance: Allowance | None = None
+    """Pays for the calls if the run has a budget."""
+    opening: OpeningReservation | None = None
+    """What the conversation has set aside of it for its first call."""
+
+    @cached_property
+    def attempt(self) -> Attempt:
+        return self._charged.attempt if self._charged else complete
+
+    @cached_property
+    def embed_attempt(self) -> EmbedAttempt:
+        return self._charged.embed if self._charged else embed
+
+    @cached_property
+    def _charged(self) -> ChargedCalls | None:
+        return ChargedCalls(self.allowance, opening=self.opening) if self.allowance else None
 
     def target_slot(self, account: Account, model: str) -> AbstractAsyncContextManager[OnAnswer]:
         return self.leases.slot(self.workspace, account, model, self.before_call, reservation=self.reservation)
@@ -29,3 +51,11 @@ class ConversationCalls:
         """A grader's slot."""
         self.reservation.release()
         return self.leases.slot(workspace, account, model, before_call)
+
+    def end(self) -> None:
+        """Give back what the conversation has set aside and not used."""
+        self.reservation.release()
+        if self.opening is not None:
+            self.opening.release()
+        if self.allowance is not None:
+            self.allowance.end_conversation()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,13 +23,14 @@ from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.scoring.assertions import flatten
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_parameters import merge_parameters
+from cupel_core.domain.turns.model_parameters import ModelParameters, merge_parameters
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import ProbeSlice
+from cupel_core.probing.conversation_calls import ConversationCalls
 from cupel_core.providers.account import Account
-from cupel_core.providers.call_guard import BeforeCall, CallLimiter
 from cupel_core.providers.parameters import omitted_parameters, without_unknown
+from cupel_core.providers.reservations import bound_of_prompt
 from cupel_core.resources import connectors, personas
 from cupel_core.resources.evaluation_settings import evaluator_headers
 from cupel_core.settings import settings
@@ -83,21 +84,33 @@ class SliceContext:
     def prompt_of(self, index: int) -> Prompt | None:
         return self.content.prompt(self.run.plan.column_of(index).prompt_id)
 
-    def graders(
-        self,
-        limiter: CallLimiter,
-        rng: Random,
-        before_call: BeforeCall,
-        call_timeout_seconds: float,
-    ) -> GraderFactory:
+    def opening_bound(self, index: int) -> int:
+        """About what the probe's first call costs at most, in billionths of a USD."""
+        if index not in self._opening_bounds:
+            self._opening_bounds[index] = self._compute_opening_bound(index)
+        return self._opening_bounds[index]
+
+    @cached_property
+    def _opening_bounds(self) -> dict[int, int]:
+        return {}
+
+    def _compute_opening_bound(self, index: int) -> int:
+        target, prompt, account = self.target_of(index), self.prompt_of(index), self.account_of(self.model_of(index))
+        params = merge_parameters(self.run.parameters_of(target), prompt.params if prompt else {})
+        parameters = ModelParameters.from_json(without_unknown(target, params))
+        return bound_of_prompt(account, target.model, parameters, self.opening_length(index))
+
+    def graders(self, calls: ConversationCalls, rng: Random, call_timeout_seconds: float) -> GraderFactory:
         return GraderFactory(
             workspace=self.run.workspace,
             config=self.run.grader_config,
             accounts=self.grader_accounts,
-            limiter=limiter,
+            limiter=calls,
             call_timeout_seconds=call_timeout_seconds,
             max_wait_seconds=MAX_WAIT_SECONDS,
-            before_call=before_call,
+            before_call=calls.before_call,
+            attempt=calls.attempt,
+            embed_attempt=calls.embed_attempt,
             rng=rng,
             evaluator_headers=self.evaluator_headers,
             allow_private=settings().allow_private_endpoints,

@@ -18,6 +18,7 @@ from functools import partial
 from math import inf
 from random import Random
 
+from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.clock import utc_now
 from cupel_core.conversations.runner import probe_error, run_conversation
 from cupel_core.conversations.turn import CalledTarget, Halted
@@ -35,7 +36,6 @@ from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.errors import RetryableError
 from cupel_core.leases import LeasePool
 from cupel_core.leases.holder import LeaseHolder, PendingProbes
-from cupel_core.messages import RunRef
 from cupel_core.probing.checkpoints import TableCheckpoints
 from cupel_core.probing.claimed_slice import INTERNAL_ERROR, RETRY_LATER, ClaimedSlice
 from cupel_core.probing.claims import RECHECK_SECONDS, SliceClaimer
@@ -46,7 +46,9 @@ from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heart
 from cupel_core.probing.invocation_totals import InvocationTotals
 from cupel_core.probing.load_meter import MEASURE_SECONDS, LoadMeter
 from cupel_core.probing.refusals import pause_refused_run
+from cupel_core.probing.run_allowances import RunAllowances
 from cupel_core.probing.run_cache import RunCache
+from cupel_core.probing.run_pauses import RunPauses
 from cupel_core.probing.unforeseen import log_unforeseen
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS
 from cupel_core.providers.errors import CallPostponed, ModelRefused, ProviderError, RetryLater
@@ -103,14 +105,14 @@ class Worker:
         self._open_mb = 0.0
         self._target_leases: set[LeaseHolder] = set()
         self._fetch_task: asyncio.Task[None] | None = None
-        self._pausing: dict[tuple[RunRef, int], asyncio.Task[None]] = {}
-        """By run and fencing token."""
         self._slice_sizes: deque[int] = deque(maxlen=_RECENT_SLICES)
         """Of the last slices."""
         self._is_queue_empty = False
         self._wake = asyncio.Event()
+        self._pauses = RunPauses(self._wake.set)
         self._rng = Random()  # noqa: S311 - jitter
         self._leases = LeasePool(self._id, priority, clock=clock, rng=self._rng, on_change=self._wake.set)
+        self._allowances = RunAllowances(self._id, ends_at, clock, on_report=self._wake.set)
         self._rejected: list[Delivery] = []
 
     async def run(self, deliveries: Iterable[Delivery]) -> list[Delivery]:
@@ -120,7 +122,7 @@ class Worker:
         if self._capacity.memory_mb is not None:
             periodic.append(self._adapt_periodically(LoadMeter(self._capacity.memory_mb)))
         periodic_tasks = [asyncio.create_task(coroutine) for coroutine in periodic]
-        async with self._leases:
+        async with self._leases, self._allowances:
             try:
                 await self._heartbeat.shorten(received)
                 await self._accept(received)
@@ -174,10 +176,10 @@ class Worker:
 
     def _start_probes_of(self, claimed: ClaimedSlice, lease_holder: LeaseHolder) -> None:
         """Probes that cannot run for a while go back to the queue: waiting is billed, and others may run them."""
-        if self._has_paused_run_of(claimed):
+        if self._pauses.has_paused(claimed):
             claimed.drop_pending()
             return
-        delay_seconds = RECHECK_SECONDS if claimed.is_lost else lease_holder.requeue_delay_seconds()
+        delay_seconds = self._requeue_delay_seconds(claimed, lease_holder)
         if delay_seconds is not None:
             claimed.postpone_all_pending(delay_seconds)
         if not claimed.may_start(self._clock()):
@@ -187,45 +189,62 @@ class Worker:
             if lease_holder.is_outdated(model, claimed.context.run.updated_at.timestamp()):
                 return  # Until the lease is renewed: a provider was perhaps repaired, and its runs resumed.
             if (refusal := lease_holder.refusal(model)) is not None:
-                self._pause_run(claimed, model, refusal)
+                self._pause_refused_run(claimed, model, refusal)
                 return
             characters = claimed.context.opening_length(index)
             if not lease_holder.free_slots or not self._may_open(claimed.probe_slice.workspace, characters):
                 return
             suspended_seconds = lease_holder.suspended_seconds(model)
-            if suspended_seconds is None:
-                self._start_probe(claimed, index, lease_holder, conversation_mb(characters))
-            elif suspended_seconds:
+            if suspended_seconds:
                 claimed.postpone_pending(index, suspended_seconds, model)
+            elif suspended_seconds is None and not self._start_probe(claimed, index, lease_holder):
+                return  # Until more of the budget is drawn, or it is known to be exhausted.
+
+    def _requeue_delay_seconds(self, claimed: ClaimedSlice, lease_holder: LeaseHolder) -> float | None:
+        if claimed.is_lost:
+            return RECHECK_SECONDS
+        delay_seconds, allowance = lease_holder.requeue_delay_seconds(), self._allowances.of(claimed.context.run)
+        return allowance.requeue_delay_seconds() if delay_seconds is None and allowance is not None else delay_seconds
+
+    def _open_calls(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> ConversationCalls | None:
+        """The calls of a conversation that starts now; None if the run's budget does not allow its first one."""
+        allowance, opening = self._allowances.of(claimed.context.run), None
+        if allowance is not None:
+            bound = claimed.context.opening_bound(index)
+            if allowance.is_exhausted_for(bound):
+                self._pause_exhausted_run(claimed, bound)
+                return None
+            if (opening := allowance.start_conversation(bound)) is None:
+                return None
+        reservation = lease_holder.start_conversation(claimed.context.model_of(index))
+        before_call = partial(self._raise_if_halted, claimed)
+        workspace = claimed.probe_slice.workspace
+        return ConversationCalls(self._leases, workspace, reservation, before_call, allowance, opening)
 
     def _may_open(self, workspace: str, characters: int) -> bool:
         """Whether a conversation of this workspace may start that begins with so many characters."""
         has_room = self._capacity.has_room(self._open_conversations, self._open_mb, characters)
         return has_room and not self._leases.is_crowded(workspace)
 
-    def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder, size_mb: float) -> None:
+    def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> bool:
+        """Whether the run's budget allows it."""
+        if (calls := self._open_calls(claimed, index, lease_holder)) is None:
+            return False
+        size_mb = conversation_mb(claimed.context.opening_length(index))
         claimed.start(index)
         self._open_conversations += 1
         self._open_mb += size_mb
-        reservation = lease_holder.start_conversation(claimed.context.model_of(index))
-        before_call = partial(self._raise_if_halted, claimed)
-        calls = ConversationCalls(self._leases, claimed.probe_slice.workspace, reservation, before_call)
         probe = asyncio.create_task(self._run_or_requeue(claimed, index, calls))
         probe.add_done_callback(partial(self._on_probe_done, claimed, index, calls, size_mb))
+        return True
 
-    def _pause_run(self, claimed: ClaimedSlice, model: str, reason: str) -> "asyncio.Task[None]":
-        """Pause the slice's run. Once it is paused, its messages are void and the pending probes are dropped."""
-        key = (claimed.probe_slice.run, claimed.probe_slice.fencing_token)
-        pausing = self._pausing.get(key)
-        if pausing is None or (pausing.done() and pausing.exception() is not None):
-            pausing = asyncio.create_task(asyncio.to_thread(pause_refused_run, claimed.context.run, model, reason))
-            pausing.add_done_callback(lambda _: self._wake.set())
-            self._pausing[key] = pausing
-        return pausing
+    def _pause_refused_run(self, claimed: ClaimedSlice, model: str, reason: str) -> "asyncio.Task[None]":
+        return self._pauses.start(
+            claimed, partial(asyncio.to_thread, pause_refused_run, claimed.context.run, model, reason)
+        )
 
-    def _has_paused_run_of(self, claimed: ClaimedSlice) -> bool:
-        pausing = self._pausing.get((claimed.probe_slice.run, claimed.probe_slice.fencing_token))
-        return pausing is not None and pausing.done() and pausing.exception() is None
+    def _pause_exhausted_run(self, claimed: ClaimedSlice, needed: int) -> "asyncio.Task[None]":
+        return self._pauses.start(claimed, partial(self._allowances.pause_exhausted, claimed.context.run, needed))
 
     def _fetch_if_needed(self) -> None:
         """Receive further slices when clearly fewer probes are pending than there are slots."""
@@ -264,6 +283,7 @@ class Worker:
             slices = by_account.get(holder, [])
             count = sum(len(claimed.pending) for claimed in slices)
             holder.pending = PendingProbes(min(count, room), partial(_pending_models, slices))
+        self._allowances.report_pending(self._backlog, room)
 
     async def _fetch(self, max_slices: int) -> None:
         """Receive only as many slices as fill the free slots, so that other workers get the remaining ones."""
@@ -333,9 +353,10 @@ class Worker:
             rng=self._rng,
             on_retry=self._on_retry,
             guard=partial(calls.target_slot, account, model),
+            attempt=calls.attempt,
             files=WorkspaceFiles(claimed.probe_slice.workspace),
         )
-        graders = claimed.context.graders(calls, self._rng, calls.before_call, self._call_timeout_seconds)
+        graders = claimed.context.graders(calls, self._rng, self._call_timeout_seconds)
         spec = claimed.context.conversation_spec(index, claimed.rounds[index], graders)
         checkpoints = TableCheckpoints(claimed.probe_slice.run, index, claimed.rounds[index])
         try:
@@ -348,6 +369,8 @@ class Worker:
             claimed.postpone(index, wait.retry_after_seconds, RETRY_LATER)
         except ModelRefused as refused:
             await self._pause_or_postpone(claimed, index, refused)
+        except BudgetShortage as shortage:
+            await self._pause_exhausted_or_postpone(claimed, index, shortage)
         except CallPostponed as wait:
             claimed.postpone(index, wait.retry_after_seconds, wait.provider)
         except TimeoutError:
@@ -369,9 +392,21 @@ class Worker:
             claimed.postpone(index, OUTDATED_DELAY_SECONDS, refused.model)
             return
         try:
-            await self._pause_run(claimed, refused.model, refused.reason)
+            await self._pause_refused_run(claimed, refused.model, refused.reason)
         except (RetryableError, *AWS_ERRORS):
             claimed.postpone(index, refused.retry_after_seconds, refused.model)
+        else:
+            claimed.is_dropped = True
+
+    async def _pause_exhausted_or_postpone(self, claimed: ClaimedSlice, index: int, shortage: BudgetShortage) -> None:
+        """A probe whose next call the budget does not allow; it goes on when its run is resumed."""
+        if not shortage.is_exhausted:
+            claimed.postpone(index, shortage.retry_after_seconds, shortage.provider)
+            return
+        try:
+            await self._pause_exhausted_run(claimed, shortage.needed)
+        except (RetryableError, *AWS_ERRORS):
+            claimed.postpone(index, shortage.retry_after_seconds, shortage.provider)
         else:
             claimed.is_dropped = True
 
@@ -382,7 +417,10 @@ class Worker:
         if self._is_closing or not claimed.may_start(self._clock()):
             return False
         probe_slice = claimed.probe_slice
-        return await self._run_cache.get_open_run(probe_slice.run, probe_slice.fencing_token) is not None
+        run = await self._run_cache.get_open_run(probe_slice.run, probe_slice.fencing_token)
+        if run is not None:
+            self._allowances.of(run)  # Its budget may have been raised or lowered.
+        return run is not None
 
     async def _raise_if_halted(self, claimed: ClaimedSlice) -> None:
         if not await self._may_call(claimed):
@@ -415,7 +453,7 @@ class Worker:
     ) -> None:
         self._open_conversations -= 1
         self._open_mb -= size_mb
-        calls.reservation.release()
+        calls.end()
         self._lease_holder_of(claimed).end_conversation()
         self._committer.add(FinishedProbe(claimed, index, probe.result()))
         self._wake.set()

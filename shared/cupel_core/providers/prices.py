@@ -52,16 +52,16 @@ class KnownModel(NamedTuple):
 
 
 def cost_usd(model: str, usage: Usage, account: Account | None = None) -> float | None:
-    """The cost of one call (long prompts may cost more per token): None if the price is unknown, 0.0 if simulated.
+    """The cost of one call (long prompts may cost more per token): None if the price is unknown.
 
-    The account's own prices take precedence over the price list.
+    The account's own prices take precedence over the price list, and over simulated models being free.
     """
-    if provider_of(model).name == "sim":
-        return 0.0
     if account is not None and (own := account.price_of(model_name_of(model))) is not None:
         return (
             usage.input_tokens * own.input_usd_per_million + usage.output_tokens * own.output_usd_per_million
         ) / 1_000_000
+    if provider_of(model).name == "sim":
+        return 0.0
     priced_model = _find_price(model)
     if priced_model is None:
         return None

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, RetryScope, Run, RunStatus
@@ -19,7 +20,7 @@ from cupel_core.probe_ranges import check_target
 from cupel_core.runs import dispatch
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.validation import check_files, check_size
-from cupel_core.store import barrier, governor, keys, outbox, runs, scenarios, snapshots
+from cupel_core.store import barrier, budgets, governor, keys, outbox, runs, scenarios, snapshots
 
 _NOT_PAUSED: dict[str, Any] = {"pause_reason": None, "pause_cause": None}
 
@@ -38,18 +39,38 @@ def pause(workspace: str, run_id: str, now: datetime, reason: PauseReason = Paus
     return _steer(RunRef(workspace, run_id), Action.PAUSE, RunStatus.PAUSED, now, pause_reason=reason)
 
 
-def resume(workspace: str, run_id: str, now: datetime, *, fencing_token: int | None = None) -> Run:
-    """Resume a paused run and dispatch the probes that its barrier is missing. Conflict if it is not paused.
+def resume(
+    workspace: str,
+    run_id: str,
+    now: datetime,
+    *,
+    fencing_token: int | None = None,
+    budget: RunBudget | None = None,
+) -> Run:
+    """Resume a paused run and dispatch the probes that its barrier is missing.
 
-    The model that it was paused for may be called again. With `fencing_token`, the pause must be the one of this token.
+    Conflict if it is not paused, or its budget is used up, unless `budget` is a new one. The model that it was paused
+    for may be called again. With `fencing_token`, the pause must be the one of this token.
     """
-    cause = runs.get(RunRef(workspace, run_id)).pause_cause
-    if cause is not None:
-        governor.reset_breaker(workspace, cause.model.partition("/")[0], cause.model)
-    changes = {**_NOT_PAUSED, "fencing_token": fencing_token}
+    run = runs.get(RunRef(workspace, run_id))
+    if budget is None:
+        _check_budget(run)
+    if run.pause_cause is not None:
+        model = run.pause_cause.model
+        governor.reset_breaker(workspace, model.partition("/")[0], model)
+    changes: dict[str, Any] = {**_NOT_PAUSED, "fencing_token": fencing_token}
+    if budget is not None:
+        changes.update(budget=budget, event_data={"maxBudgetUsd": budget.max_usd})
     run = _steer(RunRef(workspace, run_id), Action.RESUME, RunStatus.RUNNING, now, **changes)
     dispatch.enqueue(run)
     return run
+
+
+def _check_budget(run: Run) -> None:
+    if run.budget is None or run.status is not RunStatus.PAUSED:
+        return
+    if shortage := run.budget.shortage(budgets.get(RunRef(run.workspace, run.id))):
+        raise Conflict(f"the run cannot resume: {shortage}")
 
 
 def cancel(workspace: str, run_id: str, now: datetime) -> Run:
@@ -113,6 +134,7 @@ def expand(workspace: str, run_id: str, percentage: int, now: datetime) -> Run:
         sample_percentage=percentage,
         snapshot_key=key,
         scenario_count=cases.scenario_count,
+        budget=run.budget and run.budget.for_more_probes(plan.total / run.plan.total),
     )
 
 

@@ -25,7 +25,7 @@ from cupel_core.domain.runs.run import ACTIVE, Run
 from cupel_core.domain.runs.transcripts import readable_at
 from cupel_core.domain.runs.views import ColumnProgressView, RunProgressView
 from cupel_core.messages import RunRef
-from cupel_core.store import barrier, governor, outcomes, progress_readings, runs
+from cupel_core.store import barrier, budgets, governor, outcomes, progress_readings, runs
 from cupel_core.store.barrier import Leaves, Tree
 
 
@@ -41,7 +41,8 @@ def get_progress(workspace: str, run_id: str, now: datetime) -> RunProgressView:
         ColumnProgressView(column, count, sample, rate, delays_of(run, column.target.model, statuses))
         for column, count, sample, rate in zip(run.plan.columns, counts, samples, speeds, strict=True)
     )
-    return RunProgressView(run, now, run.spend or state.spend, columns)
+    account = budgets.get(RunRef(workspace, run_id)) if run.budget else None
+    return RunProgressView(run, now, run.spend or state.spend, columns, account)
 
 
 def _read_leaves(run: Run) -> Leaves:

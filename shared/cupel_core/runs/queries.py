@@ -1,11 +1,12 @@
 """Runs, their events and their transcripts as readers see them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
+from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import ACTIVE, TERMINAL, Progress, Run, RunEvent, RunStatus
@@ -24,7 +25,7 @@ from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.messages import RunRef
 from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, Page, decode_index, encode_cursor
 from cupel_core.probe_ranges import probe_ranges
-from cupel_core.store import barrier, definitions, governor, outcomes, resources, runs, schedules, snapshots
+from cupel_core.store import barrier, budgets, definitions, governor, outcomes, resources, runs, schedules, snapshots
 from cupel_core.store import events as event_store
 from cupel_core.store.barrier import State, Tree
 from cupel_core.store.resources import Resource, ResourceKind
@@ -53,6 +54,7 @@ def get_run(workspace: str, run_id: str, now: datetime) -> RunView:
         last_accessed_at=last_accessed_at,
         recorded_at=state.recorded_at,
         suspended_models=_suspended_models(run),
+        account=budgets.get(ref) if run.budget else None,
     )
 
 
@@ -109,12 +111,13 @@ def list_runs(
     )
     if not page.items:
         _check_owners(workspace, definition_id, experiment_id, schedule_id, eval_id)
-    return page.map(_list_entry)
+    accounts = budgets.get_all(RunRef(workspace, run.id) for run in page.items if run.budget)
+    return page.map(partial(_list_entry, accounts))
 
 
-def _list_entry(run: Run) -> RunView:
-    state = _state(run)
-    return RunView(run, state.progress, state.spend, None, None, state.recorded_at)
+def _list_entry(accounts: Mapping[RunRef, BudgetAccount], run: Run) -> RunView:
+    state, account = _state(run), accounts.get(RunRef(run.workspace, run.id))
+    return RunView(run, state.progress, state.spend, None, None, state.recorded_at, account=account)
 
 
 def _check_owners(

@@ -26,7 +26,8 @@ from cupel_core.ids import content_id
 from cupel_core.resources import personas
 from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import start
-from cupel_core.runs.estimate import estimate_cases
+from cupel_core.runs.budgets import check_prices
+from cupel_core.runs.estimates import estimate_cases
 from cupel_core.runs.start import SYSTEM, RunStarted
 from cupel_core.runs.validation import check_required_models, check_size, check_spec
 from cupel_core.store import definitions
@@ -60,6 +61,8 @@ def start_batch(
     if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
         return first
     checked = _check(workspace, batch, now)
+    if batch.max_budget_usd is not None:
+        check_prices(batch, _estimate(workspace, batch, checked))
     definition_id = _find_or_create(workspace, batch, checked.evaluators, now)
     spec = batch.spec(definition_id, checked.evaluators)
     return start.start(workspace, spec, idempotency_key, now, started_by, request)
@@ -67,7 +70,10 @@ def start_batch(
 
 def estimate_batch(workspace: str, batch: Batch, now: datetime) -> RunEstimate:
     """Raises what a start would raise now, and writes nothing."""
-    checked = _check(workspace, batch, now)
+    return _estimate(workspace, batch, _check(workspace, batch, now))
+
+
+def _estimate(workspace: str, batch: Batch, checked: _CheckedBatch) -> RunEstimate:
     columns = len(checked.plan.columns)
     terms = RunTerms(checked.content, checked.grader_config, batch.max_turns, columns=columns)
     cases = [SampledCase(checked.scenario, bool(batch.persona_ids))]

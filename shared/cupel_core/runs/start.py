@@ -23,6 +23,7 @@ from cupel_core.messages import RunRef
 from cupel_core.resources import evals, experiments
 from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import dispatch, rerun
+from cupel_core.runs.budgets import initial_budget
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.spec import spec_to_text
 from cupel_core.runs.validation import (
@@ -112,7 +113,8 @@ def build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapsh
     params = spec.params if source else merge_parameters(definition.content.params, spec.params)
     run = replace(_run(workspace, spec, definition, plan, seed, now), params=params)
     labels = spec.labels.apply_to(source.labels if source else RunLabels())
-    return replace(run, grader_config=grader_config, scenario_count=cases.scenario_count, labels=labels), snapshot
+    run = replace(run, grader_config=grader_config, scenario_count=cases.scenario_count, labels=labels)
+    return replace(run, budget=initial_budget(spec, run, snapshot)), snapshot
 
 
 def _with_experiment(workspace: str, spec: RunSpec) -> RunSpec:

@@ -7,6 +7,7 @@ from typing import Any
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Plan
@@ -105,6 +106,7 @@ def from_item(item: RunItem) -> Run:
         report=body.get("report", False),
         scale=body.get("scale", False),
         callbacks=CallbackScope(body["callbacks"]) if body.get("callbacks") else None,
+        budget=RunBudget(**body["budget"]) if body.get("budget") else None,
     )
 
 
@@ -159,6 +161,7 @@ def to_item(run: Run) -> RunItem:
         "report": run.report or None,
         "scale": run.scale or None,
         "callbacks": run.callbacks,
+        "budget": run.budget and asdict(run.budget),
     }
     return RunItem(
         keys.run(ref),

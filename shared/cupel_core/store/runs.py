@@ -13,6 +13,7 @@ from pynamodb.expressions.update import Action as UpdateAction
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.run import (
     STATUS_EVENTS,
@@ -124,17 +125,19 @@ def transition(
     *,
     fencing_token: int | None = None,
     event_data: dict[str, object] | None = None,
+    guard: Callable[[Run], None] = lambda _: None,
     **changes: Any,
 ) -> Run:
     """Carry out `action` and write its event; `changes` are further fields of the run to set.
 
-    Raises IllegalTransition if the run's status does not allow it, and Conflict if `fencing_token` is given and is not
-    the run's.
+    Raises IllegalTransition if the run's status does not allow it, Conflict if `fencing_token` is given and is not the
+    run's, and what `guard` raises for the run as it is before.
     """
     for _ in range(_MAX_ATTEMPTS):
         run = get(ref)
         if fencing_token is not None and run.fencing_token != fencing_token:
             raise Conflict(f"the run's fencing token is {run.fencing_token}, not {fencing_token}")
+        guard(run)
         step = transition_for(action, run.status)
         new_token = run.fencing_token + step.advances_fencing_token
         changed = replace(
@@ -168,6 +171,25 @@ def update_labels(ref: RunRef, change: Callable[[RunLabels], RunLabels], now: da
         updated = replace(run, labels=after, event_seq=run.event_seq + 1, updated_at=now)
         if _write_transition(ref, run, updated, RunEventType.UPDATED, {"changed": changed}, now):
             return updated
+    raise RetryableError("the run is being changed by others; try again")
+
+
+def change_budget(
+    ref: RunRef,
+    change: Callable[[RunBudget], RunBudget],
+    event: RunEventType,
+    data: dict[str, object],
+    now: datetime,
+) -> Run:
+    """Change the run's budget and write an event, unless that changes nothing. `change` may raise to refuse."""
+    for _ in range(_MAX_ATTEMPTS):
+        run = get(ref)
+        after = run.budget and change(run.budget)
+        if after == run.budget:
+            return run
+        changed = replace(run, budget=after, event_seq=run.event_seq + 1, updated_at=now)
+        if _write_transition(ref, run, changed, event, data, now):
+            return changed
     raise RetryableError("the run is being changed by others; try again")
 
 

@@ -13,12 +13,22 @@ from operator import attrgetter
 from aws_lambda_powertools import Logger
 
 from cupel_core.domain.runs.barrier import FANOUT, Node, root_of
-from cupel_core.domain.runs.run import TERMINAL, Action, IllegalTransition, Run, RunEventType, RunFailure, RunStatus
+from cupel_core.domain.runs.run import (
+    TERMINAL,
+    Action,
+    IllegalTransition,
+    PauseReason,
+    Run,
+    RunEventType,
+    RunFailure,
+    RunStatus,
+)
 from cupel_core.domain.runs.slices import providers_of
 from cupel_core.domain.runs.stalls import Stall
 from cupel_core.errors import AppError, Conflict
 from cupel_core.messages import DispatchRequest, RunRef
 from cupel_core.providers import queue_of
+from cupel_core.runs import control
 from cupel_core.settings import settings
 from cupel_core.store import active_runs, barrier, executions, governor, outbox, queues, runs
 from cupel_core.store.active_runs import ActiveRun
@@ -41,6 +51,8 @@ class RecoveryAction(StrEnum):
     FINISH_STARTED = "finish-started"
     FINISH_GIVEN_UP = "finish-given-up"
     REDISPATCHED = "redispatched"
+    RESUMED = "resumed"
+    """It was paused because of its budget, which has enough left again."""
 
 
 def recover_runs(now: datetime, seconds_left: Callable[[], float]) -> Counter[RecoveryAction]:
@@ -72,6 +84,8 @@ def _recover_run(active_run: ActiveRun, now: datetime) -> list[RecoveryAction]:
 
 def _recover(run: Run, active_run: ActiveRun, now: datetime) -> list[RecoveryAction]:
     request = DispatchRequest(workspace=run.workspace, run_id=run.id, fencing_token=run.fencing_token)
+    if run.pause_reason == PauseReason.BUDGET and run.status is RunStatus.PAUSED:
+        return _resume_if_affordable(run, now)
     if run.status is RunStatus.PAUSED or outbox.get(request) is not None:
         return []  # Nothing is due, or its dispatch is still pending.
     if run.status is RunStatus.SUMMARIZING:
@@ -80,6 +94,15 @@ def _recover(run: Run, active_run: ActiveRun, now: datetime) -> list[RecoveryAct
     if barrier.is_finished(Tree.for_run(run)):
         return [*propagated, *_ensure_finishing(run, now)]
     return [*propagated, *_redispatch_if_silent(run, request, active_run, now)]
+
+
+def _resume_if_affordable(run: Run, now: datetime) -> list[RecoveryAction]:
+    """If its budget has enough again: a worker that was thought dead may have given back what it had reserved."""
+    try:
+        control.resume(run.workspace, run.id, now, fencing_token=run.fencing_token)
+    except Conflict:  # It has not, or the run was changed meanwhile.
+        return []
+    return [RecoveryAction.RESUMED]
 
 
 def _ensure_finishing(run: Run, now: datetime) -> list[RecoveryAction]:

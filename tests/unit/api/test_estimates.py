@@ -10,7 +10,7 @@ from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.turns.conversation import Criteria
 from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.runs import estimate
+from cupel_core.runs import estimates as estimate
 from tests.added_scenarios import add_scenarios
 from tests.unit.api.client import Answer, Client
 

@@ -78,10 +78,10 @@ async def test_many_calls_are_paid_from_one_draw() -> None:
 async def test_a_conversation_starts_only_with_its_first_call_reserved() -> None:
     driven = Driven()
     driven.wait_for(3, 100)
-    assert driven.allowance.start_conversation() is None
+    assert driven.allowance.start_conversation(100) is None
     assert driven.allowance.is_report_due
     await driven.allowance.report()
-    opening = driven.allowance.start_conversation()
+    opening = driven.allowance.start_conversation(100)
     assert opening is not None
     opening.release()
     await driven.call(reserved=100, cost=100)
@@ -91,13 +91,13 @@ async def test_what_a_conversation_has_set_aside_is_released_once() -> None:
     driven = Driven(limit=400)
     driven.wait_for(1, 100)
     await driven.allowance.report()
-    opening = driven.allowance.start_conversation()
+    opening = driven.allowance.start_conversation(100)
     assert opening is not None
-    assert driven.allowance.start_conversation() is None
+    assert driven.allowance.start_conversation(100) is None
     opening.release()
     opening.release()
-    assert driven.allowance.start_conversation() is not None
-    assert driven.allowance.start_conversation() is None
+    assert driven.allowance.start_conversation(100) is not None
+    assert driven.allowance.start_conversation(100) is None
 
 
 async def test_a_call_that_the_budget_does_not_allow_is_postponed() -> None:
@@ -192,7 +192,7 @@ async def test_a_worker_without_work_gives_back_what_it_has_drawn_and_is_quiet_t
 async def test_free_calls_need_no_report() -> None:
     driven = Driven()
     driven.wait_for(100, 0)
-    assert driven.allowance.start_conversation() is not None
+    assert driven.allowance.start_conversation(0) is not None
     await driven.call(reserved=0, cost=0)
     driven.clock.now += REPORT_SECONDS
     assert not driven.allowance.is_report_due

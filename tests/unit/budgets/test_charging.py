@@ -161,7 +161,7 @@ async def test_the_first_call_of_a_conversation_uses_what_it_has_set_aside() -> 
     charged = Charged(Reply("Hello", usage=Usage(10, 5)), limit=BOUND)
     charged.allowance.demand.pending, charged.allowance.demand.first_call = 1, BOUND
     await charged.allowance.report()
-    opening = charged.allowance.start_conversation()
+    opening = charged.allowance.start_conversation(BOUND)
     calls = ChargedCalls(charged.allowance, charged.calls.complete, charged.calls.embed, opening)
     charged.allowance.demand.pending = 0
     await calls.attempt(ACCOUNT, "custom/m", REQUEST, 10.0)

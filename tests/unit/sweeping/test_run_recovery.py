@@ -3,8 +3,9 @@ from datetime import timedelta
 
 import pytest
 
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.runs.barrier import Node
-from cupel_core.domain.runs.run import Action, Run, RunEventType, RunStatus
+from cupel_core.domain.runs.run import Action, PauseReason, Run, RunEventType, RunStatus
 from cupel_core.domain.runs.stalls import FIRST_PATIENCE
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
@@ -70,6 +71,32 @@ def test_a_run_whose_messages_wait_is_left_alone(cloud: Settings, finish_starts:
     run = RunSetup(scenario_count=3).start()
     dispatch.execute(dispatch_request(run), NOW, plenty)
     assert [recover_runs(moment, plenty) for moment in (NOW, LATER)] == [Counter(), Counter()]
+
+
+def paused_for_its_budget(needed_nano_usd: int) -> Run:
+    budget = RunBudget(1.0, needed_nano_usd=needed_nano_usd)
+    run = RunSetup(scenario_count=3, budget=budget).start()
+    return runs.transition(ref_of(run), Action.PAUSE, NOW, pause_reason=PauseReason.BUDGET)
+
+
+def test_a_run_that_was_paused_for_its_budget_resumes_when_there_is_enough_again(cloud: Settings) -> None:
+    """As when a worker that was thought dead has given back what it had reserved."""
+    run = paused_for_its_budget(needed_nano_usd=10**9)
+    assert recover_runs(LATER, plenty) == Counter({RecoveryAction.RESUMED: 1})
+    resumed = runs.get(ref_of(run))
+    assert (resumed.status, resumed.pause_reason) == (RunStatus.RUNNING, None)
+
+
+def test_a_run_whose_budget_is_used_up_stays_paused(cloud: Settings) -> None:
+    run = paused_for_its_budget(needed_nano_usd=10**9 + 1)
+    assert recover_runs(LATER, plenty) == Counter()
+    assert runs.get(ref_of(run)).status is RunStatus.PAUSED
+
+
+def test_a_users_pause_is_not_lifted(cloud: Settings) -> None:
+    run = paused_for_its_budget(needed_nano_usd=1)
+    runs.transition(ref_of(run), Action.PAUSE, NOW, pause_reason=PauseReason.USER)
+    assert recover_runs(LATER, plenty) == Counter()
 
 
 def test_a_full_leaf_that_was_not_propagated_is_propagated(

@@ -21,6 +21,7 @@ from cupel_core.domain.estimates.run_estimate import (
     Price,
 )
 from cupel_core.domain.runs.plan import Column, Plan
+from cupel_core.domain.scoring.assertion_rules import SELECT_BEST
 from cupel_core.domain.scoring.assertions import flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.token_counts import PER_MESSAGE, estimated_tokens, is_latin
@@ -83,6 +84,8 @@ class RunTerms:
     """Of the run: so many answers to a case are there to choose the best of, in each repeat."""
     has_functions: bool = False
     """Whether functions of the caller execute calls of tools."""
+    finishing_only: bool = False
+    """Whether of the judge's calls only those count that are made once every probe has an outcome."""
 
     def conversation(
         self, case: SampledCase, prompt: Prompt | None, answers: Answers, request: RequestTerms = _PLAIN_REQUEST
@@ -94,6 +97,8 @@ class RunTerms:
         opening = self._opening(scenario, prompt)
         judge, decision = self.graders.judge_model, self.content.decision
         assertions = flatten((*self.content.assertions, *scenario.assertions))
+        if self.finishing_only:
+            assertions = (each for each in assertions if each.kind == SELECT_BEST)
         files = file_tokens((file for message in opening for file in message.files), request.formulas)
         answers_calls = request.has_executor or bool(scenario.tool_results or self.content.tool_results)
         return ExpectedConversation(
@@ -103,7 +108,7 @@ class RunTerms:
             persona_model=self.graders.persona_model or judge,
             has_opening=any(message.role is MessageRole.USER for message in opening),
             simulates_user=rules.simulates_user,
-            judge_model=judge if rules.is_judged else None,
+            judge_model=judge if rules.is_judged and not self.finishing_only else None,
             criteria_tokens=estimated_tokens((rules.criteria.success or "") + (rules.criteria.failure or "")),
             grading=grading_calls(assertions, judge, self.columns),
             summary_model=decision.judged_by(judge) if decision else None,

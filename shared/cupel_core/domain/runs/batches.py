@@ -41,6 +41,8 @@ class Batch:
     experiment_id: str | None = None
     labels: LabelChanges = field(default_factory=LabelChanges)
     report: bool = False
+    max_budget_usd: float | None = None
+    allow_unpriced: bool = False
 
     @property
     def repeats(self) -> int:
@@ -102,6 +104,8 @@ class Batch:
             evaluators={str(name): str(status) for name, status in evaluators.statuses().items()},
             report=self.report,
             scale=True,
+            max_budget_usd=self.max_budget_usd,
+            allow_unpriced=self.allow_unpriced,
         )
 
 

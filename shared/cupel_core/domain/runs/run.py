@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Plan
@@ -62,6 +63,8 @@ class RunEventType(StrEnum):
     """A comparison of it with another run was computed; `comparisonId` names it."""
     ANALYSIS_FINISHED = "analysis.finished"
     """A requested analysis was computed; `analysisId` and `kind` name it."""
+    BUDGET = "run.budget"
+    """So much of its budget is used; `percent` is 80 or 100."""
     RECOVERED = "run.recovered"
     """The sweeper resumed work that a crash had interrupted; `action` says which."""
     PROGRESS = "run.progress"
@@ -274,6 +277,8 @@ class Run:
     """Whether a report is written when it completes."""
     scale: bool = False
     """Whether it was started as a batch."""
+    budget: RunBudget | None = None
+    """None if its spending is not limited."""
     callbacks: CallbackScope | None = None
     """What it calls the workspace's webhook for; None if there was no enabled webhook when it started."""
 

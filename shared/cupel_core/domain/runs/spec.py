@@ -22,6 +22,8 @@ _ADDED = frozenset(
         "evaluators",
         "report",
         "scale",
+        "max_budget_usd",
+        "allow_unpriced",
     }
 )
 
@@ -66,6 +68,10 @@ class RunSpec:
     """Whether a report is written when it completes."""
     scale: bool = False
     """Whether it was started as a batch."""
+    max_budget_usd: float | None = None
+    """What may be spent; no limit if None."""
+    allow_unpriced: bool = False
+    """Whether a run with a budget may call models whose price is unknown."""
 
     def to_json(self) -> dict[str, Any]:
         """As stored with an idempotency key and in a schedule, where `grader_config` is called `evaluation`.
@@ -113,6 +119,8 @@ class EvalRunOptions:
     grader_config: GraderConfig = field(default_factory=GraderConfig)
     disabled_graders: tuple[str, ...] = ()
     labels: LabelChanges = field(default_factory=LabelChanges)
+    max_budget_usd: float | None = None
+    allow_unpriced: bool = False
 
 
 @dataclass(frozen=True)

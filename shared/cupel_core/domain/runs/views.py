@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from cupel_core.domain.budgets.account import BudgetAccount
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.column_progress import ColumnCounts
@@ -28,11 +30,19 @@ class RunView:
     """When the latest outcome was recorded; None once the run has ended."""
     suspended_models: tuple[SuspendedModel, ...] = ()
     """Models of the run whose circuit breaker is open; not in lists."""
+    account: BudgetAccount | None = None
+    """Of its budget; None if it has none."""
 
     @property
     def updated_at(self) -> datetime:
         """When the run's status or progress last changed."""
         return max(self.run.updated_at, self.recorded_at or self.run.updated_at)
+
+
+class BudgetView(NamedTuple):
+    run: Run
+    budget: RunBudget
+    account: BudgetAccount
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,8 @@ class RunProgressView:
     read_at: datetime
     spend: RunSpend
     columns: tuple[ColumnProgressView, ...]
+    account: BudgetAccount | None = None
+    """Of its budget; None if it has none."""
 
 
 @dataclass(frozen=True)

@@ -245,6 +245,8 @@ class ProbeErrorCode(StrEnum):
     """An expression of the connector exceeds the limits of one."""
     FILE_NOT_FOUND = "file_not_found"
     """A file in the messages was deleted."""
+    BUDGET = "budget"
+    """No call was made, because the budget is used up. Of summaries and selections; on a stack, probes wait instead."""
     DEAD_LETTER = "dead_letter"
     INTERNAL = "internal"
 

@@ -1,0 +1,97 @@
+"""The budget of an evaluation in this process: the rule of a stack's workers, over an account in memory."""
+
+import time
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Self
+
+from cupel.errors import UsageError
+from cupel.in_process.estimate import estimate_plan
+from cupel.in_process.plan import EvaluationPlan
+from cupel_core.budgets.accounts import MemoryAccount
+from cupel_core.budgets.charging import ChargedCalls
+from cupel_core.budgets.patient_calls import PatientCalls
+from cupel_core.budgets.pool import AllowancePool
+from cupel_core.domain.budgets.account import BudgetAccount
+from cupel_core.domain.budgets.money import nano_usd
+from cupel_core.domain.runs.spending import Spending
+from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.turns.roles import ModelRole
+
+WAIT_SECONDS = 0.5
+"""Before a call is tried again that other calls in flight may still leave enough for."""
+_FOREVER = 10.0**12
+
+
+class EvaluationBudget:
+    """What was spent on the transcripts of an interrupted evaluation counts, too."""
+
+    def __init__(self, max_usd: float, saved: Iterable[Transcript] = ()) -> None:
+        self.max_usd = max_usd
+        self.account = MemoryAccount(BudgetAccount(_spent_on(saved)))
+        self._pool = AllowancePool[str]("evaluation", lambda _: self.account, ends_at=_FOREVER, clock=time.monotonic)
+
+    async def __aenter__(self) -> Self:
+        await self._pool.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._pool.__aexit__(error_type, error, traceback)
+
+    @property
+    def calls(self) -> ChargedCalls:
+        """Raise BudgetShortage."""
+        return ChargedCalls(self._pool.allowance("", nano_usd(self.max_usd)))
+
+    @property
+    def patient_calls(self) -> PatientCalls:
+        """For summaries and selections: they have no checkpoint from which they could be tried again."""
+        return PatientCalls(self.calls, self.max_usd, wait_seconds=WAIT_SECONDS)
+
+
+@asynccontextmanager
+async def budget_of(plan: EvaluationPlan) -> AsyncIterator[EvaluationBudget | None]:
+    """None if the evaluation has none."""
+    max_usd = plan.options.get("budget_usd")
+    if max_usd is None:
+        yield None
+        return
+    async with EvaluationBudget(max_usd, plan.saved.transcripts.values() if plan.saved else ()) as budget:
+        yield budget
+
+
+def check_prices(plan: EvaluationPlan) -> None:
+    """Raise UsageError if a budget could not limit the calls of a model, because its price is unknown.
+
+    What a function of the caller costs is the caller's affair.
+    """
+    if plan.options.get("budget_usd") is None or plan.options.get("allow_unpriced"):
+        return
+    functions = {each.spec.model for each in plan.targets if each.agent is not None}
+    unpriced = [model for model in estimate_plan(plan).unpriced if model not in functions]
+    if unpriced:
+        raise UsageError(
+            f"allow_unpriced: must be True, or a price must be set: the price of {', '.join(unpriced)} is unknown, so "
+            "the budget would not limit its calls"
+        )
+
+
+def _spent_on(transcripts: Iterable[Transcript]) -> dict[ModelRole, int]:
+    spent = dict.fromkeys(ModelRole, 0)
+    for transcript in transcripts:
+        for role in ModelRole:
+            spent[role] += nano_usd(_cost(transcript.spending, role))
+    return {role: amount for role, amount in spent.items() if amount}
+
+
+def _cost(spending: Spending, role: ModelRole) -> float:
+    parts = {
+        ModelRole.TARGET: spending.target,
+        ModelRole.JUDGE: spending.judge,
+        ModelRole.PERSONA: spending.persona,
+        ModelRole.SUMMARY: spending.summary,
+    }
+    return parts[role].cost_usd or 0.0

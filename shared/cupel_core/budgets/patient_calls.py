@@ -1,0 +1,36 @@
+"""Calls that wait for what others may give back to a budget, and fail once nobody can."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from cupel_core.budgets.charging import ChargedCalls
+from cupel_core.budgets.reservations import SHORTAGE_SECONDS, BudgetShortage
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
+from cupel_core.providers.account import Account
+from cupel_core.providers.errors import ProviderError
+
+
+def budget_error(max_usd: float) -> ProviderError:
+    return ProviderError(ProbeErrorCode.BUDGET, f"the budget of ${max_usd:g} is used up", final=True)
+
+
+@dataclass(frozen=True)
+class PatientCalls:
+    charged: ChargedCalls
+    max_usd: float
+    may_wait: Callable[[], bool] = lambda: True
+    """Whether there is time for it; otherwise BudgetShortage is raised."""
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    wait_seconds: float = SHORTAGE_SECONDS
+
+    async def __call__(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
+        while True:
+            try:
+                return await self.charged.attempt(account, model, request, timeout_seconds)
+            except BudgetShortage as shortage:
+                if shortage.is_exhausted:
+                    raise budget_error(self.max_usd) from None
+                if not self.may_wait():
+                    raise
+            await self.sleep(self.wait_seconds)

@@ -1,0 +1,152 @@
+"""Budgets of runs: fields of a start, and what is used of one."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Self
+
+from pydantic import Field, FiniteFloat
+
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.fields import Flag
+from cupel_core.domain.budgets.account import BudgetAccount, BudgetLease
+from cupel_core.domain.budgets.money import SpentByRole, usd
+from cupel_core.domain.runs.run import PauseReason, Progress, Run, RunStatus
+from cupel_core.domain.runs.views import BudgetView
+from cupel_core.domain.turns.roles import ModelRole
+
+MIN_PROJECTED_OUTCOMES = 20
+"""Of fewer, the mean cost says little."""
+_DIGITS = 9
+
+MaxBudgetUsd = Annotated[
+    FiniteFloat,
+    Field(strict=True, ge=0.000001, le=1_000_000, description="What the run may spend in all, in USD"),
+]
+
+
+class RoleSpendResponse(ResponseModel):
+    role: Annotated[ModelRole, Field(description="What the models were called for")]
+    usd: Annotated[float, Field(description="In US dollars")]
+
+    @staticmethod
+    def list_of(spent: SpentByRole) -> "list[RoleSpendResponse]":
+        return [RoleSpendResponse(role=role, usd=_usd(spent[role])) for role in ModelRole if role in spent]
+
+
+MaxUsd = Annotated[float, Field(description="What the run may spend in all, in USD")]
+SpentUsd = Annotated[float, Field(description="Calls whose cost is known")]
+UncertainUsd = Annotated[
+    float, Field(description="Calls that may have been billed: without an answer, or of a worker that died")
+]
+ReservedUsd = Annotated[float, Field(description="Set aside for calls in flight and for the next ones")]
+RoleSpends = Annotated[list[RoleSpendResponse], Field(description="`spentUsd` by what the models were called for")]
+
+
+class BudgetFields(RequestModel):
+    """Of requests that start a run."""
+
+    max_budget_usd: Annotated[
+        MaxBudgetUsd | None,
+        Field(description="What the run may spend, in USD; it is paused when this is used up. No limit by default"),
+    ] = None
+    allow_unpriced: Annotated[
+        Flag, Field(description="Whether a run with a budget may call models whose price is unknown; they cost nothing")
+    ] = False
+
+
+class UpdateRunBudget(RequestModel):
+    model_config = example({"maxBudgetUsd": 10})
+
+    max_budget_usd: MaxBudgetUsd
+    resume: Annotated[Flag, Field(description="Whether the run resumes if it is paused because of its budget")] = True
+
+
+class BudgetLeaseResponse(ResponseModel):
+    """What one worker has drawn of the budget."""
+
+    spent_usd: SpentUsd
+    uncertain_usd: UncertainUsd
+    reserved_usd: ReservedUsd
+    expires_at: Annotated[Time, Field(description="When it expires unless the worker reports before")]
+
+    @classmethod
+    def of(cls, lease: BudgetLease) -> Self:
+        return cls(
+            spent_usd=_usd(sum(lease.spent.values())),
+            uncertain_usd=_usd(lease.uncertain),
+            reserved_usd=_usd(lease.reserved),
+            expires_at=datetime.fromtimestamp(lease.until, UTC),
+        )
+
+
+class BudgetUseResponse(ResponseModel):
+    """What is used of a budget, as the workers have last reported: at most a minute ago."""
+
+    max_budget_usd: MaxUsd
+    spent_usd: SpentUsd
+    uncertain_usd: UncertainUsd
+    reserved_usd: ReservedUsd
+    by_role: RoleSpends
+    projected_usd: Annotated[
+        float | None,
+        Field(
+            description="What all probes will have cost at the present mean; null before "
+            f"{MIN_PROJECTED_OUTCOMES} have an outcome"
+        ),
+    ]
+
+    @classmethod
+    def find(cls, run: Run, account: BudgetAccount | None, progress: Progress) -> Self | None:
+        """None for a run without a budget."""
+        if run.budget is None:
+            return None
+        account = account or BudgetAccount()
+        spent, outcomes = account.spent_by_role, progress.completed + progress.failed
+        is_projected = outcomes >= MIN_PROJECTED_OUTCOMES
+        return cls(
+            max_budget_usd=run.budget.max_usd,
+            spent_usd=_usd(sum(spent.values())),
+            uncertain_usd=_usd(account.total_uncertain),
+            reserved_usd=_usd(account.reserved),
+            by_role=RoleSpendResponse.list_of(spent),
+            projected_usd=_usd(account.used * progress.total // outcomes) if is_projected else None,
+        )
+
+
+class RunBudgetResponse(ResponseModel):
+    run_id: str
+    status: RunStatus
+    pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
+    max_budget_usd: MaxUsd
+    finish_usd: Annotated[float, Field(description="Set aside for summaries and selections: probes may not use it")]
+    spent_usd: SpentUsd
+    uncertain_usd: UncertainUsd
+    reserved_usd: ReservedUsd
+    available_usd: Annotated[
+        float, Field(description="What probes may still draw; negative after the limit was lowered below what is used")
+    ]
+    by_role: RoleSpends
+    leases: Annotated[list[BudgetLeaseResponse], Field(description="Of the workers at work")]
+    shortage: Annotated[str | None, Field(description="Why the run cannot continue; null while it can")]
+
+    @classmethod
+    def of(cls, view: BudgetView) -> Self:
+        run, budget, account = view
+        spent = account.spent_by_role
+        return cls(
+            run_id=run.id,
+            status=run.status,
+            pause_reason=PauseReason.parse(run.pause_reason),
+            max_budget_usd=budget.max_usd,
+            finish_usd=_usd(budget.limit - budget.probe_limit),
+            spent_usd=_usd(sum(spent.values())),
+            uncertain_usd=_usd(account.total_uncertain),
+            reserved_usd=_usd(account.reserved),
+            available_usd=_usd(account.available(budget.probe_limit)),
+            by_role=RoleSpendResponse.list_of(spent),
+            leases=[BudgetLeaseResponse.of(lease) for lease in account.leases.values()],
+            shortage=budget.shortage(account),
+        )
+
+
+def _usd(nano: int) -> float:
+    return round(usd(nano), _DIGITS)

@@ -1,0 +1,59 @@
+"""The budget of a run."""
+
+from dataclasses import dataclass, replace
+
+from cupel_core.domain.budgets.account import BudgetAccount
+from cupel_core.domain.budgets.money import nano_usd, usd
+
+SHARES = (80, 100)
+"""Percent of a budget, from which an event says that so much is used."""
+
+
+@dataclass(frozen=True)
+class RunBudget:
+    max_usd: float
+    finish_usd: float = 0.0
+    """Set aside for summaries and selections; probes may not use it."""
+    allows_unpriced: bool = False
+    """Whether models may be called whose price is unknown; such calls are not limited."""
+    announced_percent: int = 0
+    """The greatest of SHARES for which there is an event since the limit was last changed."""
+    needed_nano_usd: int = 0
+    """What the cheapest call needed for which the run was paused."""
+
+    @property
+    def limit(self) -> int:
+        """In billionths of a USD."""
+        return nano_usd(self.max_usd)
+
+    @property
+    def probe_limit(self) -> int:
+        """What probes may use. At least half of the budget, however much finishing is expected to cost."""
+        return self.limit - min(nano_usd(self.finish_usd), self.limit // 2)
+
+    def with_limit(self, max_usd: float) -> "RunBudget":
+        return replace(self, max_usd=max_usd, announced_percent=0)
+
+    def for_more_probes(self, factor: float) -> "RunBudget":
+        """Of a run that has so many times as many probes."""
+        return replace(self, finish_usd=self.finish_usd * factor)
+
+    def shortage(self, account: BudgetAccount) -> str | None:
+        """Why a run cannot make a call; None if it can."""
+        missing = max(1, self.needed_nano_usd) - account.available(self.probe_limit)
+        if missing <= 0:
+            return None
+        return (
+            f"its budget of ${self.max_usd:g} is used up, and the next call needs ${usd(missing):.6f} more; "
+            "raise maxBudgetUsd"
+        )
+
+    def can_continue(self, account: BudgetAccount) -> bool:
+        """Whether a run that was paused for its budget could make a call again."""
+        return self.shortage(account) is None
+
+
+def due_percent(used: int, limit: int, announced_percent: int) -> int | None:
+    """The share that an event must announce; None if there is none."""
+    reached = [percent for percent in SHARES if 100 * used >= percent * limit]
+    return max(reached) if reached and max(reached) > announced_percent else None

@@ -1,0 +1,98 @@
+"""The allowances of one worker for the budgets of its runs. Runs without a budget have none and cost no request."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Self
+
+from cupel_core.budgets.allowance import Allowance
+from cupel_core.budgets.pool import AllowancePool
+from cupel_core.clock import utc_now
+from cupel_core.domain.budgets.account import BudgetAccount
+from cupel_core.domain.budgets.run_budget import due_percent
+from cupel_core.domain.runs.run import Run
+from cupel_core.errors import AppError
+from cupel_core.messages import RunRef
+from cupel_core.probing.claimed_slice import ClaimedSlice
+from cupel_core.probing.unforeseen import log_unforeseen
+from cupel_core.run_budgets import BudgetChanged, TableAccount, announce_usage, pause_exhausted_run
+from cupel_core.store.clients import AWS_ERRORS
+
+
+class RunAllowances:
+    def __init__(
+        self, worker_id: str, ends_at: float, clock: Callable[[], float], on_report: Callable[[], None]
+    ) -> None:
+        self._pool = AllowancePool(worker_id, TableAccount, ends_at=ends_at, clock=clock, on_report=self._note_report)
+        self._on_report = on_report
+        self._runs: dict[RunRef, Run] = {}
+        """As last read."""
+        self._announcements: dict[RunRef, asyncio.Task[None]] = {}
+
+    async def __aenter__(self) -> Self:
+        await self._pool.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._pool.__aexit__(error_type, error, traceback)
+        await asyncio.gather(*self._announcements.values())
+
+    def of(self, run: Run) -> Allowance | None:
+        """The allowance for the run's probes, with the limit as it was last read; None if it has no budget."""
+        if run.budget is None:
+            return None
+        ref = RunRef(run.workspace, run.id)
+        known = self._runs.get(ref)
+        if known is None or known.event_seq <= run.event_seq or known.budget is None:
+            known = self._runs[ref] = run
+        budget = known.budget or run.budget
+        return self._pool.allowance(ref, budget.probe_limit)
+
+    def report_pending(self, slices: Iterable[ClaimedSlice], room: int) -> None:
+        """Tell the allowances how many probes wait for them, as far as the worker has room for them."""
+        waiting = dict.fromkeys(self._runs, 0)
+        first_calls: dict[RunRef, list[int]] = {ref: [] for ref in self._runs}
+        for claimed in slices:
+            if claimed.pending and claimed.context.run.budget is not None:
+                ref = claimed.probe_slice.run
+                self.of(claimed.context.run)
+                waiting[ref] = waiting.get(ref, 0) + len(claimed.pending)
+                first_calls.setdefault(ref, []).append(claimed.context.opening_bound(claimed.pending[0]))
+        for ref, count in waiting.items():
+            if (allowance := self.of(self._runs[ref])) is not None:
+                allowance.demand.pending = min(count, room)
+                allowance.demand.first_call = min(first_calls[ref], default=0)
+
+    async def pause_exhausted(self, run: Run, needed: int) -> None:
+        """Pause the run. Raises BudgetChanged; the allowance then has the new limit."""
+        run = self._runs.get(RunRef(run.workspace, run.id), run)
+        allowance = self.of(run)
+        account = allowance.account if allowance else BudgetAccount()
+        try:
+            await asyncio.to_thread(pause_exhausted_run, run, account, needed, utc_now())
+        except BudgetChanged as changed:
+            self.of(changed.run)
+            raise
+
+    def _note_report(self) -> None:
+        for ref, run in self._runs.items():
+            self._announce_if_due(ref, run)
+        self._on_report()
+
+    def _announce_if_due(self, ref: RunRef, run: Run) -> None:
+        budget, allowance = run.budget, self.of(run)
+        before = self._announcements.get(ref)
+        if budget is None or allowance is None or (before is not None and not before.done()):
+            return
+        percent = due_percent(allowance.account.used, budget.limit, budget.announced_percent)
+        if percent is not None:
+            self._announcements[ref] = asyncio.create_task(self._announce(run, allowance.account, percent))
+
+    async def _announce(self, run: Run, account: BudgetAccount, percent: int) -> None:
+        """Repeated with the next report if it fails."""
+        try:
+            self.of(await asyncio.to_thread(announce_usage, run, account, percent, utc_now()))
+        except (AppError, *AWS_ERRORS) as error:
+            log_unforeseen(error, "the use of a budget could not be announced")

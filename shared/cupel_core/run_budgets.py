@@ -1,0 +1,94 @@
+"""The budgets of runs in the table: workers' reports, events, and the pause of a run whose budget is used up."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
+from cupel_core.domain.budgets.money import usd
+from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunEventType
+from cupel_core.errors import Conflict, NotFound, RetryableError
+from cupel_core.messages import RunRef
+from cupel_core.store import budgets, runs
+from cupel_core.store.budgets import StoredAccount
+from cupel_core.store.clients import AWS_ERRORS
+
+
+@dataclass
+class TableAccount:
+    """The account of one run's budget, for one worker."""
+
+    ref: RunRef
+    _stored: StoredAccount | None = None
+
+    async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetAccount:
+        try:
+            self._stored = await asyncio.to_thread(budgets.report, self.ref, limit, report, now, self._stored)
+        except AWS_ERRORS as error:
+            raise RetryableError("the budget's account could not be written") from error
+        return self._stored.value
+
+    async def leave(self, report: BudgetReport, now: float) -> None:
+        try:
+            await asyncio.to_thread(budgets.leave, self.ref, report, now, self._stored)
+        except AWS_ERRORS as error:
+            raise RetryableError("the budget's account could not be written") from error
+
+
+def announce_usage(run: Run, account: BudgetAccount, percent: int, now: datetime) -> Run:
+    """Write the event that says that so much of the budget is used, once per share and limit; returns the run."""
+
+    def note(budget: RunBudget) -> RunBudget:
+        is_new = run.budget is not None and budget.max_usd == run.budget.max_usd and percent > budget.announced_percent
+        return replace(budget, announced_percent=percent) if is_new else budget
+
+    data: dict[str, object] = {"percent": percent, **_figures(run, account)}
+    return runs.change_budget(RunRef(run.workspace, run.id), note, RunEventType.BUDGET, data, now)
+
+
+class BudgetChanged(RetryableError):
+    """The limit is not the one that was found to be exhausted."""
+
+    title = "The budget was changed"
+
+    def __init__(self, run: Run) -> None:
+        super().__init__("the run's budget was changed; try again")
+        self.run = run
+
+
+def pause_exhausted_run(run: Run, account: BudgetAccount, needed: int, now: datetime) -> None:
+    """Pause the run, unless another worker or a user was faster. Raises BudgetChanged.
+
+    `needed` is what the cheapest of its calls needs, in billionths of a USD.
+    """
+    budget, ref = run.budget, RunRef(run.workspace, run.id)
+    if budget is None:
+        return
+
+    def require_same_limit(current: Run) -> None:
+        if current.budget is None or current.budget.max_usd != budget.max_usd:
+            raise BudgetChanged(current)
+
+    try:
+        announce_usage(run, account, 100, now)
+        runs.transition(
+            ref,
+            Action.PAUSE,
+            now,
+            fencing_token=run.fencing_token,
+            event_data={"pauseReason": PauseReason.BUDGET, **_figures(run, account)},
+            guard=require_same_limit,
+            pause_reason=PauseReason.BUDGET,
+            budget=replace(budget, announced_percent=100, needed_nano_usd=needed),
+        )
+    except (IllegalTransition, Conflict, NotFound):
+        return
+
+
+def _figures(run: Run, account: BudgetAccount) -> dict[str, object]:
+    return {
+        "maxBudgetUsd": run.budget.max_usd if run.budget else None,
+        "spentUsd": round(usd(sum(account.spent_by_role.values())), 9),
+        "uncertainUsd": round(usd(account.total_uncertain), 9),
+    }

@@ -1,0 +1,70 @@
+"""Estimates of what a run would cost, from its specification as it was checked for the start."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cache, partial
+from itertools import chain
+
+from cupel_core.accounts import get_provider
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.estimates.expectations import RunTerms, SampledCase, run_assumptions
+from cupel_core.domain.estimates.run_estimate import RunEstimate, estimate_run
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.sampling import evenly
+from cupel_core.domain.turns.model_parameters import ParameterFields
+from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.providers.account import Account
+from cupel_core.providers.expected_calls import expected_calls
+from cupel_core.store.snapshots import Snapshot
+
+MAX_CASES = 200
+"""That are read: the lengths of their texts stand for those of all others."""
+MAX_PAGES = 5
+"""Of scenarios that are read."""
+_FINISHING_ROLES = (ModelRole.SUMMARY, ModelRole.JUDGE)
+
+
+def estimate_of(run: Run, snapshot: Snapshot) -> RunEstimate:
+    return _estimate(run, snapshot, finishing_only=False)
+
+
+def finishing_usd(run: Run, snapshot: Snapshot) -> float:
+    """What the summaries and selections of a run cost at most, as far as their price is known."""
+    graders = _estimate(run, snapshot, finishing_only=True).graders
+    return sum(each.calls.usd.high for each in graders if each.role in _FINISHING_ROLES and each.calls.usd)
+
+
+def _estimate(run: Run, snapshot: Snapshot, *, finishing_only: bool) -> RunEstimate:
+    terms = RunTerms(
+        Content.from_json(snapshot.definition),
+        run.grader_config,
+        run.max_turns,
+        columns=len(run.plan.columns),
+        finishing_only=finishing_only,
+    )
+    return estimate_cases(run.workspace, terms, run.plan, run.params, _sampled_cases(snapshot))
+
+
+def estimate_cases(
+    workspace: str, terms: RunTerms, plan: Plan, params: ParameterFields, cases: Sequence[SampledCase]
+) -> RunEstimate:
+    """The estimate of a run from some of its cases."""
+    calls = expected_calls(cache(partial(_account, workspace)))
+    return estimate_run(run_assumptions(terms, plan, params, cases, calls))
+
+
+def _sampled_cases(snapshot: Snapshot) -> list[SampledCase]:
+    """Of few pages, because each is read whole."""
+    by_page: dict[int, list[int]] = defaultdict(list)
+    for case, position in enumerate(snapshot.scenario_positions):
+        by_page[snapshot.manifest.page_number_at(position)].append(case)
+    pages = evenly(list(by_page.values()), MAX_PAGES)
+    cases = chain.from_iterable(evenly(page, MAX_CASES // len(pages)) for page in pages)
+    return [SampledCase(snapshot.scenario(case), snapshot.persona(case) is not None) for case in cases]
+
+
+def _account(workspace: str, provider: str) -> Account:
+    """Without its key, which an estimate does not need."""
+    view = get_provider(workspace, provider)
+    return Account(provider, view.base_url, max_parallel_requests=view.max_parallel_requests, prices=view.prices)

@@ -1,0 +1,223 @@
+"""Budgets of runs over HTTP."""
+
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from cupel_core.definitions import catalog
+from cupel_core.domain.budgets.account import BudgetReport
+from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.definitions.definitions import Labels
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.run import Action, PauseReason, Run, RunEventType, RunStatus
+from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.messages import RunRef
+from cupel_core.settings import Settings
+from cupel_core.store import budgets, events, runs
+from tests.added_scenarios import add_scenarios
+from tests.started_runs import RunSetup, receive_bodies
+from tests.unit.api.client import Answer, Client
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+PRICES = [{"model": "m", "inputUsdPerMillion": 1, "outputUsdPerMillion": 10}]
+RUBRIC = {"decision": {"rubric": "1: yes. 5: no."}}
+
+
+@pytest.fixture
+def definition_id(client: Client) -> str:
+    client.put("/v1/providers/custom", {"baseUrl": "http://127.0.0.1:1/v1", "prices": PRICES})
+    return definition(client, {})
+
+
+def definition(client: Client, content: dict[str, Any]) -> str:
+    created = catalog.create("acme", Labels(name=f"d{len(content)}"), {"system": "s", **content}, NOW)
+    add_scenarios("acme", created.head.id, [Scenario("", "one", (Message(MessageRole.USER, "u" * 100),))])
+    return created.head.id
+
+
+def start(client: Client, definition_id: str, **changes: Any) -> Answer:
+    body = {"definitionId": definition_id, "models": ["custom/m"], "maxBudgetUsd": 5, **changes}
+    return client.post("/v1/runs", body)
+
+
+def charge(run: Run, spent: int, reserved: int = 0, uncertain: int = 0) -> None:
+    """As a worker does, in billionths of a USD."""
+    assert run.budget is not None
+    report = BudgetReport("w", {ModelRole.TARGET: spent}, uncertain, reserved, 0, 0, time.time() + 100)
+    budgets.report(RunRef(run.workspace, run.id), run.budget.limit, report, time.time())
+
+
+def exhausted(spent: int = 10**9, needed: int = 10**8) -> Run:
+    """Paused because a call would need 10 cents."""
+    run = RunSetup(workspace="acme", budget=RunBudget(1.0, needed_nano_usd=needed)).start()
+    charge(run, spent)
+    return runs.transition(RunRef("acme", run.id), Action.PAUSE, NOW, pause_reason=PauseReason.BUDGET)
+
+
+def stored(run: Run) -> Run:
+    return runs.get(RunRef("acme", run.id))
+
+
+def patch(client: Client, run: Run, **body: Any) -> Answer:
+    return client.patch(f"/v1/runs/{run.id}/budget", body)
+
+
+def test_a_run_is_started_with_its_budget(client: Client, definition_id: str) -> None:
+    answer = start(client, definition_id)
+    assert answer.status == 201, answer.text
+    assert answer.json()["run"]["spend"]["budget"] == {
+        "maxBudgetUsd": 5.0,
+        "spentUsd": 0.0,
+        "uncertainUsd": 0.0,
+        "reservedUsd": 0.0,
+        "byRole": [],
+        "projectedUsd": None,
+    }
+
+
+def test_a_run_without_a_budget_says_so(client: Client, definition_id: str) -> None:
+    run = start(client, definition_id, maxBudgetUsd=None).json()["run"]
+    assert run["spend"]["budget"] is None
+    answer = client.get(f"/v1/runs/{run['id']}/budget")
+    assert (answer.status, "without maxBudgetUsd" in answer.json()["detail"]) == (409, True)
+
+
+@pytest.mark.parametrize("budget", [0, -1, 2_000_000, "5", True, 1e-9])
+def test_an_impossible_budget_is_refused(client: Client, definition_id: str, budget: Any) -> None:
+    answer = start(client, definition_id, maxBudgetUsd=budget)
+    assert answer.status == 422
+    assert [error["field"] for error in answer.json()["errors"]] == ["maxBudgetUsd"]
+
+
+def test_models_without_a_price_need_a_word(client: Client, definition_id: str) -> None:
+    answer = start(client, definition_id, models=["custom/other", "custom/m"])
+    assert answer.status == 422
+    [error] = answer.json()["errors"]
+    assert error["field"] == "allowUnpriced"
+    assert "custom/other" in error["message"]
+    assert start(client, definition_id, models=["custom/other"], allowUnpriced=True).status == 201
+
+
+def test_what_summaries_may_cost_is_set_aside(client: Client, definition_id: str) -> None:
+    started = start(client, definition(client, RUBRIC), config={"judgeModel": "custom/m"}).json()["run"]
+    budget = client.get(f"/v1/runs/{started['id']}/budget").json()
+    assert 0 < budget["finishUsd"] < 0.1
+    assert budget["availableUsd"] == pytest.approx(5 - budget["finishUsd"])
+    plain = start(client, definition_id, config={"judgeModel": "custom/m"}).json()["run"]
+    assert client.get(f"/v1/runs/{plain['id']}/budget").json()["finishUsd"] == 0
+
+
+def test_the_budget_says_what_is_used_and_by_whom(client: Client) -> None:
+    run = RunSetup(workspace="acme", budget=RunBudget(1.0)).start()
+    charge(run, spent=300_000_000, reserved=100_000_000, uncertain=50_000_000)
+    budget = client.get(f"/v1/runs/{run.id}/budget").json()
+    assert (budget["spentUsd"], budget["reservedUsd"], budget["uncertainUsd"]) == (0.3, 0.1, 0.05)
+    assert (budget["availableUsd"], budget["shortage"], budget["status"]) == (0.55, None, "PENDING")
+    assert budget["byRole"] == [{"role": "target", "usd": 0.3}]
+    [lease] = budget["leases"]
+    assert (lease["spentUsd"], lease["reservedUsd"]) == (0.3, 0.1)
+    assert client.get(f"/v1/runs/{run.id}").json()["spend"]["budget"]["spentUsd"] == 0.3
+    assert client.get("/v1/runs").json()["items"][0]["spend"]["budget"]["spentUsd"] == 0.3
+    assert client.get(f"/v1/runs/{run.id}/progress").json()["spend"]["budget"]["spentUsd"] == 0.3
+
+
+def test_a_raised_budget_resumes_the_run_that_it_had_paused(client: Client, cloud: Settings) -> None:
+    run = exhausted()
+    answer = patch(client, run, maxBudgetUsd=2)
+    assert (answer.status, answer.json()["status"], answer.json()["maxBudgetUsd"]) == (200, "RUNNING", 2.0)
+    assert stored(run).pause_reason is None
+    assert len(receive_bodies(cloud.dispatch_queue_url)) == 1
+    resumed = events.list_after(RunRef("acme", run.id), 0)[-1]
+    assert (resumed.type, resumed.data["maxBudgetUsd"]) == (RunEventType.RESUMED, 2.0)
+
+
+def test_a_budget_that_is_not_raised_enough_changes_only_the_limit(client: Client) -> None:
+    run = exhausted()
+    answer = patch(client, run, maxBudgetUsd=1.05)
+    assert (answer.status, answer.json()["status"]) == (200, "PAUSED")
+    assert "needs $0.050000 more" in answer.json()["shortage"]
+
+
+def test_a_raised_budget_may_leave_the_run_paused(client: Client) -> None:
+    run = exhausted()
+    answer = patch(client, run, maxBudgetUsd=2, resume=False)
+    assert (answer.json()["status"], answer.json()["pauseReason"]) == ("PAUSED", "user")
+
+
+def test_a_users_pause_outlives_a_raised_budget(client: Client) -> None:
+    run = exhausted()
+    client.post(f"/v1/runs/{run.id}/pause")
+    assert patch(client, run, maxBudgetUsd=2).json()["status"] == "PAUSED"
+
+
+def test_the_budget_of_a_running_run_is_lowered_with_an_event(client: Client) -> None:
+    run = RunSetup(workspace="acme", budget=RunBudget(1.0, announced_percent=80)).start()
+    assert patch(client, run, maxBudgetUsd=0.5).status == 200
+    budget = stored(run).budget
+    assert budget is not None
+    assert (budget.max_usd, budget.announced_percent) == (0.5, 0)
+    changed = events.list_after(RunRef("acme", run.id), 0)[-1]
+    assert (changed.type, changed.data["changed"]) == (RunEventType.UPDATED, ["maxBudgetUsd"])
+
+
+def test_an_unchanged_budget_is_no_event(client: Client) -> None:
+    run = RunSetup(workspace="acme", budget=RunBudget(1.0)).start()
+    patch(client, run, maxBudgetUsd=1)
+    assert len(events.list_after(RunRef("acme", run.id), 0)) == 1
+
+
+def test_a_run_whose_budget_is_used_up_is_not_resumed_by_hand(client: Client) -> None:
+    run = exhausted()
+    answer = client.post(f"/v1/runs/{run.id}/resume")
+    assert answer.status == 409
+    assert "its budget of $1 is used up, and the next call needs $0.100000 more" in answer.json()["detail"]
+    assert stored(run).status is RunStatus.PAUSED
+
+
+def test_viewers_may_read_a_budget_and_not_change_it(client: Client, viewer: str) -> None:
+    run = RunSetup(workspace="acme", budget=RunBudget(1.0)).start()
+    assert client.get(f"/v1/runs/{run.id}/budget", token=viewer).status == 200
+    assert client.patch(f"/v1/runs/{run.id}/budget", {"maxBudgetUsd": 2}, token=viewer).status == 403
+
+
+def test_an_unknown_run_has_no_budget(client: Client) -> None:
+    assert client.get("/v1/runs/run_nope/budget").status == 404
+    assert client.patch("/v1/runs/run_nope/budget", {"maxBudgetUsd": 2}).status == 404
+
+
+def test_a_rerun_has_the_budget_of_the_run_unless_told_otherwise(client: Client, definition_id: str) -> None:
+    run_id = start(client, definition_id).json()["run"]["id"]
+    budgets_of_reruns = [
+        client.post(f"/v1/runs/{run_id}/rerun", body).json()["run"]["spend"]["budget"]
+        for body in ({}, {"maxBudgetUsd": 7}, {"maxBudgetUsd": None})
+    ]
+    assert [budget and budget["maxBudgetUsd"] for budget in budgets_of_reruns] == [5.0, 7.0, None]
+
+
+def test_a_schedule_keeps_the_budget_of_its_runs(client: Client, definition_id: str) -> None:
+    run = {"definitionId": definition_id, "models": ["custom/m"], "maxBudgetUsd": 3}
+    body = {"name": "nightly", "expression": "rate(1 day)", "run": run}
+    answer = client.post("/v1/schedules", body)
+    assert answer.status == 201, answer.text
+    assert answer.json()["run"]["maxBudgetUsd"] == 3.0
+
+
+def scale(client: Client, **changes: Any) -> Answer:
+    body = {"models": ["custom/m"], "userMessage": "Hi", "count": 2, "maxBudgetUsd": 2, **changes}
+    return client.post("/v1/scale-runs", body)
+
+
+def test_a_batch_has_a_budget_too(client: Client, definition_id: str) -> None:
+    answer = scale(client)
+    assert answer.status == 201, answer.text
+    assert answer.json()["run"]["spend"]["budget"]["maxBudgetUsd"] == 2.0
+
+
+def test_a_batch_of_a_model_without_a_price_writes_no_definition(client: Client, definition_id: str) -> None:
+    before = client.get("/v1/definitions").json()["items"]
+    answer = scale(client, models=["custom/other"])
+    assert (answer.status, answer.json()["errors"][0]["field"]) == (422, "allowUnpriced")
+    assert client.get("/v1/definitions").json()["items"] == before

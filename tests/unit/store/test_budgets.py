@@ -1,0 +1,83 @@
+"""The account of a run's budget in the table: concurrent writes and lost responses."""
+
+from typing import Any
+
+from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
+from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.messages import RunRef
+from cupel_core.settings import Settings
+from cupel_core.store import budgets, clients
+from cupel_core.store.budgets import StoredAccount
+
+REF, LIMIT = RunRef("ws_a", "run_1"), 1_000_000
+SPENT = {ModelRole.TARGET: 70, ModelRole.JUDGE: 30}
+
+
+def report(worker_id: str = "a", spent: int = 0, wanted: int = 100) -> BudgetReport:
+    return BudgetReport(worker_id, {ModelRole.TARGET: spent}, 0, 0, 10, wanted, until=2_000.0)
+
+
+def draw(worker_id: str = "a", last: StoredAccount | None = None, **figures: int) -> StoredAccount:
+    return budgets.report(REF, LIMIT, report(worker_id, **figures), 1_000.0, last)
+
+
+def test_what_is_written_is_read(cloud: Settings) -> None:
+    budgets.report(REF, LIMIT, BudgetReport("a", SPENT, 5, 20, 0, 0, 2_000.5), 1_000.0)
+    budgets.report(REF, LIMIT, BudgetReport("b", {}, 0, 0, 0, 0, 1_001.0), 1_000.0)
+    written = draw("c").value
+    assert budgets.get(REF) == written
+    assert written.leases["a"].spent == SPENT
+    assert (written.leases["a"].uncertain, written.leases["a"].reserved, written.leases["a"].until) == (5, 20, 2_000.5)
+
+
+def test_expired_leases_are_stored(cloud: Settings) -> None:
+    draw("a", spent=7)
+    budgets.report(REF, LIMIT, report("b"), 3_000.0)
+    assert budgets.get(REF).expired.keys() == {"a"}
+
+
+def test_a_run_without_reports_has_an_empty_account(cloud: Settings) -> None:
+    assert budgets.get(REF) == BudgetAccount()
+
+
+def test_the_accounts_of_several_runs_are_read_together(cloud: Settings) -> None:
+    draw("a", spent=7)
+    other = RunRef("ws_a", "run_2")
+    assert {ref: account.used for ref, account in budgets.get_all([REF, other]).items()} == {REF: 7, other: 0}
+
+
+def test_a_worker_with_a_stale_copy_applies_its_report_to_the_current_account(cloud: Settings) -> None:
+    first = draw("a")
+    draw("b")
+    third = draw("a", last=first, spent=4)
+    assert (third.version, third.value.leases.keys(), third.value.used) == (3, {"a", "b"}, 4)
+
+
+def test_workers_together_are_never_granted_more_than_the_limit(cloud: Settings) -> None:
+    grants = [draw(name, wanted=LIMIT).value.leases[name].reserved for name in "abcdefgh"]
+    assert LIMIT // 2 < sum(grants) <= LIMIT
+
+
+def test_a_write_that_is_sent_again_after_a_lost_response_is_applied_once(cloud: Settings) -> None:
+    """The second request fails its own condition, and finds its own token."""
+    events, sent = clients.dynamodb().meta.events, list[Any]()
+
+    def write_before(params: dict[str, Any], **_: object) -> None:
+        sent.append(params)
+        if len(sent) == 1:
+            clients.dynamodb().put_item(**params)
+
+    events.register("provide-client-params.dynamodb.PutItem", write_before)
+    try:
+        drawn = draw(wanted=100)
+    finally:
+        events.unregister("provide-client-params.dynamodb.PutItem", write_before)
+    assert (len(sent), drawn.version) == (2, 1)
+    assert budgets.get(REF).leases["a"].reserved == 100
+
+
+def test_a_last_report_is_applied_once(cloud: Settings) -> None:
+    draw("a")
+    for _ in range(2):
+        budgets.leave(REF, report("a", spent=40), 1_001.0)
+    assert (budgets.get(REF).used, budgets.get(REF).leases) == (40, {})
