@@ -43,11 +43,11 @@ class WireFormat(NamedTuple):
     error: Callable[[str], Json]
 
 
-def _text(reply: ReplyBody) -> str:
+def reply_text(reply: ReplyBody) -> str:
     return reply if isinstance(reply, str) else orjson.dumps(reply).decode()
 
 
-def _tokens(text: str) -> int:
+def token_count(text: str) -> int:
     return -(-len(text) // 4)
 
 
@@ -61,8 +61,8 @@ def _read_openai(body: Json, _model: str) -> Prompt:
 
 
 def _reply_openai(prompt: Prompt, reply: ReplyBody) -> Json:
-    text = _text(reply)
-    used = {"prompt_tokens": _tokens(prompt.text), "completion_tokens": _tokens(text)}
+    text = reply_text(reply)
+    used = {"prompt_tokens": token_count(prompt.text), "completion_tokens": token_count(text)}
     return {
         "object": "chat.completion",
         "model": f"{prompt.model}-{VERSION}",
@@ -87,14 +87,14 @@ def _reply_anthropic(prompt: Prompt, reply: ReplyBody) -> Json:
     if isinstance(reply, dict) and prompt.schema is not None:
         block: Json = {"type": "tool_use", "id": "toolu_bench", "name": "cupel_answer", "input": reply}
     else:
-        block = {"type": "text", "text": _text(reply)}
+        block = {"type": "text", "text": reply_text(reply)}
     return {
         "type": "message",
         "role": "assistant",
         "model": f"{prompt.model}-{VERSION}",
         "content": [block],
         "stop_reason": "tool_use" if block["type"] == "tool_use" else "end_turn",
-        "usage": {"input_tokens": _tokens(prompt.text), "output_tokens": _tokens(_text(reply))},
+        "usage": {"input_tokens": token_count(prompt.text), "output_tokens": token_count(reply_text(reply))},
     }
 
 
@@ -115,8 +115,8 @@ def _read_google(body: Json, model: str) -> Prompt:
 
 
 def _reply_google(prompt: Prompt, reply: ReplyBody) -> Json:
-    text = _text(reply)
-    used = {"promptTokenCount": _tokens(prompt.text), "candidatesTokenCount": _tokens(text)}
+    text = reply_text(reply)
+    used = {"promptTokenCount": token_count(prompt.text), "candidatesTokenCount": token_count(text)}
     return {
         "candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP", "index": 0}],
         "usageMetadata": {**used, "totalTokenCount": sum(used.values())},

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from bench import texts
-from bench.model_formats import FORMATS, Prompt, WireFormat
+from bench.model_formats import FORMATS, Prompt, WireFormat, reply_text, token_count
 from cupel_core.domain.text.json_example import example_of
 
 FAULTS = ("429", "500", "drop", "hang", "badJson")
@@ -110,6 +110,9 @@ class Counts:
     in_flight_peak: int = 0
     first_request_at: float | None = None
     last_request_at: float | None = None
+    input_tokens: int = 0
+    """With the next, what a provider would bill: of all replies, also those that nobody received."""
+    output_tokens: int = 0
     by_status: dict[str, int] = field(default_factory=dict)
     prompts: dict[str, int] = field(default_factory=dict)
 
@@ -124,6 +127,10 @@ class Counts:
         attempt = self.prompts.get(prompt.key, 0) + 1
         self.prompts[prompt.key] = attempt
         return attempt
+
+    def count_tokens(self, prompt: str, reply: str) -> None:
+        self.input_tokens += token_count(prompt)
+        self.output_tokens += token_count(reply)
 
     def count_status(self, status: str) -> None:
         self.by_status[status] = self.by_status.get(status, 0) + 1
@@ -165,8 +172,10 @@ class ModelServer:
             if fault:
                 counts.count_status(fault)
                 return await _fail(request, wire_format, fault, behaviour)
-            await asyncio.sleep(behaviour.latency_of(prompt, attempt))
             line = behaviour.script_line(prompt)
+            if line.status == 200:
+                counts.count_tokens(prompt.text, reply_text(line.reply))
+            await asyncio.sleep(behaviour.latency_of(prompt, attempt))
             counts.count_status(str(line.status))
             body = wire_format.reply(prompt, line.reply) if line.status == 200 else wire_format.error(str(line.reply))
             return _json(body, line.status)

@@ -62,13 +62,14 @@ class FaultMatrix:
         cloud.install()
         # Imported here, because these modules read the environment.
         from tests.faults.harness import WORKSPACE, FunctionHarness
-        from tests.faults.workflows import WorkflowContext
+        from tests.faults.workflows import PRICE, WorkflowContext
 
         self._models = models
         self.faults = Faults()
         harness = FunctionHarness(cloud, self.faults)
         token = _token(WORKSPACE)
-        harness.request(token, "PUT", "/v1/providers/custom", {"baseUrl": f"{models}/v1", "maxParallelRequests": 50})
+        provider = {"baseUrl": f"{models}/v1", "maxParallelRequests": 50, "prices": [PRICE]}
+        harness.request(token, "PUT", "/v1/providers/custom", provider)
         decided = {"followUps": ["Why?"], "decision": {"rubric": "1 is no, 5 is yes.", "judgeModel": "custom/judge"}}
         httpx.post(f"{models}/configure", json={"script": _SCRIPT}).raise_for_status()
         self.context = WorkflowContext(
@@ -82,7 +83,7 @@ class FaultMatrix:
         self.faults.attach()
 
     def run(self, name: str, fault: Fault | None) -> FaultResult:
-        from tests.faults.checks import violations
+        from tests.faults.checks import budget_violations, violations
         from tests.faults.harness import DEAD_LETTER_QUEUE, QUEUES
         from tests.faults.workflows import WORKFLOWS
 
@@ -91,7 +92,8 @@ class FaultMatrix:
         httpx.post(f"{self._models}/reset").raise_for_status()
         self.faults.arm(fault)
         try:
-            violated = violations(workflow.run(self.context))
+            run = workflow.run(self.context)
+            violated = violations(run) + budget_violations(run, self._bill_usd())
         except AssertionError as failure:
             violated = [str(failure)]
         calls = int(httpx.get(f"{self._models}/counts").json()["requests"])
@@ -100,6 +102,13 @@ class FaultMatrix:
         if not 0 <= extra <= allowed:
             violated.append(f"models were called {calls} times for {workflow.calls} replies")
         return FaultResult(name, fault, violated, extra, time.monotonic() - started_at, self.faults.was_injected)
+
+    def _bill_usd(self) -> float:
+        """What the model server would bill for all its replies."""
+        from tests.faults.workflows import USD_PER_MILLION
+
+        counts = httpx.get(f"{self._models}/counts").json()
+        return float(counts["inputTokens"] + counts["outputTokens"]) * USD_PER_MILLION / 1_000_000
 
     def close(self) -> None:
         from cupel_core import event_loop
@@ -175,7 +184,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--endpoint", required=True)
     parser.add_argument("--name", default="faults", help="prefix of the resources to create")
-    parser.add_argument("--workflows", nargs="*", default=["run", "damaged", "conversation", "judged", "compared"])
+    default = ["run", "damaged", "conversation", "judged", "compared", "budgeted"]
+    parser.add_argument("--workflows", nargs="*", default=default)
     parser.add_argument("--only", help="one fault, as printed: 'before probe:DynamoDB.UpdateItem:1'")
     parser.add_argument("--sample", action="store_true", help="one fault of every kind of call")
     parser.add_argument("--part", default="1/1", help="2/3 runs the second third of the faults")

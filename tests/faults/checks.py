@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.records import AnalysisStatus
+from cupel_core.domain.budgets.money import NANO_PER_USD, usd
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import Run, RunEventType, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.messages import RunRef
-from cupel_core.store import analyses, barrier, comparisons, events, jobs, outcomes
+from cupel_core.store import analyses, barrier, budgets, comparisons, events, jobs, outcomes
 
 
 def violations(run: Run) -> list[str]:
@@ -63,3 +64,17 @@ def _analysis_violations(run: Run) -> Iterator[str]:
     finished = [event for event in events.list_after(ref, 0) if event.type is RunEventType.COMPARISON_FINISHED]
     if len(finished) < len(list(comparisons.list_ids_of_run(ref))):
         yield "a comparison has no event"
+
+
+def budget_violations(run: Run, bill_usd: float) -> list[str]:
+    """Empty if the account of the run's budget counts at least what the provider would bill, and at most the limit."""
+    if run.budget is None:
+        return []
+    account = budgets.get(RunRef(run.workspace, run.id))
+    counted = account.used + account.reserved
+    violated = []
+    if counted < round(bill_usd * NANO_PER_USD):
+        violated.append(f"${bill_usd:.6f} are billed, but the budget counts ${usd(counted):.6f}")
+    if counted > run.budget.limit:
+        violated.append(f"the budget counts ${usd(counted):.6f} of ${run.budget.max_usd}")
+    return violated

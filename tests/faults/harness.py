@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from threading import Lock, Thread
 from typing import Any
 
@@ -13,10 +14,11 @@ from analyze import app as analyze
 from api import app as api
 from authorize import app as authorizer
 from cupel_core.clock import to_iso, utc_now
+from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Run
 from cupel_core.messages import RunRef
-from cupel_core.store import idempotency_keys, keys
+from cupel_core.store import budgets, idempotency_keys, keys, versioned_items
 from dispatch import app as dispatch
 from finish import app as finish
 from probe import app as probe
@@ -187,6 +189,18 @@ class FunctionHarness:
         silent = "SET silentSince = :past"
         guard = {":past": {"S": _DISTANT_PAST}, ":now": {"S": now}}
         self._update(keys.ACTIVE_RUNS, keys.active_run(ref), silent, guard, "silentSince < :now")
+        self._expire_budget_leases(run)
+
+    def _expire_budget_leases(self, run: Run) -> None:
+        """No worker is at work while time advances, so every lease is that of a dead one."""
+
+        def expire(account: BudgetAccount) -> BudgetAccount:
+            leases = {worker_id: replace(lease, until=0.0) for worker_id, lease in account.leases.items()}
+            return replace(account, leases=leases)
+
+        if run.budget is not None:
+            key = budgets.key_of(RunRef(run.workspace, run.id))
+            versioned_items.change(key, budgets.CODEC, expire)
 
     def advance_job(self, job_id: str) -> None:
         """Expire the lease of a job, and the sweeper's delay."""

@@ -1,4 +1,5 @@
-"""The workflows that are run with every fault: a run, a damaged run, conversations, a judged eval, a comparison.
+"""The workflows that are run with every fault: a run, a damaged run, conversations, a judged eval, a comparison, and a
+run with a budget.
 
 A workflow acts only from the outside: requests, lost messages, passing time. `run` returns the finished run.
 """
@@ -10,12 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cupel_core.domain.runs.run import TERMINAL, Run
+from cupel_core.domain.runs.run import TERMINAL, Run, RunStatus
 from cupel_core.messages import RunRef
 from cupel_core.store import jobs, runs
 from tests.faults.harness import WORKSPACE, FunctionHarness
 
 MODEL = "custom/bench"
+BUDGET_USD = 0.06
+"""Enough for some of the conversations of a budgeted run."""
+USD_PER_MILLION = 10.0
+PRICE = {"model": None, "inputUsdPerMillion": USD_PER_MILLION, "outputUsdPerMillion": USD_PER_MILLION}
 _MAX_SECONDS = 300
 """Only guards against a hang: a busy machine may take a minute."""
 _POLL_SECONDS = 0.2
@@ -36,10 +41,10 @@ class WorkflowContext:
     eval_id: str
     """An eval of six conversations with two turns, a judge and a simulated user."""
 
-    def start_run(self, definition_id: str, *labels: str) -> Run:
+    def start_run(self, definition_id: str, *labels: str, **changes: object) -> Run:
         """Of one model, or of targets with these labels."""
         targets = {"targets": [{"model": MODEL, "label": label} for label in labels]}
-        body = {"definitionId": definition_id, **(targets if labels else {"models": [MODEL]})}
+        body = {"definitionId": definition_id, **(targets if labels else {"models": [MODEL]}), **changes}
         response = self.harness.request(self.token, "POST", "/v1/runs", body, key=str(uuid.uuid4()))
         return self.get_run(str(response["run"]["id"]))
 
@@ -50,14 +55,14 @@ class WorkflowContext:
     def get_run(self, run_id: str) -> Run:
         return runs.get(RunRef(WORKSPACE, run_id))
 
-    def run_to_end(self, run: Run) -> Run:
-        """Deliver all messages, advance time and call the sweeper until the run has ended; returns the run."""
+    def run_to_end(self, run: Run, last: frozenset[RunStatus] = TERMINAL) -> Run:
+        """Deliver all messages, advance time and call the sweeper until the run has one of the last statuses."""
         deadline = time.monotonic() + _MAX_SECONDS
         while time.monotonic() < deadline:
             self.harness.deliver_all()
             self.harness.wait_for_executions()
             run = self.get_run(run.id)
-            if run.status in TERMINAL:
+            if run.status in last:
                 break
             self.harness.advance_time(run)
             self.harness.sweep()
@@ -121,6 +126,17 @@ def _damaged(context: WorkflowContext) -> Run:
     return run
 
 
+def _budgeted(context: WorkflowContext) -> Run:
+    """The budget is used up on the way, and raised. Summaries are paid from it, too."""
+    budget = {"maxBudgetUsd": BUDGET_USD, "config": {"params": {"maxOutputTokens": 400}}}
+    run = context.run_to_end(context.start_run(context.conversations, **budget), TERMINAL | {RunStatus.PAUSED})
+    if run.status is not RunStatus.PAUSED:
+        raise AssertionError(f"the run was not paused by its budget, but is {run.status}")
+    path = f"/v1/runs/{run.id}/budget"
+    context.harness.request(context.token, "PATCH", path, {"maxBudgetUsd": 10 * BUDGET_USD})
+    return context.run_to_end(context.get_run(run.id))
+
+
 def _lose_message(harness: FunctionHarness) -> None:
     message = harness.receive("probe_custom")
     if message:
@@ -149,5 +165,6 @@ WORKFLOWS = {
     "damaged": Workflow(_damaged, frozenset({"api", "dispatch", "sweep"}), 200),
     "conversation": Workflow(_conversation, frozenset({"probe", "finish"}), 6 * 2 + 6),
     "compared": Workflow(_compared, frozenset({"api", "analyze"}), 2 * 8),
+    "budgeted": Workflow(_budgeted, frozenset({"api", "probe", "finish"}), 6 * 2 + 6),
     "judged": Workflow(_judged, frozenset({"api", "probe"}), 6 * (2 + 2 + 1)),
 }

@@ -22,6 +22,7 @@ from cupel_core.sweeping import sweep
 from cupel_core.sweeping.job_recovery import recover_jobs
 from cupel_core.workflow_tasks import LeafRangeFields, LeftFields, leaf_range_items, leaf_ranges_output, slice_output
 from tests.simulation import loops
+from tests.simulation.bills import Bills
 from tests.simulation.bucket import Bucket
 from tests.simulation.faults import ANY, Conditions, Fault, Faults
 from tests.simulation.harness import simulation
@@ -57,6 +58,7 @@ class Cloud:
         rng = self.scheduler.rng
         self.faults = Faults(rng)
         self.invariants = Invariants(self)
+        self.bills = Bills(self)
         self.models = Models(self, has_slow_models=conditions.has_slow_models is True)
         self.table = Table(lambda: self.scheduler.now, rng, self.invariants.observe)
         self.queues = Queues(lambda: self.scheduler.now, rng, self._notify)

@@ -36,6 +36,7 @@ _MODULES = (
     "cupel_core.analysis.workflow",
     "cupel_core.runs.start",
     "cupel_core.runs.control",
+    "cupel_core.runs.budgets",
     "cupel_core.runs.dispatch",
     "cupel_core.definitions.catalog",
     "cupel_core.probing.worker",
@@ -150,6 +151,9 @@ def install() -> Iterator[None]:
     os.environ.update(_ENVIRONMENT)
     for name in _MODULES:
         import_module(name)
+    from cupel_core.providers.model_metadata import metadata_of
+
+    metadata_of("sim/steady")  # Reads a file that knows of all providers.
     _replace(patches)
     _shrink_limits(patches)
     _limit_sweeper(patches)
@@ -218,6 +222,7 @@ def _replace(patches: Patches) -> None:
     from cupel_core.providers.completion import complete
     from cupel_core.providers.connectors.tools import execute
     from cupel_core.providers.prices import cost_usd
+    from tests.simulation.bills import simulated_cost
 
     clock = SimpleNamespace(
         time=simulation.time,
@@ -243,7 +248,7 @@ def _replace(patches: Patches) -> None:
             (Random, simulation.random),
             (ThreadPoolExecutor, _InlineExecutor),
             (complete, simulation.complete),
-            (cost_usd, lambda *_: CALL_USD),
+            (cost_usd, simulated_cost),
             (execute, simulation.execute_tool),
             (PROVIDERS, {name: PROVIDERS[name] for name in ("sim", "connector")}),
             (QUEUES, ("sim",)),

@@ -166,6 +166,7 @@ class Invariants:
             require(event_count == 1 and is_legal, f"4: {old} → {new} with {event_count} events")
         else:
             require(self._run is None, "6: two runs of one key")
+        self._cloud.bills.observe_run(item_run, self._run)
         self._run = item_run
         if item_run.status in ACTIVE:
             self._stopped_at = None
@@ -309,6 +310,7 @@ class Invariants:
         self._check_spend(run)
         self._check_analysis(run)
         self._check_comparisons(run)
+        self._cloud.bills.check_at_rest(run)
 
     def _check_analysis(self, run: Run) -> None:
         """A completed run was analyzed, or that failed; an analysis counts every outcome once."""

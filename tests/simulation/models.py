@@ -64,6 +64,10 @@ class Models:
 
     async def complete(self, _: Any, model: str, conversation: ModelRequest, timeout_seconds: float) -> Reply:
         self._cloud.invariants.check_account()
+        with self._cloud.bills.call():
+            return await self._complete(model, conversation, timeout_seconds)
+
+    async def _complete(self, model: str, conversation: ModelRequest, timeout_seconds: float) -> Reply:
         if conversation.json_schema is not None:
             return await self._complete_structured(model, conversation)
         call = self._start_call(model, conversation)

@@ -35,6 +35,7 @@ def mutation(conditions: Conditions = ALL, first_seed: int = 0) -> Callable[[Inj
 
 LIMITED_SWEEPER, LARGE_SKEW = Conditions(has_limited_sweeper=True), Conditions(has_large_skew=True)
 SMALL_SKEW = Conditions(has_large_skew=False)
+BUDGET = Conditions(has_large_skew=False, has_budget=True)
 SLOW_MODELS = Conditions(has_large_skew=False, has_slow_models=True)
 
 
@@ -513,6 +514,58 @@ def complete_without_recording_a_failed_analysis(patches: Patches) -> None:
     from cupel_core.analysis import workflow
 
     patches.set(workflow, "record_failure", lambda *_: None)
+
+
+@mutation(BUDGET)
+def forget_what_a_dead_worker_has_reserved(patches: Patches) -> None:
+    from cupel_core.domain.budgets import account
+
+    closed = account._closed
+
+    def mutated(before: account.BudgetAccount, worker_id: str) -> account.BudgetAccount:
+        lease = replace(before.leases[worker_id], reserved=0)
+        return closed(replace(before, leases={**before.leases, worker_id: lease}), worker_id)
+
+    patches.set(account, "_closed", mutated)
+
+
+@mutation(BUDGET)
+def report_what_was_spent_since_the_last_report(patches: Patches) -> None:
+    """Instead of what was spent in all: a report that is lost is missing for good."""
+    from cupel_core.budgets.ledger import WorkerLedger
+    from cupel_core.domain.budgets import account
+    from cupel_core.domain.budgets.money import added, subtracted
+
+    with_own_lease, report = account._with_own_lease, WorkerLedger.report
+    sent: dict[str, Any] = {}
+
+    def relative(self: WorkerLedger, worker_id: str, *figures: Any, **more: Any) -> account.BudgetReport:
+        absolute = report(self, worker_id, *figures, **more)
+        before, sent[worker_id] = sent.get(worker_id, {}), absolute.spent
+        return replace(absolute, spent=subtracted(absolute.spent, before))
+
+    def add(before: account.BudgetAccount, since: account.BudgetReport) -> account.BudgetAccount:
+        lease = before.leases.get(since.worker_id) or before.expired.get(since.worker_id)
+        return with_own_lease(before, replace(since, spent=added(lease.spent, since.spent)) if lease else since)
+
+    patches.set(WorkerLedger, "report", relative)
+    patches.set(account, "_with_own_lease", add)
+
+
+@mutation(BUDGET)
+def reserve_nothing_before_a_call(patches: Patches) -> None:
+    from cupel_core.budgets import charging
+    from cupel_core.providers.reservations import CallBound
+
+    patches.set(charging, "bound_of_call", lambda *_: CallBound(0, True))
+
+
+@mutation(BUDGET)
+def pause_at_the_first_refusal(patches: Patches) -> None:
+    """Although another worker may give back what it has reserved."""
+    from cupel_core.domain.budgets.account import BudgetAccount
+
+    patches.set(BudgetAccount, "is_exhausted", lambda self, limit, needed: self.available(limit) < needed)
 
 
 def _postponed() -> list[Any]:

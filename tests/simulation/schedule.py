@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -19,12 +20,13 @@ from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import ClientError, Conflict
 from cupel_core.runs import control
+from cupel_core.runs.budgets import change_budget
 from cupel_core.runs.start import start
 from cupel_core.store import governor
 from tests.added_scenarios import add_scenarios
 from tests.simulation.cloud import Cloud
 from tests.simulation.faults import ANY, Conditions, Fault
-from tests.simulation.harness import FANOUT, clear_caches, simulation
+from tests.simulation.harness import CALL_USD, FANOUT, clear_caches, simulation
 from tests.simulation.invariants import require
 from tests.simulation.machines import TaskResult
 from tests.simulation.scheduler import Invocation, Violation
@@ -53,9 +55,11 @@ class Plan:
     mean_interval_seconds: float
     """Average time between two actions."""
     fault_seconds: float
+    budget_shares: list[float]
+    """Of what the run is expected to cost: its first budget, and those to which it is changed. None if it is empty."""
 
     @classmethod
-    def draw(cls, rng: Random) -> "Plan":
+    def draw(cls, rng: Random, budget_shares: list[float]) -> "Plan":
         names = ("pause", "resume", "pause and resume", "cancel", "retry", "expand")
         follow_ups = ["And why?"] * rng.choice((0, 0, 1, 2))
         decision = _JUDGE if rng.random() < 0.2 else _PATTERN
@@ -78,7 +82,26 @@ class Plan:
             final_actions=rng.choices(("retry", "retry", "expand"), k=rng.choice((0, 1, 2, 4))),
             mean_interval_seconds=rng.choice((0.5, 3.0, 10.0)),
             fault_seconds=rng.choice((10.0, 60.0, 180.0)),
+            budget_shares=budget_shares,
         )
+
+    @property
+    def calls(self) -> int:
+        """About how many the run makes, if every conversation goes on to its end."""
+        turns = 1 + len(self.content["followUps"])
+        judged = 3 if self.criteria else 1
+        return self.scenario_count * len(self.spec["targets"]) * self.spec["repeats"] * turns * judged
+
+    def budget_usd(self, share: float) -> float:
+        return max(share * self.calls, 4.0) * CALL_USD
+
+
+def draw_budgets(seed: int, has_budget: bool | None) -> list[float]:
+    """With a random source of its own, so that schedules without budgets stay as they are."""
+    rng = Random(f"budget {seed}")
+    if not (rng.random() < 0.25 if has_budget is None else has_budget):
+        return []
+    return [rng.choice((0.2, 0.5, 1.0, 3.0)), *(rng.uniform(0.1, 2.0) for _ in range(rng.choice((0, 1, 2, 3))))]
 
 
 @dataclass(frozen=True)
@@ -101,7 +124,7 @@ def run_schedule(seed: int, trace: Callable[[str], None] | None = None, conditio
     cloud = simulation.cloud = Cloud(seed, trace, conditions)
     violation = None
     try:
-        _Schedule(cloud).start()
+        _Schedule(cloud, conditions).start()
         cloud.scheduler.run()
         cloud.invariants.check_final_state()
     except Exception as error:
@@ -124,10 +147,10 @@ def run_schedule(seed: int, trace: Callable[[str], None] | None = None, conditio
 
 
 class _Schedule:
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: Cloud, conditions: Conditions) -> None:
         self._cloud = cloud
         self._scheduler = cloud.scheduler
-        self._plan = Plan.draw(self._scheduler.rng)
+        self._plan = Plan.draw(self._scheduler.rng, draw_budgets(cloud.seed, conditions.has_budget))
         self._account_rng = Random(f"account {cloud.seed}")
         self._comparison_rng = Random(f"comparison {cloud.seed}")
         self._run_ids: list[str] = []
@@ -148,7 +171,9 @@ class _Schedule:
         self._cloud.models.has_distinct_conversations = (
             len(self._plan.spec["targets"]) == self._plan.spec["repeats"] == 1
         )
-        spec = RunSpec(definition_id=definition.head.id, **self._plan.spec)
+        shares = self._plan.budget_shares
+        budget = {"max_budget_usd": self._plan.budget_usd(shares[0])} if shares else {}
+        spec = RunSpec(definition_id=definition.head.id, **self._plan.spec, **budget)
         self._scheduler.log(f"{self._plan}")
         for number in range(self._scheduler.rng.choice((1, 1, 2, 3))):
             self._spawn_user(f"starter-{number}", lambda: self._start(spec))
@@ -156,6 +181,8 @@ class _Schedule:
         self._spawn_user("administrator", self._control_account)
         if len(self._plan.spec["targets"]) == 2 and self._comparison_rng.random() < 0.3:
             self._spawn_user("analyst", self._compare_targets)
+        if shares:
+            self._spawn_user("treasurer", self._control_budget)
         self._scheduler.after(self._scheduler.rng.uniform(0, 60), self._cloud.sweep_every_minute)
         self._scheduler.after(self._plan.fault_seconds, self._stop_faults)
 
@@ -207,6 +234,26 @@ class _Schedule:
             self._set_account_paused(True)
             self._scheduler.sleep(self._account_rng.uniform(5, 60))
             self._set_account_paused(False)
+
+    def _control_budget(self) -> None:
+        """Change the budget at random times; once faults have stopped, raise it whenever it is used up."""
+        rng = Random(f"treasurer {self._cloud.seed}")
+        for share in self._plan.budget_shares[1:]:
+            self._scheduler.sleep(rng.expovariate(1 / 10))
+            self._set_budget(self._plan.budget_usd(share))
+        while self._active_users > 1:
+            self._scheduler.sleep(rng.uniform(1, 15))
+            run = self._cloud.invariants.run
+            if run is not None and run.budget is not None and run.status is RunStatus.PAUSED:
+                self._set_budget(run.budget.max_usd + self._plan.budget_usd(0.3))
+
+    def _set_budget(self, max_usd: float) -> None:
+        while (run := self._cloud.invariants.run) is not None:
+            change = partial(change_budget, _WORKSPACE, run.id, max_usd, resume=True, now=simulation.now())
+            result = self._request("budget", change)
+            if result.error is None or isinstance(result.cause, ClientError):
+                return
+            self._scheduler.sleep(self._scheduler.rng.uniform(0.1, 3))
 
     def _set_account_paused(self, paused: bool) -> None:
         while self._request("account", lambda: governor.set_paused(_WORKSPACE, "sim", paused)).error is not None:

@@ -138,7 +138,7 @@ class Allowance:
             return False
         if self._waiting or (self.demand.pending and balance < self.demand.first_call):
             return True
-        if self.demand.conversations and balance < LOW_FRACTION * self._last_draw:
+        if self.demand.conversations and not self.is_short and balance < LOW_FRACTION * self._last_draw:
             return True
         if self._is_idle:
             return balance > 0

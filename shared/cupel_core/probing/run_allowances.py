@@ -37,7 +37,8 @@ class RunAllowances:
         self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         await self._pool.__aexit__(error_type, error, traceback)
-        await asyncio.gather(*self._announcements.values())
+        if error is None or isinstance(error, Exception):
+            await asyncio.gather(*self._announcements.values())
 
     def of(self, run: Run) -> Allowance | None:
         """The allowance for the run's probes, with the limit as it was last read; None if it has no budget."""

@@ -36,22 +36,22 @@ def leave(ref: RunRef, budget_report: BudgetReport, now: float, last: StoredAcco
 
 def get(ref: RunRef) -> BudgetAccount:
     """Empty if no worker has reported yet."""
-    return versioned_items.read(_key(ref), _CODEC).value
+    return versioned_items.read(key_of(ref), CODEC).value
 
 
 def get_all(refs: Iterable[RunRef]) -> dict[RunRef, BudgetAccount]:
     """The accounts of these runs. One request per hundred."""
     wanted = {keys.run(ref): ref for ref in refs}
-    items = {item["pk"]["S"]: item for item in get_batch(map(_key, wanted.values()))}
-    return {ref: versioned_items.from_item(items.get(key), _CODEC).value for key, ref in wanted.items()}
+    items = {item["pk"]["S"]: item for item in get_batch(map(key_of, wanted.values()))}
+    return {ref: versioned_items.from_item(items.get(key), CODEC).value for key, ref in wanted.items()}
 
 
 def _change(ref: RunRef, change: Callable[[BudgetAccount], BudgetAccount], last: StoredAccount | None) -> StoredAccount:
     is_alone = last is not None and len(last.value.leases) < 2
-    return versioned_items.change(_key(ref), _CODEC, change, last if is_alone else None)
+    return versioned_items.change(key_of(ref), CODEC, change, last if is_alone else None)
 
 
-def _key(ref: RunRef) -> dict[str, Any]:
+def key_of(ref: RunRef) -> dict[str, Any]:
     return {"pk": {"S": keys.run(ref)}, "sk": {"S": _SORT_KEY}}
 
 
@@ -97,4 +97,4 @@ class _AccountCodec:
     decode = staticmethod(_from_json)
 
 
-_CODEC = _AccountCodec()
+CODEC = _AccountCodec()

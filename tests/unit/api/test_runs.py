@@ -106,7 +106,7 @@ def test_a_run_in_progress_and_a_list_of_runs_have_the_spend_so_far(client: Clie
         {"model": model, "targetId": model, "promptId": None, "costUsd": usd, "pricedUsd": usd}
         for model, usd in (("sim/steady", 0.75), ("sim/bold", 0.0))
     ]
-    expected = {"costUsd": 0.75, "pricedUsd": 0.75, "lostUsd": 0.0, "models": by_model}
+    expected = {"costUsd": 0.75, "pricedUsd": 0.75, "lostUsd": 0.0, "models": by_model, "budget": None}
     assert client.get(f"/v1/runs/{run_id}").json()["spend"] == expected
     assert client.get("/v1/runs").json()["items"][0]["spend"] == expected
 
