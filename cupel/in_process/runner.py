@@ -74,7 +74,7 @@ class EvaluationRunner:
 
     @property
     def _patient_calls(self) -> Attempt:
-        return self.budget.patient_calls if self.budget else complete
+        return self.budget.patient_calls.attempt if self.budget else complete
 
     def _patient(self, calls: Attempt) -> Attempt:
         return replace(calls, attempt=self._patient_calls) if isinstance(calls, CachedCalls) else self._patient_calls

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from random import Random
+from typing import NamedTuple
 
 from cupel_core.accounts import load_accounts
 from cupel_core.domain.runs.run import Priority
@@ -12,6 +13,7 @@ from cupel_core.grading.graders import GraderFactory
 from cupel_core.leases import LeasePool
 from cupel_core.providers.call_guard import CallLimiter
 from cupel_core.providers.completion import Attempt, complete
+from cupel_core.providers.embeddings import EmbedAttempt, embed
 from cupel_core.providers.errors import CallPrevented
 from cupel_core.resources.evaluation_settings import evaluator_headers
 from cupel_core.settings import settings
@@ -29,6 +31,13 @@ MAX_CONCURRENT = 50
 MAX_WAIT_SECONDS = 60.0
 RESERVE_SECONDS = 5.0
 """Reserved at the end of an invocation for storing results."""
+
+
+class GraderCalls(NamedTuple):
+    """How the calls of graders are made."""
+
+    attempt: Attempt = complete
+    embed_attempt: EmbedAttempt = embed
 
 
 class TimeIsUp(CallPrevented):
@@ -51,7 +60,7 @@ def slice_graders(
     models: Iterable[str],
     seconds_left: Callable[[], float],
     limiter: CallLimiter,
-    attempt: Attempt = complete,
+    calls: GraderCalls = GraderCalls(),  # noqa: B008 - immutable
 ) -> GraderFactory:
     """A factory whose graders raise TimeIsUp instead of starting a call too late.
 
@@ -71,7 +80,8 @@ def slice_graders(
         max_wait_seconds=MAX_WAIT_SECONDS,
         rng=Random(),  # noqa: S311 - jitter
         before_call=check_time,
-        attempt=attempt,
+        attempt=calls.attempt,
+        embed_attempt=calls.embed_attempt,
         evaluator_headers=evaluator_headers(workspace, config),
         allow_private=settings().allow_private_endpoints,
     )

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from cupel_core.budgets.charging import ChargedCalls
 from cupel_core.budgets.reservations import SHORTAGE_SECONDS, BudgetShortage
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
+from cupel_core.providers.embeddings import Embeddings
 from cupel_core.providers.errors import ProviderError
 
 
@@ -21,16 +23,21 @@ class PatientCalls:
     max_usd: float
     may_wait: Callable[[], bool] = lambda: True
     """Whether there is time for it; otherwise BudgetShortage is raised."""
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     wait_seconds: float = SHORTAGE_SECONDS
 
-    async def __call__(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
+    async def attempt(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
+        return await self._patiently(partial(self.charged.attempt, account, model, request, timeout_seconds))
+
+    async def embed(self, account: Account, model: str, texts: tuple[str, ...], timeout_seconds: float) -> Embeddings:
+        return await self._patiently(partial(self.charged.embed, account, model, texts, timeout_seconds))
+
+    async def _patiently[Answer](self, call: Callable[[], Awaitable[Answer]]) -> Answer:
         while True:
             try:
-                return await self.charged.attempt(account, model, request, timeout_seconds)
+                return await call()
             except BudgetShortage as shortage:
                 if shortage.is_exhausted:
                     raise budget_error(self.max_usd) from None
                 if not self.may_wait():
                     raise
-            await self.sleep(self.wait_seconds)
+            await asyncio.sleep(self.wait_seconds)

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
+from cupel_core.contract.budgets import MaxUsd, SpentUsd, UncertainUsd
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.estimates import EstimateIntervalResponse
@@ -48,6 +49,14 @@ class ReportColumnResponse(ColumnFields):
     figures: Annotated[ReportFiguresResponse, Field(description="Of this target and prompt")]
 
 
+class ReportBudgetResponse(ResponseModel):
+    """The budget of the run when the report was made."""
+
+    max_budget_usd: MaxUsd
+    spent_usd: SpentUsd
+    uncertain_usd: UncertainUsd
+
+
 class ReportCostResponse(ResponseModel):
     """What the run has cost, against the estimate."""
 
@@ -60,6 +69,9 @@ class ReportCostResponse(ResponseModel):
     difference_usd: Annotated[float | None, Field(description="Spent less expected")]
     difference_share: Annotated[float | None, Field(description="Of the expected cost; null if that is 0")]
     price_list: Annotated[str, Field(description="The price list of the estimate")]
+    budget: Annotated[
+        ReportBudgetResponse | None, Field(description="What was used of the run's budget; null if it has none")
+    ] = None
 
 
 class FailureModeResponse(ResponseModel):

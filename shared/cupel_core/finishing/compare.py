@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from cupel_core.charged_calls import charged_calls
 from cupel_core.clock import utc_now
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -14,7 +15,6 @@ from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.selections import select_best_assertions, with_selection_results
 from cupel_core.domain.turns.conversation import Spend
-from cupel_core.finishing.charged_calls import charged_calls
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
@@ -58,7 +58,7 @@ async def compare_slice(
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return SliceProgress()
     async with slice_leases(seconds_left, run.priority) as leases, charged_calls(run, attempt, seconds_left) as charged:
-        make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, attempt=charged)
+        make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, calls=charged)
 
         async def compare_leaf(leaf: LeafRange) -> SliceProgress:
             candidates = await asyncio.to_thread(_list_candidates, ref, run, leaf)

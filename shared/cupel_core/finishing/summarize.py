@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from cupel_core.charged_calls import charged_calls
 from cupel_core.clock import utc_now
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
@@ -10,12 +11,11 @@ from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.domain.runs.transcripts import CONTENT_DELETED, Summary, Transcript, readable_at
 from cupel_core.domain.scoring.decisions import OTHER
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.finishing.charged_calls import charged_calls
 from cupel_core.grading.decisions import DecisionJudge, judge_summary
 from cupel_core.leases import LeasePool
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
-from cupel_core.slice_graders import OnSpend, ignore_spend, slice_graders, slice_leases
+from cupel_core.slice_graders import GraderCalls, OnSpend, ignore_spend, slice_graders, slice_leases
 from cupel_core.slice_worker import process_concurrently, process_leaf_by_leaf
 from cupel_core.store import outcomes, runs, snapshots
 
@@ -57,13 +57,13 @@ async def summarize_slice(
 
 
 def _load_judge(
-    run: Run, seconds_left: Callable[[], float], leases: LeasePool, attempt: Attempt
+    run: Run, seconds_left: Callable[[], float], leases: LeasePool, calls: GraderCalls
 ) -> DecisionJudge | None:
     rules = Content.from_json(snapshots.get(run.snapshot_key).definition).decision
     model = rules.judged_by(run.grader_config.judge_model) if rules else None
     if rules is None or model is None:
         return None
-    graders = slice_graders(run.workspace, GraderConfig(), (model,), seconds_left, leases, attempt)
+    graders = slice_graders(run.workspace, GraderConfig(), (model,), seconds_left, leases, calls)
     return DecisionJudge(graders.grader(model), rules.rubric)
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
 from cupel_core.contract.reports import (
     FindingResponse,
+    ReportBudgetResponse,
     ReportContentResponse,
     ReportCostResponse,
     ReportFiguresResponse,
@@ -160,7 +161,16 @@ def _cost_text(figures: ReportFiguresResponse, role: str) -> str:
     return usd(cost.usd) if cost.usd is not None else f"at least {usd(cost.priced_usd)}"
 
 
+def budget_sentence(budget: ReportBudgetResponse) -> str:
+    uncertain = f", and perhaps {usd(budget.uncertain_usd)} for calls without an answer" if budget.uncertain_usd else ""
+    return f"Of the budget of {usd(budget.max_budget_usd)}, {usd(budget.spent_usd)} was spent{uncertain}."
+
+
 def cost_sentence(cost: ReportCostResponse) -> str:
+    return f"{_estimate_sentence(cost)} {budget_sentence(cost.budget)}" if cost.budget else _estimate_sentence(cost)
+
+
+def _estimate_sentence(cost: ReportCostResponse) -> str:
     spent = f"Spent {usd(cost.usd)}" if cost.usd is not None else f"Spent at least {usd(cost.priced_usd)}"
     expected = cost.estimated_usd
     if expected is None:

@@ -12,6 +12,7 @@ from cupel_core.contract.reports import (
     ErrorCountResponse,
     FailureModeResponse,
     GraderAgreementResponse,
+    ReportBudgetResponse,
     ReportColumnResponse,
     ReportContentResponse,
     ReportCostResponse,
@@ -21,6 +22,7 @@ from cupel_core.contract.reports import (
 from cupel_core.domain.analysis.basic import Quantiles
 from cupel_core.domain.analysis.column_totals import CheckCount, ColumnTotals
 from cupel_core.domain.analysis.estimates import GroupEstimate
+from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.reports.grader_agreement import MIN_PAIRS, GraderPairs
 from cupel_core.domain.reports.samples import MAX_TAGS, lowest_first
@@ -28,8 +30,10 @@ from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.default_evaluators import EvaluatorStatus
 from cupel_core.domain.statistics import wilson_interval
+from cupel_core.messages import RunRef
 from cupel_core.providers.prices import price_list_version
 from cupel_core.reports.scan import Scan
+from cupel_core.store import budgets
 
 MAX_CHECKS = 100
 SAMPLES_PER_TAG = 5
@@ -70,7 +74,7 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
             for column, analysed, total in zip(run.plan.columns, analysis.columns, totals, strict=True)
         ],
         errors=_errors(overall),
-        cost=_cost(overall, estimated),
+        cost=_cost(run, overall, estimated),
         top_failure_modes=list(_failure_modes(overall, analysis.overall.completed, scan)),
         failure_tags=len(overall.tags),
         judge_stats=list(_check_statistics(overall.checks)),
@@ -121,7 +125,7 @@ def _role_costs(totals: ColumnTotals) -> list[RoleCostResponse]:
     ]
 
 
-def _cost(totals: ColumnTotals, estimated: EstimateInterval | None) -> ReportCostResponse:
+def _cost(run: Run, totals: ColumnTotals, estimated: EstimateInterval | None) -> ReportCostResponse:
     spent, priced = totals.cost_usd, sum(cost.nano_usd for cost in totals.costs.values()) / 1e9
     expected = estimated.expected if estimated else None
     difference = None if spent is None or expected is None else spent - expected
@@ -132,6 +136,19 @@ def _cost(totals: ColumnTotals, estimated: EstimateInterval | None) -> ReportCos
         difference_usd=difference,
         difference_share=None if difference is None or not expected else difference / expected,
         price_list=price_list_version(),
+        budget=_budget(run),
+    )
+
+
+def _budget(run: Run) -> ReportBudgetResponse | None:
+    """As the workers have last reported. It also counts calls whose answers were lost, and earlier summaries."""
+    if run.budget is None:
+        return None
+    account = budgets.get(RunRef(run.workspace, run.id))
+    return ReportBudgetResponse(
+        max_budget_usd=run.budget.max_usd,
+        spent_usd=usd(sum(account.spent_by_role.values())),
+        uncertain_usd=usd(account.total_uncertain),
     )
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from cupel_core import event_loop
+from cupel_core.charged_calls import charged_calls
 from cupel_core.clock import utc_now
 from cupel_core.contract.reports import (
     EvidenceResponse,
@@ -91,9 +92,9 @@ async def _summarize(
     attempt: Attempt,
     interrupted: list[Spend],
 ) -> WrittenSummary:
-    async with slice_leases(seconds_left, run.priority) as leases:
+    async with slice_leases(seconds_left, run.priority) as leases, charged_calls(run, attempt, seconds_left) as charged:
         graders = await asyncio.to_thread(
-            slice_graders, run.workspace, GraderConfig(), (model,), seconds_left, leases, attempt
+            slice_graders, run.workspace, GraderConfig(), (model,), seconds_left, leases, charged
         )
         reply = await summarize(graders.grader(model), shown.material, interrupted)
     return WrittenSummary(_checked(model, reply.value, shown.material, reply.spend), shown.expires_at)

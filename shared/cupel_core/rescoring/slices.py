@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from cupel_core.charged_calls import charged_calls
 from cupel_core.clock import utc_now
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
@@ -47,8 +48,8 @@ async def rescore_slice(
         return SliceProgress()
     writer = await asyncio.to_thread(_load_writer, rescore, leaf_range)
     writer.on_spend = partial(on_spend, rescore.config.grader_config(run.grader_config).judge_model)
-    async with slice_leases(seconds_left, run.priority) as leases:
-        make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, attempt=attempt)
+    async with slice_leases(seconds_left, run.priority) as leases, charged_calls(run, attempt, seconds_left) as charged:
+        make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, calls=charged)
 
         async def grade_leaf(leaf: LeafRange) -> SliceProgress:
             pending = await asyncio.to_thread(_list_pending, rescore, leaf, writer)

@@ -10,6 +10,8 @@ import pytest
 
 from analyze import app as analyze
 from cupel_core.clock import utc_now
+from cupel_core.domain.budgets.account import BudgetReport
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import TranscriptResult
@@ -17,9 +19,10 @@ from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.reports import requests
 from cupel_core.runs.erasure import delete_probe_content
-from cupel_core.store import jobs, outcomes, reports, run_items, runs
+from cupel_core.store import budgets, jobs, outcomes, reports, run_items, runs
 from tests.answered_runs import AnsweredRun
 from tests.lambda_context import Context
 from tests.started_runs import NOW, RunSetup, ref_of
@@ -270,3 +273,18 @@ def test_the_document_is_read_as_it_was_written(client: Client, completed: Run) 
     report = made(client, completed)
     assert newest(client, completed).json() == report
     assert json.loads(reports.read_content(reports.get(ref_of(completed), report["id"])))["probes"] == 48
+
+
+def test_a_report_says_what_was_used_of_the_budget(client: Client) -> None:
+    run = answered(budget=RunBudget(5.0)).completed()
+    spent = BudgetReport("worker", {ModelRole.TARGET: 4 * 10**9}, 10**8, 0, 0, 0, until=10.0**11)
+    budgets.report(ref_of(run), RunBudget(5.0).limit, spent, NOW.timestamp())
+    cost = made(client, run)["content"]["cost"]
+    assert cost["budget"] == {"maxBudgetUsd": 5.0, "spentUsd": 4.0, "uncertainUsd": 0.1}
+    sentence = r"Of the budget of $5.00, $4.00 was spent, and perhaps $0.1 for calls without an answer."
+    assert sentence in newest(client, run, format="md").text.replace("\\", "")
+
+
+def test_a_report_of_a_run_without_a_budget_has_none(client: Client, completed: Run) -> None:
+    assert made(client, completed)["content"]["cost"]["budget"] is None
+    assert "budget" not in newest(client, completed, format="md").text

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from cupel_core import accounts
+from cupel_core.budgets import patient_calls
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
@@ -14,7 +15,6 @@ from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Summary
 from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.finishing import charged_calls
 from cupel_core.finishing.summarize import summarize_slice
 from cupel_core.settings import Settings
 from cupel_core.store import budgets
@@ -57,7 +57,7 @@ async def test_a_summary_that_the_budget_does_not_allow_is_recorded_with_an_erro
     assert summary is not None
     assert (summary.decision_code, summary.decision_text) == ("4", "Rating: 4")
     assert summary.error is not None
-    assert summary.error.endswith("budget: the run's budget of $0.01 is used up")
+    assert summary.error.endswith("budget: the budget of $0.01 is used up")
     assert judge.called_models == []
 
 
@@ -73,7 +73,7 @@ async def test_a_summary_waits_for_what_another_worker_may_give_back(
         waits.append(seconds)
         budgets.leave(ref_of(run), replace(drawn, reserved=0), NOW.timestamp())
 
-    monkeypatch.setattr(charged_calls, "asyncio", SimpleNamespace(sleep=give_back))
+    monkeypatch.setattr(patient_calls, "asyncio", SimpleNamespace(sleep=give_back))
     await summarize(run, ScriptedJudge())
     summary = get_transcript(run, 0).summary
     assert summary is not None

@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 
+from cupel_core import accounts
 from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.contract.reports import ReportSummaryResponse
 from cupel_core.domain.analysis.jobs import Job
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.reports.records import ReportRecord
 from cupel_core.domain.reports.summaries import UNAVAILABLE
+from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
@@ -22,7 +25,7 @@ from cupel_core.providers.errors import ProviderError
 from cupel_core.reports import compute, requests
 from cupel_core.reports.measure import measure
 from cupel_core.reports.summarize import MAX_TOKENS, write_summary
-from cupel_core.store import jobs, reports
+from cupel_core.store import budgets, jobs, reports
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW, ref_of
 
@@ -46,10 +49,14 @@ def scored(index: int) -> Scoring:
     return build_scoring(None, None, (result,))
 
 
-def run_of(answer: Callable[[int], str | None] = lambda index: f"No, {index}.", system: str = SYSTEM) -> Run:
+def run_of(
+    answer: Callable[[int], str | None] = lambda index: f"No, {index}.",
+    system: str = SYSTEM,
+    budget: RunBudget | None = None,
+) -> Run:
     cases = tuple(Scenario("", f"case {n}", (Message(MessageRole.USER, "?"),)) for n in range(8))
     return AnsweredRun(
-        cases, ("sim/steady",), repeats=4, answer=answer, scoring=scored, content=Content(system=system)
+        cases, ("sim/steady",), repeats=4, answer=answer, scoring=scored, content=Content(system=system), budget=budget
     ).completed()
 
 
@@ -199,3 +206,19 @@ def test_another_summarizer_is_another_report() -> None:
     second = requests.request("ws_a", run.id, NOW, None).view.record
     assert first.id != second.id
     assert requests.request("ws_a", run.id, NOW, None).is_queued is False
+
+
+def test_a_summary_is_charged_to_the_budget_of_the_run() -> None:
+    accounts.update_provider("ws_a", "sim", {"prices": (ModelPrice(None, 1_000.0, 1_000.0),)})
+    run = run_of(budget=RunBudget(1_000.0))
+    assert written(run, Summarizer()).cost_usd == pytest.approx(0.015)
+    account = budgets.get(ref_of(run))
+    assert (account.used, account.reserved, account.leases) == (15_000_000, 0, {})
+
+
+def test_a_summary_that_the_budget_does_not_allow_is_named() -> None:
+    accounts.update_provider("ws_a", "sim", {"prices": (ModelPrice(None, 1_000.0, 1_000.0),)})
+    summarizer = Summarizer()
+    summary = written(run_of(budget=RunBudget(0.01)), summarizer)
+    assert "the budget of $0.01 is used up" in (summary.error or "")
+    assert summarizer.shown == []

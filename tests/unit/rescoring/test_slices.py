@@ -8,8 +8,11 @@ from string import ascii_lowercase
 
 import pytest
 
+from cupel_core import accounts
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
@@ -18,11 +21,12 @@ from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCo
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
 from cupel_core.domain.turns.conversation import Criteria, Spend, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
+from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice
 from cupel_core.settings import Settings
-from cupel_core.store import clients, governor, outcomes, rescore_results, rescores, runs
+from cupel_core.store import budgets, clients, governor, outcomes, rescore_results, rescores, runs
 from tests.answered_runs import JUDGE, AnsweredRun, get_transcript
 from tests.recorded_outcomes import store_outcomes
 from tests.scripted_judge import ScriptedJudge
@@ -306,3 +310,33 @@ async def test_the_reported_spend_is_that_of_the_results(cloud: Settings) -> Non
         await rescore_slice(*task, ScriptedJudge(), lambda _, spend: reported.append(spend))
     assert sum(reported, Spend()) == sum((result.judge for result in results_of(run)), Spend())
     assert sum(reported, Spend()).calls > 0
+
+
+PRICE = ModelPrice(None, 1_000.0, 1_000.0)
+CALL = 15_000_000
+"""10 and 5 tokens of a scripted judge, in billionths of a USD."""
+
+
+async def test_rescores_are_charged_to_the_budget_of_the_run(cloud: Settings) -> None:
+    accounts.update_provider("ws_a", "sim", {"prices": (PRICE,)})
+    run = AnsweredRun((asking(POLITE),), budget=RunBudget(100.0)).completed()
+    await rescore_with(run, ScriptedJudge())
+    account = budgets.get(ref_of(run))
+    assert (account.spent_by_role, account.reserved) == ({ModelRole.JUDGE: 2 * CALL}, 0)
+
+
+async def test_a_rescore_that_the_budget_does_not_allow_has_results_with_that_error(cloud: Settings) -> None:
+    accounts.update_provider("ws_a", "sim", {"prices": (PRICE,)})
+    run, judge = AnsweredRun((asking(POLITE),), budget=RunBudget(0.01)).completed(), ScriptedJudge()
+    first, _ = await rescore_with(run, judge)
+    assert first.scoring is not None
+    assert "the budget of $0.01 is used up" in (first.scoring.results[0].error or "")
+    assert judge.called_models == []
+
+
+async def test_embeddings_of_rescores_are_charged_to_the_budget_of_the_run(cloud: Settings) -> None:
+    accounts.update_provider("ws_a", "sim", {"prices": (PRICE,)})
+    similar = Assertion("similar", value="answer 0", provider="sim/embedding")
+    run = AnsweredRun((asking(similar),), budget=RunBudget(100.0)).completed()
+    await rescore_with(run, ScriptedJudge())
+    assert budgets.get(ref_of(run)).used > 0

@@ -1,9 +1,8 @@
-"""Calls for summaries and selections, which the run's budget pays for if it has one."""
+"""The calls of workflow tasks and jobs, which the budget of their run pays for if it has one."""
 
-import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from cupel_core.budgets.charging import ChargedCalls
@@ -14,7 +13,7 @@ from cupel_core.domain.runs.run import Run
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt
 from cupel_core.run_budgets import TableAccount
-from cupel_core.slice_graders import spare_seconds
+from cupel_core.slice_graders import GraderCalls, spare_seconds
 
 
 @asynccontextmanager
@@ -22,11 +21,10 @@ async def charged_calls(
     run: Run,
     attempt: Attempt,
     seconds_left: Callable[[], float],
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> AsyncIterator[Attempt]:
-    """The attempt, charged to the budget of the run. Summaries and selections may use all that is left of it."""
+) -> AsyncIterator[GraderCalls]:
+    """The calls, charged to the budget of the run. What follows its probes may use all that is left of it."""
     if run.budget is None:
-        yield attempt
+        yield GraderCalls(attempt)
         return
     worker_id, ends_at = uuid.uuid4().hex[:12], time.time() + seconds_left()
     async with AllowancePool(worker_id, TableAccount, ends_at=ends_at) as pool:
@@ -35,4 +33,5 @@ async def charged_calls(
         def may_wait() -> bool:
             return spare_seconds(seconds_left) > SHORTAGE_SECONDS
 
-        yield PatientCalls(ChargedCalls(allowance, attempt), run.budget.max_usd, may_wait, sleep)
+        calls = PatientCalls(ChargedCalls(allowance, attempt), run.budget.max_usd, may_wait)
+        yield GraderCalls(calls.attempt, calls.embed)
