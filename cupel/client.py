@@ -782,6 +782,7 @@ def _body_or_problem(response: httpx.Response) -> TaggedJson:
         str(body.get("detail") or ""),
         tuple(RefusedField(str(error.get("field")), str(error.get("message"))) for error in body.get("errors") or ()),
         response.headers.get("ETag"),
+        body.get("estimate"),
     )
 
 

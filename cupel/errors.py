@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from cupel.json_types import Json
+
 
 class RefusedField(NamedTuple):
     """A field that the API rejected, and why."""
@@ -36,6 +38,7 @@ class ApiProblem(CupelError):
         detail: str = "",
         errors: tuple[RefusedField, ...] = (),
         etag: str | None = None,
+        estimate: Json | None = None,
     ) -> None:
         super().__init__(f"{status} {title}" + (f": {detail}" if detail else ""))
         self.status = status
@@ -44,6 +47,8 @@ class ApiProblem(CupelError):
         self.errors = errors
         self.etag = etag
         """Of a 412: the tag of the current state, if it is known."""
+        self.estimate = estimate
+        """Of a start that must be confirmed, because it may cost more than its budget."""
 
     @property
     def exit_code(self) -> int:  # type: ignore[override]

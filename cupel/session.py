@@ -22,6 +22,10 @@ PIPED_WIDTH = 120
 """Width of what is neither a table nor a text when it is not printed to a terminal, where Rich assumes 80 columns."""
 
 
+def _asks() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 def _connect() -> "Client":
     from cupel.client import Client
 
@@ -80,6 +84,8 @@ class Session:
 
     connect: "Callable[[], Client]" = _connect
     sleep: Callable[[float], None] = time.sleep
+    can_ask: Callable[[], bool] = _asks
+    """Whether somebody can answer a question."""
     out: PlainTextConsole = field(default_factory=lambda: console(stderr=False))
     err: PlainTextConsole = field(default_factory=lambda: console(stderr=True))
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from cupel.commands.confirmation import start_confirmed
 from cupel.commands.estimate import print_estimate
 from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile
 from cupel.commands.options import (
@@ -16,6 +17,7 @@ from cupel.commands.options import (
     PersonaModel,
     Repeats,
     RunName,
+    StartAnyway,
     Tags,
     Watch,
     budget_fields,
@@ -40,6 +42,7 @@ def run_eval(
     persona_model: PersonaModel = None,
     budget: Budget = None,
     allow_unpriced: AllowUnpriced = False,
+    yes: StartAnyway = False,
     name: RunName = None,
     tag: Tags = None,
     metadata: Metadata = None,
@@ -55,7 +58,7 @@ def run_eval(
     limits = budget_fields(budget, allow_unpriced=allow_unpriced)
     options = {"repeats": repeats, "config": config, **limits, **label_fields(name, tag, metadata)}
     with session.connect() as client:
-        started = client.create_eval_run(eval_id, options)
+        started = start_confirmed(session, lambda agreed: client.create_eval_run(eval_id, options | agreed), yes=yes)
         # Afterwards, because the response names the models of the eval and the workspace too.
         config = started["run"]["config"]
         graders = (config[name] for name in ("judgeModel", "personaModel", "embeddingModel"))

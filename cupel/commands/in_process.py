@@ -8,6 +8,7 @@ import typer
 
 from cupel import junit_xml
 from cupel.commands import saved_evaluations
+from cupel.commands.confirmation import confirm_estimate
 from cupel.commands.gate_options import GateOptions
 from cupel.commands.options import DEFAULT_OPTIONS, InProcessOptions
 from cupel.commands.show import print_matrix, print_results, print_sample
@@ -15,13 +16,14 @@ from cupel.commands.targets import target_specs
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.in_process import Evaluation, EvaluationOptions, ProbeResult
-from cupel.in_process.budget import check_prices
+from cupel.in_process.budget import checked_estimate
 from cupel.in_process.options import resume_path
-from cupel.in_process.plan import plan_evaluation
+from cupel.in_process.plan import EvaluationPlan, plan_evaluation
 from cupel.json_types import Json
 from cupel.render import evaluation_lines
 from cupel.render_matrix import ResultMatrix
 from cupel.session import Session
+from cupel_core.domain.budgets.confirmation import needs_confirmation
 from cupel_core.domain.runs.run import RunStatus
 
 MAX_PRINTED_FAILURES = 10
@@ -54,13 +56,14 @@ def run_in_process(
     options: InProcessOptions,
     gate_options: GateOptions,
     *,
+    yes: bool,
     as_json: bool,
 ) -> None:
     """`specification` is the body that would start the run on a stack, without the definition."""
     own = evaluation_options(specification, options)
     with named_after_options():
         plan = plan_evaluation(definitions, target_specs(specification), own)
-        check_prices(plan)
+        _confirm_if_needed(session, plan, yes=yes)
         evaluation = saved_evaluations.run(session, plan)
     if as_json:
         cases = {"cases": evaluation.matrix()} if options.matrix else {}
@@ -79,6 +82,16 @@ def run_in_process(
     saved_evaluations.discard(evaluation, resume_path(own))
     if evaluation.status is not RunStatus.COMPLETED or not passed:
         raise typer.Exit(1)
+
+
+def _confirm_if_needed(session: Session, plan: EvaluationPlan, *, yes: bool) -> None:
+    """Raises UsageError for a model whose price is unknown, and if nobody can agree to what it may cost."""
+    max_usd = plan.options.get("budget_usd")
+    if max_usd is None:
+        return
+    usd = checked_estimate(plan).usd
+    if needs_confirmation(usd, max_usd, None):
+        confirm_estimate(session, vars(usd), yes=yes)
 
 
 def evaluation_options(specification: Json, options: InProcessOptions = DEFAULT_OPTIONS) -> EvaluationOptions:

@@ -94,6 +94,11 @@ AllowUnpriced = Annotated[
 ]
 
 
+StartAnyway = Annotated[
+    bool, typer.Option("--yes", help="With --budget: start without asking if the estimate exceeds it.")
+]
+
+
 def budget_fields(budget: float | None, *, allow_unpriced: bool) -> Json:
     """The fields of a request for the given options."""
     return without_none(maxBudgetUsd=budget, allowUnpriced=allow_unpriced or None)

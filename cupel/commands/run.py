@@ -9,6 +9,7 @@ import typer
 
 from cupel.commands.analyze import find_analysis, print_analysis
 from cupel.commands.compare import is_accepted, print_comparison
+from cupel.commands.confirmation import start_confirmed
 from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile, WorseThan
 from cupel.commands.options import (
     DEFAULT_CONCURRENCY,
@@ -30,6 +31,7 @@ from cupel.commands.options import (
     RunPriority,
     Sample,
     Seed,
+    StartAnyway,
     Tags,
     TargetsFile,
     Temperature,
@@ -129,6 +131,7 @@ def run(
     experiment: Experiment = None,
     budget: Budget = None,
     allow_unpriced: AllowUnpriced = False,
+    yes: StartAnyway = False,
     name: RunName = None,
     tag: Tags = None,
     metadata: Metadata = None,
@@ -187,7 +190,7 @@ def run(
     }
     if in_process:
         options = InProcessOptions(concurrency, resume, cache, cache_ttl, allow_code, matrix)
-        _run_in_process(session, definitions, specification, options, gate_options, as_json=as_json)
+        _run_in_process(session, definitions, specification, options, gate_options, yes=yes, as_json=as_json)
     elif resume is not None or cache:
         raise UsageError("--resume and --cache: only with --in-process; runs on a stack continue by themselves")
     elif allow_code:
@@ -195,7 +198,8 @@ def run(
     elif matrix:
         raise UsageError(f"--matrix: only with --in-process; use `{command_name()} show RUN --matrix` later")
     else:
-        _start_on_stack(session, definitions, specification, gate_options if watch else None, new=new, as_json=as_json)
+        started_gate = gate_options if watch else None
+        _start_on_stack(session, definitions, specification, started_gate, new=new, yes=yes, as_json=as_json)
 
 
 def rerun(
@@ -218,6 +222,7 @@ def rerun(
     embedding_model: EmbeddingModel = None,
     budget: Budget = None,
     allow_unpriced: AllowUnpriced = False,
+    yes: StartAnyway = False,
     name: RunName = None,
     tag: Tags = None,
     metadata: Metadata = None,
@@ -246,7 +251,7 @@ def rerun(
     given.update(budget_fields(budget, allow_unpriced=allow_unpriced))
     overrides = {**given, **label_fields(name, tag, metadata), "config": config}
     with session.connect() as client:
-        started = client.rerun_run(run_id, overrides)
+        started = start_confirmed(session, lambda agreed: client.rerun_run(run_id, overrides | agreed), yes=yes)
         watch_or_print(session, client, started, gate_options if watch else None, as_json=as_json)
 
 
@@ -273,13 +278,14 @@ def _run_in_process(
     options: InProcessOptions,
     gate_options: GateOptions,
     *,
+    yes: bool,
     as_json: bool,
 ) -> None:
     # The providers take longer to import than the rest of the command.
     from cupel.commands.in_process import run_in_process
 
     try:
-        run_in_process(session, definitions, specification, options, gate_options, as_json=as_json)
+        run_in_process(session, definitions, specification, options, gate_options, yes=yes, as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
 
@@ -291,11 +297,13 @@ def _start_on_stack(
     gate_options: GateOptions | None,
     *,
     new: bool,
+    yes: bool,
     as_json: bool,
 ) -> None:
     with session.connect() as client:
         resolved = resolve_definition(session, client, definitions, specification, new=new)
-        started = client.create_run({**specification, **resolved})
+        body = {**specification, **resolved}
+        started = start_confirmed(session, lambda agreed: client.create_run(body | agreed), yes=yes)
         watch_or_print(session, client, started, gate_options, as_json=as_json)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cupel.commands.confirmation import start_confirmed
 from cupel.commands.estimate import print_estimate
 from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile, WorseThan
 from cupel.commands.options import (
@@ -18,6 +19,7 @@ from cupel.commands.options import (
     PersonaModel,
     RunName,
     RunPriority,
+    StartAnyway,
     Tags,
     TargetsFile,
     Temperature,
@@ -78,6 +80,7 @@ def scale(
     experiment: Experiment = None,
     budget: Budget = None,
     allow_unpriced: AllowUnpriced = False,
+    yes: StartAnyway = False,
     name: RunName = None,
     tag: Tags = None,
     metadata: Metadata = None,
@@ -121,7 +124,7 @@ def scale(
         if estimate:
             print_estimate(session, client.estimate_scale_run(batch), as_json=as_json)
             return
-        started = client.create_scale_run(batch)
+        started = start_confirmed(session, lambda agreed: client.create_scale_run(batch | agreed), yes=yes)
         watch_or_print(session, client, started, gate_options if watch else None, as_json=as_json)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from cupel.commands.confirmation import start_confirmed
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import (
     AllowUnpriced,
@@ -19,6 +20,7 @@ from cupel.commands.options import (
     PersonaModel,
     Repeats,
     Sample,
+    StartAnyway,
     Tags,
     Temperature,
     budget_fields,
@@ -103,6 +105,7 @@ def create(
     embedding_model: EmbeddingModel = None,
     budget: Budget = None,
     allow_unpriced: AllowUnpriced = False,
+    yes: StartAnyway = False,
     run_name: Annotated[str | None, typer.Option(help="Name of each run that it starts.")] = None,
     tag: Tags = None,
     metadata: Metadata = None,
@@ -130,17 +133,22 @@ def create(
     with session.connect() as client:
         if eval_id is not None:
             _warn_about_models_of_eval(session, client.get_eval(eval_id), config)
-            started: Json = {"evalRun": {"evalId": eval_id, "repeats": repeats, "config": config, **labels}}
+            field, run = "evalRun", {"evalId": eval_id, "repeats": repeats, "config": config, **labels}
         else:
-            run = {
-                **resolve_definition(session, client, [definition or ""], {"models": targets}),
-                "samplePercentage": sample,
-                "repeats": repeats,
-                "config": config,
-                **labels,
-            }
-            started = {"run": {**run, **without_none(sampleSeed=seed)}}
-        created = client.create_schedule({**when, **started})
+            field, run = (
+                "run",
+                {
+                    **resolve_definition(session, client, [definition or ""], {"models": targets}),
+                    "samplePercentage": sample,
+                    "repeats": repeats,
+                    "config": config,
+                    **labels,
+                    **without_none(sampleSeed=seed),
+                },
+            )
+        created = start_confirmed(
+            session, lambda agreed: client.create_schedule({**when, field: run | agreed}), yes=yes
+        )
     _print(session, created, as_json=as_json)
 
 

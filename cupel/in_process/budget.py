@@ -15,6 +15,7 @@ from cupel_core.budgets.patient_calls import PatientCalls
 from cupel_core.budgets.pool import AllowancePool
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.money import nano_usd
+from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.turns.roles import ModelRole
@@ -64,19 +65,25 @@ async def budget_of(plan: EvaluationPlan) -> AsyncIterator[EvaluationBudget | No
 
 
 def check_prices(plan: EvaluationPlan) -> None:
-    """Raise UsageError if a budget could not limit the calls of a model, because its price is unknown.
+    """Raises what `checked_estimate` raises for an evaluation with a budget."""
+    if plan.options.get("budget_usd") is not None:
+        checked_estimate(plan)
+
+
+def checked_estimate(plan: EvaluationPlan) -> RunEstimate:
+    """Raises UsageError if a budget could not limit the calls of a model, because its price is unknown.
 
     What a function of the caller costs is the caller's affair.
     """
-    if plan.options.get("budget_usd") is None or plan.options.get("allow_unpriced"):
-        return
+    estimate = estimate_plan(plan)
     functions = {each.spec.model for each in plan.targets if each.agent is not None}
-    unpriced = [model for model in estimate_plan(plan).unpriced if model not in functions]
-    if unpriced:
+    unpriced = [model for model in estimate.unpriced if model not in functions]
+    if unpriced and not plan.options.get("allow_unpriced"):
         raise UsageError(
             f"allow_unpriced: must be True, or a price must be set: the price of {', '.join(unpriced)} is unknown, so "
             "the budget would not limit its calls"
         )
+    return estimate
 
 
 def _spent_on(transcripts: Iterable[Transcript]) -> dict[ModelRole, int]:

@@ -12,6 +12,7 @@ from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import (
     AppError,
     ClientError,
+    ConfirmationRequired,
     FieldError,
     InProgress,
     Invalid,
@@ -84,7 +85,16 @@ def document(error: AppError, request_id: str) -> dict[str, Any]:
         problem["errors"] = [{"field": one.field, "message": one.message} for one in error.errors]
     if isinstance(error, PreconditionFailed) and error.etag is not None:
         problem["etag"] = error.etag
+    if isinstance(error, ConfirmationRequired):
+        problem["estimate"] = _estimate(error)
     return problem
+
+
+def _estimate(error: ConfirmationRequired) -> dict[str, Any]:
+    from cupel_core.contract.estimates import EstimateResponse  # needed rarely, and slow to import
+    from cupel_core.providers.prices import price_list_version
+
+    return EstimateResponse.of(error.estimate, price_list_version()).model_dump(by_alias=True, mode="json")
 
 
 def public_detail(error: AppError) -> str:

@@ -6,7 +6,8 @@ AppError                500  an internal error
 │   ├── Forbidden       403
 │   ├── NotFound        404
 │   ├── Conflict        409
-│   │   └── InProgress      by the same request, sent earlier: repeating it soon gets its answer
+│   │   ├── InProgress      by the same request, sent earlier: repeating it soon gets its answer
+│   │   └── ConfirmationRequired: the same request with `confirmedUsd` is carried out
 │   ├── PreconditionFailed 412
 │   ├── TooLarge        413
 │   └── Invalid         422  `errors` names each field
@@ -20,6 +21,10 @@ functions/api/problems.py turns them into RFC 9457 problem documents; nothing el
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cupel_core.domain.estimates.run_estimate import RunEstimate
 
 _MAX_FIELDS_IN_DETAIL = 5
 
@@ -73,6 +78,16 @@ class Conflict(ClientError):
 
 class InProgress(Conflict):
     """The same request, sent earlier, has not been answered yet."""
+
+
+class ConfirmationRequired(Conflict):
+    """It is expected to cost more than its budget. Nothing was written."""
+
+    title = "Confirmation required"
+
+    def __init__(self, detail: str, estimate: "RunEstimate") -> None:
+        super().__init__(detail)
+        self.estimate = estimate
 
 
 class PreconditionFailed(ClientError):

@@ -37,6 +37,10 @@ _PROBLEM: dict[str, Any] = {
         "detail": {"type": "string"},
         "requestId": {"type": "string", "description": "Identifies the request in the logs"},
         "etag": {"type": "string", "description": "The current `ETag`, if `If-Match` named another one (412)"},
+        "estimate": {
+            "$ref": "#/components/schemas/Estimate",
+            "description": "Of a start that needs `confirmedUsd` (409 `confirmation-required`)",
+        },
         "errors": {
             "type": "array",
             "items": {

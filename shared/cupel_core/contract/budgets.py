@@ -51,6 +51,13 @@ class BudgetFields(RequestModel):
     allow_unpriced: Annotated[
         Flag, Field(description="Whether a run with a budget may call models whose price is unknown; they cost nothing")
     ] = False
+    confirmed_usd: Annotated[
+        Annotated[FiniteFloat, Field(strict=True, ge=0, le=1_000_000)] | None,
+        Field(
+            description="The expected cost that you have agreed to. Required if the estimate exceeds `maxBudgetUsd`; "
+            "the start is refused if the estimate then valid is higher"
+        ),
+    ] = None
 
 
 class UpdateRunBudget(RequestModel):

@@ -58,6 +58,7 @@ BY_NAME: dict[str, Any] = {
     "baselineRunId": "run_01k1f0aa",
     "comparisonId": "cmp_5d41402abc4b2a76b9719d91",
     "controlledVariables": ["scenarios", "temperature"],
+    "confirmedUsd": 6.5,
     "direction": "HIGHER",
     "finishUsd": 0.2,
     "hypothesis": "A polite prompt grants more refunds.",

@@ -167,6 +167,7 @@ class CreateRun(LabelFields, BudgetFields):
             report=self.report,
             max_budget_usd=self.max_budget_usd,
             allow_unpriced=self.allow_unpriced,
+            confirmed_usd=self.confirmed_usd,
         )
 
 
@@ -196,6 +197,7 @@ class CreateEvalRun(LabelFields, BudgetFields):
             labels=self.labels(),
             max_budget_usd=self.max_budget_usd,
             allow_unpriced=self.allow_unpriced,
+            confirmed_usd=self.confirmed_usd,
         )
 
 

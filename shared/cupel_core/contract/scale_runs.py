@@ -206,6 +206,7 @@ class CreateScaleRun(LabelFields, BudgetFields):
             report=self.report,
             max_budget_usd=self.max_budget_usd,
             allow_unpriced=self.allow_unpriced,
+            confirmed_usd=self.confirmed_usd,
         )
 
     def _targets(self) -> tuple[Target, ...]:

@@ -131,6 +131,9 @@ ScheduledBudget = Annotated[float | None, Field(description="What each run may s
 ScheduledAllowUnpriced = Annotated[
     bool, Field(description="Whether a run with a budget may call models whose price is unknown")
 ]
+ScheduledConfirmedUsd = Annotated[
+    float | None, Field(description="Expected cost up to which runs start that may not end within their budget")
+]
 ScheduledTags = list[str]
 ScheduledMetadata = dict[str, MetadataValue]
 
@@ -150,6 +153,7 @@ class ScheduledRunResponse(ResponseModel):
     repeats: int
     max_budget_usd: ScheduledBudget
     allow_unpriced: ScheduledAllowUnpriced
+    confirmed_usd: ScheduledConfirmedUsd
     config: ScheduledRunConfigResponse
 
     @classmethod
@@ -167,6 +171,7 @@ class ScheduledRunResponse(ResponseModel):
             repeats=spec.repeats,
             max_budget_usd=spec.max_budget_usd,
             allow_unpriced=spec.allow_unpriced,
+            confirmed_usd=spec.confirmed_usd,
             config=ScheduledRunConfigResponse.of(spec),
         )
 
@@ -181,6 +186,7 @@ class ScheduledEvalRunResponse(ResponseModel):
     repeats: int
     max_budget_usd: ScheduledBudget
     allow_unpriced: ScheduledAllowUnpriced
+    confirmed_usd: ScheduledConfirmedUsd
     config: ScheduledRunConfigResponse
 
     @classmethod
@@ -193,6 +199,7 @@ class ScheduledEvalRunResponse(ResponseModel):
             repeats=spec.options.repeats,
             max_budget_usd=spec.options.max_budget_usd,
             allow_unpriced=spec.options.allow_unpriced,
+            confirmed_usd=spec.options.confirmed_usd,
             config=ScheduledRunConfigResponse.of(spec.options),
         )
 

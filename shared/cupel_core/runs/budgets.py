@@ -2,13 +2,14 @@
 
 from datetime import datetime
 
+from cupel_core.domain.budgets.confirmation import confirmable_usd, needs_confirmation
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.batches import Batch
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunEventType, RunStatus
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.views import BudgetView
-from cupel_core.errors import Conflict, Invalid
+from cupel_core.errors import ConfirmationRequired, Conflict, Invalid
 from cupel_core.messages import RunRef
 from cupel_core.runs import control
 from cupel_core.runs.estimates import estimate_of, finishing_usd
@@ -17,21 +18,33 @@ from cupel_core.store.snapshots import Snapshot
 
 
 def initial_budget(spec: RunSpec, run: Run, snapshot: Snapshot) -> RunBudget | None:
-    """The budget that a run starts with. Raises Invalid if it calls a model whose price is unknown."""
+    """The budget that a run starts with. Raises what `check_estimate` raises."""
     if spec.max_budget_usd is None:
         return None
-    check_prices(spec, estimate_of(run, snapshot))
+    check_estimate(spec, estimate_of(run, snapshot))
     return RunBudget(spec.max_budget_usd, finishing_usd(run, snapshot), spec.allow_unpriced)
 
 
-def check_prices(spec: RunSpec | Batch, estimate: RunEstimate) -> None:
-    """Raise Invalid if the budget could not limit the calls of a model, because its price is unknown."""
+def check_estimate(spec: RunSpec | Batch, estimate: RunEstimate) -> None:
+    """Raises Invalid if the budget could not limit the calls of a model, because its price is unknown, and
+    ConfirmationRequired for a run that is expected to cost more than its budget, unless the caller has agreed."""
     if estimate.unpriced and not spec.allow_unpriced:
         raise Invalid.field(
             "allowUnpriced",
             f"must be true, or a price must be set: the price of {', '.join(estimate.unpriced)} is unknown, so the "
             "budget would not limit its calls",
         )
+    if spec.max_budget_usd is not None and needs_confirmation(estimate.usd, spec.max_budget_usd, spec.confirmed_usd):
+        raise ConfirmationRequired(_question(estimate, spec.max_budget_usd), estimate)
+
+
+def _question(estimate: RunEstimate, max_usd: float) -> str:
+    usd = estimate.usd
+    return (
+        f"the run is expected to cost ${usd.expected:.6g} (from ${usd.low:.6g} to ${usd.high:.6g}), more than its "
+        f"budget of ${max_usd:g}, so it would be paused before its end; repeat the request with confirmedUsd of at "
+        f"least {confirmable_usd(usd)} to start it"
+    )
 
 
 def get_budget(workspace: str, run_id: str) -> BudgetView:

@@ -1,6 +1,8 @@
 """Estimates of what a run would cost: checks all that a start checks, and writes nothing."""
 
+from dataclasses import replace
 from datetime import datetime
+from math import inf
 
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.run import Run
@@ -11,8 +13,8 @@ from cupel_core.store import snapshots
 
 
 def estimate(workspace: str, spec: RunSpec, now: datetime) -> RunEstimate:
-    """Raises what a start would raise for this specification now."""
-    return estimate_of(*build_run(workspace, spec, now))
+    """Raises what a start would raise for this specification now, except that it must be confirmed."""
+    return estimate_of(*build_run(workspace, replace(spec, confirmed_usd=inf), now))
 
 
 def estimate_run_again(run: Run) -> RunEstimate:

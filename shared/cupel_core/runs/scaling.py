@@ -26,7 +26,7 @@ from cupel_core.ids import content_id
 from cupel_core.resources import personas
 from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import start
-from cupel_core.runs.budgets import check_prices
+from cupel_core.runs.budgets import check_estimate
 from cupel_core.runs.estimates import estimate_cases
 from cupel_core.runs.start import SYSTEM, RunStarted
 from cupel_core.runs.validation import check_required_models, check_size, check_spec
@@ -62,7 +62,7 @@ def start_batch(
         return first
     checked = _check(workspace, batch, now)
     if batch.max_budget_usd is not None:
-        check_prices(batch, _estimate(workspace, batch, checked))
+        check_estimate(batch, _estimate(workspace, batch, checked))
     definition_id = _find_or_create(workspace, batch, checked.evaluators, now)
     spec = batch.spec(definition_id, checked.evaluators)
     return start.start(workspace, spec, idempotency_key, now, started_by, request)

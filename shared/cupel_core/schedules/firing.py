@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.run import StartedBy, StarterType
 from cupel_core.domain.runs.schedules import Firing, Schedule
-from cupel_core.errors import AppError, ClientError, Conflict, NotFound
+from cupel_core.errors import AppError, ClientError, ConfirmationRequired, Conflict, NotFound
 from cupel_core.messages import DueSchedule
 from cupel_core.runs.eval_runs import current_spec
 from cupel_core.runs.spec import scheduled_from_text
@@ -37,6 +37,8 @@ def _fire(schedule: Schedule, scheduled_time: datetime, now: datetime) -> Firing
         return replace(firing, run_id=run_id)
     try:
         firing = replace(firing, run_id=_start_run(schedule, scheduled_time, now))
+    except ConfirmationRequired as refusal:
+        firing = replace(firing, error=refusal.detail)
     except Conflict:
         raise  # Another delivery of this firing is starting the run.
     except ClientError as refusal:

@@ -14,7 +14,8 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action, PauseReason, Run, RunEventType, RunStatus
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.messages import RunRef
+from cupel_core.messages import DueSchedule, RunRef
+from cupel_core.schedules.firing import fire
 from cupel_core.settings import Settings
 from cupel_core.store import budgets, events, runs
 from tests.added_scenarios import add_scenarios
@@ -221,3 +222,76 @@ def test_a_batch_of_a_model_without_a_price_writes_no_definition(client: Client,
     answer = scale(client, models=["custom/other"])
     assert (answer.status, answer.json()["errors"][0]["field"]) == (422, "allowUnpriced")
     assert client.get("/v1/definitions").json()["items"] == before
+
+
+def start_long(client: Client, definition_id: str, **changes: Any) -> Answer:
+    """It is expected to cost more than its budget of a dollar."""
+    return start(client, definition_id, repeats=1_000, maxBudgetUsd=1, **changes)
+
+
+def test_a_start_that_is_expected_to_exceed_its_budget_must_be_confirmed(client: Client, definition_id: str) -> None:
+    answer = start_long(client, definition_id)
+    problem = answer.json()
+    assert (answer.status, problem["type"]) == (409, "urn:cupel:problem:confirmation-required")
+    usd = problem["estimate"]["usd"]
+    assert usd["expected"] > 1
+    assert str(usd["expected"]) in problem["detail"]
+    assert client.get("/v1/runs").json()["items"] == []
+
+
+def test_the_confirmed_amount_must_cover_the_estimate(client: Client, definition_id: str) -> None:
+    expected = start_long(client, definition_id).json()["estimate"]["usd"]["expected"]
+    assert start_long(client, definition_id, confirmedUsd=expected - 0.000001).status == 409
+    assert start_long(client, definition_id, confirmedUsd=expected).status == 201
+
+
+def test_a_refused_start_leaves_its_idempotency_key_free(client: Client, definition_id: str) -> None:
+    key = {"Idempotency-Key": "k-1"}
+    body = {"definitionId": definition_id, "models": ["custom/m"], "maxBudgetUsd": 1, "repeats": 1_000}
+    assert client.post("/v1/runs", body, headers=key).status == 409
+    assert client.post("/v1/runs", {**body, "confirmedUsd": 1_000}, headers=key).status == 201
+
+
+def test_only_the_expected_cost_must_be_confirmed(client: Client, definition_id: str) -> None:
+    body = {"definitionId": definition_id, "models": ["custom/m"], "repeats": 1_000}
+    usd = client.post("/v1/runs/estimate", body).json()["usd"]
+    assert usd["high"] > 1.01 * usd["expected"]
+    assert client.post("/v1/runs", {**body, "maxBudgetUsd": 1.01 * usd["expected"]}).status == 201
+
+
+def test_an_estimate_needs_no_confirmation(client: Client, definition_id: str) -> None:
+    body = {"definitionId": definition_id, "models": ["custom/m"], "maxBudgetUsd": 1, "repeats": 1_000}
+    answer = client.post("/v1/runs/estimate", body)
+    assert (answer.status, answer.json()["usd"]["expected"] > 1) == (200, True)
+
+
+def test_a_batch_that_must_be_confirmed_writes_no_definition(client: Client, definition_id: str) -> None:
+    before = client.get("/v1/definitions").json()["items"]
+    refused = scale(client, count=1_000, maxBudgetUsd=0.01)
+    assert refused.json()["type"] == "urn:cupel:problem:confirmation-required"
+    assert client.get("/v1/definitions").json()["items"] == before
+    agreed = refused.json()["estimate"]["usd"]["expected"]
+    assert scale(client, count=1_000, maxBudgetUsd=0.01, confirmedUsd=agreed).status == 201
+
+
+def test_a_schedule_of_runs_that_exceed_their_budget_must_be_confirmed(client: Client, definition_id: str) -> None:
+    run = {"definitionId": definition_id, "models": ["custom/m"], "maxBudgetUsd": 1, "repeats": 1_000}
+    body = {"name": "nightly", "expression": "rate(1 day)", "run": run}
+    refused = client.post("/v1/schedules", body)
+    assert refused.json()["type"] == "urn:cupel:problem:confirmation-required"
+    run["confirmedUsd"] = refused.json()["estimate"]["usd"]["expected"]
+    created = client.post("/v1/schedules", body)
+    assert (created.status, created.json()["run"]["confirmedUsd"]) == (201, run["confirmedUsd"])
+
+
+def test_a_firing_beyond_what_was_confirmed_starts_nothing_and_says_why(client: Client, definition_id: str) -> None:
+    run = {"definitionId": definition_id, "models": ["custom/m"], "maxBudgetUsd": 1, "repeats": 1_000}
+    body = {"name": "nightly", "expression": "rate(1 day)", "run": {**run, "confirmedUsd": 1_000}}
+    schedule_id = client.post("/v1/schedules", body).json()["id"]
+    dearer = [{"model": "m", "inputUsdPerMillion": 1_000, "outputUsdPerMillion": 10_000}]
+    client.put("/v1/providers/custom", {"baseUrl": "http://127.0.0.1:1/v1", "prices": dearer})
+    due = DueSchedule.model_validate({"workspace": "acme", "scheduleId": schedule_id, "scheduledTime": "x"})
+    firing = fire(due, NOW)
+    assert firing is not None
+    assert firing.run_id is None
+    assert "expected to cost" in (firing.error or "")

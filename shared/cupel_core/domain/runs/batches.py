@@ -43,6 +43,7 @@ class Batch:
     report: bool = False
     max_budget_usd: float | None = None
     allow_unpriced: bool = False
+    confirmed_usd: float | None = None
 
     @property
     def repeats(self) -> int:
@@ -106,6 +107,7 @@ class Batch:
             scale=True,
             max_budget_usd=self.max_budget_usd,
             allow_unpriced=self.allow_unpriced,
+            confirmed_usd=self.confirmed_usd,
         )
 
 

@@ -24,6 +24,7 @@ _ADDED = frozenset(
         "scale",
         "max_budget_usd",
         "allow_unpriced",
+        "confirmed_usd",
     }
 )
 
@@ -72,6 +73,8 @@ class RunSpec:
     """What may be spent; no limit if None."""
     allow_unpriced: bool = False
     """Whether a run with a budget may call models whose price is unknown."""
+    confirmed_usd: float | None = None
+    """The greatest expected cost that the caller has agreed to, although it exceeds the budget."""
 
     def to_json(self) -> dict[str, Any]:
         """As stored with an idempotency key and in a schedule, where `grader_config` is called `evaluation`.
@@ -121,6 +124,7 @@ class EvalRunOptions:
     labels: LabelChanges = field(default_factory=LabelChanges)
     max_budget_usd: float | None = None
     allow_unpriced: bool = False
+    confirmed_usd: float | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,112 @@
+"""Runs that are expected to cost more than their budget, against the real API function."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cupel.cli import app
+from cupel.client import Client
+from cupel.session import Session
+from cupel_core.settings import Settings
+from tests.unit.api.client import Client as ApiClient
+from tests.unit.api.client import api_transport
+
+DEFINITION = """
+name: hello
+content:
+  system: Be brief.
+scenarios:
+  - name: one
+    prompt: Hi there
+"""
+OPTIONS = ("--models", "sim/steady", "--repeats", "1000", "--budget", "0.01")
+type Invoke = Callable[..., Any]
+
+
+@pytest.fixture
+def definition(tmp_path: Path) -> str:
+    path = tmp_path / "hello.yaml"
+    path.write_text(DEFINITION)
+    return str(path)
+
+
+@pytest.fixture
+def api(cloud: Settings) -> ApiClient:
+    client = ApiClient(None)
+    client.token = client.issue()
+    prices = [{"model": None, "inputUsdPerMillion": 10, "outputUsdPerMillion": 10}]
+    assert client.put("/v1/providers/sim", {"prices": prices}).status == 200
+    return client
+
+
+@pytest.fixture
+def cupel(api: ApiClient) -> Invoke:
+    def connect() -> Client:
+        return Client("http://api.test", api.token or "", transport=api_transport(api))
+
+    def invoke(*arguments: str, answer: str | None = None) -> Any:
+        session = Session(connect=connect, can_ask=lambda: answer is not None)
+        return CliRunner().invoke(app, list(arguments), obj=session, input=answer)
+
+    return invoke
+
+
+def started(api: ApiClient) -> int:
+    return len(api.get("/v1/runs").json()["items"])
+
+
+def test_a_yes_starts_the_run(cupel: Invoke, api: ApiClient, definition: str) -> None:
+    result = cupel("run", definition, *OPTIONS, answer="y\n")
+    assert (result.exit_code, started(api)) == (0, 1)
+    assert "exceeds the budget" in result.stderr
+
+
+def test_a_no_starts_nothing(cupel: Invoke, api: ApiClient, definition: str) -> None:
+    assert (cupel("run", definition, *OPTIONS, answer="n\n").exit_code, started(api)) == (1, 0)
+
+
+def test_without_a_terminal_the_amount_is_named(cupel: Invoke, api: ApiClient, definition: str) -> None:
+    result = cupel("run", definition, *OPTIONS)
+    assert (result.exit_code, started(api)) == (2, 0)
+    assert "--budget: the estimate of $" in result.stderr
+    assert "--yes starts it all the same" in result.stderr
+
+
+def test_yes_starts_it_without_a_question(cupel: Invoke, api: ApiClient, definition: str) -> None:
+    result = cupel("run", definition, *OPTIONS, "--yes")
+    assert (result.exit_code, started(api)) == (0, 1)
+    assert "started because of --yes" in result.stderr
+
+
+def test_a_run_within_its_budget_asks_nothing(cupel: Invoke, api: ApiClient, definition: str) -> None:
+    result = cupel("run", definition, "--models", "sim/steady", "--budget", "100")
+    assert (result.exit_code, started(api), "exceeds" in result.stderr) == (0, 1, False)
+
+
+def test_a_batch_asks_too(cupel: Invoke, api: ApiClient) -> None:
+    batch = ("scale", "--model", "sim/steady", "--message", "Hi", "-n", "1000", "--budget", "0.01")
+    assert (cupel(*batch).exit_code, started(api)) == (2, 0)
+    assert (cupel(*batch, "--yes").exit_code, started(api)) == (0, 1)
+
+
+def test_a_schedule_asks_too(cupel: Invoke, api: ApiClient, definition: str) -> None:
+    schedule = ("schedules", "create", definition, "--name", "nightly", *OPTIONS, "--rate", "1 day")
+    assert cupel(*schedule).exit_code == 2
+    result = cupel(*schedule, "--yes")
+    assert result.exit_code == 0, result.output
+    [created] = api.get("/v1/schedules").json()["items"]
+    assert created["run"]["confirmedUsd"] > 0.01
+
+
+def test_an_evaluation_in_this_process_asks_too(
+    cupel: Invoke, definition: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    result = cupel(
+        "run", definition, "--in-process", "--models", "openai/gpt-5-mini", "--repeats", "100", "--budget", "0.0001"
+    )
+    assert result.exit_code == 2
+    assert "--budget: the estimate of $" in result.stderr
