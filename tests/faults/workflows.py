@@ -128,7 +128,7 @@ def _damaged(context: WorkflowContext) -> Run:
 
 def _budgeted(context: WorkflowContext) -> Run:
     """The budget is used up on the way, and raised. Summaries are paid from it, too."""
-    budget = {"maxBudgetUsd": BUDGET_USD, "config": {"params": {"maxOutputTokens": 400}}}
+    budget = {"maxBudgetUsd": BUDGET_USD, "confirmedUsd": 1_000, "config": {"params": {"maxOutputTokens": 400}}}
     run = context.run_to_end(context.start_run(context.conversations, **budget), TERMINAL | {RunStatus.PAUSED})
     if run.status is not RunStatus.PAUSED:
         raise AssertionError(f"the run was not paused by its budget, but is {run.status}")

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from random import Random
 from typing import Any
 
@@ -172,7 +173,7 @@ class _Schedule:
             len(self._plan.spec["targets"]) == self._plan.spec["repeats"] == 1
         )
         shares = self._plan.budget_shares
-        budget = {"max_budget_usd": self._plan.budget_usd(shares[0])} if shares else {}
+        budget = {"max_budget_usd": self._plan.budget_usd(shares[0]), "confirmed_usd": inf} if shares else {}
         spec = RunSpec(definition_id=definition.head.id, **self._plan.spec, **budget)
         self._scheduler.log(f"{self._plan}")
         for number in range(self._scheduler.rng.choice((1, 1, 2, 3))):

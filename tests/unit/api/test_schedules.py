@@ -76,6 +76,9 @@ def test_a_schedule_is_created_and_returned(client: Client, definition_id: str) 
         "priority": "NORMAL",
         "experimentId": None,
         "repeats": 3,
+        "maxBudgetUsd": None,
+        "allowUnpriced": False,
+        "confirmedUsd": None,
         "config": {
             "temperature": None,
             "params": {},
