@@ -19,6 +19,7 @@ from cupel.terminal import NO_VALUE
 app = typer.Typer(help="List providers and configure their keys, addresses and limits.", invoke_without_command=True)
 
 
+_PRICE_FIELDS = ("inputUsdPerMillion", "outputUsdPerMillion", "cachedInputUsdPerMillion", "usdPerCall")
 _SETTINGS = (
     "baseUrl",
     "apiKey",
@@ -170,14 +171,13 @@ def _price_change(prices: list[str], forget: bool) -> Json:
 def _parse_price(text: str) -> Json:
     model, _, amounts = text.rpartition("=")
     try:
-        per_input, per_output = map(float, amounts.split(","))
-    except ValueError:  # also if there are not two
-        raise UsageError(f"--price: {text} is not a model and two prices, such as llama3.3=0.2,0.6") from None
-    return {
-        "model": None if model == "*" else model,
-        "inputUsdPerMillion": per_input,
-        "outputUsdPerMillion": per_output,
-    }
+        figures = [float(amount) if amount else None for amount in amounts.split(",")]
+    except ValueError:
+        figures = []
+    if not 2 <= len(figures) <= len(_PRICE_FIELDS) or None in figures[:2]:
+        raise UsageError(f"--price: {text} is not a model and two prices, such as llama3.3=0.2,0.6")
+    given = zip(_PRICE_FIELDS, figures, strict=False)
+    return {"model": None if model == "*" else model, **without_none(**dict(given))}
 
 
 def _api_key_change(from_stdin: bool, from_variable: str | None, forget: bool) -> Json:

@@ -1,6 +1,7 @@
 """Access to providers: from the caller's options, else from the variables that the providers' own libraries read."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from cupel.environment import read_variable
@@ -94,7 +95,7 @@ def _read_prices(provider: Provider, prices: object) -> tuple[ModelPrice, ...]:
 def _is_price(value: object) -> bool:
     return (
         isinstance(value, tuple | list)
-        and len(value) == 2
+        and 2 <= len(value) <= len(fields(ModelPrice)) - 1
         and all(isinstance(each, int | float) and not isinstance(each, bool) and each >= 0 for each in value)
     )
 

@@ -50,10 +50,11 @@ class ChargedCalls:
         async with self._charge(bound.nano_usd, request.role) as call:
             reply = await self._attempt(account, model, request, timeout_seconds)
             cost = prices.spend_of(account, model, reply).cost_usd
+            amount = nano_usd(cost or 0.0)
             if reply.usage == Usage() and not reply.cost_usd and reply.cached_duration_ms is None:
-                call.note_cost(bound.nano_usd, is_certain=False)
+                call.note_cost(bound.nano_usd, is_certain=amount == bound.nano_usd)
             else:
-                call.note_cost(nano_usd(cost or 0.0))
+                call.note_cost(amount)
             self._allowance.outputs.note(model, reply.usage.output_tokens)
             return reply
 

@@ -1,9 +1,9 @@
 """Model providers, as a workspace has configured them, and their models."""
 
-from typing import Annotated, cast
+from typing import Annotated, Self, cast
 
 import orjson
-from pydantic import AfterValidator, Field, FiniteFloat, SecretStr, StringConstraints
+from pydantic import AfterValidator, Field, FiniteFloat, SecretStr, StringConstraints, model_validator
 
 from cupel_core.contract.common import RequestModel, ResponseModel, example
 from cupel_core.contract.fields import SINGLE_LINE, Flag, ProviderUrl, is_visible_ascii
@@ -40,6 +40,7 @@ PerMinute = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]
 
 
 UsdPerMillion = Annotated[FiniteFloat, Field(strict=True, ge=0, le=1_000_000)]
+UsdPerCall = Annotated[FiniteFloat, Field(strict=True, ge=0, le=10_000)]
 
 
 class ProviderPrice(RequestModel):
@@ -51,6 +52,20 @@ class ProviderPrice(RequestModel):
     ] = None
     input_usd_per_million: UsdPerMillion
     output_usd_per_million: UsdPerMillion
+    cached_input_usd_per_million: Annotated[
+        UsdPerMillion | None,
+        Field(description="Of input tokens that the provider's cache of prompts had; like others if null"),
+    ] = None
+    usd_per_call: Annotated[
+        UsdPerCall, Field(description="Of each call beside its tokens, such as one of an agent that reports none")
+    ] = 0.0
+
+    @model_validator(mode="after")
+    def _is_discounted(self) -> Self:
+        cached = self.cached_input_usd_per_million
+        if cached is not None and cached > self.input_usd_per_million:
+            raise ValueError("must have a cachedInputUsdPerMillion that is at most inputUsdPerMillion")
+        return self
 
 
 class ProviderPriceResponse(ResponseModel):
@@ -59,6 +74,11 @@ class ProviderPriceResponse(ResponseModel):
     model: str | None
     input_usd_per_million: float
     output_usd_per_million: float
+    cached_input_usd_per_million: Annotated[
+        float | None,
+        Field(description="Of input tokens that the provider's prompt cache had; null for no discount"),
+    ]
+    usd_per_call: Annotated[float, Field(description="Of each call beside its tokens")]
 
 
 def _distinct(prices: list[ProviderPrice] | None) -> list[ProviderPrice] | None:

@@ -65,10 +65,21 @@ class MessageResponse(ResponseModel):
 class TokenUsageResponse(ResponseModel):
     input_tokens: int
     output_tokens: int
+    cached_input_tokens: Annotated[
+        int, Field(description="Of the input tokens, those that the provider's cache of prompts had; they cost less")
+    ]
+    cache_write_tokens: Annotated[
+        int, Field(description="Of the input tokens, those that the provider has written to its cache of prompts")
+    ]
 
     @classmethod
     def of(cls, usage: Usage) -> "TokenUsageResponse":
-        return cls(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+        return cls(
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cached_input_tokens=usage.cached_input_tokens,
+            cache_write_tokens=usage.cache_write_tokens,
+        )
 
 
 class SpendResponse(ResponseModel):

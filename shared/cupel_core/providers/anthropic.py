@@ -196,8 +196,9 @@ class _Tokens(BaseModel):
     cache_read_input_tokens: TokenCount = 0
 
     @property
-    def total_input(self) -> int:
-        return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
+    def usage(self) -> Usage:
+        read, written = self.cache_read_input_tokens, self.cache_creation_input_tokens
+        return Usage(self.input_tokens + read + written, self.output_tokens, read, written)
 
 
 class _Message(BaseModel):
@@ -211,7 +212,7 @@ def parse(body: object) -> Reply:
     message = _Message.model_validate(body)
     if message.stop_reason == "refusal":
         raise content_filtered_error("stop_reason refusal")
-    usage = Usage(message.usage.total_input, message.usage.output_tokens)
+    usage = message.usage.usage
     calls = [block for block in message.content if block.type == "tool_use" and block.input is not None]
     answers = [_json(block) for block in calls if block.name == ANSWER_TOOL]
     text = answers[0] if answers else "".join(block.text for block in message.content if block.type == "text")

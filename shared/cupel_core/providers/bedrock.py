@@ -257,6 +257,11 @@ class _Tokens(CamelModel):
     cache_read_input_tokens: TokenCount = 0
     cache_write_input_tokens: TokenCount = 0
 
+    @property
+    def usage(self) -> Usage:
+        read, written = self.cache_read_input_tokens, self.cache_write_input_tokens
+        return Usage(self.input_tokens + read + written, self.output_tokens, read, written)
+
 
 class _ConverseResponse(CamelModel):
     output: _Output
@@ -270,9 +275,7 @@ def parse(body: object) -> Reply:
     if reply.stop_reason in _FILTERED:
         raise content_filtered_error(f"stopReason {reply.stop_reason}")
     text = "".join(block.text for block in reply.output.message.content)
-    tokens = reply.usage
-    input_tokens = tokens.input_tokens + tokens.cache_read_input_tokens + tokens.cache_write_input_tokens
-    usage = Usage(input_tokens, tokens.output_tokens)
+    usage = reply.usage.usage
     calls = (block.tool_use for block in reply.output.message.content if block.tool_use)
     own = tuple(ToolCall(call.tool_use_id, call.name, orjson.dumps(call.input).decode()) for call in calls)
     return Reply(text, None, usage, reply.stop_reason, tool_calls=own)

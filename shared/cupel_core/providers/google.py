@@ -175,6 +175,13 @@ class _Tokens(CamelModel):
     prompt_token_count: TokenCount = 0
     candidates_token_count: TokenCount = 0
     thoughts_token_count: TokenCount = 0
+    cached_content_token_count: TokenCount = 0
+    """Part of the prompt's."""
+
+    @property
+    def usage(self) -> Usage:
+        output = self.candidates_token_count + self.thoughts_token_count
+        return Usage(self.prompt_token_count, output, self.cached_content_token_count)
 
 
 class _GenerateContentResponse(CamelModel):
@@ -194,10 +201,8 @@ def parse(body: object) -> Reply:
     if candidate.finish_reason in _FILTERED:
         raise content_filtered_error(f"finishReason {candidate.finish_reason}")
     text = "".join(part.text for part in candidate.content.parts if not part.thought)
-    tokens = response.usage_metadata
-    usage = Usage(tokens.prompt_token_count, tokens.candidates_token_count + tokens.thoughts_token_count)
     calls = tuple(_calls(candidate.content.parts))
-    return Reply(text, response.model_version, usage, candidate.finish_reason, tool_calls=calls)
+    return Reply(text, response.model_version, response.usage_metadata.usage, candidate.finish_reason, tool_calls=calls)
 
 
 def _calls(parts: tuple[_Part, ...]) -> Iterator[ToolCall]:

@@ -183,11 +183,23 @@ class _Choice(BaseModel):
     finish_reason: str | None = None
 
 
+class _PromptDetails(BaseModel):
+    cached_tokens: TokenCount = 0
+
+
 class _Tokens(BaseModel):
     prompt_tokens: TokenCount = 0
     completion_tokens: TokenCount = 0
+    prompt_tokens_details: _PromptDetails | None = None
+    prompt_cache_hit_tokens: TokenCount = 0
+    """DeepSeek's name for the cached ones."""
     cost: ReportedCost = None
     """In US dollars, as OpenRouter and Perplexity report it."""
+
+    @property
+    def usage(self) -> Usage:
+        details = self.prompt_tokens_details.cached_tokens if self.prompt_tokens_details else 0
+        return Usage(self.prompt_tokens, self.completion_tokens, details or self.prompt_cache_hit_tokens)
 
 
 class _FailedChoice(BaseModel):
@@ -217,11 +229,10 @@ def parse(body: object) -> Reply:
     if choice.finish_reason == "content_filter":
         raise content_filtered_error("finish_reason content_filter")
     tokens = completion.usage or _Tokens()
-    usage = Usage(tokens.prompt_tokens, tokens.completion_tokens)
     return Reply(
         choice.message.text,
         completion.model,
-        usage,
+        tokens.usage,
         choice.finish_reason,
         tool_calls=_calls(choice.message),
         cost_usd=tokens.cost,

@@ -135,12 +135,22 @@ class _FailedResponse(BaseModel):
     error: object = None
 
 
+class _InputDetails(BaseModel):
+    cached_tokens: TokenCount = 0
+
+
 class _Tokens(BaseModel):
     """Reasoning tokens are part of the output, and cached ones of the input."""
 
     input_tokens: TokenCount = 0
     output_tokens: TokenCount = 0
+    input_tokens_details: _InputDetails | None = None
     cost: ReportedCost = None
+
+    @property
+    def usage(self) -> Usage:
+        cached = self.input_tokens_details.cached_tokens if self.input_tokens_details else 0
+        return Usage(self.input_tokens, self.output_tokens, cached)
 
 
 class _ResponseObject(BaseModel):
@@ -159,7 +169,7 @@ def parse(body: object) -> Reply:
     return Reply(
         "".join(item.message for item in response.output),
         response.model,
-        Usage(tokens.input_tokens, tokens.output_tokens),
+        tokens.usage,
         _finish_reason(response),
         tool_calls=tuple(_calls(response.output)),
         cost_usd=tokens.cost,

@@ -57,9 +57,7 @@ def cost_usd(model: str, usage: Usage, account: Account | None = None) -> float 
     The account's own prices take precedence over the price list, and over simulated models being free.
     """
     if account is not None and (own := account.price_of(model_name_of(model))) is not None:
-        return (
-            usage.input_tokens * own.input_usd_per_million + usage.output_tokens * own.output_usd_per_million
-        ) / 1_000_000
+        return own.cost_usd(usage)
     if provider_of(model).name == "sim":
         return 0.0
     priced_model = _find_price(model)
@@ -67,7 +65,9 @@ def cost_usd(model: str, usage: Usage, account: Account | None = None) -> float 
         return None
     from genai_prices import Usage as PricedUsage
 
-    priced_usage = PricedUsage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+    cached = {"cache_read_tokens": usage.cached_input_tokens, "cache_write_tokens": usage.cache_write_tokens}
+    counts = {name: count for name, count in cached.items() if count}
+    priced_usage = PricedUsage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, **counts)
     priced_provider, info = priced_model
     return float(info.calc_price(priced_usage, priced_provider).total_price)
 

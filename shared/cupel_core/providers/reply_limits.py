@@ -64,8 +64,16 @@ def bounded_reply(reply: Reply) -> Reply:
         finish_reason=_label(reply.finish_reason),
         thread_id=reply.thread_id and storable(reply.thread_id),
         tool_calls=_tool_calls(reply.tool_calls),
-        usage=Usage(token_count(reply.usage.input_tokens), token_count(reply.usage.output_tokens)),
+        usage=_usage(reply.usage),
     )
+
+
+def _usage(reported: Usage) -> Usage:
+    """No more cached tokens than there are in the prompt: they would have a negative price."""
+    total = token_count(reported.input_tokens)
+    cached = min(total, token_count(reported.cached_input_tokens))
+    written = min(total - cached, token_count(reported.cache_write_tokens))
+    return Usage(total, token_count(reported.output_tokens), cached, written)
 
 
 def _check_length(what: str, text: str, limit: int) -> None:

@@ -50,7 +50,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         "turns": state.turns,
         "toolRounds": [state.tool_rounds, state.open_rounds],
         "stopReason": state.stop_reason,
-        "usage": [state.usage.input_tokens, state.usage.output_tokens],
+        "usage": _usage_list(state.usage),
         "durationMs": state.duration_ms,
         "costUsd": state.cost_usd,
         "modelVersion": state.model_version,
@@ -85,6 +85,12 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
             raise
         if item.content_key is not None:
             blobs.delete(item.content_key)
+
+
+def _usage_list(usage: Usage) -> list[int]:
+    """Without cached tokens if there are none, as earlier releases read it."""
+    figures = [usage.input_tokens, usage.output_tokens, usage.cached_input_tokens, usage.cache_write_tokens]
+    return figures if usage.uses_cache else figures[:2]
 
 
 def erase(ref: RunRef, index: int, retry_round: int, now: datetime) -> None:

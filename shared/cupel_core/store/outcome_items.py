@@ -224,8 +224,7 @@ def _fill_transcript(item: OutcomeItem, transcript: Transcript) -> None:
     item.body |= {
         "modelVersion": state.model_version,
         "turnCount": state.turns,
-        "inputTokens": state.usage.input_tokens,
-        "outputTokens": state.usage.output_tokens,
+        **state.usage.to_json(),
         "durationMs": state.duration_ms,
         "costUsd": state.cost_usd,
         "contentExpiresAt": expires and to_iso(expires),
@@ -293,7 +292,7 @@ def _conversation(body: dict[str, Any], content: dict[str, Any]) -> Conversation
         turns=body["turnCount"],
         tool_rounds=body.get("toolRounds", 0),
         stop_reason=StopReason(body["stopReason"]) if "stopReason" in body else None,
-        usage=Usage(body["inputTokens"], body["outputTokens"]),
+        usage=Usage.from_json(body),
         duration_ms=body["durationMs"],
         cost_usd=body["costUsd"],
         model_version=body["modelVersion"],

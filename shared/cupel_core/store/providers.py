@@ -10,6 +10,9 @@ from cupel_core.errors import Conflict
 from cupel_core.store import keys
 from cupel_core.store.table import RevisedItem
 
+_LEAST_FIGURES = 3
+"""Of a stored price: the model, and what input and output cost."""
+
 
 @dataclass(frozen=True)
 class StoredProvider:
@@ -56,9 +59,18 @@ def update(workspace: str, name: str, changes: dict[str, Any], before: StoredPro
     """
     item = ProviderItem(keys.provider(workspace), name)
     if changes.get("prices") is not None:
-        changes = {**changes, "prices": [astuple(price) for price in changes["prices"]]}
+        changes = {**changes, "prices": [_price_list(price) for price in changes["prices"]]}
     if not item.change(changes, None if before is None else before.revision):
         raise Conflict("the provider was changed at the same time; read it and try again")
+
+
+def _price_list(price: ModelPrice) -> list[str | float | None]:
+    """Without the figures at its end that are defaults, as earlier releases read it."""
+    figures = list(astuple(price))
+    defaults = astuple(ModelPrice(None, 0.0, 0.0))
+    while len(figures) > _LEAST_FIGURES and figures[-1] == defaults[len(figures) - 1]:
+        figures.pop()
+    return figures
 
 
 def _stored(item: ProviderItem) -> StoredProvider:

@@ -131,7 +131,13 @@ def server(client: Client, name: str, **changes: Any) -> dict[str, Any]:
 
 
 def test_a_workspace_has_several_servers_each_with_its_own_key_limits_and_prices(client: Client) -> None:
-    price = {"model": "llama", "inputUsdPerMillion": 0.2, "outputUsdPerMillion": 0.6}
+    amounts = {
+        "inputUsdPerMillion": 0.2,
+        "outputUsdPerMillion": 0.6,
+        "cachedInputUsdPerMillion": None,
+        "usdPerCall": 0.0,
+    }
+    price = {"model": "llama", **amounts}
     server(client, "custom-gpu", apiKey=KEY, maxParallelRequests=7)
     server(client, "custom-laptop", prices=[price])
     items = {item["name"]: item for item in client.get("/v1/providers").json()["items"]}
@@ -195,6 +201,21 @@ def test_models_with_a_price_of_ones_own_are_listed_with_it(client: Client) -> N
     server(client, "custom-gpu", prices=prices)
     (model,) = client.get("/v1/models", query={"provider": "custom-gpu"}).json()["items"]
     assert (model["id"], model["inputUsdPerMillion"], model["usable"]) == ("custom-gpu/llama", 0.2, True)
+
+
+def test_prices_may_have_one_of_cached_input_and_one_of_a_call(client: Client) -> None:
+    price = {"model": "m", "inputUsdPerMillion": 1.0, "outputUsdPerMillion": 2.0}
+    full = {**price, "cachedInputUsdPerMillion": 0.1, "usdPerCall": 0.02}
+    per_call = {**price, "model": None, "usdPerCall": 0.5}
+    told = client.put("/v1/providers/openai", {"prices": [full, per_call]}).json()["prices"]
+    assert told == [full, {**per_call, "cachedInputUsdPerMillion": None}]
+    assert client.get("/v1/providers/openai").json()["prices"] == told
+
+
+def test_cached_input_is_not_dearer_than_other_input(client: Client) -> None:
+    price = {"inputUsdPerMillion": 1, "outputUsdPerMillion": 2, "cachedInputUsdPerMillion": 1.5}
+    refused = client.put("/v1/providers/openai", {"prices": [price]})
+    assert (refused.status, "at most inputUsdPerMillion" in refused.text) == (422, True)
 
 
 @pytest.mark.parametrize(

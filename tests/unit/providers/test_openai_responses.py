@@ -147,7 +147,7 @@ def response(*content: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def test_a_reply() -> None:
-    expected = Reply("Rating: 4", "gpt-5-pro-2025-10-06", Usage(19, 30), "stop")
+    expected = Reply("Rating: 4", "gpt-5-pro-2025-10-06", Usage(19, 30, 4), "stop")
     assert openai_responses.parse(response(text("Rating: "), text("4"))) == expected
 
 

@@ -71,3 +71,24 @@ def test_the_price_list_has_a_version() -> None:
 def test_the_price_list_is_not_imported_with_the_module() -> None:
     program = "import sys, cupel_core.providers.prices; sys.exit('genai_prices' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_cached_input_costs_what_the_list_says() -> None:
+    assert prices.cost_usd("openai/gpt-4o-mini", Usage(1_000_000, 0, 1_000_000)) == pytest.approx(0.075)
+    assert prices.cost_usd("openai/gpt-4o-mini", Usage(1_000_000, 0, 500_000)) == pytest.approx(0.1125)
+
+
+def test_input_written_to_a_cache_may_cost_more() -> None:
+    plain = prices.cost_usd("anthropic/claude-sonnet-4-5", Usage(1_000, 0)) or 0.0
+    assert prices.cost_usd("anthropic/claude-sonnet-4-5", Usage(1_000, 0, 0, 1_000)) == pytest.approx(1.25 * plain)
+
+
+@pytest.mark.parametrize(("cached", "cost"), [(None, 10.0), (1.0, 5.5)])
+def test_own_prices_may_have_one_of_cached_input(cached: float | None, cost: float) -> None:
+    account = Account("custom", "", prices=(ModelPrice(None, 10.0, 20.0, cached),))
+    assert prices.cost_usd("custom/m", Usage(1_000_000, 0, 500_000), account) == pytest.approx(cost)
+
+
+def test_own_prices_may_have_one_of_a_call() -> None:
+    account = Account("connector", "", prices=(ModelPrice(None, 0.0, 0.0, None, 0.02),))
+    assert prices.cost_usd("connector/con_1", Usage(), account) == 0.02

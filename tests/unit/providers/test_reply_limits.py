@@ -61,6 +61,11 @@ async def test_wrong_counts_do_not_lose_an_answer() -> None:
     assert (reply.text, reply.usage) == ("yes", Usage(0, 0))
 
 
+def test_no_more_tokens_are_cached_than_there_are() -> None:
+    reply = Reply("Hi", usage=Usage(100, 5, 300, 300))
+    assert bounded_reply(reply).usage == Usage(100, 5, 100, 0)
+
+
 async def test_an_answer_that_is_too_long_is_an_error_that_is_not_retried() -> None:
     with pytest.raises(ProviderError, match="at most 1,000,000") as raised:
         await _reply(content="a" * 1_000_001)

@@ -95,7 +95,7 @@ def test_a_response_without_token_counts_is_accepted() -> None:
 
 
 def test_anthropic_counts_what_the_cache_served_as_input() -> None:
-    expected = Reply("Rating: 4", "claude-haiku-4-5-20251001", Usage(112, 6), "end_turn")
+    expected = Reply("Rating: 4", "claude-haiku-4-5-20251001", Usage(112, 6, 100), "end_turn")
     assert anthropic.parse(message([{"type": "text", "text": "Rating: 4"}])) == expected
 
 
@@ -152,3 +152,40 @@ def test_google_without_candidates_is_the_providers_error() -> None:
     with pytest.raises(ProviderError) as caught:
         google.parse({"usageMetadata": {}})
     assert caught.value.code is ProbeErrorCode.PROVIDER_ERROR
+
+
+def with_cached(body: dict[str, Any], key: str, **counts: Any) -> dict[str, Any]:
+    return {**body, key: {**body[key], **counts}}
+
+
+@pytest.mark.parametrize(
+    ("parse", "body", "usage"),
+    [
+        (
+            openai.parse,
+            with_cached(chat({"content": "Hi"}), "usage", prompt_tokens_details={"cached_tokens": 16}),
+            Usage(19, 10, 16),
+        ),
+        (openai.parse, with_cached(chat({"content": "Hi"}), "usage", prompt_cache_hit_tokens=12), Usage(19, 10, 12)),
+        (openai.parse, with_cached(chat({"content": "Hi"}), "usage", prompt_tokens_details=None), Usage(19, 10)),
+        (
+            anthropic.parse,
+            with_cached(message([{"type": "text", "text": "Hi"}]), "usage", cache_creation_input_tokens=30),
+            Usage(142, 6, 100, 30),
+        ),
+        (
+            google.parse,
+            with_cached(generated([{"text": "Hi"}]), "usageMetadata", cachedContentTokenCount=6),
+            Usage(8, 25, 6),
+        ),
+        (
+            bedrock.parse,
+            with_cached(converse("Hi"), "usage", cacheReadInputTokens=40, cacheWriteInputTokens=5),
+            Usage(52, 3, 40, 5),
+        ),
+    ],
+)
+def test_input_tokens_that_the_providers_cache_had_are_told_apart(
+    parse: Any, body: dict[str, Any], usage: Usage
+) -> None:
+    assert parse(body).usage == usage

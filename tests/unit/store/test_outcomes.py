@@ -101,6 +101,15 @@ def test_the_prompt_of_a_simulated_user_is_read_as_it_was_recorded_and_is_conten
     assert recorded.without_content().conversation.simulated_user_prompt is None
 
 
+def test_cached_tokens_are_read_as_they_were_recorded(cloud: Settings) -> None:
+    state = replace(transcript(0).conversation, usage=Usage(100, 5, 60, 20), judge_spend=Spend(1, Usage(9, 1, 8), 0.1))
+    recorded = replace(transcript(0), conversation=state)
+    store_outcomes(run(), 1, [recorded])
+    checkpoints.save(REF, 0, 1, state, NOW)
+    assert outcomes.get(REF, 0) == recorded
+    assert checkpoints.load(REF, 0, 1, NOW) == state
+
+
 def test_a_checkpoint_has_the_rounds_of_tools(cloud: Settings) -> None:
     state = ConversationState((), turns=1, tool_rounds=3, open_rounds=2, stop_reason=StopReason.MAX_TOOL_ROUNDS)
     checkpoints.save(REF, 0, 1, state, NOW)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import TypedDict
 
+from cupel_core.domain.turns.model_request import Usage
+
 
 @dataclass(frozen=True)
 class ModelPrice:
@@ -12,6 +14,19 @@ class ModelPrice:
     """The provider's own name; None for all models without a price of their own."""
     input_usd_per_million: float
     output_usd_per_million: float
+    cached_input_usd_per_million: float | None = None
+    """Of input tokens that the provider's cache of prompts had; None if they cost as much as others."""
+    usd_per_call: float = 0.0
+    """Beside its tokens, or of an agent that reports none."""
+
+    def cost_usd(self, usage: Usage) -> float:
+        cached = usage.cached_input_tokens if self.cached_input_usd_per_million is not None else 0
+        per_million = (
+            (usage.input_tokens - cached) * self.input_usd_per_million
+            + cached * (self.cached_input_usd_per_million or 0.0)
+            + usage.output_tokens * self.output_usd_per_million
+        )
+        return per_million / 1_000_000 + self.usd_per_call
 
 
 class ProviderChanges(TypedDict, total=False):

@@ -89,14 +89,13 @@ class Spend:
     def to_json(self) -> dict[str, Any]:
         return {
             "calls": self.calls,
-            "inputTokens": self.usage.input_tokens,
-            "outputTokens": self.usage.output_tokens,
+            **self.usage.to_json(),
             "costUsd": self.cost_usd,
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Spend":
-        return cls(data["calls"], Usage(data["inputTokens"], data["outputTokens"]), data["costUsd"])
+        return cls(data["calls"], Usage.from_json(data), data["costUsd"])
 
 
 @dataclass(frozen=True)

@@ -179,11 +179,36 @@ class ModelRequest:
 
 @dataclass(frozen=True)
 class Usage:
+    """`input_tokens` are all tokens of the prompt; those that its provider's cache had, or stored, are among them."""
+
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_input_tokens: int = 0
+    """Read from the cache, which costs less."""
+    cache_write_tokens: int = 0
+    """Written to it, which may cost more."""
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens)
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_input_tokens + other.cached_input_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+        )
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Usage":
+        """Of a document with `inputTokens`, `outputTokens` and perhaps more."""
+        return cls(data["inputTokens"], data["outputTokens"], *data.get("cacheTokens", ()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Without cached tokens if there are none, as in most documents."""
+        cached = {"cacheTokens": [self.cached_input_tokens, self.cache_write_tokens]} if self.uses_cache else {}
+        return {"inputTokens": self.input_tokens, "outputTokens": self.output_tokens, **cached}
+
+    @property
+    def uses_cache(self) -> bool:
+        return bool(self.cached_input_tokens or self.cache_write_tokens)
 
     @property
     def total(self) -> int:

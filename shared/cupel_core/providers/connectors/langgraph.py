@@ -119,9 +119,17 @@ class _Part(BaseModel):
     text: str | None = None
 
 
+class _CacheDetails(BaseModel):
+    cache_read: TokenCount = 0
+    cache_creation: TokenCount = 0
+
+
 class _Tokens(BaseModel):
+    """LangChain counts cached tokens as part of the input."""
+
     input_tokens: TokenCount = 0
     output_tokens: TokenCount = 0
+    input_token_details: _CacheDetails | None = None
 
 
 class _Message(BaseModel):
@@ -149,7 +157,8 @@ class _Message(BaseModel):
     @property
     def usage(self) -> Usage:
         tokens = self.usage_metadata or _Tokens()
-        return Usage(tokens.input_tokens, tokens.output_tokens)
+        details = tokens.input_token_details or _CacheDetails()
+        return Usage(tokens.input_tokens, tokens.output_tokens, details.cache_read, details.cache_creation)
 
 
 def _read(state: object, config: LangGraphConfig, new_messages: list[dict[str, object]] | None) -> Reply:
