@@ -692,6 +692,18 @@ class Client:
     def revoke_token(self, token_id: str) -> None:
         self._send("DELETE", f"/tokens/{_segment(token_id)}")
 
+    def create_login_code(self) -> Json:
+        """Opens a session of the web page, once and within 60 seconds: `{code, expiresAt}`."""
+        return self._send("POST", "/login-codes")
+
+    def redeem_login_code(self, code: str) -> Json:
+        """The token of the session; the only response that contains it."""
+        return self._send("POST", "/login-codes/redeem", {"code": code})
+
+    def get_session(self) -> Json:
+        """Who the token belongs to: workspace, role, name and when it expires."""
+        return self._get("/session")
+
     def _delete_each(self, path: str, ids: list[str]) -> list[Json]:
         return list(self._send("POST", path, {"ids": ids})["items"])
 

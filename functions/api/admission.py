@@ -31,6 +31,8 @@ def admit(request: APIGatewayProxyEventV2) -> Operation:
     operations = operations_at(request.path)
     operation = operations.get(request.http_method)
     if operation is not None and operation.is_public:
+        if operation.method != "GET":
+            _check_body(request, request.body or "")
         return operation
     role = caller(request).role
     if len(request.path) > _MAX_PATH or not operations:

@@ -41,7 +41,7 @@ def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
             created_ids=_created_ids(operation, response),
             deleted_ids=_deleted_ids(operation, response),
         )
-    except AppError:  # the edge has refused it, without a caller
+    except AppError:  # no caller: the edge has refused it, or the operation is public
         return
     try:
         from cupel_core.store import audit_log  # only requests that change something wait for PynamoDB

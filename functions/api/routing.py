@@ -42,6 +42,7 @@ MODULES = {
     **dict.fromkeys(
         (f"runs/{change}" for change in ("pause", "resume", "cancel", "retry", "expand", "budget")), "control"
     ),
+    **dict.fromkeys(("login-codes", "session"), "sessions"),
     **dict.fromkeys(("runs/events", "runs/event-tickets"), "events"),
     "runs/transcripts": "transcripts",
     **dict.fromkeys(("runs/report", "runs/reports"), "reports"),

@@ -486,12 +486,13 @@ def test_data_is_retained_after_deletion_of_the_stack_by_default() -> None:
         )
 
 
-def test_only_health_preflight_and_the_api_document_need_no_token() -> None:
+def test_only_health_preflight_signing_in_and_the_api_document_need_no_token() -> None:
     routes = [route["Properties"] for route in of_type("AWS::ApiGatewayV2::Route").values()]
     assert {each["RouteKey"] for each in routes if each.get("AuthorizationType") != "CUSTOM"} == {
         "GET /v1/health",
         "GET /v1/openapi.json",
         "OPTIONS /v1/{proxy+}",
+        "POST /v1/login-codes/redeem",
     }
 
 

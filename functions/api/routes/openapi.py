@@ -68,6 +68,11 @@ _WRITE_PROBLEMS = {
     "413": "The body is too large",
     "415": "The body is not application/json, or has a Content-Encoding",
 }
+_LOGIN_PROBLEMS = {
+    **{status: text for status, text in _WRITE_PROBLEMS.items() if status != "409"},
+    **_INPUT_PROBLEMS,
+    "401": "The code is unknown, was used, or has expired",
+}
 _PRECONDITION_PROBLEMS = {"412": "`If-Match` does not name the current state; `ETag` does"}
 _THROTTLED: dict[str, dict[str, Any]] = {"429": {"description": "Too many requests; throttled by API Gateway"}}
 _IDEMPOTENCY = (
@@ -205,7 +210,7 @@ def _set_responses(described: dict[str, Any], operation: Operation) -> None:
 
 def _problems_of(described: dict[str, Any], operation: Operation) -> dict[str, str]:
     if operation.is_public:
-        return _INTERNAL_PROBLEMS
+        return _INTERNAL_PROBLEMS if operation.method == "GET" else _INTERNAL_PROBLEMS | _LOGIN_PROBLEMS
     problems = _TOKEN_PROBLEMS | _INTERNAL_PROBLEMS
     problems["403"] = f"The token's role does not permit this operation, which requires `{operation.minimum_role}`"
     if operation.method != "GET":

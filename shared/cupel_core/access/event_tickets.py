@@ -8,7 +8,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from cupel_core.access.tokens import digest_of
+from cupel_core.access.tokens import digest_of, find_live
 from cupel_core.domain.access import AccessRole, Caller
 from cupel_core.errors import Unauthorized
 from cupel_core.messages import RunRef
@@ -48,9 +48,13 @@ def _check_token(ticket: StoredTicket, now: datetime) -> None:
     """Raise Unauthorized if the token was revoked or has expired since. Users of an identity provider have none."""
     if ticket.token_digest is None:
         return
-    state = tokens.find_secret(ticket.token_digest)
-    if state is None or state.is_expired(now):
-        raise Unauthorized("the token that the ticket was issued to was revoked, or has expired")
+    refusal = "the token that the ticket was issued to was revoked, or has expired"
+    try:
+        state = find_live(ticket.token_digest, now)
+    except Unauthorized:
+        raise Unauthorized(refusal) from None
+    if state is None:
+        raise Unauthorized(refusal)
 
 
 def events_path(run_id: str) -> str:

@@ -11,14 +11,14 @@ from datetime import datetime
 from typing import NamedTuple
 
 from cupel_core.clock import to_iso
-from cupel_core.domain.access import AccessRole, Caller, Token, is_valid_workspace
+from cupel_core.domain.access import AccessRole, Caller, SecretState, Token, is_valid_workspace
 from cupel_core.errors import Invalid, Unauthorized
 from cupel_core.ids import new_id
 from cupel_core.paging import DEFAULT_LIMIT, Page
 from cupel_core.store import tokens
 from cupel_core.store.clients import AWS_ERRORS
 
-__all__ = ["IssuedToken", "Token", "digest_of", "identify", "issue", "list_tokens", "revoke"]
+__all__ = ["IssuedToken", "Token", "digest_of", "find_live", "identify", "issue", "list_tokens", "new_secret", "revoke"]
 
 _SECRET = re.compile(r"cupel_[A-Za-z0-9_-]{43}")
 
@@ -48,10 +48,14 @@ def issue(
         raise Invalid.field("workspace", "must be 1 to 63 of a-z, 0-9, - and _, starting with a letter or digit")
     if expires_at is not None and expires_at <= now:
         raise Invalid.field("expiresAt", "must be in the future")
-    secret = f"cupel_{secrets.token_urlsafe(32)}"
+    secret = new_secret()
     token = Token(new_id("tok"), name, role, now, expires_at=expires_at)
     tokens.create(workspace, token, digest_of(secret), of_new_workspace=of_new_workspace)
     return IssuedToken(token, secret)
+
+
+def new_secret() -> str:
+    return f"cupel_{secrets.token_urlsafe(32)}"
 
 
 def identify(secret: str, now: datetime) -> Caller | None:
@@ -62,15 +66,26 @@ def identify(secret: str, now: datetime) -> Caller | None:
     if not _SECRET.fullmatch(secret):
         return None
     digest = digest_of(secret)
-    state = tokens.find_secret(digest)
+    state = find_live(digest, now)
     if state is None:
         return None
-    if state.expires_at is not None and state.is_expired(now):
-        raise Unauthorized(f"the token expired at {to_iso(state.expires_at)}")
     if state.is_use_to_be_noted(now):
         with suppress(*AWS_ERRORS):  # The next request notes it.
             tokens.note_use(digest, now)
     return state.caller
+
+
+def find_live(digest: str, now: datetime) -> SecretState | None:
+    """The state of a token's secret; None if the token, or the one that its session belongs to, is unknown or revoked.
+
+    Raises Unauthorized if one of them has expired.
+    """
+    state = tokens.find_secret(digest)
+    if state is None or (state.root_digest and find_live(state.root_digest, now) is None):
+        return None
+    if state.expires_at is not None and state.is_expired(now):
+        raise Unauthorized(f"the token expired at {to_iso(state.expires_at)}")
+    return state
 
 
 def revoke(workspace: str, token_id: str, now: datetime) -> None:

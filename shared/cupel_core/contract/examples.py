@@ -49,6 +49,7 @@ ABSENT = frozenset(
 )
 """Fields that are null or empty in the example of a schema, where they would contradict the others."""
 
+_LOGIN_CODE = "Zk3xq8w2vT0p5nRb7yLc1mHs9dGf4aJe6uKi2oWx8zQ"
 _TOOL_CALL = {"id": "call_1", "name": "find_order", "arguments": '{"number":"A-17"}'}
 
 BY_NAME: dict[str, Any] = {
@@ -456,6 +457,13 @@ BY_SCHEMA: dict[str, Any] = {
     "GenerationProgress.total": 20,
     "Health.status": "ok",
     "Health.version": VERSION,
+    "LoginCode.code": _LOGIN_CODE,
+    "LoginCode.expiresAt": "2026-11-01T09:01:00.000Z",
+    "RedeemLoginCode.code": _LOGIN_CODE,
+    "Session.name": "nightly CI",
+    "Session.role": "member",
+    "Session.workspace": "team-a",
+    "Session.version": VERSION,
     "ImportedDefinition.content": {"template": "{{question}}"},
     "ImportedDefinition.id": "def_01",
     "ImportedDefinition.targets": [{"model": _MODEL, "label": "sober", "params": {"temperature": 0}}],

@@ -83,12 +83,30 @@ class SecretState:
     caller: Caller
     expires_at: datetime | None = None
     last_used_at: datetime | None = None
+    root_digest: str | None = None
+    """Of the token that a session was opened with, and which it ends with; None for other tokens."""
 
     def is_expired(self, now: datetime) -> bool:
         return self.expires_at is not None and self.expires_at <= now
 
     def is_use_to_be_noted(self, now: datetime) -> bool:
         return self.last_used_at is None or now - self.last_used_at >= USE_INTERVAL
+
+
+@dataclass(frozen=True)
+class LoginCode:
+    """Opens a session for a web page: a token of the same role, which ends with the token that it was opened with."""
+
+    workspace: str
+    role: AccessRole
+    root_digest: str
+    """Of the API token that the session belongs to."""
+    root_name: str
+    expires_at: datetime
+    session_ends_at: datetime
+
+    def is_expired(self, now: datetime) -> bool:
+        return self.expires_at <= now
 
 
 @dataclass(frozen=True)

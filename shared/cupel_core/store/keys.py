@@ -48,6 +48,7 @@ pk                                   sk                    item
 <ws>#files                           <fileId>              images and PDFs; their content is in the bucket
 token#<sha256>                       token                 the workspace and role of a secret
 token#<sha256>                       ticket                a ticket for the events of one run
+token#<sha256>                       login-code            a code that opens a session, once
 token#<sha256>                       rate                  how much of its request limit a caller has used
 workspaces                           <ws>                  workspaces that operators have created or erased
 active                               <ws>#<runId>          runs that have not ended

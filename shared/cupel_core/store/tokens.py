@@ -1,9 +1,9 @@
 """API tokens. Only the SHA-256 of a secret is stored: one item maps it to its caller, another lists the token."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from pynamodb.attributes import UnicodeAttribute
+from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import TransactWriteError
 from pynamodb.transactions import TransactWrite
 
@@ -17,6 +17,8 @@ from cupel_core.store.table import Item, connection, error_code
 from cupel_core.store.workspaces import WorkspaceItem, is_free
 
 _SECRET = "token"  # noqa: S105 - a sort key
+_SESSION_RETENTION = timedelta(days=30)
+"""How long a session is listed after its end."""
 
 
 class SecretItem(Item):
@@ -26,6 +28,8 @@ class SecretItem(Item):
     revoked_at = UnicodeAttribute(attr_name="revokedAt", null=True)
     expires_at = UnicodeAttribute(attr_name="expiresAt", null=True)
     last_used_at = UnicodeAttribute(attr_name="lastUsedAt", null=True)
+    root_digest = UnicodeAttribute(attr_name="rootDigest", null=True)
+    ttl = NumberAttribute(null=True)
 
 
 class TokenItem(Item):
@@ -35,11 +39,35 @@ class TokenItem(Item):
     created_at = UnicodeAttribute(attr_name="createdAt")
     revoked_at = UnicodeAttribute(attr_name="revokedAt", null=True)
     expires_at = UnicodeAttribute(attr_name="expiresAt", null=True)
+    ttl = NumberAttribute(null=True)
 
 
 def create(workspace: str, token: Token, digest: str, *, of_new_workspace: bool = False) -> None:
     """With `of_new_workspace`, create the workspace in the same transaction. Conflict if an operator has before."""
+    try:
+        with idempotency_keys.transaction() as transaction:
+            _save(transaction, workspace, token, digest)
+            if of_new_workspace:
+                item = WorkspaceItem(keys.WORKSPACES, workspace, created_at=to_iso(token.created_at))
+                transaction.save(item, condition=is_free())
+    except TransactWriteError as error:
+        if not of_new_workspace or error_code(error) != "TransactionCanceledException":
+            raise
+        raise Conflict(f"the workspace {workspace} exists") from None
+
+
+def create_session(transaction: TransactWrite, workspace: str, token: Token, digest: str, root_digest: str) -> None:
+    """Write the token in this transaction, on condition that the one it belongs to still exists. It erases itself."""
+    is_live = SecretItem.pk.exists() & SecretItem.revoked_at.does_not_exist()
+    transaction.condition_check(SecretItem, keys.token(root_digest), _SECRET, condition=is_live)
+    _save(transaction, workspace, token, digest, root_digest)
+
+
+def _save(
+    transaction: TransactWrite, workspace: str, token: Token, digest: str, root_digest: str | None = None
+) -> None:
     expires_at = to_iso(token.expires_at) if token.expires_at else None
+    ttl = int((token.expires_at + _SESSION_RETENTION).timestamp()) if root_digest and token.expires_at else None
     secret = SecretItem(
         keys.token(digest),
         _SECRET,
@@ -47,6 +75,8 @@ def create(workspace: str, token: Token, digest: str, *, of_new_workspace: bool 
         role=token.role,
         token_id=token.id,
         expires_at=expires_at,
+        root_digest=root_digest,
+        ttl=ttl,
     )
     entry = TokenItem(
         keys.tokens(workspace),
@@ -56,18 +86,10 @@ def create(workspace: str, token: Token, digest: str, *, of_new_workspace: bool 
         digest=digest,
         created_at=to_iso(token.created_at),
         expires_at=expires_at,
+        ttl=ttl,
     )
-    try:
-        with idempotency_keys.transaction() as transaction:
-            transaction.save(secret, condition=SecretItem.pk.does_not_exist())
-            transaction.save(entry, condition=TokenItem.pk.does_not_exist())
-            if of_new_workspace:
-                item = WorkspaceItem(keys.WORKSPACES, workspace, created_at=to_iso(token.created_at))
-                transaction.save(item, condition=is_free())
-    except TransactWriteError as error:
-        if not of_new_workspace or error_code(error) != "TransactionCanceledException":
-            raise
-        raise Conflict(f"the workspace {workspace} exists") from None
+    transaction.save(secret, condition=SecretItem.pk.does_not_exist())
+    transaction.save(entry, condition=TokenItem.pk.does_not_exist())
 
 
 def find_secret(digest: str) -> SecretState | None:
@@ -79,13 +101,19 @@ def find_secret(digest: str) -> SecretState | None:
     if item.revoked_at:
         return None
     caller = Caller(item.workspace, AccessRole(item.role), item.token_id)
-    return SecretState(caller, _time(item.expires_at), _time(item.last_used_at))
+    return SecretState(caller, _time(item.expires_at), _time(item.last_used_at), item.root_digest)
 
 
 def note_use(digest: str, now: datetime) -> None:
     SecretItem(keys.token(digest), _SECRET).update(
         [SecretItem.last_used_at.set(to_iso(now))], condition=SecretItem.pk.exists()
     )
+
+
+def find(workspace: str, token_id: str) -> Token | None:
+    """The token, without its last use; None if the workspace never had it."""
+    item = _find_item(workspace, token_id)
+    return _token(item, None) if item else None
 
 
 def find_name(workspace: str, token_id: str) -> str | None:

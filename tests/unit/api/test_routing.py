@@ -77,6 +77,8 @@ def test_viewers_may_read_only() -> None:
     for_viewers = [one for one in OPERATIONS.values() if one.permits(AccessRole.VIEWER)]
     reading = {
         "createEventTicket",
+        "createLoginCode",
+        "redeemLoginCode",
         "estimateRun",
         "estimateEvalRun",
         "estimateScaleRun",

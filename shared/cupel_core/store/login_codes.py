@@ -1,0 +1,69 @@
+"""Codes that open a session for a web page, once. Like tokens, only the SHA-256 of a code is stored."""
+
+from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.exceptions import TransactWriteError
+from pynamodb.transactions import TransactWrite
+
+from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.access import AccessRole, LoginCode, Token
+from cupel_core.store import keys, tokens
+from cupel_core.store.table import Item, connection, error_code
+
+_CODE = "login-code"
+
+
+class LoginCodeItem(Item):
+    workspace = UnicodeAttribute()
+    role = UnicodeAttribute()
+    root_digest = UnicodeAttribute(attr_name="rootDigest")
+    root_name = UnicodeAttribute(attr_name="rootName")
+    expires_at = UnicodeAttribute(attr_name="expiresAt")
+    session_ends_at = UnicodeAttribute(attr_name="sessionEndsAt")
+    ttl = NumberAttribute()
+
+
+def create(digest: str, code: LoginCode) -> None:
+    LoginCodeItem(
+        keys.token(digest),
+        _CODE,
+        workspace=code.workspace,
+        role=code.role,
+        root_digest=code.root_digest,
+        root_name=code.root_name,
+        expires_at=to_iso(code.expires_at),
+        session_ends_at=to_iso(code.session_ends_at),
+        ttl=int(code.expires_at.timestamp()),
+    ).save()
+
+
+def find(digest: str) -> LoginCode | None:
+    """The code, even an expired one until it is erased; None if it is unknown or was redeemed."""
+    try:
+        item = LoginCodeItem.get(keys.token(digest), _CODE, consistent_read=True)
+    except LoginCodeItem.DoesNotExist:
+        return None
+    return LoginCode(
+        item.workspace,
+        AccessRole(item.role),
+        item.root_digest,
+        item.root_name,
+        from_iso(item.expires_at),
+        from_iso(item.session_ends_at),
+    )
+
+
+def redeem(digest: str, code: LoginCode, session: Token, session_digest: str) -> bool:
+    """Delete the code and create the token of its session, both or neither.
+
+    False if another request has redeemed the code, or the token that the session belongs to was revoked or erased.
+    """
+    item = LoginCodeItem(keys.token(digest), _CODE)
+    try:
+        with TransactWrite(connection=connection()) as transaction:
+            transaction.delete(item, condition=LoginCodeItem.pk.exists())
+            tokens.create_session(transaction, code.workspace, session, session_digest, code.root_digest)
+    except TransactWriteError as error:
+        if error_code(error) != "TransactionCanceledException":
+            raise
+        return False
+    return True
