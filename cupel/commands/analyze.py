@@ -1,10 +1,12 @@
 """`cupel analyze`: the analysis of a run."""
 
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cupel.analysis_plots import check_plots, write_plots
 from cupel.columns import column_of, columns_of
 from cupel.commands.options import AsJson, Model, RunId
 from cupel.errors import ApiProblem
@@ -31,23 +33,31 @@ def analyze(
     deep: Annotated[
         bool, typer.Option("--deep", help="Components, outliers, effects of all dimensions together, interactions.")
     ] = False,
+    plots: Annotated[
+        Path | None, typer.Option("--plots", help="Folder for figures as SVG and PNG, also of the deep analysis.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Compute it again although nothing has changed.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Analyze a run: agreement, outliers, dimensions, contested scenarios; --deep in more detail."""
     session = ctx.ensure_object(Session)
+    if plots is not None:
+        check_plots()
     with session.connect() as client:
         if deep:
             _print_deeply(session, client, _analyze_deeply(session, client, run_id, force=force), as_json=as_json)
-            return
-        run = client.get_run(run_id)
-        analysis = _analyze(session, client, run_id, force=force)
-        if as_json:
-            session.print_json(analysis)
-            return
-        print_analysis(session, client, analysis, contested=0)
-        if scenarios and analysis["figures"] is not None:
-            _print_scenarios(session, client, run, scenarios, model)
+        else:
+            analysis = _analyze(session, client, run_id, force=force)
+            _print_basic(session, client, analysis, scenarios, model, as_json=as_json)
+        if plots is not None:
+            _draw(session, client, run_id, plots)
+
+
+def _draw(session: Session, client: "Client", run_id: str, folder: Path) -> None:
+    """Figures of both analyses, which are computed unless they are current."""
+    basic = _analyze(session, client, run_id, force=False)
+    deep = _analyze_deeply(session, client, run_id, force=False)
+    write_plots(session, basic, deep, _column_names(client, basic), folder)
 
 
 def _analyze(session: Session, client: "Client", run_id: str, *, force: bool) -> Json:
@@ -69,17 +79,32 @@ def _analyze_deeply(session: Session, client: "Client", run_id: str, *, force: b
     return client.get_deep_analysis(run_id)
 
 
+def _print_basic(
+    session: Session, client: "Client", analysis: Json, scenarios: int, model: str | None, *, as_json: bool
+) -> None:
+    if as_json:
+        session.print_json(analysis)
+        return
+    print_analysis(session, client, analysis, contested=0)
+    if scenarios and analysis["figures"] is not None:
+        _print_scenarios(session, client, analysis["runId"], scenarios, model)
+
+
 def _print_deeply(session: Session, client: "Client", analysis: Json, *, as_json: bool) -> None:
     if as_json:
         session.print_json(analysis)
         return
-    names = TargetNames(client)
-    figures = analysis["figures"] or {"columns": (), "effects": None}
-    columns = [names.of_column(column_of(column)).name for column in figures["columns"]]
-    if (slopes := slopes_table(figures, columns)) is not None:
+    columns = _column_names(client, analysis)
+    if analysis["figures"] is not None and (slopes := slopes_table(analysis["figures"], columns)) is not None:
         session.out.print(slopes)
     for line in deep_analysis_lines(analysis, columns):
         session.out.print(line, markup=False, soft_wrap=True)
+
+
+def _column_names(client: "Client", analysis: Json) -> list[str]:
+    """Agents are called by their names; none if the analysis failed."""
+    names = TargetNames(client)
+    return [names.of_column(column_of(column)).name for column in (analysis["figures"] or {"columns": ()})["columns"]]
 
 
 def find_analysis(client: "Client", run_id: str) -> Json | None:
@@ -106,8 +131,9 @@ def print_analysis(
         session.out.print(names.in_text(line, targets), markup=False, soft_wrap=True)
 
 
-def _print_scenarios(session: Session, client: "Client", run: Json, count: int, model: str | None) -> None:
-    listed = client.list_analyzed_scenarios(run["id"], model=model).first(count)
+def _print_scenarios(session: Session, client: "Client", run_id: str, count: int, model: str | None) -> None:
+    run = client.get_run(run_id)
+    listed = client.list_analyzed_scenarios(run_id, model=model).first(count)
     names = TargetNames(client)
     columns = [names.of_column(column).name for column in columns_of(run)]
     for line in scenario_lines(listed, columns, lambda mean: NO_VALUE if mean is None else f"{mean:.2f}"):

@@ -1,0 +1,1 @@
+"""Figures of analyses as files. matplotlib is imported here alone (`cupel[plots]`)."""
