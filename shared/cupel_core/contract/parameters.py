@@ -9,6 +9,9 @@ from pydantic import (
     FiniteFloat,
     SerializerFunctionWrapHandler,
     StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
     model_serializer,
     model_validator,
 )
@@ -70,6 +73,20 @@ class ToolChoiceInput(RequestModel):
     name: FunctionName
 
 
+def _of_one_form(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    """One message for both forms, under the field's own name."""
+    try:
+        return validate(value)
+    except ValidationError:
+        modes = ", ".join((ToolMode.AUTO, ToolMode.NONE, ToolMode.REQUIRED))
+        raise ValueError(f'must be one of {modes}, or {{"name": …}} with the name of a tool') from None
+
+
+ToolChoiceParameter = Annotated[
+    Literal[ToolMode.AUTO, ToolMode.NONE, ToolMode.REQUIRED] | ToolChoiceInput, WrapValidator(_of_one_form)
+]
+
+
 class ResponseFormatInput(RequestModel):
     """`json` asks for any JSON object, `json_schema` for one that satisfies `schema`. Enforced by the provider where
     it can, else by instruction."""
@@ -115,7 +132,7 @@ class ModelParametersInput(RequestModel):
     reasoning_effort: ReasoningEffort | None = None
     response_format: ResponseFormatInput | None = None
     tools: Annotated[list[ToolInput], Field(min_length=1, max_length=128)] | None = None
-    tool_choice: Literal[ToolMode.AUTO, ToolMode.NONE, ToolMode.REQUIRED] | ToolChoiceInput | None = None
+    tool_choice: ToolChoiceParameter | None = None
     max_tool_rounds: Annotated[int, Field(strict=True, ge=0, le=MAX_TOOL_ROUNDS)] | None = None
     tool_connector_id: Id | None = None
 

@@ -26,6 +26,7 @@ from cupel_core.runs import dispatch, rerun
 from cupel_core.runs.budgets import initial_budget
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.spec import spec_to_text
+from cupel_core.runs.tool_choices import check_tool_choices
 from cupel_core.runs.validation import (
     check_files,
     check_required_models,
@@ -101,6 +102,8 @@ def build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapsh
     grader_config = spec.grader_config if source else _grader_config(workspace, spec)
     check_spec(workspace, spec, grader_config, manifest)
     check_tool_connectors(workspace, spec, definition.content)
+    if source is None:  # A run that was started once can be repeated.
+        check_tool_choices(spec, definition.content)
     seed = randbelow(_SEED_COUNT) if spec.sample_seed is None else spec.sample_seed
     cases = source.cases if source else _selected_cases(workspace, spec, definition, seed)
     prompt_ids = tuple(prompt.id for prompt in definition.content.prompts)

@@ -1,6 +1,6 @@
 """Whether a run can be carried out: its models, its judges, and its size."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import orjson
 
@@ -56,7 +56,7 @@ def check_files(workspace: str, plan: Plan, content: Content, scenarios: Iterabl
     if not largest:
         return
     errors = [
-        FieldError(_target_field(target, number), message)
+        FieldError(_target_field(plan.targets, number), message)
         for number, target in enumerate(plan.targets)
         if (message := _file_error(workspace, target, largest))
     ]
@@ -70,11 +70,16 @@ def _file_error(workspace: str, target: Target, largest: LargestFiles) -> str | 
     return agent_file_error(connectors.get(workspace, target.connector_id).type, largest)
 
 
-def _target_field(target: Target, number: int) -> str:
+def _target_field(targets: Sequence[Target], number: int) -> str:
     """As in the request: `models` is short for targets without anything of their own."""
-    if target == Target(target.model):
+    if _are_plain(targets):
         return f"models.{number}"
+    target = targets[number]
     return f"targets.{number}.{'connectorId' if target.connector_id else 'model'}"
+
+
+def _are_plain(targets: Sequence[Target]) -> bool:
+    return all(target == Target(target.model) for target in targets)
 
 
 def check_tool_connectors(workspace: str, spec: RunSpec, content: Content) -> None:
@@ -125,12 +130,12 @@ def _target_errors(workspace: str, spec: RunSpec) -> Iterator[FieldError]:
     if not spec.targets:
         yield FieldError("models", "must name at least one model, such as openai/gpt-5-mini")
     for number, target in enumerate(spec.targets):
-        field, is_plain = f"targets.{number}", target == Target(target.model)
+        field, is_plain = f"targets.{number}", _are_plain(spec.targets)
         if target.id in (other.id for other in spec.targets[:number]):
             hint = "is a duplicate" if is_plain else "is a duplicate: targets need different labels"
             yield FieldError(f"models.{number}" if is_plain else f"{field}.label", hint)
         elif message := _target_error(workspace, target):
-            yield FieldError(_target_field(target, number), message)
+            yield FieldError(_target_field(spec.targets, number), message)
         yield from parameter_errors(target, f"{field}.params")
         yield from _timeout_errors(target.call_timeout_seconds, f"{field}.callTimeoutSeconds")
     yield from _default_errors(spec)

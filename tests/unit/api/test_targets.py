@@ -230,3 +230,54 @@ def test_a_million_probes_over_prompts_and_targets_start_with_as_many_requests_a
         assert started.json()["jobCount"] == probes
         requests.append(sorted(sent))
     assert requests[0] == requests[1]
+
+
+TOOL = {"name": "find_order"}
+FORCED = {"toolChoice": {"name": "find_order"}}
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"targets": [{**SOBER, "params": FORCED}]}, "targets.0.params.toolChoice"),
+        ({"targets": [SOBER], "config": {"params": {"toolChoice": "required"}}}, "config.params.toolChoice"),
+        (
+            {"targets": [SOBER, {**CREATIVE, "params": FORCED}], "config": {"params": {"tools": [{"name": "pay"}]}}},
+            "targets.1.params.toolChoice",
+        ),
+        (
+            {"targets": [{**SOBER, "params": {"tools": None}}], "config": {"params": {"tools": [TOOL], **FORCED}}},
+            "config.params.toolChoice",
+        ),
+    ],
+)
+def test_a_forced_call_needs_its_tool(client: Client, definition_id: str, body: dict[str, Any], field: str) -> None:
+    assert list(errors(start(client, definition_id, **body))) == [field]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"targets": [{**SOBER, "params": {"toolChoice": "auto"}}]},
+        {"targets": [{**SOBER, "params": FORCED}], "config": {"params": {"tools": [TOOL]}}},
+        {"targets": [{**SOBER, "params": {"toolChoice": None}}], "config": {"params": {"toolChoice": "required"}}},
+    ],
+)
+def test_a_call_of_a_given_tool_may_be_forced(client: Client, definition_id: str, body: dict[str, Any]) -> None:
+    assert start(client, definition_id, **body).status == 201
+
+
+@pytest.mark.parametrize("choice", ["any", 7, {"name": "a b"}, {"type": "tool"}])
+def test_an_unknown_tool_choice_is_one_error_that_names_the_choices(
+    client: Client, definition_id: str, choice: object
+) -> None:
+    refused = start(client, definition_id, targets=[{**SOBER, "params": {"toolChoice": choice}}])
+    expected = 'must be one of auto, none, required, or {"name": …} with the name of a tool'
+    assert errors(refused) == {"targets.0.params.toolChoice": expected}
+
+
+def test_a_target_without_anything_of_its_own_is_named_as_in_the_request(client: Client, definition_id: str) -> None:
+    plain = {"model": "sim/steady"}
+    refused = start(client, definition_id, targets=[{"model": "sim/bold", "label": "sim/steady"}, plain])
+    assert errors(refused) == {"targets.1.label": "is a duplicate: targets need different labels"}
+    assert list(errors(start(client, definition_id, targets=[CREATIVE, {"model": "sim/no"}]))) == ["targets.1.model"]

@@ -1,4 +1,7 @@
+import json
 from random import Random
+
+import pytest
 
 from cupel_core.domain.text.json_example import Schema, example_of
 
@@ -73,3 +76,23 @@ def test_a_schema_that_contains_itself_ends() -> None:
 def test_strings_keep_their_length() -> None:
     assert len(str(example({"type": "string", "minLength": 40}))) == 40
     assert len(str(example({"type": "string", "maxLength": 4}))) == 4
+
+
+def test_a_schema_that_requires_itself_has_an_end() -> None:
+    node: Schema = {"properties": {name: {"$ref": "#/$defs/node"} for name in "xyz"}, "required": ["x", "y", "z"]}
+    assert len(json.dumps(example({"$ref": "#/$defs/node", "$defs": {"node": node}}))) < 100_000
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        {"type": "string", "minLength": 10**9},
+        {"const": "x" * 9_000},
+        {"enum": ["x" * 9_000]},
+        {"properties": {"x" * 9_000: {"type": "null"}}},
+        {"type": "array", "minItems": 10**9, "items": {"type": "string", "minLength": 10**9}},
+    ],
+)
+def test_the_size_of_an_example_is_limited(element: Schema) -> None:
+    written = json.dumps(example({"type": "array", "minItems": 10**9, "items": element}))
+    assert 9_000 < len(written) < 100_000

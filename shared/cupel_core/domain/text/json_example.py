@@ -3,6 +3,7 @@
 The value satisfies the schema if it can be satisfied within the limits below; users' schemas may have any size.
 """
 
+import json
 from collections.abc import Mapping
 from random import Random
 
@@ -11,7 +12,11 @@ type Schema = Mapping[str, object]
 _MAX_DEPTH = 8
 _MAX_VALUES = 2_000
 """Of objects and arrays together; further ones are null."""
+_MAX_NESTING = 32
+"""A schema that requires itself has no example; deeper values are null."""
 _MAX_TEXT_LENGTH = 10_000
+_MAX_CHARACTERS = 50_000
+"""Of all texts, constants and names of properties together; values after these are null."""
 
 
 def example_of(schema: Schema, rng: Random) -> object:
@@ -27,17 +32,18 @@ class _Example:
         self._root = root
         self._rng = rng
         self._values_left = _MAX_VALUES
+        self._characters_left = _MAX_CHARACTERS
 
     def value(self, schema: Schema, name: str = "value", position: int | None = None, depth: int = 0) -> object:
         self._values_left -= 1
-        if self._values_left < 0:
+        if self._values_left < 0 or self._characters_left < 0 or depth > _MAX_NESTING:
             return None
         schema = self._resolve(schema)
         if "const" in schema:
-            return schema["const"]
+            return self._constant(schema["const"])
         choices = schema.get("enum")
         if isinstance(choices, list) and choices:
-            return choices[self._pick(len(choices), position)]
+            return self._constant(choices[self._pick(len(choices), position)])
         match _type_of(schema):
             case "object":
                 return self._object(schema, position, depth)
@@ -51,7 +57,16 @@ class _Example:
                 return self._rng.random() < 0.5
             case "null":
                 return None
-        return _text(schema, name, position)
+        return self._text(schema, name, position)
+
+    def _constant(self, value: object) -> object:
+        self._characters_left -= len(json.dumps(value))
+        return value
+
+    def _text(self, schema: Schema, name: str, position: int | None) -> str:
+        text = _text(schema, name, position, min(_MAX_TEXT_LENGTH, self._characters_left))
+        self._characters_left -= len(text)
+        return text
 
     def _resolve(self, schema: Schema) -> Schema:
         """Follows `#/$defs/Name` and takes the first alternative."""
@@ -77,6 +92,7 @@ class _Example:
         included = properties
         if depth >= _MAX_DEPTH and isinstance(required, list):
             included = {name: properties[name] for name in required if name in properties}
+        self._characters_left -= sum(map(len, included))
         return {name: self.value(_schema(inner), name, position, depth + 1) for name, inner in included.items()}
 
     def _array(self, schema: Schema, name: str, depth: int) -> list[object]:
@@ -125,10 +141,10 @@ def _limit(schema: Schema, name: str, step: int) -> float | None:
     return exclusive + step if isinstance(exclusive, int | float) else None
 
 
-def _text(schema: Schema, name: str, position: int | None) -> str:
+def _text(schema: Schema, name: str, position: int | None, limit: int) -> str:
     number = "" if position is None else f" {position + 1}"
     text = f"Simulated {name}{number}."
     min_length, max_length = schema.get("minLength"), schema.get("maxLength")
     if isinstance(min_length, int):
-        text = text.ljust(min(min_length, _MAX_TEXT_LENGTH), ".")
+        text = text.ljust(min(min_length, limit), ".")
     return text[:max_length] if isinstance(max_length, int) else text

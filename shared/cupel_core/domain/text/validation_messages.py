@@ -13,6 +13,7 @@ _REPLACEMENTS = (
     (re.compile(r"^Input should be less than or equal to "), "must be at most "),
     (re.compile(r"^Input should be greater than or equal to "), "must be at least "),
     (re.compile(r"^Input should be "), "must be "),
+    (re.compile(r"^String should match pattern '(.*)'$"), r"must match \1"),
     (re.compile(r"<\w+\.\w+: ('[^']*')>"), r"\1"),
     (re.compile(r"^\w+ should have (.*?)( after validation, not .*)?$"), r"must have \1"),
 )
