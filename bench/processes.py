@@ -4,7 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import httpx
 import psutil
+
+from cupel.client import Client
 
 
 class ResourceUsage(NamedTuple):
@@ -16,6 +19,19 @@ class ResourceUsage(NamedTuple):
     cpu_seconds: float
     emulator_mb: float
     worker_mb: float
+
+
+def emulator_pid(client: Client) -> int:
+    """The process that listens on the port of the API."""
+    port = httpx.URL(client.api_url).port
+    for connection in psutil.net_connections("tcp"):
+        if (
+            connection.status == psutil.CONN_LISTEN
+            and getattr(connection.laddr, "port", None) == port
+            and connection.pid
+        ):
+            return connection.pid
+    raise SystemExit("the benchmark needs the local stack; start it with: cupel up")
 
 
 def measure_usage(emulator_pid: int) -> ResourceUsage:

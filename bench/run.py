@@ -10,8 +10,6 @@ import argparse
 import time
 from collections.abc import Sequence
 
-import httpx
-import psutil
 from rich.console import Console
 from rich.table import Table
 
@@ -26,6 +24,7 @@ from bench.cases import (
     find_or_create_prompts,
 )
 from bench.local_server import model_server
+from bench.processes import emulator_pid
 from cupel.client import Client
 from cupel.json_types import Json
 
@@ -39,7 +38,7 @@ def main() -> None:
     arguments = _arguments()
     with Client.from_environment() as client, model_server() as server:
         definition_id = find_or_create_definition(client, short=arguments.short)
-        bench = Bench(client, server, _emulator_pid(client), definition_id, arguments.poll)
+        bench = Bench(client, server, emulator_pid(client), definition_id, arguments.poll)
         bench.configure(shortAnswers=arguments.short)
         if arguments.starts:
             _print_million(client, definition_id)
@@ -74,19 +73,6 @@ def _cases(arguments: argparse.Namespace) -> Sequence[Case]:
             for probes in arguments.probes
         ]
     return [case for case in CASES if arguments.case is None or arguments.case in case.title]
-
-
-def _emulator_pid(client: Client) -> int:
-    """The process that listens on the port of the API."""
-    port = httpx.URL(client.api_url).port
-    for connection in psutil.net_connections("tcp"):
-        if (
-            connection.status == psutil.CONN_LISTEN
-            and getattr(connection.laddr, "port", None) == port
-            and connection.pid
-        ):
-            return connection.pid
-    raise SystemExit("the benchmark needs the local stack; start it with: cupel up")
 
 
 def _print(measurements: list[Measurement]) -> None:
