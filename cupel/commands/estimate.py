@@ -129,7 +129,10 @@ def _file_bases(targets: Sequence[Json]) -> list[str]:
     return [f"images and PDFs by {', '.join(formulas)}"] if formulas else []
 
 
-_BASES = {"default": "the texts, and usual lengths of answers and conversations"}
+_BASES = {
+    "default": "the texts, and usual lengths of answers and conversations",
+    "history": "conversations of an earlier run like this one",
+}
 _FORMULAS = {
     "openai_tiles": "OpenAI's tiles",
     "openai_patches": "OpenAI's patches",

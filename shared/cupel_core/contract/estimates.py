@@ -53,6 +53,7 @@ class TargetEstimateResponse(CallsEstimateResponse):
     probes: Annotated[int, Field(description="Number of its probes")]
     basis: Annotated[Basis, Field(description="What the figures rest on; see docs/costs.md")]
 
+    samples: Annotated[int, Field(description="Conversations held before that the figures rest on")]
     file_basis: Annotated[
         FileBasis | None, Field(description="Formula for tokens of images and PDFs; null if no message has any")
     ]
@@ -61,7 +62,12 @@ class TargetEstimateResponse(CallsEstimateResponse):
     def of(cls, target: TargetEstimate) -> "TargetEstimateResponse":
         own = cls.fields_of_calls(target.calls)
         return cls(
-            target_id=target.target_id, probes=target.probes, basis=target.basis, file_basis=target.file_basis, **own
+            target_id=target.target_id,
+            probes=target.probes,
+            basis=target.basis,
+            samples=target.samples,
+            file_basis=target.file_basis,
+            **own,
         )
 
 

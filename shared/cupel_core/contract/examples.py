@@ -292,6 +292,7 @@ BY_NAME: dict[str, Any] = {
     "running": 0,
     "runsToRetry": ["run_01k1f0aa"],
     "samplePercentage": 10,
+    "samples": 0,
     "sampleSeed": 17,
     "scenarioCount": 20,
     "scenarioId": "scn_01",

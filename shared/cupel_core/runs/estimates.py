@@ -8,6 +8,7 @@ from itertools import chain
 from cupel_core.accounts import get_provider
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.estimates.expectations import RunTerms, SampledCase, run_assumptions
+from cupel_core.domain.estimates.history import with_history
 from cupel_core.domain.estimates.run_estimate import RunEstimate, estimate_run
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
@@ -16,6 +17,7 @@ from cupel_core.domain.turns.model_parameters import ParameterFields
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers.account import Account
 from cupel_core.providers.expected_calls import expected_calls
+from cupel_core.runs.history import ComparableRuns, column_histories
 from cupel_core.store.snapshots import Snapshot
 
 MAX_CASES = 200
@@ -26,7 +28,16 @@ _FINISHING_ROLES = (ModelRole.SUMMARY, ModelRole.JUDGE)
 
 
 def estimate_of(run: Run, snapshot: Snapshot) -> RunEstimate:
-    return _estimate(run, snapshot, finishing_only=False)
+    """From conversations of earlier runs that are like this one, if there are any."""
+    return from_history(_estimate(run, snapshot, finishing_only=False), ComparableRuns.of(run))
+
+
+def from_history(estimate: RunEstimate, comparable: ComparableRuns) -> RunEstimate:
+    """Unchanged if a price is unknown, or if no earlier run is like this one."""
+    if estimate.unpriced:
+        return estimate
+    price = expected_calls(cache(partial(_account, comparable.workspace))).price
+    return with_history(estimate, column_histories(comparable, price))
 
 
 def finishing_usd(run: Run, snapshot: Snapshot) -> float:

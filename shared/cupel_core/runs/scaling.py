@@ -27,7 +27,8 @@ from cupel_core.resources import personas
 from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import start
 from cupel_core.runs.budgets import check_estimate
-from cupel_core.runs.estimates import estimate_cases
+from cupel_core.runs.estimates import estimate_cases, from_history
+from cupel_core.runs.history import ComparableRuns
 from cupel_core.runs.start import SYSTEM, RunStarted
 from cupel_core.runs.validation import check_required_models, check_size, check_spec
 from cupel_core.store import definitions
@@ -62,7 +63,7 @@ def start_batch(
         return first
     checked = _check(workspace, batch, now)
     if batch.max_budget_usd is not None:
-        check_estimate(batch, _estimate(workspace, batch, checked))
+        check_estimate(batch, _estimate(workspace, batch, checked, now))
     definition_id = _find_or_create(workspace, batch, checked.evaluators, now)
     spec = batch.spec(definition_id, checked.evaluators)
     return start.start(workspace, spec, idempotency_key, now, started_by, request)
@@ -70,14 +71,19 @@ def start_batch(
 
 def estimate_batch(workspace: str, batch: Batch, now: datetime) -> RunEstimate:
     """Raises what a start would raise now, and writes nothing."""
-    return _estimate(workspace, batch, _check(workspace, batch, now))
+    return _estimate(workspace, batch, _check(workspace, batch, now), now)
 
 
-def _estimate(workspace: str, batch: Batch, checked: _CheckedBatch) -> RunEstimate:
+def _estimate(workspace: str, batch: Batch, checked: _CheckedBatch, now: datetime) -> RunEstimate:
     columns = len(checked.plan.columns)
     terms = RunTerms(checked.content, checked.grader_config, batch.max_turns, columns=columns)
     cases = [SampledCase(checked.scenario, bool(batch.persona_ids))]
-    return estimate_cases(workspace, terms, checked.plan, batch.params, cases)
+    estimate = estimate_cases(workspace, terms, checked.plan, batch.params, cases)
+    definition_id, exists = _find(workspace, batch, checked.evaluators)
+    if not exists:
+        return estimate
+    own = (checked.grader_config, batch.max_turns, batch.params, checked.plan)
+    return from_history(estimate, ComparableRuns(workspace, definition_id, 1, None, *own, before=now))
 
 
 def _check(workspace: str, batch: Batch, now: datetime) -> _CheckedBatch:
@@ -119,16 +125,20 @@ def _scenario(batch: Batch, evaluators: DefaultEvaluators) -> CreateScenario:
 
 
 def _find_or_create(workspace: str, batch: Batch, evaluators: DefaultEvaluators, now: datetime) -> str:
-    """The definition with this content; one that was deleted is left alone."""
+    definition_id, exists = _find(workspace, batch, evaluators)
+    if not exists:
+        _create(workspace, definition_id, batch, evaluators, now)
+    return definition_id
+
+
+def _find(workspace: str, batch: Batch, evaluators: DefaultEvaluators) -> tuple[str, bool]:
+    """The id of the definition with this content, and whether there is one; those that were deleted are left alone."""
     content, scenario = batch.content(evaluators), batch.scenario(evaluators)
     for number in range(_MAX_DELETED):
         definition_id = content_id("def", content_text(content, scenario, number))
         found = definitions.find(workspace, definition_id)
-        if found is None:
-            _create(workspace, definition_id, batch, evaluators, now)
-            return definition_id
-        if found.deleted_at is None:
-            return definition_id
+        if found is None or found.deleted_at is None:
+            return definition_id, found is not None
     raise Conflict("definitions with this content were deleted too often; change the system prompt or the goal")
 
 

@@ -8,10 +8,18 @@ import pytest
 from cupel_core.definitions import catalog
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.turns.conversation import Criteria
-from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.runs.barrier import FANOUT
+from cupel_core.domain.runs.run import Action
+from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.turns.conversation import ConversationState, Criteria
+from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
+from cupel_core.messages import RunRef
 from cupel_core.runs import estimates as estimate
+from cupel_core.runs.history import _sampled
+from cupel_core.store import runs
 from tests.added_scenarios import add_scenarios
+from tests.recorded_outcomes import store_outcomes
+from tests.started_runs import ref_of
 from tests.unit.api.client import Answer, Client
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -112,3 +120,64 @@ def test_a_run_of_an_eval_is_estimated(client: Client, definition_id: str) -> No
     eval_id = client.post("/v1/evals", body).json()["id"]
     answer = client.post(f"/v1/evals/{eval_id}/runs/estimate", {"repeats": 3})
     assert (answer.status, answer.json()["jobCount"]) == (200, 3), answer.text
+
+
+def completed_run(client: Client, definition_id: str, own_model: str, answer_tokens: int, **changes: Any) -> None:
+    """A run of the definition whose conversations have answers of this length."""
+    body = {"definitionId": definition_id, "models": [own_model], "repeats": 5, **changes}
+    run = runs.get(RunRef("acme", client.post("/v1/runs", body).json()["run"]["id"]))
+    held = [conversation(index, own_model, answer_tokens + index) for index in range(run.plan.total)]
+    run = runs.transition(ref_of(run), Action.START, NOW)
+    store_outcomes(run, run.fencing_token, held)
+    for action in (Action.SUMMARIZE, Action.COMPLETE):
+        run = runs.transition(ref_of(run), action, NOW)
+
+
+def conversation(index: int, model: str, output_tokens: int) -> Transcript:
+    messages = (Message(MessageRole.USER, "?"), Message(MessageRole.ASSISTANT, "!"))
+    usage = Usage(200, output_tokens)
+    state = ConversationState(messages, turns=1, usage=usage, duration_ms=1, cost_usd=1.0, model_version="m")
+    return Transcript(index, f"scn_{index}", model, NOW, state)
+
+
+def test_conversations_of_an_earlier_run_replace_assumptions(
+    client: Client, definition_id: str, own_model: str
+) -> None:
+    completed_run(client, definition_id, own_model, answer_tokens=40)
+    figures = estimated(client, definition_id, models=[own_model], repeats=20).json()
+    [target] = figures["targets"]
+    assert (figures["basis"], target["basis"], target["samples"]) == ("history", "history", 20)
+    assert target["outputTokens"]["expected"] == pytest.approx(80 * (40 + 9.5))
+    # At the prices of today, not at those that the run has recorded.
+    assert figures["usd"]["expected"] == pytest.approx(80 * (200 * 1 + 49.5 * 10) / 1e6)
+    assert figures["usd"]["high"] < 1.2 * figures["usd"]["expected"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"config": {"temperature": 0.5}},
+        {"config": {"maxTurns": 3}},
+        {"config": {"judgeModel": "sim/steady"}},
+        {"models": ["sim/steady"]},
+    ],
+)
+def test_a_run_that_is_not_alike_says_nothing(
+    client: Client, definition_id: str, own_model: str, changes: dict[str, Any]
+) -> None:
+    completed_run(client, definition_id, own_model, answer_tokens=40)
+    body = {"models": [own_model], **changes}
+    assert estimated(client, definition_id, **body).json()["basis"] == "default"
+
+
+def test_a_new_version_of_the_definition_has_no_history(client: Client, definition_id: str, own_model: str) -> None:
+    completed_run(client, definition_id, own_model, answer_tokens=40)
+    add_scenarios("acme", definition_id, [Scenario("", "another", (Message(MessageRole.USER, "?"),))])
+    figures = estimated(client, definition_id, models=[own_model]).json()
+    assert figures["basis"] == "default"
+
+
+def test_few_leaves_of_a_large_run_are_read() -> None:
+    indexes = _sampled([range(50, 100_000)], 12)
+    assert len({index // FANOUT for index in indexes}) == 12
+    assert (len(indexes), len(set(indexes))) == (96, 96)

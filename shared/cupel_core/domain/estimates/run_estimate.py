@@ -33,6 +33,8 @@ class Basis(StrEnum):
 
     DEFAULT = "default"
     """The texts of the scenarios, and usual lengths of answers and conversations."""
+    HISTORY = "history"
+    """Conversations of an earlier run with the same definition, configuration and targets."""
 
 
 class ConversationSample:
@@ -128,6 +130,8 @@ class TargetEstimate:
     probes: int
     calls: CallsEstimate
     basis: Basis = Basis.DEFAULT
+    samples: int = 0
+    """Conversations held before that the figures rest on."""
     file_basis: FileBasis | None = None
 
 

@@ -1,0 +1,124 @@
+"""Estimates from conversations that were held before: their mean, and how much they differ."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from math import exp, log1p, sqrt
+from operator import add
+from statistics import fmean, variance
+from typing import NamedTuple
+
+from cupel_core.domain.analysis.distributions import t_quantile
+from cupel_core.domain.estimates.intervals import EstimateInterval
+from cupel_core.domain.estimates.run_estimate import (
+    Basis,
+    CallsEstimate,
+    GraderEstimate,
+    RunEstimate,
+    TargetEstimate,
+)
+from cupel_core.domain.turns.roles import ModelRole
+
+MIN_CONVERSATIONS = 10
+"""Of fewer, the deviation says little."""
+_UPPER = 0.975
+
+
+class HeldConversation(NamedTuple):
+    calls: int
+    """Of the target."""
+    input_tokens: int
+    output_tokens: int
+    usd: Mapping[ModelRole, float]
+
+    @property
+    def total_usd(self) -> float:
+        return sum(self.usd.values())
+
+
+@dataclass(frozen=True)
+class ColumnHistory:
+    """Conversations of a target and prompt that are like those of a column."""
+
+    target_id: str
+    probes: int
+    """That the column has."""
+    held: Sequence[HeldConversation]
+
+    def total(self, figures: Iterable[float]) -> EstimateInterval:
+        """Of the column's probes, if each of the conversations held had this figure."""
+        return predicted_sum(list(figures), self.probes)
+
+
+def predicted_sum(figures: Sequence[float], count: int) -> EstimateInterval:
+    """Of `count` further figures like these, of which there are at least two.
+
+    Its variance is that of the further figures and that of the mean of these. Costs are skewed to the right, most of
+    all in small samples: the interval holds that of a normal and that of a lognormal distribution.
+    """
+    known = len(figures)
+    expected = count * fmean(figures)
+    deviation = sqrt(variance(figures) * (count + count**2 / known))
+    if not expected:
+        return EstimateInterval(0.0, 0.0, t_quantile(_UPPER, known - 1) * deviation)
+    t = t_quantile(_UPPER, known - 1)
+    factor = exp(t * sqrt(log1p((deviation / expected) ** 2)))
+    low = min(expected - t * deviation, expected / factor)
+    return EstimateInterval(max(0.0, low), expected, max(expected + t * deviation, expected * factor))
+
+
+def with_history(estimate: RunEstimate, columns: Sequence[ColumnHistory]) -> RunEstimate:
+    """The estimate with the figures of conversations held before. Unchanged unless there are enough for each column."""
+    if not columns or any(len(column.held) < MIN_CONVERSATIONS for column in columns):
+        return estimate
+    totals = _sum(column.total(each.total_usd for each in column.held) for column in columns)
+    return replace(
+        estimate,
+        usd=totals,
+        targets=tuple(_target(target, columns) for target in estimate.targets),
+        graders=tuple(_grader(grader, estimate.graders, columns) for grader in estimate.graders),
+        basis=Basis.HISTORY,
+    )
+
+
+def _target(target: TargetEstimate, columns: Sequence[ColumnHistory]) -> TargetEstimate:
+    own = [column for column in columns if column.target_id == target.target_id]
+    calls = CallsEstimate(
+        model=target.calls.model,
+        calls=_sum(column.total(each.calls for each in column.held) for column in own),
+        input_tokens=_sum(column.total(each.input_tokens for each in column.held) for column in own),
+        output_tokens=_sum(column.total(each.output_tokens for each in column.held) for column in own),
+        usd=_role_usd(ModelRole.TARGET, own),
+    )
+    samples = sum(len(column.held) for column in own)
+    return replace(target, calls=calls, basis=Basis.HISTORY, samples=samples)
+
+
+def _grader(
+    grader: GraderEstimate, graders: Sequence[GraderEstimate], columns: Sequence[ColumnHistory]
+) -> GraderEstimate:
+    """What was spent on its role, shared among the models of the role as they are expected to share it."""
+    of_role = [_expected(each) for each in graders if each.role is grader.role]
+    share = _expected(grader) / sum(of_role) if sum(of_role) else 1 / len(of_role)
+    usd = _role_usd(grader.role, columns)
+    scaled = EstimateInterval(usd.low * share, usd.expected * share, usd.high * share)
+    return replace(grader, calls=replace(grader.calls, usd=scaled))
+
+
+def _expected(grader: GraderEstimate) -> float:
+    return grader.calls.usd.expected if grader.calls.usd else 0.0
+
+
+def _role_usd(role: ModelRole, columns: Sequence[ColumnHistory]) -> EstimateInterval:
+    return _sum(column.total(each.usd.get(role, 0.0) for each in column.held) for column in columns)
+
+
+def _sum(intervals: Iterable[EstimateInterval]) -> EstimateInterval:
+    """Columns answer the same scenarios, so their costs rise and fall together: bounds are added, not squares."""
+    return reduce(_added, intervals, EstimateInterval())
+
+
+def _added(first: EstimateInterval, second: EstimateInterval) -> EstimateInterval:
+    return EstimateInterval(
+        *map(add, (first.low, first.expected, first.high), (second.low, second.expected, second.high))
+    )

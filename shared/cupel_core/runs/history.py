@@ -1,0 +1,128 @@
+"""Conversations of earlier runs like those of a run that is estimated. They are read from its predecessors' outcomes.
+
+Nothing is written for this: a few leaves of the newest comparable runs are read, without what was said.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from cupel_core.domain.analysis.column_totals import CountedOutcome
+from cupel_core.domain.estimates.conversations import Calls
+from cupel_core.domain.estimates.history import ColumnHistory, HeldConversation
+from cupel_core.domain.runs.barrier import FANOUT
+from cupel_core.domain.runs.plan import Column, Plan
+from cupel_core.domain.runs.run import Run, RunStatus
+from cupel_core.domain.runs.sampling import evenly
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
+from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.messages import RunRef
+from cupel_core.store import outcomes, runs
+from cupel_core.store.counted_outcomes import counted
+
+MAX_RUNS = 5
+"""The newest completed ones of the definition."""
+MAX_LEAVES = 12
+"""That are read for an estimate, over all columns: each takes a request or two."""
+MAX_PER_COLUMN = 100
+
+type CallsPrice = Callable[[str, Calls], float | None]
+
+
+class ComparableRuns(NamedTuple):
+    """What runs have in common whose conversations cost about the same."""
+
+    workspace: str
+    definition_id: str
+    definition_version: int
+    eval_id: str | None
+    grader_config: GraderConfig
+    max_turns: int | None
+    params: ParameterFields
+    plan: Plan
+    before: datetime
+    """Only runs that were created before."""
+
+    @classmethod
+    def of(cls, run: Run) -> "ComparableRuns":
+        return cls(
+            run.workspace,
+            run.definition_id,
+            run.definition_version,
+            run.eval_id,
+            run.grader_config,
+            run.max_turns,
+            run.params,
+            run.plan,
+            run.created_at,
+        )
+
+    def includes(self, run: Run) -> bool:
+        own = (self.definition_version, self.eval_id, self.grader_config, self.max_turns)
+        return run.created_at < self.before and own == (
+            run.definition_version,
+            run.eval_id,
+            run.grader_config,
+            run.max_turns,
+        )
+
+
+def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHistory]:
+    """Of each column, without conversations if none like them were held. Targets' calls at the prices of today."""
+    listed = runs.list_runs(
+        wanted.workspace, definition_id=wanted.definition_id, status=RunStatus.COMPLETED, limit=MAX_RUNS, cursor=None
+    )
+    earlier = [run for run in listed.items if wanted.includes(run)]
+    leaves = max(1, MAX_LEAVES // len(wanted.plan.columns))
+    probes = wanted.plan.cases * wanted.plan.repeats
+    return [
+        ColumnHistory(column.target.id, probes, _held(wanted, column, earlier, leaves, price))
+        for column in wanted.plan.columns
+    ]
+
+
+def _held(
+    wanted: ComparableRuns, column: Column, earlier: Sequence[Run], leaves: int, price: CallsPrice
+) -> list[HeldConversation]:
+    key = _terms(column, wanted.params)
+    for run in earlier:
+        for number, candidate in enumerate(run.plan.columns):
+            if _terms(candidate, run.params) == key:
+                return list(_read(run, run.plan.column_ranges(number), leaves, column.target.model, price))
+    return []
+
+
+def _terms(column: Column, params: ParameterFields) -> tuple[str, str | None, dict[str, Any]]:
+    target = column.target
+    return target.model, column.prompt_id, merge_parameters(params, target.params)
+
+
+def _read(run: Run, ranges: Sequence[range], leaves: int, model: str, price: CallsPrice) -> Iterator[HeldConversation]:
+    ref = RunRef(run.workspace, run.id)
+    for stored in outcomes.list_stored(ref, _sampled(ranges, leaves)):
+        outcome = counted(stored)
+        usd = _usd(outcome, model, price) if outcome.is_completed else None
+        if usd is not None:
+            yield HeldConversation(outcome.turns, outcome.input_tokens, outcome.output_tokens, usd)
+
+
+def _sampled(ranges: Sequence[range], leaves: int) -> list[int]:
+    """Some indexes from few leaves, spread evenly."""
+    by_leaf: dict[int, list[int]] = {}
+    for start, stop in ((each.start, each.stop) for each in ranges):
+        for leaf in range(start // FANOUT, (stop - 1) // FANOUT + 1):
+            span = range(max(start, leaf * FANOUT), min(stop, (leaf + 1) * FANOUT))
+            by_leaf.setdefault(leaf, []).extend(span)
+    chosen = evenly(list(by_leaf.values()), leaves)
+    return [index for indexes in chosen for index in evenly(indexes, max(1, MAX_PER_COLUMN // len(chosen)))]
+
+
+def _usd(outcome: CountedOutcome, model: str, price: CallsPrice) -> Mapping[ModelRole, float] | None:
+    """None if a price is unknown."""
+    usd = {ModelRole(cost.kind): cost.usd for cost in outcome.costs}
+    tokens = Calls(float(outcome.turns), float(outcome.input_tokens), float(outcome.output_tokens))
+    today = price(model, tokens)
+    usd[ModelRole.TARGET] = usd.get(ModelRole.TARGET) if today is None else today
+    known = {role: amount for role, amount in usd.items() if amount is not None}
+    return known if len(known) == len(usd) else None
