@@ -41,17 +41,32 @@ _THROTTLING_CODES = frozenset(
         "TransactionInProgressException",
     }
 )
+_CANCELLING_CODES = ("TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded")
 
 
 def is_transient(error: BaseException | None) -> bool:
     """Whether the same call may succeed later: the service was busy, failed internally, or could not be reached."""
     match error:
         case PynamoDBException():
-            return is_transient(error.cause)
+            return is_transient(_response_of(error))
         case ClientError():
             status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-            return status >= 500 or error.response.get("Error", {}).get("Code") in _THROTTLING_CODES
+            code = error.response.get("Error", {}).get("Code")
+            return status >= 500 or code in _THROTTLING_CODES or _is_cancelled_by_others(error)
     return isinstance(error, HTTPClientError | BotoConnectionError)
+
+
+def _response_of(error: PynamoDBException) -> Exception | None:
+    """The error of the call. PynamoDB raises another from it, without status and reasons."""
+    original = error.cause.__cause__ if error.cause else None
+    return original if isinstance(original, ClientError) else error.cause
+
+
+def _is_cancelled_by_others(error: ClientError) -> bool:
+    """Whether no condition refused a transaction: other writes of the same items were going on."""
+    reasons: Any = error.response.get("CancellationReasons", ())
+    codes = {reason.get("Code") for reason in reasons}
+    return "ConditionalCheckFailed" not in codes and not codes.isdisjoint(_CANCELLING_CODES)
 
 
 MAX_POOL_CONNECTIONS = 32

@@ -4,8 +4,6 @@ The texts are stored below the prefix of the run's conversations, so that they e
 """
 
 from pynamodb.attributes import JSONAttribute, UnicodeAttribute
-from pynamodb.exceptions import TransactWriteError
-from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.analysis.jobs import Job, JobStatus
@@ -14,7 +12,7 @@ from cupel_core.domain.runs.run import RunFailure
 from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
 from cupel_core.store import blobs, jobs, keys
-from cupel_core.store.table import Item, connection, error_code, updated
+from cupel_core.store.table import Item, conditional_transaction, updated
 
 
 class ReportItem(Item):
@@ -25,15 +23,10 @@ class ReportItem(Item):
 def create(record: ReportRecord, job: Job) -> bool:
     """Create a report that is new or has failed, and its job; False if there is one that has not."""
     is_new_or_failed = ReportItem.pk.does_not_exist() | (ReportItem.status == JobStatus.FAILED)
-    try:
-        with TransactWrite(connection=connection()) as transaction:
-            transaction.save(_to_item(record), condition=is_new_or_failed)
-            jobs.add(transaction, job, replaces_failed=True)
-    except TransactWriteError as error:
-        if error_code(error) != "TransactionCanceledException":
-            raise
-        return False
-    return True
+    with conditional_transaction() as transaction:
+        transaction.save(_to_item(record), condition=is_new_or_failed)
+        jobs.add(transaction, job, replaces_failed=True)
+    return transaction.is_committed
 
 
 def find(ref: RunRef, report_id: str) -> ReportRecord | None:

@@ -97,7 +97,10 @@ def connection() -> Connection:
 
 
 class ConditionalTransaction(TransactWrite):
-    """A transaction that is not committed if a condition is not met; `is_committed` then says so after the block."""
+    """A transaction that is not committed if a condition is not met; `is_committed` then says so after the block.
+
+    Raises if it was cancelled only because others were writing the same items: nothing is known of its conditions then.
+    """
 
     is_committed = False
 
@@ -105,7 +108,7 @@ class ConditionalTransaction(TransactWrite):
         try:
             super().__exit__(exc_type, exc_val, exc_tb)  # type: ignore[no-untyped-call]
         except TransactWriteError as error:
-            if error_code(error) != "TransactionCanceledException":
+            if error_code(error) != "TransactionCanceledException" or clients.is_transient(error):
                 raise
         else:
             self.is_committed = exc_type is None

@@ -1,12 +1,14 @@
 """Comparisons over HTTP, and the jobs that compute them."""
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from cupel_core.domain.runs.run import Run
 from cupel_core.messages import RunRef
 from cupel_core.store import runs
+from cupel_core.store.table import connection
 from tests.answered_runs import AnsweredRun
 from tests.compared_runs import SCENARIOS, carry_out_jobs, run_of
 from tests.started_runs import NOW
@@ -55,6 +57,19 @@ def test_the_same_comparison_is_answered_with_200(client: Client, baseline: Run,
     again = client.post("/v1/comparisons", body_of(baseline, run))
     assert (again.status, again.json()["id"]) == (200, first["id"])
     assert carry_out_jobs() == ["completed"]
+
+
+def test_a_request_that_conflicts_with_others_may_be_repeated(client: Client, baseline: Run, run: Run) -> None:
+    def conflict(**_: Any) -> tuple[Any, dict[str, Any]]:
+        error = {"Code": "TransactionCanceledException", "Message": "Transaction cancelled"}
+        return Mock(status_code=400), {"Error": error, "CancellationReasons": [{"Code": "TransactionConflict"}]}
+
+    events, write = connection().client.meta.events, "before-call.dynamodb.TransactWriteItems"
+    events.register(write, conflict)
+    refused = client.post("/v1/comparisons", body_of(baseline, run))
+    events.unregister(write, conflict)
+    assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
+    assert client.post("/v1/comparisons", body_of(baseline, run)).status == 202
 
 
 def test_another_margin_is_another_comparison(client: Client, baseline: Run, run: Run) -> None:

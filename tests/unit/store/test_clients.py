@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ReadTimeoutError
-from pynamodb.exceptions import PutError
+from pynamodb.exceptions import PutError, TransactWriteError
 
 from cupel_core.store import clients, table
 from cupel_core.store.clients import is_transient
@@ -17,10 +17,20 @@ def client_error(code: str, status: int = 400) -> ClientError:
     return ClientError({"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}, "PutItem")  # type: ignore[typeddict-item]
 
 
+def cancelled(*codes: str) -> TransactWriteError:
+    response: Any = {
+        "Error": {"Code": "TransactionCanceledException"},
+        "CancellationReasons": [{"Code": code} for code in codes],
+    }
+    return TransactWriteError("cancelled", cause=ClientError(response, "TransactWriteItems"))
+
+
 @pytest.mark.parametrize(
     "error",
     [
         client_error("ThrottlingException"),
+        cancelled("None", "TransactionConflict"),
+        cancelled("ThrottlingError"),
         client_error("InternalServerError", 500),
         PutError(cause=client_error("ProvisionedThroughputExceededException")),
         EndpointConnectionError(endpoint_url="https://dynamodb"),
@@ -36,6 +46,8 @@ def test_busy_failing_and_unreachable_services_are_transient(error: Exception) -
     [
         client_error("AccessDeniedException"),
         PutError(cause=client_error("ConditionalCheckFailedException")),
+        cancelled("ConditionalCheckFailed", "TransactionConflict"),
+        cancelled("ItemCollectionSizeLimitExceeded"),
         NoCredentialsError(),
         ValueError(),
         None,
