@@ -151,18 +151,22 @@ class ColumnTotals:
             self._add_errors(outcome.error_code or "", ErrorCount(1, outcome.probe_index))
 
     def _add_completed(self, outcome: CountedOutcome) -> None:
-        for name in HISTOGRAMS:
-            self.histograms[name].add(getattr(outcome, name if name != "durations_ms" else "duration_ms"))
+        histograms = self.histograms
+        histograms["durations_ms"].add(outcome.duration_ms)
+        histograms["turns"].add(outcome.turns)
+        histograms["input_tokens"].add(outcome.input_tokens)
+        histograms["output_tokens"].add(outcome.output_tokens)
         self.unscored += outcome.is_unscored
         if outcome.success is not None and outcome.score is not None:
             self.score.add(outcome.score)
         for name, value in outcome.metrics.items():
             self._add_metric(name, Total(round(value * _NANO), 1))
-        _count(self.tags, Counter(outcome.tags))
+        if outcome.tags:
+            _count(self.tags, Counter(outcome.tags))
         for name, passed in outcome.checks.items():
             self._add_check(name, CheckCount.of(passed))
         if outcome.model_version is not None:
-            _count(self.model_versions, Counter((outcome.model_version,)))
+            _count(self.model_versions, {outcome.model_version: 1})
 
     def merge(self, other: "ColumnTotals") -> None:
         """Add the sums over other outcomes."""

@@ -132,7 +132,9 @@ class Counts:
             if outcome.success is not None:
                 self.cells[start + _JUDGED] += 1
                 self.cells[start + _PASSED] += outcome.success
-        self.columns.setdefault(column, ColumnTotals()).add(outcome)
+        if (totals := self.columns.get(column)) is None:
+            totals = self.columns[column] = ColumnTotals()
+        totals.add(outcome)
 
     def merge(self, other: "Counts") -> None:
         """Add the counts of other outcomes. Raises ValueError for cells outside of these."""

@@ -7,6 +7,7 @@ whole run, whatever the parts.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import ceil, log
 from typing import Any
 
@@ -36,10 +37,12 @@ class Histogram:
         return self.total / self.count if self.buckets else None
 
     def add(self, value: int) -> None:
-        self.buckets[ceil(log(value) / _LOG_GAMMA) if value > 0 else _ZERO] += 1
+        self.buckets[_bucket(value)] += 1
         self.total += value
-        self.minimum = value if self.minimum is None else min(self.minimum, value)
-        self.maximum = value if self.maximum is None else max(self.maximum, value)
+        if self.minimum is None or value < self.minimum:
+            self.minimum = value
+        if self.maximum is None or value > self.maximum:
+            self.maximum = value
 
     def merge(self, other: "Histogram") -> None:
         """Add the values of another histogram."""
@@ -72,6 +75,11 @@ class Histogram:
         minimum, maximum = data["range"]
         buckets = Counter({int(bucket): int(count) for bucket, count in data["buckets"]})
         return cls(buckets, int(data["total"]), minimum, maximum)
+
+
+@lru_cache(maxsize=65_536)
+def _bucket(value: int) -> int:
+    return ceil(log(value) / _LOG_GAMMA) if value > 0 else _ZERO
 
 
 def _middle(bucket: int) -> int:
