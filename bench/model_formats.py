@@ -57,10 +57,14 @@ def _prompt(model: str, messages: list[str], schema: Json | None) -> Prompt:
 
 def _read_openai(body: Json, _model: str) -> Prompt:
     schema = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
-    return _prompt(body["model"], [message["content"] for message in body["messages"]], schema)
+    # A message with calls of functions has no content.
+    return _prompt(body["model"], [message.get("content") or "" for message in body["messages"]], schema)
 
 
 def _reply_openai(prompt: Prompt, reply: ReplyBody) -> Json:
+    """An object with `toolCalls` becomes calls of functions, whose ids differ between prompts."""
+    if isinstance(reply, dict) and "toolCalls" in reply:
+        return _calls_openai(prompt, reply["toolCalls"])
     text = reply_text(reply)
     used = {"prompt_tokens": token_count(prompt.text), "completion_tokens": token_count(text)}
     return {
@@ -69,6 +73,23 @@ def _reply_openai(prompt: Prompt, reply: ReplyBody) -> Json:
         "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
         "usage": {**used, "total_tokens": sum(used.values())},
     }
+
+
+def _calls_openai(prompt: Prompt, calls: list[Json]) -> Json:
+    tool_calls = [
+        {
+            "id": f"call_{prompt.digest:08x}_{number}",
+            "type": "function",
+            "function": {"name": call["name"], "arguments": orjson.dumps(call.get("arguments", {})).decode()},
+        }
+        for number, call in enumerate(calls)
+    ]
+    body = _reply_openai(prompt, reply_text({"toolCalls": calls}))  # Its tokens are counted as written.
+    body["choices"][0] |= {
+        "message": {"role": "assistant", "content": None, "tool_calls": tool_calls},
+        "finish_reason": "tool_calls",
+    }
+    return body
 
 
 def _error_openai(message: str) -> Json:

@@ -31,7 +31,8 @@ FAULTS = ("429", "500", "drop", "hang", "badJson")
 class ScriptLine(BaseModel):
     """The reply to prompts that contain a text: a text, an object as JSON, or, with a status, an error.
 
-    With `model`, only prompts to this model.
+    With `model`, only prompts to this model. In OpenAI's format, `{"toolCalls": [{"name", "arguments"}]}` calls
+    functions.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -35,6 +35,8 @@ _SCRIPT = [
     {"model": "strict", "contains": "go on", "reply": {"successMet": True, **_VERDICT}},
     {"model": "strict", "reply": {"successMet": False, **_VERDICT}},
     {"model": "user", "reply": {"content": "go on"}},
+    {"model": "tools", "contains": "paid", "reply": "Rating: 3"},
+    {"model": "tools", "reply": {"toolCalls": [{"name": "look"}, {"name": "pay", "arguments": {"amount": 7}}]}},
 ]
 
 
@@ -62,6 +64,7 @@ class FaultMatrix:
         cloud.install()
         # Imported here, because these modules read the environment.
         from tests.faults.harness import WORKSPACE, FunctionHarness
+        from tests.faults.tool_server import ToolServer
         from tests.faults.workflows import PRICE, WorkflowContext
 
         self._models = models
@@ -72,6 +75,7 @@ class FaultMatrix:
         harness.request(token, "PUT", "/v1/providers/custom", provider)
         decided = {"followUps": ["Why?"], "decision": {"rubric": "1 is no, 5 is yes.", "judgeModel": "custom/judge"}}
         httpx.post(f"{models}/configure", json={"script": _SCRIPT}).raise_for_status()
+        tool_server = ToolServer(cloud, WORKSPACE)
         self.context = WorkflowContext(
             harness=harness,
             token=token,
@@ -79,6 +83,8 @@ class FaultMatrix:
             conversations=_definition(harness, token, decided, 6),
             small=_definition(harness, token, RATING, 8),
             eval_id=_eval(harness, token),
+            tools=_definition(harness, token, _tools(harness, token, tool_server.url), 6),
+            tool_server=tool_server,
         )
         self.faults.attach()
 
@@ -90,6 +96,8 @@ class FaultMatrix:
         workflow, harness, started_at = WORKFLOWS[name], self.context.harness, time.monotonic()
         harness.purge(*QUEUES, DEAD_LETTER_QUEUE)
         httpx.post(f"{self._models}/reset").raise_for_status()
+        tool_server = self.context.tool_server
+        tool_server.reset()
         self.faults.arm(fault)
         try:
             run = workflow.run(self.context)
@@ -101,6 +109,12 @@ class FaultMatrix:
         allowed = 0 if fault is None else MAX_REPEATED_CALLS if fault.call.function in ("probe", "finish") else 0
         if not 0 <= extra <= allowed:
             violated.append(f"models were called {calls} times for {workflow.calls} replies")
+        executions = tool_server.executions.total()
+        if not 0 <= executions - workflow.executions <= allowed:
+            violated.append(f"{workflow.executions} calls of tools were executed {executions} times")
+        if len(tool_server.executions) != workflow.executions:
+            violated.append(f"{len(tool_server.executions)} calls of tools have been executed")
+        violated += tool_server.violations
         return FaultResult(name, fault, violated, extra, time.monotonic() - started_at, self.faults.was_injected)
 
     def _bill_usd(self) -> float:
@@ -156,6 +170,14 @@ def _definition(harness: Any, token: str, content: dict[str, Any], scenarios: in
     return str(created["id"])
 
 
+def _tools(harness: Any, token: str, url: str) -> dict[str, Any]:
+    """The content of a definition with two tools: one that a script answers, and one that a server executes."""
+    body = {"name": "tools", "type": "tools", "baseUrl": url}
+    connector = harness.request(token, "POST", "/v1/connectors", body)["id"]
+    params = {"tools": [{"name": "look"}, {"name": "pay"}], "toolConnectorId": connector, "maxToolRounds": 2}
+    return {"params": params, "toolResults": [{"name": "look", "result": "seen"}]}
+
+
 def _eval(harness: Any, token: str) -> str:
     """Three scenarios with two personas each, and a judge who is satisfied with the second answer."""
     personas = [harness.request(token, "POST", "/v1/personas", {"name": name})["id"] for name in ("Ada", "Bob")]
@@ -184,7 +206,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--endpoint", required=True)
     parser.add_argument("--name", default="faults", help="prefix of the resources to create")
-    default = ["run", "damaged", "conversation", "judged", "compared", "budgeted"]
+    default = ["run", "damaged", "conversation", "tools", "judged", "compared", "budgeted"]
     parser.add_argument("--workflows", nargs="*", default=default)
     parser.add_argument("--only", help="one fault, as printed: 'before probe:DynamoDB.UpdateItem:1'")
     parser.add_argument("--sample", action="store_true", help="one fault of every kind of call")

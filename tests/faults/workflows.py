@@ -1,5 +1,5 @@
-"""The workflows that are run with every fault: a run, a damaged run, conversations, a judged eval, a comparison, and a
-run with a budget.
+"""The workflows that are run with every fault: a run, a damaged run, conversations, calls of tools, a judged eval, a
+comparison, and a run with a budget.
 
 A workflow acts only from the outside: requests, lost messages, passing time. `run` returns the finished run.
 """
@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cupel_core.domain.runs.run import TERMINAL, Run, RunStatus
+from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.turns.model_request import MessageRole
 from cupel_core.messages import RunRef
-from cupel_core.store import jobs, runs
+from cupel_core.store import jobs, outcomes, runs
 from tests.faults.harness import WORKSPACE, FunctionHarness
+from tests.faults.tool_server import RESULT, ToolServer
 
-MODEL = "custom/bench"
+MODEL, TOOLS_MODEL = "custom/bench", "custom/tools"
+SCRIPTED_RESULT = "seen"
 BUDGET_USD = 0.06
 """Enough for some of the conversations of a budgeted run."""
 USD_PER_MILLION = 10.0
@@ -40,6 +44,9 @@ class WorkflowContext:
     """A definition of eight scenarios."""
     eval_id: str
     """An eval of six conversations with two turns, a judge and a simulated user."""
+    tools: str
+    """A definition of six scenarios with two calls of tools each: one is scripted, a server executes the other."""
+    tool_server: ToolServer
 
     def start_run(self, definition_id: str, *labels: str, **changes: object) -> Run:
         """Of one model, or of targets with these labels."""
@@ -105,6 +112,15 @@ def _compared(context: WorkflowContext) -> Run:
     return context.get_run(run.id)
 
 
+def _tools(context: WorkflowContext) -> Run:
+    run = context.run_to_end(context.start_run(context.tools, models=[TOOLS_MODEL]))
+    for outcome in outcomes.list_outcomes(RunRef(run.workspace, run.id), range(run.plan.total)):
+        assert isinstance(outcome, Transcript), f"probe {outcome.probe_index} is errored"
+        results = [message.content for message in outcome.messages if message.role is MessageRole.TOOL]
+        assert results == [SCRIPTED_RESULT, RESULT], f"probe {outcome.probe_index} has the results {results}"
+    return run
+
+
 def _damaged(context: WorkflowContext) -> Run:
     """The dispatch request is lost, one message is lost, another becomes a dead letter; errored probes are retried."""
     harness, run = context.harness, context.start_run(context.large)
@@ -158,6 +174,8 @@ class Workflow(NamedTuple):
     """Functions whose calls are failed in this workflow."""
     calls: int
     """Number of model calls without faults."""
+    executions: int = 0
+    """Number of calls of tools that are executed without faults."""
 
 
 WORKFLOWS = {
@@ -166,5 +184,6 @@ WORKFLOWS = {
     "conversation": Workflow(_conversation, frozenset({"probe", "finish"}), 6 * 2 + 6),
     "compared": Workflow(_compared, frozenset({"api", "analyze"}), 2 * 8),
     "budgeted": Workflow(_budgeted, frozenset({"api", "probe", "finish"}), 6 * 2 + 6),
+    "tools": Workflow(_tools, frozenset({"probe"}), 6 * 2, executions=6),
     "judged": Workflow(_judged, frozenset({"api", "probe"}), 6 * (2 + 2 + 1)),
 }
