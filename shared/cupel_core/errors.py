@@ -12,7 +12,8 @@ AppError                500  an internal error
 │   ├── TooLarge        413
 │   └── Invalid         422  `errors` names each field
 └── RetryableError      503  the same call may succeed after `retry_after` seconds
-    └── TooManyRequests 429  of one caller
+    ├── TooManyRequests 429  of one caller
+    └── TooManyRuns     429  that have not ended (cupel_core/runs/open_runs.py)
 
 Providers add ProviderError (an AppError) and a RetryableError of their own (cupel_core/providers/errors.py).
 

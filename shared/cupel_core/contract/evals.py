@@ -10,6 +10,7 @@ from cupel_core.contract.fields import Id, ModelId, ResourceName, Url, not_null
 from cupel_core.contract.headers import HeaderNames, Headers, header_values
 from cupel_core.contract.parameters import ModelParametersInput, Targets, target_of, targets_of
 from cupel_core.contract.runs import GRADER_FIELDS
+from cupel_core.domain.limits.open_runs import DEFAULT_IN_ALL, DEFAULT_PER_OWNER
 from cupel_core.domain.resources.evals import Eval, EvalFields, EvalSpec
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
 from cupel_core.domain.runs.targets import Target
@@ -170,6 +171,10 @@ class EvaluatorInput(RequestModel):
         return EvaluatorEndpoint(self.url, header_values(self.headers or {}) if has_headers else None)
 
 
+_PER_OWNER = "Runs that a token, a user or a schedule may have that have not ended; more are refused with 429"
+_IN_ALL = "Runs that the workspace may have that have not ended; more are refused with 429"
+
+
 class UpdateSettings(RequestModel):
     """Omitted fields keep their value and null clears it."""
 
@@ -187,6 +192,14 @@ class UpdateSettings(RequestModel):
     persona_model: PersonaModel = None
     embedding_model: ModelId | None = None
     evaluator: Annotated[EvaluatorInput | None, Field(description="An external evaluator of transcripts")] = None
+    open_runs_per_owner: Annotated[
+        Annotated[int, Field(strict=True, ge=1, le=1_000)] | None,
+        Field(description=f"{_PER_OWNER}; null for {DEFAULT_PER_OWNER}"),
+    ] = None
+    open_runs: Annotated[
+        Annotated[int, Field(strict=True, ge=1, le=1_000)] | None,
+        Field(description=f"{_IN_ALL}; null for {DEFAULT_IN_ALL}"),
+    ] = None
 
     def changes(self) -> SettingsChanges:
         changes: dict[str, Any] = self.model_dump(exclude_unset=True)
@@ -207,6 +220,8 @@ class SettingsResponse(ResponseModel):
     persona_model: str | None
     embedding_model: str | None
     evaluator: EvaluatorResponse | None
+    open_runs_per_owner: Annotated[int, Field(description=_PER_OWNER)]
+    open_runs: Annotated[int, Field(description=_IN_ALL)]
 
     @classmethod
     def of(cls, settings: EvaluationSettings) -> "SettingsResponse":
@@ -217,4 +232,6 @@ class SettingsResponse(ResponseModel):
             persona_model=graders.persona_model,
             embedding_model=graders.embedding_model,
             evaluator=EvaluatorResponse(url=url, header_names=names) if url else None,
+            open_runs_per_owner=settings.open_runs.owner_limit,
+            open_runs=settings.open_runs.workspace_limit,
         )

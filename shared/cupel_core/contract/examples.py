@@ -250,6 +250,8 @@ BY_NAME: dict[str, Any] = {
     "options": ["two months"],
     "output": {"answer": _ANSWER},
     "outputTokens": 96,
+    "openRuns": 200,
+    "openRunsPerOwner": 50,
     "outputUsdPerMillion": 2.0,
     "parentId": "def_00",
     "parentVersion": 2,

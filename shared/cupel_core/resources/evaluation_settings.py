@@ -15,6 +15,7 @@ from cupel_core.store import evaluation_settings
 SECRET_OWNER = "evaluator"  # noqa: S105 - the name of a secret
 _NO_HEADERS = {"evaluator_headers_version": None, "evaluator_header_names": None}
 _MODELS = ("judge_model", "persona_model", "embedding_model")
+_LIMITS = ("open_runs_per_owner", "open_runs")
 
 
 def workspace_grader_config(workspace: str) -> GraderConfig:
@@ -40,6 +41,7 @@ def update_settings(
     errors = list(grader_config_errors(GraderConfig(**stored)))
     if errors:
         raise Invalid.fields(errors)
+    stored |= {name: requested[name] for name in _LIMITS if name in requested}
     before = get_settings(workspace)
     precondition.check(etag(before.revision))
     if "evaluator" in changes:

@@ -17,7 +17,7 @@ from cupel_core.errors import Conflict, Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import DispatchRequest, RunRef
 from cupel_core.probe_ranges import check_target
-from cupel_core.runs import dispatch
+from cupel_core.runs import dispatch, open_runs
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.validation import check_files, check_size
 from cupel_core.store import barrier, budgets, governor, keys, outbox, runs, scenarios, snapshots
@@ -186,6 +186,7 @@ def _errored_probes(run: Run, scope: RetryScope) -> Iterator[int]:
 
 def _reopen(run: Run, now: datetime, data: dict[str, object], **changes: Any) -> Run:
     """To RUNNING with a new retry round, provided the run has not changed since it was read."""
+    open_runs.admit(run)
     try:
         reopened = runs.transition(
             RunRef(run.workspace, run.id),

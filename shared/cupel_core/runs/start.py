@@ -22,7 +22,7 @@ from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.resources import evals, experiments
 from cupel_core.resources.evaluation_settings import workspace_grader_config
-from cupel_core.runs import dispatch, rerun
+from cupel_core.runs import dispatch, open_runs, rerun
 from cupel_core.runs.budgets import initial_budget
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.spec import spec_to_text
@@ -68,6 +68,7 @@ def start(
         return first
     run, snapshot = build_run(workspace, spec, now)
     run = replace(run, started_by=started_by, callbacks=webhooks.callback_scope(workspace))
+    open_runs.admit(run)
     reservation = None
     if idempotency_key is not None:
         reservation = idempotency.reserve(workspace, idempotency_key, request, run.id, now)

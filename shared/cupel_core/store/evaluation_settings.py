@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from pynamodb.attributes import ListAttribute, UnicodeAttribute
+from pynamodb.attributes import ListAttribute, NumberAttribute, UnicodeAttribute
 
+from cupel_core.domain.limits.open_runs import OpenRunLimits
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Conflict
@@ -20,6 +21,8 @@ class EvaluationSettingsItem(RevisedItem):
     evaluator_url = UnicodeAttribute(attr_name="evaluatorUrl", null=True)
     evaluator_headers_version = UnicodeAttribute(attr_name="evaluatorHeadersVersion", null=True)
     evaluator_header_names = ListAttribute(attr_name="evaluatorHeaderNames", of=UnicodeAttribute, null=True)
+    open_runs_per_owner = NumberAttribute(attr_name="openRunsPerOwner", null=True)
+    open_runs = NumberAttribute(attr_name="openRuns", null=True)
 
 
 def get(workspace: str) -> EvaluationSettings:
@@ -34,7 +37,13 @@ def get(workspace: str) -> EvaluationSettings:
         item.evaluator_url,
         item.evaluator_headers_version,
     )
-    return EvaluationSettings(config, tuple(map(str, item.evaluator_header_names or ())), int(item.revision or 0))
+    limits = OpenRunLimits(_integer(item.open_runs_per_owner), _integer(item.open_runs))
+    names = tuple(map(str, item.evaluator_header_names or ()))
+    return EvaluationSettings(config, names, int(item.revision or 0), limits)
+
+
+def _integer(stored: float | None) -> int | None:
+    return None if stored is None else int(stored)
 
 
 def update(workspace: str, changes: dict[str, Any], before: EvaluationSettings | None = None) -> None:

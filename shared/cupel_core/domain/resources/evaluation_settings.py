@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypedDict
 
+from cupel_core.domain.limits.open_runs import OpenRunLimits
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 
@@ -22,6 +23,8 @@ class SettingsChanges(TypedDict, total=False):
     persona_model: str | None
     embedding_model: str | None
     evaluator: EvaluatorEndpoint | None
+    open_runs_per_owner: int | None
+    open_runs: int | None
 
 
 @dataclass(frozen=True)
@@ -32,3 +35,4 @@ class EvaluationSettings:
     header_names: tuple[str, ...]
     revision: int = 0
     """How often they were changed."""
+    open_runs: OpenRunLimits = field(default_factory=OpenRunLimits)

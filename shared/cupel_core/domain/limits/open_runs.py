@@ -1,0 +1,24 @@
+"""How many runs may be open at the same time: those that have not ended, paused ones among them."""
+
+from dataclasses import dataclass
+
+DEFAULT_PER_OWNER = 50
+DEFAULT_IN_ALL = 200
+
+
+@dataclass(frozen=True)
+class OpenRunLimits:
+    """None for the defaults."""
+
+    per_owner: int | None = None
+    """Of one token, user or schedule."""
+    in_all: int | None = None
+    """Of the workspace."""
+
+    @property
+    def owner_limit(self) -> int:
+        return self.per_owner or DEFAULT_PER_OWNER
+
+    @property
+    def workspace_limit(self) -> int:
+        return self.in_all or DEFAULT_IN_ALL

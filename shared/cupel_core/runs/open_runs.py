@@ -1,0 +1,45 @@
+"""Limits of open runs: a start beyond one is refused before anything of the run is written."""
+
+from cupel_core.domain.runs.run import Run
+from cupel_core.errors import RetryableError
+from cupel_core.resources.evaluation_settings import get_settings
+from cupel_core.store import open_runs
+
+RETRY_AFTER_SECONDS = 30.0
+
+
+class TooManyRuns(RetryableError):
+    status = 429
+    title = "Too many runs"
+
+    def __init__(self, whose: str, limit: int, field: str) -> None:
+        super().__init__(
+            f"{whose} has {limit:,} runs that have not ended, and {field} of the settings allows no more; wait until "
+            "one has ended, or cancel one",
+            RETRY_AFTER_SECONDS,
+        )
+
+
+def admit(run: Run) -> None:
+    """Count a run that starts, or is reopened, as open; again for one that is. Raises TooManyRuns at a limit."""
+    limits = get_settings(run.workspace).open_runs
+    owner = _owner_of(run)
+    if owner is not None and not _add(run, owner, limits.owner_limit):
+        raise TooManyRuns("the owner of the run", limits.owner_limit, "openRunsPerOwner")
+    if not _add(run, open_runs.WORKSPACE, limits.workspace_limit):
+        if owner is not None:
+            open_runs.remove(run.workspace, owner, [run.id])
+        raise TooManyRuns("the workspace", limits.workspace_limit, "openRuns")
+
+
+def _add(run: Run, owner: str, limit: int) -> bool:
+    """Those that have ended make room only now."""
+    if open_runs.add(run.workspace, owner, run.id, limit):
+        return True
+    open_runs.remove(run.workspace, owner, open_runs.list_ended(run.workspace, owner))
+    return open_runs.add(run.workspace, owner, run.id, limit)
+
+
+def _owner_of(run: Run) -> str | None:
+    """A token, user or schedule; None for runs that Cupel starts, or that were started before this was recorded."""
+    return run.started_by.id if run.started_by else None
