@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel.commands.options import RunId
+from cupel.commands.options import RunId, command_name
 from cupel.commands.suggestions import complete_model
 from cupel.errors import UsageError
 from cupel.json_types import Json
@@ -49,13 +49,31 @@ def report(
             raise typer.Exit(1)
         text = _read(client, run_id, report_format)
     if output is None:
-        session.out.print(printable(text), markup=False, highlight=False, soft_wrap=True, end="")
+        _print(session, text)
         return
     try:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--output: {output}: cannot be written: {error}") from None
     session.remark(f"report {made['id']} in {output}")
+
+
+def print_report(session: Session, client: "Client", run_id: str) -> None:
+    """The report of a run that makes one when it completes, as Markdown; a failed one is only mentioned."""
+    try:
+        made = wait_for_report(session, client, client.create_report(run_id, {}))
+    except KeyboardInterrupt:
+        session.remark(f"the report is being made; show it with: {command_name()} report {run_id}")
+        return
+    if made["status"] != "COMPLETED":
+        session.remark(f"the report failed: {made['failure']['why']}")
+        return
+    session.out.print()
+    _print(session, _read(client, run_id, ReportFormat.MARKDOWN))
+
+
+def _print(session: Session, text: str) -> None:
+    session.out.print(printable(text), markup=False, highlight=False, soft_wrap=True, end="")
 
 
 def _options(summarizer: str | None, summary: bool) -> Json:

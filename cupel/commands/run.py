@@ -41,6 +41,7 @@ from cupel.commands.options import (
     label_fields,
     model_option,
 )
+from cupel.commands.report import print_report
 from cupel.commands.show import print_run
 from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config
 from cupel.comparing import FailIf, compare
@@ -373,6 +374,8 @@ def _watch_to_end(
     results = print_run(session, client, run, as_json=as_json, extra=extra)
     if not as_json:
         _print_analysis(session, client, run)
+        if run["report"] and run["status"] == RunStatus.COMPLETED:
+            print_report(session, client, run["id"])
         _print_next_commands(session, client, run)
     passed = gate_options.apply(session, results, lambda: render_junit(client, run))
     if gate_options.worse_than is not None and run["status"] == RunStatus.COMPLETED:

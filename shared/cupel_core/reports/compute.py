@@ -1,6 +1,7 @@
 """Computes a report: figures from the counts, samples from one pass over the outcomes, excerpts of transcripts."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.clock import utc_now
@@ -9,7 +10,7 @@ from cupel_core.contract.reports import ReportTextsResponse
 from cupel_core.domain.analysis.jobs import Job, JobStatus
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.reports.records import ReportRecord, earliest
-from cupel_core.domain.runs.run import TERMINAL, Run, RunFailure
+from cupel_core.domain.runs.run import TERMINAL, Run, RunEventType, RunFailure
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.messages import RunRef
 from cupel_core.reports.excerpts import read_excerpts
@@ -31,6 +32,7 @@ def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[
     workspace = job.workspace
     record = _record(workspace, job.result_id)
     if record.status is JobStatus.COMPLETED:  # The worker before was interrupted after this.
+        _announce(record)
         return
     run = runs.get(RunRef(workspace, record.run_id))
     inputs = current_inputs(run, record.summarizer_model)
@@ -46,7 +48,7 @@ def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[
     reports.save_texts(record, _json(read.texts.model_copy(update={"summary": summary and summary.summary})))
     reports.save_content(record, _json(measured.content))
     expires = earliest((read.expires_at, summary.expires_at if summary else None))
-    reports.end(record.completed(expires, utc_now()))
+    _end(record.completed(expires, utc_now()))
 
 
 def _summary(record: ReportRecord, measured: Measured, seconds_left: Callable[[], float]) -> WrittenSummary | None:
@@ -64,7 +66,19 @@ def fail(job: Job, failure: RunFailure) -> None:
     run_id, _, report_id = job.result_id.partition("/")
     record = reports.find(RunRef(job.workspace, run_id), report_id)
     if record is not None:
-        reports.end(record.failed(failure, utc_now()))
+        _end(record.failed(failure, utc_now()))
+
+
+def _end(record: ReportRecord) -> None:
+    if reports.end(record):
+        _announce(record)
+
+
+def _announce(record: ReportRecord) -> None:
+    """Before the job is ended: a crash in between repeats the event instead of losing it. A deleted run has none."""
+    data: dict[str, object] = {"reportId": record.id, "status": record.status}
+    with suppress(NotFound):
+        runs.append_event(RunRef(record.workspace, record.run_id), RunEventType.REPORT_FINISHED, utc_now(), data)
 
 
 def _record(workspace: str, result_id: str) -> ReportRecord:

@@ -13,7 +13,7 @@ from cupel_core.clock import utc_now
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.runs.run import Action, Run
+from cupel_core.domain.runs.run import Action, Run, RunEventType
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
@@ -22,7 +22,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.reports import requests
 from cupel_core.runs.erasure import delete_probe_content
-from cupel_core.store import budgets, jobs, outcomes, reports, run_items, runs
+from cupel_core.store import budgets, events, jobs, outcomes, reports, run_items, runs
 from tests.answered_runs import AnsweredRun
 from tests.lambda_context import Context
 from tests.started_runs import NOW, RunSetup, ref_of
@@ -50,11 +50,24 @@ def completed(client: Client) -> Run:
     return answered().completed()
 
 
+def _crash(*_: object) -> None:
+    raise RuntimeError("the worker was stopped here")
+
+
+def carry_out_and_fail() -> None:
+    """A worker that is stopped: its message is redelivered."""
+    assert len(_worker_result()["batchItemFailures"]) == 1
+
+
 def carry_out() -> None:
     """What the queue's worker does."""
+    assert _worker_result() == {"batchItemFailures": []}
+
+
+def _worker_result() -> Any:
     requested = [each.request.model_dump_json(by_alias=True) for each in jobs.list_open()]
     records = [{"messageId": str(n), "body": body, "eventSource": "aws:sqs"} for n, body in enumerate(requested)]
-    assert analyze.handler({"Records": records}, Context()) == {"batchItemFailures": []}
+    return analyze.handler({"Records": records}, Context())
 
 
 def made(client: Client, run: Run) -> dict[str, Any]:
@@ -260,6 +273,44 @@ def test_a_run_that_changed_meanwhile_fails_the_report(client: Client, completed
     carry_out()
     failed = client.get(f"/v1/runs/{completed.id}/reports/{report_id}").json()
     assert (failed["status"], "has changed" in failed["failure"]["why"]) == ("FAILED", True)
+
+
+def report_events(run: Run) -> list[dict[str, object]]:
+    return [each.data for each in events.list_after(ref_of(run), 0) if each.type is RunEventType.REPORT_FINISHED]
+
+
+def test_a_report_is_an_event_of_its_run(client: Client, completed: Run) -> None:
+    report = made(client, completed)
+    assert report_events(completed) == [{"reportId": report["id"], "status": "COMPLETED"}]
+
+
+def test_a_failed_report_is_an_event_of_its_run(client: Client, completed: Run) -> None:
+    report_id = client.post(f"/v1/runs/{completed.id}/reports").json()["id"]
+    outcomes.set_correction(ref_of(completed), 1, TranscriptResult(success=False))
+    carry_out()
+    assert report_events(completed) == [{"reportId": report_id, "status": "FAILED"}]
+
+
+def test_the_event_survives_a_crash_after_the_report_was_stored(
+    client: Client, completed: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report_id = client.post(f"/v1/runs/{completed.id}/reports").json()["id"]
+    [job] = [each.request.job_id for each in jobs.list_open()]
+    with monkeypatch.context() as crashing:
+        crashing.setattr(runs, "append_event", _crash)
+        carry_out_and_fail()
+    assert (reports.get(ref_of(completed), report_id).status, report_events(completed)) == ("COMPLETED", [])
+    carry_out()
+    assert report_events(completed) == [{"reportId": report_id, "status": "COMPLETED"}]
+    assert jobs.get("acme", job).status == "COMPLETED"
+
+
+def test_a_run_deleted_while_its_report_is_made_fails_the_job(client: Client, completed: Run) -> None:
+    client.post(f"/v1/runs/{completed.id}/reports")
+    [job] = [each.request.job_id for each in jobs.list_open()]
+    assert client.delete(f"/v1/runs/{completed.id}").status == 204
+    carry_out()
+    assert jobs.get("acme", job).status == "FAILED"
 
 
 def test_other_workspaces_have_no_report_of_it(client: Client, completed: Run, stranger: str) -> None:

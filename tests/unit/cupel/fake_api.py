@@ -30,6 +30,7 @@ def a_run(**changes: Any) -> Json:
         "tags": [],
         "metadata": {},
         "status": "COMPLETED",
+        "report": False,
         "pauseReason": None,
         "config": {
             "models": ["sim/steady", "openai/gpt-5-mini"],
@@ -73,6 +74,7 @@ def a_progress(*targets: Json, **changes: Any) -> Json:
     return {
         "runId": "run_1",
         "status": "RUNNING",
+        "report": False,
         "pauseReason": None,
         "pauseCause": None,
         "readAt": "2026-01-31T09:31:12.000Z",

@@ -1,15 +1,18 @@
 """`cupel report`, against the real API function."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from analyze import app as analyze
 from cupel.client import Client
-from cupel_core.domain.runs.run import Run
+from cupel_core.clock import utc_now
+from cupel_core.domain.runs.run import Run, RunFailure
+from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import jobs
+from cupel_core.store import jobs, reports, run_items
 from tests.answered_runs import AnsweredRun
 from tests.lambda_context import Context
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
@@ -61,3 +64,25 @@ def test_a_report_is_printed_as_json(cupel: Cupel, run: Run, client: Client) -> 
 def test_an_output_that_cannot_be_written_is_named(cupel: Cupel, run: Run, tmp_path: Path) -> None:
     answer = cupel("report", run.id, "--output", str(tmp_path / "missing" / "report.md"))
     assert (answer.exit_code, "--output" in answer.stderr) == (2, True)
+
+
+def test_watching_a_run_that_makes_a_report_ends_with_it(cupel: Cupel, run: Run) -> None:
+    run_items.to_item(replace(run, report=True)).save()
+    printed = cupel("watch", run.id).stdout
+    assert "# Report: " in printed
+    assert printed.index("# Report: ") < printed.index("next   ")
+
+
+def test_watching_a_run_without_a_report_makes_none(cupel: Cupel, run: Run) -> None:
+    assert "# Report: " not in cupel("watch", run.id).stdout
+
+
+def test_a_failed_report_is_mentioned_below_the_results(cupel: Cupel, run: Run, client: Client) -> None:
+    run_items.to_item(replace(run, report=True)).save()
+    ref = RunRef("acme", run.id)
+    [record] = reports.list_all(ref)
+    reports.end(record.failed(RunFailure("measuring", "nothing to measure"), utc_now()))
+    client.create_report = lambda *_: client.get_report(run.id, record.id)  # type: ignore[method-assign]
+    answer = cupel("watch", run.id)
+    assert "the report failed: nothing to measure" in answer.stderr
+    assert "next   " in answer.stdout

@@ -65,6 +65,8 @@ class RunEventType(StrEnum):
     """A requested analysis was computed; `analysisId` and `kind` name it."""
     BUDGET = "run.budget"
     """So much of its budget is used; `percent` is 80 or 100."""
+    REPORT_FINISHED = "run.report"
+    """A report of it was made, or has failed; `reportId` and `status` say which."""
     RECOVERED = "run.recovered"
     """The sweeper resumed work that a crash had interrupted; `action` says which."""
     PROGRESS = "run.progress"
