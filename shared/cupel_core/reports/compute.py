@@ -13,7 +13,7 @@ from cupel_core.domain.reports.records import ReportRecord, earliest
 from cupel_core.domain.runs.run import TERMINAL, Run, RunEventType, RunFailure
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.messages import RunRef
-from cupel_core.reports.excerpts import read_excerpts
+from cupel_core.reports.excerpts import quoted_indexes, read_excerpts, readable_indexes
 from cupel_core.reports.measure import Measured, measure
 from cupel_core.reports.requests import current_inputs
 from cupel_core.reports.summarize import WrittenSummary, summary_expires_at, write_summary
@@ -45,10 +45,27 @@ def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[
     note_stage("summarizing")
     summary = _summary(record, measured, seconds_left)
     note_stage("storing")
-    reports.save_texts(record, _json(read.texts.model_copy(update={"summary": summary and summary.summary})))
+    texts = read.texts.model_copy(update={"summary": summary and summary.summary})
+    reports.save_texts(record, _json(texts))
     reports.save_content(record, _json(measured.content))
+    _erase_what_was_deleted(record, quoted_indexes(texts))
     expires = earliest((read.expires_at, summary.expires_at if summary else None))
     _end(record.completed(expires, utc_now()))
+
+
+def _erase_what_was_deleted(record: ReportRecord, quoted: frozenset[int]) -> None:
+    """Erase what quotes a conversation that was deleted while the report was made: a summarizer may take minutes.
+
+    A deletion removes what was said before it erases texts of reports, so either it erases these, or this sees it.
+    Raises NotFound if the run was deleted.
+    """
+    ref = RunRef(record.workspace, record.run_id)
+    if runs.find(ref) is None:
+        reports.erase_texts(ref)
+        reports.erase_content(record)
+        raise NotFound(f"the run {ref.run_id} was deleted while its report was made")
+    if not quoted <= readable_indexes(ref, quoted, utc_now()):
+        reports.erase_texts(ref)
 
 
 def _summary(record: ReportRecord, measured: Measured, seconds_left: Callable[[], float]) -> WrittenSummary | None:

@@ -43,6 +43,19 @@ def read_excerpts(run: Run, modes: Sequence[FailureModeResponse], now: datetime)
     return ReadExcerpts(texts, earliest(transcript.content_expires_at for _, transcript in read))
 
 
+def quoted_indexes(texts: ReportTextsResponse) -> frozenset[int]:
+    """The probes whose conversations are quoted, or were read by the summarizer."""
+    shown = texts.summary.shown_conversation_ids if texts.summary else []
+    ids = (*(excerpt.conversation_id for excerpt in texts.excerpts), *shown)
+    return frozenset(int(each.rpartition("-")[2]) for each in ids)
+
+
+def readable_indexes(ref: RunRef, indexes: frozenset[int], now: datetime) -> frozenset[int]:
+    """Those whose conversations have neither been deleted nor have expired."""
+    found = outcomes.get_many(ref, indexes)
+    return frozenset(index for index in indexes if _readable(found.get(index), now))
+
+
 def _readable(outcome: Outcome | None, now: datetime) -> Transcript | None:
     if not isinstance(outcome, Transcript):
         return None

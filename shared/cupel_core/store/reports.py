@@ -73,6 +73,11 @@ def find_texts(record: ReportRecord) -> bytes | None:
         return None
 
 
+def erase_content(record: ReportRecord) -> None:
+    """Of a run that was deleted meanwhile."""
+    blobs.delete_prefix(keys.report_document(_ref(record), record.id))
+
+
 def erase_texts(ref: RunRef) -> None:
     """Of all reports of a run."""
     blobs.delete_prefix(keys.report_texts(ref))

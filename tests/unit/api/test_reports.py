@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from cupel_core.clock import utc_now
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.reports.records import ReportRecord
 from cupel_core.domain.runs.run import Action, Run, RunEventType
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
@@ -20,8 +22,9 @@ from cupel_core.domain.scoring.default_evaluators import EvaluatorName, Evaluato
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.errors import NotFound
 from cupel_core.reports import requests
-from cupel_core.runs.erasure import delete_probe_content
+from cupel_core.runs.erasure import delete_probe_content, delete_run
 from cupel_core.store import budgets, events, jobs, outcomes, reports, run_items, runs
 from tests.answered_runs import AnsweredRun
 from tests.lambda_context import Context
@@ -311,6 +314,41 @@ def test_a_run_deleted_while_its_report_is_made_fails_the_job(client: Client, co
     assert client.delete(f"/v1/runs/{completed.id}").status == 204
     carry_out()
     assert jobs.get("acme", job).status == "FAILED"
+
+
+def while_storing(monkeypatch: pytest.MonkeyPatch, happens: Callable[[bytes], object]) -> None:
+    """Let something happen just before the texts of a report are stored."""
+    save = reports.save_texts
+
+    def save_after(record: ReportRecord, texts: bytes) -> None:
+        happens(texts)
+        save(record, texts)
+
+    monkeypatch.setattr(reports, "save_texts", save_after)
+
+
+def test_a_conversation_deleted_while_the_report_is_made_is_not_quoted(
+    client: Client, completed: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def delete_quoted(texts: bytes) -> None:
+        delete_probe_content("acme", json.loads(texts)["excerpts"][0]["conversation_id"], NOW)
+
+    while_storing(monkeypatch, delete_quoted)
+    report = made(client, completed)
+    assert (report["texts"], report["content"]["overall"]["completed"]) == (None, 47)
+
+
+def test_nothing_is_stored_of_a_run_deleted_while_its_report_is_made(
+    client: Client, completed: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report_id = client.post(f"/v1/runs/{completed.id}/reports").json()["id"]
+    [job] = [each.request.job_id for each in jobs.list_open()]
+    while_storing(monkeypatch, lambda _: delete_run("acme", completed.id, NOW))
+    carry_out()
+    record = reports.get(ref_of(completed), report_id)
+    assert (jobs.get("acme", job).status, reports.find_texts(record)) == ("FAILED", None)
+    with pytest.raises(NotFound):
+        reports.read_content(record)
 
 
 def test_other_workspaces_have_no_report_of_it(client: Client, completed: Run, stranger: str) -> None:
