@@ -1,0 +1,37 @@
+"""The table of what was required of batches and reports names tests that there are."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split(" | ")]
+    for line in (ROOT / "docs" / "batch-requirements.md").read_text().splitlines()
+    if re.match(r"\| \d", line)
+]
+TESTS = [(row[0].strip("| "), test) for row in ROWS for test in re.findall(r"`([a-z0-9_/]+\.py(?:::\w+)?)`", row[-1])]
+REQUIREMENTS = 83
+
+
+def numbers(cell: str) -> range:
+    first, _, last = cell.strip("| ").partition("–")
+    return range(int(first), int(last or first) + 1)
+
+
+def test_each_requirement_is_in_one_row() -> None:
+    assert [number for row in ROWS for number in numbers(row[0])] == list(range(1, REQUIREMENTS + 1))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_a_requirement_has_a_test_or_is_not_built(row: list[str]) -> None:
+    assert "::" in row[-1] or ".py`" in row[-1] or row[-1].startswith("Not built: ")
+
+
+@pytest.mark.parametrize(("number", "test"), TESTS)
+def test_the_named_test_exists(number: str, test: str) -> None:
+    file, _, name = test.partition("::")
+    path = ROOT / "tests" / file
+    assert path.is_file(), number
+    assert not name or re.search(rf"^(async )?def {name}\(", path.read_text(), re.MULTILINE), number
