@@ -74,6 +74,12 @@ def test_the_example_of_a_test(run_examples: RunExamples, tmp_path: Path) -> Non
     names["test_bookings"]()
 
 
+def test_the_example_of_a_budget(run_examples: RunExamples, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "samples", tmp_path / "samples")
+    names = run_examples("docs/budgets.md", None)
+    assert names["evaluation"].errors == ()
+
+
 def test_examples_of_comparing_runs(run_examples: RunExamples) -> None:
     names = run_examples("docs/comparing.md", lambda _: _ANSWER)
     assert names["figures"].common_scenarios == 8
@@ -81,4 +87,4 @@ def test_examples_of_comparing_runs(run_examples: RunExamples) -> None:
 
 def test_no_page_with_examples_is_forgotten() -> None:
     pages = {page for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md")) if examples_of(page)}
-    assert pages - _TESTED_ELSEWHERE == {ROOT / f"docs/{name}.md" for name in ("ci", "comparing", "library")}
+    assert pages - _TESTED_ELSEWHERE == {ROOT / f"docs/{name}.md" for name in ("budgets", "ci", "comparing", "library")}
