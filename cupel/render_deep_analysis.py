@@ -26,6 +26,7 @@ def deep_analysis_lines(analysis: Json, names: Sequence[str]) -> Iterator[str]:
     figures = analysis["figures"]
     if figures is None:
         return
+    yield labeled("in short", figures["narrative"]["headline"])
     yield from _components(figures["components"], names)
     yield from _outliers(figures, names)
     yield from _equality(figures["effects"])
@@ -36,6 +37,8 @@ def deep_analysis_lines(analysis: Json, names: Sequence[str]) -> Iterator[str]:
     for caution in figures["cautions"]:
         about = ", ".join(names[column] for column in caution["columns"])
         yield labeled("caution", f"{caution['text']}: {about}" if about else caution["text"])
+    for step in figures["narrative"]["nextSteps"]:
+        yield labeled("next", step)
 
 
 _PARTS = {

@@ -94,11 +94,12 @@ def _print_deeply(session: Session, client: "Client", analysis: Json, *, as_json
     if as_json:
         session.print_json(analysis)
         return
-    columns = _column_names(client, analysis)
+    columns, names = _column_names(client, analysis), TargetNames(client)
+    targets = {column["targetId"] for column in (analysis["figures"] or {"columns": ()})["columns"]}
     if analysis["figures"] is not None and (slopes := slopes_table(analysis["figures"], columns)) is not None:
         session.out.print(slopes)
     for line in deep_analysis_lines(analysis, columns):
-        session.out.print(line, markup=False, soft_wrap=True)
+        session.out.print(names.in_text(line, targets), markup=False, soft_wrap=True)
 
 
 def _column_names(client: "Client", analysis: Json) -> list[str]:

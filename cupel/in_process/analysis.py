@@ -11,6 +11,7 @@ from cupel_core.domain.analysis.basic import AnalysisInput, analyze
 from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.analysis.counts import RunCounts, count, scenario_cases
 from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow, cell_matrix, dimension_names
+from cupel_core.domain.analysis.narrating import narrate
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.plan import Plan
 
@@ -50,7 +51,8 @@ def deep_analysis_of(evaluation: "Evaluation") -> Json:
     counts, matrix = _counted(evaluation)
     seed = int.from_bytes(sha256(counts.totals.cells.tobytes()).digest()[:8])
     figures = analyze_deeply(DeepInput(matrix, seed), _ignore_stage)
-    document: Json = json.loads(DeepAnalysisFigures.of(figures, evaluation.columns).to_json())
+    narrative = narrate(figures, matrix, tuple(column.name for column in evaluation.columns))
+    document: Json = json.loads(DeepAnalysisFigures.of(figures, evaluation.columns, narrative).to_json())
     return document
 
 

@@ -9,13 +9,14 @@ from cupel_core.clock import utc_now
 from cupel_core.contract.deep_analysis import DeepAnalysisFigures
 from cupel_core.domain.analysis.deep import ALGORITHM_VERSION
 from cupel_core.domain.analysis.jobs import Job
+from cupel_core.domain.analysis.narrating import narrate
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus
 from cupel_core.domain.runs.run import TERMINAL, RunEventType, RunFailure
 from cupel_core.errors import Conflict
 from cupel_core.messages import RunRef
 from cupel_core.store import analyses, runs
 
-STAGES = ("reading", "components", "outliers", "effects", "storing")
+STAGES = ("reading", "components", "outliers", "effects", "narrative", "storing")
 _SEED_DIGITS = 16
 """Of the inputs' hash: 8 bytes."""
 
@@ -40,7 +41,10 @@ def compute(job: Job, note_stage: Callable[[str], None]) -> None:
         missing = inputs.run.plan.total - inputs.recorded
         seed = int(inputs_hash[:_SEED_DIGITS], 16)
         figures = analyze(DeepInput(matrix, seed, missing), note_stage)
-        document = DeepAnalysisFigures.of(figures, inputs.run.plan.columns).to_json()
+        note_stage("narrative")
+        columns = inputs.run.plan.columns
+        narrative = narrate(figures, matrix, tuple(column.name for column in columns))
+        document = DeepAnalysisFigures.of(figures, columns, narrative).to_json()
     note_stage("storing")
     runs.get(ref)  # Nothing is written of a run that was deleted meanwhile.
     analyses.save(record, document)

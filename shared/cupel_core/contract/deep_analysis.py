@@ -19,6 +19,7 @@ from cupel_core.domain.analysis.deep import (
 )
 from cupel_core.domain.analysis.matrix import ScenarioRow
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.narratives import Narrative, NarrativeTopic
 from cupel_core.domain.runs.plan import Column
 
 ColumnNumbers = Annotated[list[int], Field(description="Positions in `columns` of the analysis")]
@@ -256,6 +257,42 @@ class DeepCautionResponse(FiguresModel):
     columns: Annotated[list[int], Field(description="Positions in `columns` that it is about; all if empty")]
 
 
+class NarrativeFactResponse(FiguresModel):
+    """A figure that the sentences cite."""
+
+    id: Annotated[str, Field(description="Unique in this analysis")]
+    label: Annotated[str, Field(description="What it is")]
+    value: Annotated[float, Field(description="The figure")]
+    interval: Interval95
+    n: Annotated[int | None, Field(description="What it is computed from, such as scenarios; null if it says itself")]
+
+
+class NarrativeFindingResponse(FiguresModel):
+    """What the figures say about one topic."""
+
+    topic: Annotated[NarrativeTopic, Field(description="What it is about")]
+    text: Annotated[str, Field(description="`information unavailable` if the figures say nothing about it")]
+    facts: Annotated[list[str], Field(description="Ids of the figures that it rests on")]
+
+
+class DroppedFindingResponse(FiguresModel):
+    """A finding whose citations did not hold."""
+
+    topic: Annotated[NarrativeTopic, Field(description="What it is about")]
+    reason: Annotated[str, Field(description="What did not hold")]
+
+
+class NarrativeResponse(FiguresModel):
+    """The analysis in sentences, made by rules; each number in them is one of the figures that they cite."""
+
+    headline: Annotated[str, Field(description="The main finding")]
+    findings: Annotated[list[NarrativeFindingResponse], Field(description="One of each topic")]
+    limitations: Annotated[list[str], Field(description="At most five")]
+    next_steps: Annotated[list[str], Field(description="At most three")]
+    facts: Annotated[list[NarrativeFactResponse], Field(description="All that is cited")]
+    dropped: Annotated[list[DroppedFindingResponse], Field(description="Findings that are not shown")]
+
+
 class DeepAnalysisFigures(ResponseModel):
     """The figures of a deep analysis; docs/statistics.md explains them. `unavailable` says why a part is null."""
 
@@ -271,9 +308,10 @@ class DeepAnalysisFigures(ResponseModel):
     variance: Annotated[VarianceSharesResponse | None, Field(description="Where differences come from")]
     unavailable: Annotated[list[UnavailablePartResponse], Field(description="Why parts are null")]
     cautions: Annotated[list[DeepCautionResponse], Field(description="What to know before relying on the figures")]
+    narrative: Annotated[NarrativeResponse, Field(description="The figures in sentences")]
 
     @classmethod
-    def of(cls, found: DeepAnalysis, columns: Sequence[Column]) -> Self:
+    def of(cls, found: DeepAnalysis, columns: Sequence[Column], narrative: Narrative) -> Self:
         rows = found.scenarios
         return cls(
             metric=found.metric,
@@ -290,6 +328,7 @@ class DeepAnalysisFigures(ResponseModel):
             variance=_validated(VarianceSharesResponse, found.variance),
             unavailable=[UnavailablePartResponse.model_validate(each) for each in found.unavailable],
             cautions=[DeepCautionResponse.model_validate(each) for each in found.cautions],
+            narrative=NarrativeResponse.model_validate(narrative),
         )
 
     def to_json(self) -> bytes:

@@ -58,7 +58,7 @@ def test_a_job_computes_the_deep_analysis() -> None:
     job = requested(run)
     assert carry_out_jobs() == [JobOutcome.COMPLETED]
     done = stored_jobs.get("acme", job.id)
-    assert (done.status, done.stage, done.done, done.total) == (JobStatus.COMPLETED, "storing", 5, 5)
+    assert (done.status, done.stage, done.done, done.total) == (JobStatus.COMPLETED, "storing", 6, 6)
     record = newest(run)
     assert (record.id, record.status, record.algorithm_version) == (
         job.result_id,

@@ -49,7 +49,7 @@ def test_a_deep_analysis_is_computed_by_a_job(client: Client, run: Run) -> None:
     assert (job["kind"], job["status"], job["runIds"]) == ("deep_analysis", "QUEUED", [run.id])
     carry_out_jobs()
     job = client.get(f"/v1/jobs/{accepted['jobId']}").json()
-    assert (job["status"], job["progress"]) == ("COMPLETED", {"done": 5, "total": 5})
+    assert (job["status"], job["progress"]) == ("COMPLETED", {"done": 6, "total": 6})
     assert client.get(path(run, "/deep")).json()["id"] == job["resultId"]
 
 

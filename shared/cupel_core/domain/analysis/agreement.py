@@ -168,7 +168,7 @@ def krippendorff_alpha(units: Iterable[Sequence[CodeShares | None]]) -> float | 
     return sums.alpha()
 
 
-def agreement(columns: Sequence[Sequence[Cell]], metric: Metric) -> Agreement | None:
+def agreement(columns: Sequence[Sequence[Cell]], metric: Metric, *, compares_pairs: bool = True) -> Agreement | None:
     """Of the cells by column, then by scenario; None for fewer than two columns."""
     if len(columns) < 2:
         return None
@@ -183,7 +183,7 @@ def agreement(columns: Sequence[Sequence[Cell]], metric: Metric) -> Agreement | 
         level=None if alpha is None else AgreementLevel.of(alpha),
         without=without,
         outliers=_outliers(without),
-        pairs=pair_agreements(ratings, metric) if len(columns) <= MAX_COLUMNS else (),
+        pairs=pair_agreements(ratings, metric) if compares_pairs and len(columns) <= MAX_COLUMNS else (),
     )
 
 
