@@ -44,6 +44,7 @@ def analysis_lines(
 STALE = {
     "inputs": "outcomes have changed since this analysis; cupel analyze computes it again",
     "algorithm": "another release computed this analysis; cupel analyze computes it again",
+    "requested": "this analysis is being computed again; cupel analyze waits for it",
 }
 
 

@@ -109,6 +109,9 @@ def request_analysis(
             "rescoreId",
             f"is analyzed for up to {MAX_PROBES_IN_REQUEST:,} probes; GET /v1/runs/{run.id}/scores has its rates",
         )
+    if newest is not None and is_current(newest, inputs):
+        # The execution, which may be one that is running, computes it again.
+        analyses.save(newest.voided())
     executions.start_analysis(inputs.ref, run.fencing_token, inputs.revision)
     return None
 

@@ -397,7 +397,9 @@ class AnalysisSummaryResponse(ResponseModel):
     is_stale: Annotated[bool, Field(description="Whether computing it now would give other figures")]
     stale_reason: Annotated[
         StaleReason | None,
-        Field(description="`inputs` if outcomes have changed since, `algorithm` if another release computed it"),
+        Field(
+            description="`inputs`: outcomes changed, `algorithm`: another release computed it, `requested`: by force"
+        ),
     ]
     failure: Annotated[FailureResponse | None, Field(description="Why it failed; null if it did not")]
     job_id: Annotated[

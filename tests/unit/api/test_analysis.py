@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from cupel_core.analysis import queries, tabulate
+from cupel_core.analysis import queries, tabulate, workflow
 from cupel_core.analysis.basic import record_failure
+from cupel_core.clock import utc_now
 from cupel_core.domain.analysis.records import AnalysisKind
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -159,6 +160,22 @@ def test_a_large_run_is_analyzed_by_an_execution(
     monkeypatch.setattr(executions, "start_analysis", lambda ref, token, _: started.append((ref.run_id, token)))
     answer = client.post(f"/v1/runs/{completed.id}/analysis")
     assert (answer.status, answer.json()["status"], started) == (202, None, [(completed.id, 1)])
+
+
+def test_force_computes_the_analysis_of_a_large_run_again(
+    client: Client, completed: Run, analyzed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, ref = f"/v1/runs/{completed.id}/analysis", ref_of(completed)
+    monkeypatch.setattr(queries, "MAX_PROBES_IN_REQUEST", 10)
+    monkeypatch.setattr(executions, "start_analysis", lambda *_: None)
+    assert client.post(path).status == 200
+    assert client.post(path, {"force": True}).status == 202
+    waiting = client.get(path).json()
+    assert (waiting["isStale"], waiting["staleReason"], waiting["id"]) == (True, "requested", analyzed["id"])
+    assert waiting["figures"] == analyzed["figures"]
+    workflow.analyze(ref, completed.fencing_token, utc_now())
+    again = client.get(path).json()
+    assert (again["isStale"], again["id"] == analyzed["id"]) == (False, False)
 
 
 @pytest.mark.parametrize(

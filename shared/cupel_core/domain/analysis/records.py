@@ -22,6 +22,12 @@ class StaleReason(StrEnum):
     """Outcomes have changed: by a correction, a retry or an expansion."""
     ALGORITHM = "algorithm"
     """This release computes the figures in another way."""
+    REQUESTED = "requested"
+    """They are to be computed again although nothing has changed."""
+
+
+_VOIDED = "voided"
+"""A revision that no outcomes have."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +50,18 @@ class AnalysisRecord:
         """The same figures, of outcomes that came to be the same again."""
         return replace(self, revision=revision)
 
+    def voided(self) -> "AnalysisRecord":
+        """The same figures, which are to be computed again whatever the outcomes are."""
+        return replace(self, revision=_VOIDED, inputs_hash=None)
+
     def has_same_figures(self, other: "AnalysisRecord") -> bool:
         """Whether both were computed from the same, in the same way."""
         return self.inputs_hash == other.inputs_hash and self.algorithm_version == other.algorithm_version
 
     def stale_reason(self, revision: str, algorithm_version: str) -> StaleReason | None:
         """Why it is not what would be computed now."""
+        if self.revision == _VOIDED:
+            return StaleReason.REQUESTED
         if self.revision != revision:
             return StaleReason.INPUTS
         return StaleReason.ALGORITHM if self.algorithm_version != algorithm_version else None
