@@ -52,8 +52,8 @@ def notes(summary: Json) -> Iterator[str]:
     """What varied, what is missing, and what the rows suggest."""
     if summary["varied"]:
         yield f"varied: {', '.join(summary['varied'])}"
-    if summary["pendingRunIds"]:
-        yield f"not compared yet: {', '.join(summary['pendingRunIds'])}"
+    for each in summary["reasons"]:
+        yield f"not compared: {each['runId']}: {each['reason']}"
     if summary["suggestedConclusion"]:
         yield f"suggested conclusion: {summary['suggestedConclusion']}"
 

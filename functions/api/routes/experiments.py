@@ -15,6 +15,7 @@ from cupel_core.contract.experiments import (
     ExperimentRowResponse,
     ExperimentRunResponse,
     ExperimentSummaryResponse,
+    PendingRunResponse,
     UpdateExperiment,
 )
 from cupel_core.domain.analysis.experiments import Experiment
@@ -72,7 +73,8 @@ def get_experiment_summary(experiment_id: str) -> ExperimentSummaryResponse:
         experiment=ExperimentResponse.of(summary.experiment, has_runs=bool(summary.runs)),
         runs=[ExperimentRunResponse.of(run) for run in summary.runs],
         rows=[ExperimentRowResponse.of(row) for row in summary.rows],
-        pending_run_ids=summary.pending,
+        pending_run_ids=[each.run_id for each in summary.pending],
+        reasons=[PendingRunResponse(run_id=each.run_id, reason=each.reason) for each in summary.pending],
         varied=summary.varied,
         suggested_conclusion=summary.suggestion,
     )

@@ -9,7 +9,7 @@ from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec, comparison_id
 from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
 from cupel_core.domain.runs.run import TERMINAL, Run
-from cupel_core.errors import Conflict, FieldError, Invalid, NotFound
+from cupel_core.errors import ClientError, Conflict, FieldError, Invalid, NotFound
 from cupel_core.messages import JobRequest, RunRef
 from cupel_core.paging import Entry, Page, decode_index, encode_cursor
 from cupel_core.settings import settings
@@ -39,9 +39,7 @@ def request(workspace: str, spec: ComparisonSpec, now: datetime) -> RequestedCom
     Raises Invalid for targets and prompts that a run does not have and for runs without common scenarios, NotFound for
     unknown runs, and Conflict while a run is going on.
     """
-    before, after = (_load(workspace, spec, side) for side in ("baseline", "comparison"))
-    _check_columns(spec, before, after)
-    check_matchable(before, after)
+    before, after = _check(workspace, spec)
     comparison = ComparisonRecord(
         workspace=workspace,
         id=comparison_id(spec, (before.inputs.revision, after.inputs.revision)),
@@ -54,6 +52,22 @@ def request(workspace: str, spec: ComparisonSpec, now: datetime) -> RequestedCom
     if is_new:
         queues.send(settings().analyze_queue_url, [JobRequest(workspace=workspace, job_id=job.id)])
     return RequestedComparison(get(workspace, comparison.id), is_new)
+
+
+def _check(workspace: str, spec: ComparisonSpec) -> tuple[LoadedSide, LoadedSide]:
+    before, after = (_load(workspace, spec, side) for side in ("baseline", "comparison"))
+    _check_columns(spec, before, after)
+    check_matchable(before, after)
+    return before, after
+
+
+def refusal(workspace: str, spec: ComparisonSpec) -> str | None:
+    """Why a request for this comparison is refused; None if it is not."""
+    try:
+        _check(workspace, spec)
+    except ClientError as error:
+        return error.detail
+    return None
 
 
 def find_current(workspace: str, spec: ComparisonSpec) -> ComparisonRecord | None:

@@ -1,6 +1,6 @@
 """The runs of an experiment, their comparisons with its baseline, and what they say about its hypothesis."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -27,14 +27,24 @@ MAX_RUNS = 100
 """Per experiment: a summary reads them all."""
 
 
+_MAX_EXPLAINED = 10
+"""Runs without a comparison whose scenarios are read to tell why."""
+
+
+class PendingRun(NamedTuple):
+    """A run that goes on, or whose comparison with the baseline is not completed."""
+
+    run_id: str
+    reason: str
+
+
 class ExperimentSummary(NamedTuple):
     experiment: Experiment
     runs: list[Run]
     """Oldest first."""
     rows: list[ExperimentRow]
     """Of the runs whose comparison with the baseline is completed."""
-    pending: list[str]
-    """Runs that go on, or whose comparison is not completed."""
+    pending: list[PendingRun]
     varied: list[str]
     """Aspects that differ between the baseline and any run."""
     suggestion: Conclusion | None
@@ -44,20 +54,39 @@ def summary(workspace: str, experiment_id: str) -> ExperimentSummary:
     """NotFound for an unknown or deleted experiment."""
     experiment = experiments.get(workspace, experiment_id)
     members = list(_members(workspace, experiment_id))
-    compared, pending, varied = list[tuple[str, str, dict[str, Any]]](), list[str](), dict[str, None]()
+    compared, varied = list[tuple[str, str, dict[str, Any]]](), dict[str, None]()
+    pending = list[tuple[Run, ComparisonSpec, ComparisonRecord | None]]()
     for run in members:
         if (spec := _spec(experiment, run)) is None:
             continue
-        found = _find_completed(workspace, spec, run)
-        if found is None:
-            pending.append(run.id)
+        found = _find_current(workspace, spec, run)
+        if found is None or found.status is not JobStatus.COMPLETED:
+            pending.append((run, spec, found))
             continue
         figures = stored_comparisons.get_figures(workspace, found.id)
         compared.append((run.id, found.id, figures))
         varied |= dict.fromkeys(figures["whatChanged"]["causes"])
     rows = experiment_rows(compared, experiment.design.alpha)
     suggestion = suggested_conclusion(experiment.design, rows)
-    return ExperimentSummary(experiment, members, rows, pending, list(varied), suggestion)
+    return ExperimentSummary(experiment, members, rows, list(_explained(workspace, pending)), list(varied), suggestion)
+
+
+def _explained(
+    workspace: str, pending: Iterable[tuple[Run, ComparisonSpec, ComparisonRecord | None]]
+) -> Iterator[PendingRun]:
+    explained = 0
+    for run, spec, found in pending:
+        if run.status not in TERMINAL:
+            reason = f"the run is {run.status}"
+        elif found is None:
+            explained += 1
+            refused = comparisons.refusal(workspace, spec) if explained <= _MAX_EXPLAINED else None
+            reason = refused or "its comparison with the baseline was not requested"
+        elif found.failure is not None:
+            reason = f"its comparison failed in {found.failure.where}: {found.failure.why}"
+        else:
+            reason = "it is being compared"
+        yield PendingRun(run.id, reason)
 
 
 def has_runs(workspace: str, experiment_id: str) -> bool:
@@ -116,15 +145,14 @@ def compare_finished(ref: RunRef, now: datetime) -> None:
         _compare(ref.workspace, experiment, run, now)
 
 
-def _find_completed(workspace: str, spec: ComparisonSpec, run: Run) -> ComparisonRecord | None:
-    """None if the run goes on, the baseline was deleted, or the comparison is not completed."""
+def _find_current(workspace: str, spec: ComparisonSpec, run: Run) -> ComparisonRecord | None:
+    """None if the run goes on, the baseline was deleted, or no comparison was requested."""
     if run.status not in TERMINAL:
         return None
     try:
-        found = comparisons.find_current(workspace, spec)
+        return comparisons.find_current(workspace, spec)
     except NotFound:
         return None
-    return found if found is not None and found.status is JobStatus.COMPLETED else None
 
 
 def _compare(workspace: str, experiment: Experiment, run: Run, now: datetime) -> None:

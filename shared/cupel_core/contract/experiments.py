@@ -172,11 +172,17 @@ class ExperimentRowResponse(ResponseModel):
         )
 
 
+class PendingRunResponse(ResponseModel):
+    run_id: str
+    reason: Annotated[str, Field(description="Why it is not compared with the baseline, or not yet")]
+
+
 class ExperimentSummaryResponse(ResponseModel):
     experiment: Annotated[ExperimentResponse, Field(description="What its author declared and concluded")]
     runs: Annotated[list[ExperimentRunResponse], Field(description="The runs, oldest first")]
     rows: Annotated[list[ExperimentRowResponse], Field(description="A row per run and target, except for the baseline")]
     pending_run_ids: Annotated[list[str], Field(description="Runs that go on, or are not compared yet")]
+    reasons: Annotated[list[PendingRunResponse], Field(description="Why these runs are not compared, or not yet")]
     varied: Annotated[list[str], Field(description="Aspects that differ between the baseline and a run")]
     suggested_conclusion: Annotated[
         Conclusion | None, Field(description="What the expectation says of the rows; a person concludes")

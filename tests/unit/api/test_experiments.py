@@ -5,9 +5,12 @@ from typing import Any
 import pytest
 
 from cupel_core.analysis.experiments import compare_finished
+from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import RunRef
 from cupel_core.store import runs
+from tests.answered_runs import AnsweredRun
 from tests.compared_runs import carry_out_jobs, run_of
 from tests.started_runs import NOW
 from tests.unit.api.client import Client
@@ -79,6 +82,24 @@ def test_a_run_that_is_over_is_compared_when_it_is_added(
     assert summary["experiment"]["status"] == "RUNNING"
     listed = client.get("/v1/comparisons", query={"experimentId": experiment["id"]}).json()["items"]
     assert [each["id"] for each in listed] == [row["comparisonId"]]
+
+
+def reasons(client: Client, experiment: dict[str, Any]) -> dict[str, str]:
+    listed = client.get(f"{path_of(experiment)}/summary").json()["reasons"]
+    return {each["runId"]: each["reason"] for each in listed}
+
+
+def test_a_run_that_is_not_compared_says_why(client: Client, experiment: dict[str, Any], baseline: Run) -> None:
+    scenarios = tuple(Scenario("", f"another {number}", (Message(MessageRole.USER, "?"),)) for number in range(8))
+    queued, other = run_of("def_shared", "-"), run_of("def_other", "-", scenarios=scenarios)
+    going = AnsweredRun(workspace="acme", definition_id="def_shared").start()
+    for run in (queued, other, going):
+        add(client, experiment, run)
+    found = reasons(client, experiment)
+    assert (found[queued.id], found[going.id]) == ("it is being compared", "the run is RUNNING")
+    assert "def_other" in found[other.id]
+    assert client.delete(f"/v1/runs/{baseline.id}").status == 204
+    assert reasons(client, experiment)[other.id] == f"baseline: there is no run {baseline.id}"
 
 
 def test_a_run_that_ends_is_compared_once(client: Client, experiment: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ def test_an_experiment_is_carried_out(cupel: Cupel, cloud: Settings, tmp_path: P
     assert cupel("experiments", "update", experiment, str(tmp_path / "changes.yaml")).exit_code == 0
     for each in (baseline, run):
         assert cupel("experiments", "add", experiment, each.id).exit_code == 0
-    assert f"not compared yet: {run.id}" in cupel("experiments", "show", experiment).stdout
+    assert f"not compared: {run.id}: it is being compared" in cupel("experiments", "show", experiment).stdout
     carry_out_jobs()
     shown = cupel("experiments", "show", experiment).stdout
     assert "LOWER" in shown
