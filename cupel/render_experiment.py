@@ -52,6 +52,8 @@ def notes(summary: Json) -> Iterator[str]:
     """What varied, what is missing, and what the rows suggest."""
     if summary["varied"]:
         yield f"varied: {', '.join(summary['varied'])}"
+    if (hidden := summary["rowCount"] - len(summary["rows"])) > 0:
+        yield f"{count_of(hidden, 'more row')}, of earlier runs: cupel compare shows them"
     for each in summary["reasons"]:
         yield f"not compared: {each['runId']}: {each['reason']}"
     if summary["suggestedConclusion"]:
@@ -76,6 +78,6 @@ def run_lines(run_id: str, summary: Json) -> Iterator[str]:
 def _figures(row: Json, summary: Json) -> str:
     if row["difference"] is None:
         return ""
-    tests = count_of(len(summary["rows"]), "comparison")
+    tests = count_of(summary["rowCount"], "comparison")
     p = "" if row["adjustedP"] is None else f", adjusted p {format_p(row['adjustedP'])} over {tests}"
     return f" ({format_difference(row, row['difference'])}{p})"

@@ -69,6 +69,7 @@ BY_NAME: dict[str, Any] = {
     "note": "Holds for both targets.",
     "nullHypothesis": "The prompt makes no difference.",
     "pendingRunIds": [],
+    "rowCount": 2,
     "varied": ["prompt"],
     "alpha": 0.05,
     "aspect": "judgeModel",

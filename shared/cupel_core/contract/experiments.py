@@ -180,7 +180,11 @@ class PendingRunResponse(ResponseModel):
 class ExperimentSummaryResponse(ResponseModel):
     experiment: Annotated[ExperimentResponse, Field(description="What its author declared and concluded")]
     runs: Annotated[list[ExperimentRunResponse], Field(description="The runs, oldest first")]
-    rows: Annotated[list[ExperimentRowResponse], Field(description="A row per run and target, except for the baseline")]
+    rows: Annotated[
+        list[ExperimentRowResponse],
+        Field(description="A row per run and target, except for the baseline; at most 5,000, of the newest runs"),
+    ]
+    row_count: Annotated[int, Field(description="How many rows there are; p is adjusted over all of them")]
     pending_run_ids: Annotated[list[str], Field(description="Runs that go on, or are not compared yet")]
     reasons: Annotated[list[PendingRunResponse], Field(description="Why these runs are not compared, or not yet")]
     varied: Annotated[list[str], Field(description="Aspects that differ between the baseline and a run")]
