@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from typing import NamedTuple
+from unicodedata import east_asian_width
 
 from cupel_core.reports.markup import Element, element
 
 _WIDTH, _LABELS, _ROW, _BAR = 720, 240, 26, 14
 _VALUES = 90
 """For the figure to the right of a bar."""
-_MAX_LABEL = 28
+_WIDE_LETTERS = frozenset("mwMW@%—…")
+_MAX_LETTERS = 32
+_LETTER, _CAPITAL, _WIDE = 8.5, 10.0, 13.5
+"""Widths in the chart's units, at most, in common fonts of its size; most letters are narrower."""
 MAX_BARS = 30
 
 
@@ -58,4 +62,18 @@ def _length(value: float, maximum: float) -> float:
 
 
 def _label(text: str) -> str:
-    return text if len(text) <= _MAX_LABEL else f"{text[: _MAX_LABEL - 1]}…"
+    """As much of its beginning and its end as fits to the left of the bars: names often differ at their end."""
+    if _fits(text):
+        return text
+    shortened = (f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}" for kept in range(_MAX_LETTERS, 0, -1))
+    return next(filter(_fits, shortened))
+
+
+def _fits(text: str) -> bool:
+    return len(text) <= _MAX_LETTERS and sum(map(_width, text)) <= _LABELS - 16
+
+
+def _width(character: str) -> float:
+    if character in _WIDE_LETTERS or east_asian_width(character) in "WF":
+        return _WIDE
+    return _CAPITAL if character.isupper() else _LETTER

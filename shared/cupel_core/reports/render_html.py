@@ -27,8 +27,9 @@ p { margin: .4rem 0; overflow-wrap: anywhere; } .muted { color: var(--muted); }
 th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid var(--line); vertical-align: top;
   font-variant-numeric: tabular-nums; overflow-wrap: break-word; }
 th:first-child, td:first-child { text-align: left; min-width: 9rem; } td:last-child { max-width: 20rem; }
+td:first-child { max-width: 20rem; overflow-wrap: anywhere; } td:last-child { overflow-wrap: anywhere; }
 th { color: var(--muted); font-weight: 600; }
-svg { width: 100%; height: auto; margin: .5rem 0 1rem; font: 13px system-ui, sans-serif; }
+svg { width: 100%; min-width: 36rem; height: auto; margin: .5rem 0 1rem; font: 13px system-ui, sans-serif; }
 svg text { fill: var(--text); } svg .bar { fill: var(--bar); } svg .whisker { stroke: var(--text); stroke-width: 1.5; }
 .message { margin: .4rem 0; padding: .5rem .8rem; background: var(--shade); border-radius: .4rem;
   white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -37,7 +38,7 @@ svg text { fill: var(--text); } svg .bar { fill: var(--bar); } svg .whisker { st
 @media print { :root { --text: #000; --muted: #444; --line: #bbb; --bar: #777; --back: #fff; --shade: #f2f2f2; }
   body { max-width: none; padding: 0; font-size: 10pt; } h2 { break-after: avoid; }
   tr, svg, .message { break-inside: avoid; }
-  .wide { overflow: visible; } }
+  .wide { overflow: visible; } svg { min-width: 0; } }
 """
 
 
@@ -112,7 +113,7 @@ def _section(heading: str, table: ReportTable, chart: Element | None = None) -> 
     if table.rows:
         yield element("h2", heading)
         if chart is not None:
-            yield chart
+            yield element("div", chart, class_="wide")
         yield _table(table)
 
 

@@ -65,3 +65,15 @@ def test_a_chart_is_bounded() -> None:
 @pytest.mark.parametrize("maximum", [0.0, -1.0])
 def test_a_chart_without_values_has_empty_bars(maximum: float) -> None:
     assert 'width="0"' in bar_chart("None", [Bar("a", 0.0, "0")], maximum).render()
+
+
+@pytest.mark.parametrize(
+    ("label", "shown"),
+    [
+        ("openai/gpt-5-mini", "openai/gpt-5-mini"),
+        ("a" + "m" * 40 + "-7", "ammmmmmm…mmmmmm-7"),
+        ("語" * 40, "語" * 8 + "…" + "語" * 7),
+    ],
+)
+def test_a_label_is_cut_where_wide_letters_would_leave_the_chart(label: str, shown: str) -> None:
+    assert f">{shown}</text>" in bar_chart("Win rate", [Bar(label, 0.5, "50 %")], 1.0).render()
