@@ -636,7 +636,7 @@ _ALL = (
         "runs",
         _VIEWER,
         "Get what is used of a run's budget, and by whom",
-        "The budget with its account; 409 for a run without one",
+        "The budget with its account; 404 for a run without one",
     ),
     Operation(
         "updateRunBudget",

@@ -9,12 +9,14 @@ from cupel_core.domain.runs.batches import Batch
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunEventType, RunStatus
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.views import BudgetView
-from cupel_core.errors import ConfirmationRequired, Conflict, Invalid
+from cupel_core.errors import ConfirmationRequired, Conflict, Invalid, NotFound
 from cupel_core.messages import RunRef
 from cupel_core.runs import control
 from cupel_core.runs.estimates import estimate_of, finishing_usd
 from cupel_core.store import budgets, runs
 from cupel_core.store.snapshots import Snapshot
+
+_NO_BUDGET = "the run has no budget: it was started without maxBudgetUsd"
 
 
 def initial_budget(spec: RunSpec, run: Run, snapshot: Snapshot) -> RunBudget | None:
@@ -48,10 +50,12 @@ def _question(estimate: RunEstimate, max_usd: float) -> str:
 
 
 def get_budget(workspace: str, run_id: str) -> BudgetView:
-    """Raises NotFound for an unknown run, and Conflict for one without a budget."""
+    """Raises NotFound for an unknown run, and for one without a budget."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
-    return BudgetView(run, _require_budget(run), budgets.get(ref))
+    if run.budget is None:
+        raise NotFound(_NO_BUDGET)
+    return BudgetView(run, run.budget, budgets.get(ref))
 
 
 def change_budget(workspace: str, run_id: str, max_usd: float, *, resume: bool, now: datetime) -> BudgetView:
@@ -85,5 +89,5 @@ def _pause_by_user(run: Run, budget: RunBudget, now: datetime) -> Run:
 
 def _require_budget(run: Run) -> RunBudget:
     if run.budget is None:
-        raise Conflict("the run has no budget: it was started without maxBudgetUsd")
+        raise Conflict(_NO_BUDGET)
     return run.budget

@@ -83,7 +83,7 @@ def test_a_run_without_a_budget_says_so(client: Client, definition_id: str) -> N
     run = start(client, definition_id, maxBudgetUsd=None).json()["run"]
     assert run["spend"]["budget"] is None
     answer = client.get(f"/v1/runs/{run['id']}/budget")
-    assert (answer.status, "without maxBudgetUsd" in answer.json()["detail"]) == (409, True)
+    assert (answer.status, "without maxBudgetUsd" in answer.json()["detail"]) == (404, True)
 
 
 @pytest.mark.parametrize("budget", [0, -1, 2_000_000, "5", True, 1e-9])
