@@ -9,7 +9,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test test-all check fmt bench bench-million faults hostile statistics soak simulate build connectors docs models
+.PHONY: help ready run down test test-web test-all check fmt bench bench-million faults hostile statistics soak simulate build connectors docs models
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -31,12 +31,13 @@ down: ready ## stop the stack; its data is kept for the next start
 
 test: ready ## run the test suite; starts a stack of its own
 	@$(BIN)/python -m tests.interop.tools
+	@$(BIN)/python web/build.py test
 	@$(BIN)/pytest -n 2
 
 test-all: export HYPOTHESIS_PROFILE = searching
 test-all: test faults hostile statistics connectors simulate ## run every test: adds the fault matrix, hostile inputs, simulated statistics, third-party agent servers, more simulations, and new examples of properties
 
-check: ready ## check lint, formatting, types, import rules, the template and the links of the documentation
+check: ready ## check lint, formatting, types, import rules, the template, the links of the documentation, and the web page
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -44,10 +45,12 @@ check: ready ## check lint, formatting, types, import rules, the template and th
 	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
 	@$(BIN)/python -m docs_site
 	@$(BIN)/cfn-lint deploy/edge.yaml --regions us-east-1
+	@$(BIN)/python web/build.py check
 
 fmt: ready ## format, and fix what ruff can fix
 	@$(BIN)/ruff check --fix-only --quiet .
 	@$(BIN)/ruff format .
+	@$(BIN)/python web/build.py format
 
 bench: ready ## measure runs through the embedded cloud with a local model server, imports, requests per probe, and hostile input
 	@$(BIN)/python -m bench.run
@@ -60,6 +63,11 @@ bench: ready ## measure runs through the embedded cloud with a local model serve
 bench-million: ready ## run 1,000,000 simulated probes on the local stack, beside 10,000; takes about half an hour
 	@$(BIN)/cupel up
 	@$(BIN)/python -m bench.million
+
+test-web: ready ## test the web page in Chromium (CUPEL_CHROMIUM names another one)
+	@uv pip install --quiet --target .cupel/playwright 'playwright==1.65.2'
+	@$(BIN)/python web/build.py build
+	@PYTHONPATH=.cupel/playwright $(BIN)/pytest tests/web
 
 faults: ready ## fail every AWS call of a run, one at a time; restart the cloud in a run; kill it 50 times; starts a stack of its own
 	@$(BIN)/pytest tests/faults

@@ -36,6 +36,7 @@ from cupel.commands import (
     stack,
     teardown,
     tokens,
+    web_page,
     webhook,
     workspaces,
 )
@@ -71,6 +72,7 @@ app.command()(stack.up)
 app.command()(stack.down)
 app.command()(stack.status)
 app.command()(stack.sources)
+app.command("open")(web_page.open_page)
 app.command()(teardown.teardown)
 app.command()(run.run)
 app.command()(estimate.estimate)

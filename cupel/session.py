@@ -32,6 +32,13 @@ def _connect() -> "Client":
     return Client.from_environment()
 
 
+def _open_browser(address: str) -> bool:
+    """Whether a browser was opened; False on a machine without one."""
+    import webbrowser
+
+    return webbrowser.open(address)
+
+
 class PlainTextConsole(Console):
     """Prints names, answers and messages without characters that would control the terminal, and tables that fit.
 
@@ -84,6 +91,7 @@ class Session:
 
     connect: "Callable[[], Client]" = _connect
     sleep: Callable[[float], None] = time.sleep
+    open_browser: Callable[[str], bool] = _open_browser
     can_ask: Callable[[], bool] = _asks
     """Whether somebody can answer a question."""
     out: PlainTextConsole = field(default_factory=lambda: console(stderr=False))

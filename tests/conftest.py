@@ -71,13 +71,18 @@ _GROUPS = {"e2e": "stack", "integration": "stack", "interop": "interop"}
 """By folder: a shared resource that takes longer to start than most of its tests run."""
 
 
-_ON_REQUEST = ("faults", "hostile", "statistics")
+_ON_REQUEST = ("faults", "hostile", "statistics", "web")
 """Folders whose tests take minutes: they run with `make faults` and so on, or `pytest tests/faults/...`."""
+_WEB = Path(__file__).parent / "web"
+"""Not even entered unless requested: its fixtures import Playwright, which only `make test-web` installs."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    is_slow = collection_path.parent.name in _ON_REQUEST and collection_path.name.startswith("test_")
-    is_requested = any(f"tests/{collection_path.parent.name}" in argument for argument in config.args)
+    folder = collection_path.parent.name
+    is_slow = folder in _ON_REQUEST and collection_path.name.startswith("test_")
+    if collection_path == _WEB:
+        folder, is_slow = _WEB.name, True
+    is_requested = any(f"tests/{folder}" in argument for argument in config.args)
     return True if is_slow and not is_requested else None
 
 

@@ -45,6 +45,7 @@ def up(ctx: typer.Context, port: Port = None, allow_origin: AllowedOrigins = Non
         choose_origins(paths, allow_origin)
     local = lifecycle.up(paths, port, session.remark)
     session.remark(f"Cupel is up at {local.api_url} (token in {paths.local_file})")
+    session.remark(f"web page: {local.api_url}/ (`cupel open` signs in)")
 
 
 def down(

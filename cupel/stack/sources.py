@@ -19,6 +19,15 @@ _DEPLOYED = (
     "statemachines/*.json",
     "shared/**/*.py",
     "functions/**/*.py",
+    "web/Makefile",
+    "web/build.py",
+    # In a clone, the page is built from its sources; the package contains the built page.
+    "web/*.json",
+    "web/*.ts",
+    "web/index.html",
+    "web/scripts/*",
+    "web/src/**/*",
+    "web/dist/**/*",
 )
 _TOOLS = (
     "pyproject.toml",
@@ -65,4 +74,5 @@ def _find(paths: StackPaths, patterns: tuple[str, ...]) -> dict[str, Path]:
 
 
 def _glob(root: Path, patterns: tuple[str, ...]) -> dict[str, Path]:
-    return {path.relative_to(root).as_posix(): path for pattern in patterns for path in root.glob(pattern)}
+    paths = (path for pattern in patterns for path in root.glob(pattern) if path.is_file())
+    return {path.relative_to(root).as_posix(): path for path in paths}

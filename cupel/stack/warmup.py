@@ -64,6 +64,7 @@ def warmup_calls() -> tuple[WarmupCall, ...]:
         WarmupCall("score", {"op": "warm"}),
         WarmupCall("schedule", _due()),
         WarmupCall("sweep", {}),
+        WarmupCall("page", {"rawPath": "/", "requestContext": {"http": {"method": "GET"}}}),
     )
 
 

@@ -212,7 +212,7 @@ def test_every_state_machine_has_an_alarm() -> None:
 
 
 def test_an_alarm_watches_the_errors_of_every_function() -> None:
-    watched = dimension_values("FunctionErrorsAlarm") | dimension_values("AnalyzeErrorsAlarm")
+    watched = set.union(*map(dimension_values, ("FunctionErrorsAlarm", "AnalyzeErrorsAlarm", "PageErrorsAlarm")))
     assert watched == {each["FunctionName"]["Fn::Sub"] for each in functions().values()}
 
 
@@ -443,7 +443,7 @@ def test_every_function_may_use_the_customer_managed_key() -> None:
 
 def test_every_function_belongs_to_a_group_of_reserved_concurrency() -> None:
     groups = {folder: each["ReservedConcurrentExecutions"]["Fn::If"][0] for folder, each in functions().items()}
-    assert {folder for folder, group in groups.items() if group == "ReservesApi"} == {"api", "authorize"}
+    assert {folder for folder, group in groups.items() if group == "ReservesApi"} == {"api", "authorize", "page"}
     assert {folder for folder, group in groups.items() if group == "ReservesProbe"} == {"probe"}
     assert set(groups.values()) == {"ReservesApi", "ReservesProbe", "ReservesWork"}
 
@@ -486,9 +486,10 @@ def test_data_is_retained_after_deletion_of_the_stack_by_default() -> None:
         )
 
 
-def test_only_health_preflight_signing_in_and_the_api_document_need_no_token() -> None:
+def test_only_the_page_health_preflight_signing_in_and_the_api_document_need_no_token() -> None:
     routes = [route["Properties"] for route in of_type("AWS::ApiGatewayV2::Route").values()]
     assert {each["RouteKey"] for each in routes if each.get("AuthorizationType") != "CUSTOM"} == {
+        "$default",
         "GET /v1/health",
         "GET /v1/openapi.json",
         "OPTIONS /v1/{proxy+}",

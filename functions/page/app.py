@@ -1,0 +1,115 @@
+"""The web page: its built files, and index.html at every other address, where the page's own router takes over.
+
+The files are public: they are those of the package, and have no data. So requests need no token here.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_FOLDER = Path(__file__).parent / "dist"
+_ASSET = re.compile(r"/assets/([A-Za-z0-9_.-]+)")
+_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+_ENCODINGS = {"br": ".br", "gzip": ".gz"}
+"""By preference; each asset was compressed when the page was built."""
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+_SECURITY = {
+    "Content-Security-Policy": _POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "Strict-Transport-Security": "max-age=31536000",
+    "X-Content-Type-Options": "nosniff",
+}
+_MAX_DEPTH = 20
+"""No address of the page has as many segments."""
+
+
+class _File(NamedTuple):
+    content: bytes
+    encoding: str | None
+
+
+def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    """HTTP API, payload 2.0, route $default: whatever no other route takes."""
+    method, path = event["requestContext"]["http"]["method"], event["rawPath"]
+    response = _respond(method, path, event.get("headers") or {})
+    response["headers"] |= _SECURITY
+    if method == "HEAD":
+        response |= {"body": "", "isBase64Encoded": False}
+    # One line per request: the embedded cloud waits for it.
+    print(json.dumps({"level": "INFO", "message": "page", "method": method, "status": response["statusCode"]}))
+    return response
+
+
+def _respond(method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:
+    if method not in ("GET", "HEAD"):
+        return _text(405, "only GET and HEAD are possible here", {"Allow": "GET, HEAD"})
+    if asset := _ASSET.fullmatch(path):
+        return _asset(asset[1], headers.get("accept-encoding", ""))
+    if path == "/v1" or path.startswith("/assets/") or path.count("/") > _MAX_DEPTH:
+        return _text(404, "no such file")
+    return _index(path, headers.get("if-none-match", ""))
+
+
+def _asset(name: str, accepted: str) -> dict[str, Any]:
+    """A file whose name has a hash of its content, so it never changes. A missing one is never answered with HTML."""
+    suffix = Path(name).suffix
+    file = _read(name, _encoding(accepted)) if suffix in _TYPES else None
+    if file is None:
+        return _text(404, "no such file")
+    headers = {"Content-Type": _TYPES[suffix], "Cache-Control": "public, max-age=31536000, immutable"}
+    encoding = {"Content-Encoding": file.encoding} if file.encoding else {}
+    return {
+        "statusCode": 200,
+        "headers": headers | encoding | {"Vary": "Accept-Encoding"},
+        "body": base64.b64encode(file.content).decode(),
+        "isBase64Encoded": True,
+    }
+
+
+def _encoding(accepted: str) -> str | None:
+    """The best encoding that a browser accepts; one with a weight of 0 is refused."""
+    offers = (offer.partition(";") for offer in accepted.split(","))
+    weights = {name.strip().lower(): weight.strip() for name, _, weight in offers}
+    return next((each for each in _ENCODINGS if not re.fullmatch(r"q=0(\.0*)?", weights.get(each, "q=0"))), None)
+
+
+@cache
+def _read(name: str, encoding: str | None) -> _File | None:
+    """Once per process. None for a missing file; the name has no slash."""
+    folder = _FOLDER / "assets"
+    path = folder / (name + _ENCODINGS[encoding]) if encoding else folder / name
+    if path.is_file():
+        return _File(path.read_bytes(), encoding)
+    return _read(name, None) if encoding else None
+
+
+def _index(path: str, known: str) -> dict[str, Any]:
+    """The HTML names its base relative to the address, so that it works below any path."""
+    depth = max(0, path.count("/") - 1)
+    html = _template().replace("<head>", f'<head>\n    <base href="{"../" * depth or "./"}" />', 1)
+    tag = f'"{hashlib.sha256(html.encode()).hexdigest()[:32]}"'
+    headers = {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "ETag": tag}
+    if tag in (each.strip().removeprefix("W/") for each in known.split(",")):
+        return {"statusCode": 304, "headers": headers, "body": "", "isBase64Encoded": False}
+    return {"statusCode": 200, "headers": headers, "body": html, "isBase64Encoded": False}
+
+
+@cache
+def _template() -> str:
+    return (_FOLDER / "index.html").read_text()
+
+
+def _text(status: int, text: str, headers: dict[str, str] | None = None) -> dict[str, Any]:
+    own = {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
+    return {"statusCode": status, "headers": own | (headers or {}), "body": f"{text}\n", "isBase64Encoded": False}

@@ -1,0 +1,134 @@
+"""The function that serves the web page, with files of its own in the place of the built ones."""
+
+import base64
+import gzip
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import pytest
+
+from page import app as page
+
+SCRIPT = b"console.log('page');"
+HTML = '<!doctype html>\n<html lang="en">\n  <head>\n    <title>Cupel</title>\n  </head>\n</html>\n'
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assets = tmp_path / "dist" / "assets"
+    assets.mkdir(parents=True)
+    (assets.parent / "index.html").write_text(HTML)
+    (assets / "index-1a2b.js").write_bytes(SCRIPT)
+    (assets / "index-1a2b.js.gz").write_bytes(gzip.compress(SCRIPT))
+    (assets / "index-1a2b.js.br").write_bytes(b"compressed with brotli")
+    (assets / "plain-3c4d.css").write_bytes(b"p {}")
+    (tmp_path / "dist" / "secret.js").write_text("outside of assets")
+    monkeypatch.setattr(page, "_FOLDER", tmp_path / "dist")
+    page._read.cache_clear()
+    page._template.cache_clear()
+
+
+def ask(path: str, method: str = "GET", **headers: str) -> dict[str, Any]:
+    lower = {name.lower().replace("_", "-"): value for name, value in headers.items()}
+    return page.handler({"rawPath": path, "headers": lower, "requestContext": {"http": {"method": method}}}, None)
+
+
+def base_of(answer: dict[str, Any]) -> str:
+    found = re.search(r'<base href="([^"]*)" />', answer["body"])
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize("path", ["/", "/runs", "/runs/run_1", "/runs/run_1/transcripts", "/runs/", "/nothing/like/it"])
+def test_every_address_answers_with_the_page_based_at_its_root(path: str) -> None:
+    answer = ask(path)
+    assert (answer["statusCode"], answer["headers"]["Content-Type"]) == (200, "text/html; charset=utf-8")
+    for origin in ("https://cupel.example", "http://127.0.0.1:4566/_aws/execute-api/cupel/$default"):
+        assert urljoin(origin + path, base_of(answer)) == f"{origin}/"
+
+
+def test_the_page_is_asked_for_again_each_time_and_sent_only_if_it_has_changed() -> None:
+    first = ask("/runs")
+    assert first["headers"]["Cache-Control"] == "no-cache"
+    again = ask("/runs", if_none_match=first["headers"]["ETag"])
+    assert (again["statusCode"], again["body"]) == (304, "")
+    assert ask("/runs/run_1", if_none_match=first["headers"]["ETag"])["statusCode"] == 200
+
+
+@pytest.mark.parametrize(
+    ("accepted", "encoding"),
+    [
+        ("gzip, deflate, br", "br"),
+        ("gzip", "gzip"),
+        ("br;q=0, gzip;q=0.5", "gzip"),
+        ("identity", None),
+        ("", None),
+    ],
+)
+def test_an_asset_is_sent_as_it_was_compressed_when_it_was_built(accepted: str, encoding: str | None) -> None:
+    answer = ask("/assets/index-1a2b.js", accept_encoding=accepted)
+    sent = {"br": b"compressed with brotli", "gzip": gzip.compress(SCRIPT), None: SCRIPT}[encoding]
+    body = base64.b64decode(answer["body"])
+    assert (gzip.decompress(body) if encoding == "gzip" else body) == (SCRIPT if encoding == "gzip" else sent)
+    assert (answer["headers"].get("Content-Encoding"), answer["headers"]["Vary"]) == (encoding, "Accept-Encoding")
+
+
+def test_an_asset_that_was_not_compressed_is_sent_as_it_is() -> None:
+    answer = ask("/assets/plain-3c4d.css", accept_encoding="br")
+    assert (base64.b64decode(answer["body"]), "Content-Encoding" in answer["headers"]) == (b"p {}", False)
+
+
+def test_an_asset_never_changes() -> None:
+    assert ask("/assets/index-1a2b.js")["headers"]["Cache-Control"] == "public, max-age=31536000, immutable"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/assets/missing-1a2b.js",
+        "/assets/../secret.js",
+        "/assets/..",
+        "/assets/%2e%2e/secret.js",
+        "/assets/",
+        "/assets/index-1a2b.js.br",
+        "/assets/x/index-1a2b.js",
+        "/v1",
+        "/" * 30,
+    ],
+)
+def test_a_missing_file_is_not_found_and_never_the_page(path: str) -> None:
+    answer = ask(path)
+    assert (answer["statusCode"], answer["headers"]["Content-Type"]) == (404, "text/plain; charset=utf-8")
+    assert answer["headers"]["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
+def test_other_methods_than_get_and_head_are_refused(method: str) -> None:
+    answer = ask("/runs", method)
+    assert (answer["statusCode"], answer["headers"]["Allow"]) == (405, "GET, HEAD")
+
+
+def test_head_answers_like_get_without_a_body() -> None:
+    got, head = ask("/runs"), ask("/runs", "HEAD")
+    assert (head["statusCode"], head["headers"], head["body"]) == (200, got["headers"], "")
+
+
+@pytest.mark.parametrize("request_line", ["GET /", "GET /assets/index-1a2b.js", "POST /", "GET /v1"])
+def test_every_answer_has_the_security_headers(request_line: str) -> None:
+    method, path = request_line.split()
+    headers = ask(path, method)["headers"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    policy = dict(each.strip().partition(" ")[::2] for each in headers["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == policy["frame-ancestors"] == policy["form-action"] == "'none'"
+    assert policy["script-src"] == policy["connect-src"] == policy["style-src"] == "'self'"
+    assert (policy["require-trusted-types-for"], policy["trusted-types"]) == ("'script'", "'none'")
+
+
+def test_a_request_is_logged_in_one_line_without_its_address(capsys: pytest.CaptureFixture[str]) -> None:
+    ask("/runs/run_1")
+    logged = capsys.readouterr().out
+    assert (logged.count("\n"), "run_1" in logged) == (1, False)

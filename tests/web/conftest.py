@@ -1,0 +1,94 @@
+"""A browser and the page. `CUPEL_CHROMIUM` names the browser, if it is not where Debian installs it."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+from cupel_core.domain.access import AccessRole
+from cupel_core.settings import Settings
+from tests.conftest import ROOT
+from tests.unit.api.client import Client
+from tests.web.server import Server
+
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+type Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    program = os.environ.get("CUPEL_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    assert program, "install chromium, or name a browser with CUPEL_CHROMIUM"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def server(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    from page import app as page
+
+    monkeypatch.setattr(page, "_FOLDER", ROOT / ".cupel" / "page")
+    page._read.cache_clear()
+    page._template.cache_clear()
+    with Server() as started:
+        yield started
+
+
+class Watched:
+    """What a page must not do: ask another host, break the policy, show a dialog, fail."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page, self.address = page, address
+        self.faults: list[str] = []
+        page.on("request", self._check)
+        page.on("dialog", lambda dialog: (self.faults.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on("pageerror", lambda error: self.faults.append(f"error {error}"))
+        page.on("console", lambda message: self._note(message))
+
+    def _check(self, request: Request) -> None:
+        if not request.url.startswith((self.address, "data:")):
+            self.faults.append(f"request to {request.url}")
+
+    def _note(self, message: Any) -> None:
+        if "Content Security Policy" in message.text or "TrustedHTML" in message.text:
+            self.faults.append(message.text)
+
+
+@pytest.fixture
+def open_page(browser: Browser, server: Server) -> Iterator[Open]:
+    """Open an address of the page, signed in with a code for this role, and fail for what it must not do."""
+    contexts, watched = [], []
+
+    def open_(path: str = "/runs", *, role: AccessRole | None = AccessRole.ADMIN, **options: Any) -> Page:
+        context = browser.new_context(
+            **{"viewport": {"width": 1440, "height": 900}, "color_scheme": "light", **options}
+        )
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        watched.append(Watched(page, server.address))
+        if role is None:
+            page.goto(f"{server.address}{path}")
+            return page
+        client = Client(None)
+        code = client.post("/v1/login-codes", token=client.issue(role=role)).json()["code"]
+        page.goto(f"{server.address}/#code={code}&to={path}")
+        return page
+
+    yield open_
+    faults = [fault for each in watched for fault in each.faults]
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds. The policy of the page forbids scripts in it, so axe runs in the world of the debugger."""
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found["violations"]]

@@ -1,0 +1,209 @@
+"""The page in a real browser, against the functions in this process."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from cupel_core.domain.access import AccessRole
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.transcripts import Summary
+from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.domain.turns.model_request import Message, MessageRole
+from tests.answered_runs import AnsweredRun
+from tests.started_runs import NOW
+from tests.unit.api.client import Client
+from tests.web.conftest import Open, violations
+from tests.web.server import Server
+
+PAYLOADS = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<svg/onload=alert(1)>",
+    "[click](javascript:alert(1))",
+    "![x](https://evil.example/x.png?data)",
+    "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+    "{{constructor.constructor('alert(1)')()}}",
+    "<a href='data:text/html,<script>alert(1)</script>'>x</a>",
+    "</script><script>alert(1)</script>",
+    "<math><mi//xlink:href='data:x,<script>alert(1)</script>'>",
+    "\u202e<b>reversed</b>\u200b",
+)
+SCENARIOS = tuple(
+    Scenario("", name, (Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, f"{name}?")))
+    for name in ("Refund of a late order", "Allergy and a recipe", "A minor asks for advice", PAYLOADS[0], PAYLOADS[1])
+)
+
+
+def scoring(index: int) -> Scoring:
+    passed = index % 3 != 1
+    reason = "names the refund" if passed else f"does not name the refund: {PAYLOADS[index % len(PAYLOADS)]}"
+    return build_scoring(None, None, (AssertionResult("llm-rubric", passed, 1.0 if passed else 0.2, reason),))
+
+
+def answer(index: int) -> str | None:
+    return None if index == 7 else f"{PAYLOADS[index % len(PAYLOADS)]} answer {index}, and a sentence. " * 3
+
+
+def sample_run(**changes: Any) -> Run:
+    given: dict[str, Any] = {
+        "workspace": "acme",
+        "scenarios": SCENARIOS,
+        "models": ("sim/steady", "sim/bold", "sim/contrarian"),
+        "repeats": 4,
+        "answer": answer,
+        "scoring": scoring,
+        "summary": Summary("2", "leans towards no", NOW),
+    }
+    return AnsweredRun(**{**given, **changes}).completed()
+
+
+@pytest.fixture
+def run(server: Server) -> Run:
+    return sample_run()
+
+
+def test_a_code_opens_a_session_once_and_leaves_the_address(open_page: Open, server: Server, run: Run) -> None:
+    codes: list[str] = []
+    page = open_page(f"/runs/{run.id}", role=None)
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    client = Client(None)
+    codes.append(client.post("/v1/login-codes", token=client.issue()).json()["code"])
+    for expected in ("Results", "Sign in"):
+        page.goto("about:blank")
+        page.evaluate("() => true")
+        page.goto(f"{server.address}/#code={codes[0]}&to=/runs/{run.id}")
+        expect(page.get_by_role("heading", name=expected, exact=True)).to_be_visible()
+        assert codes[0] not in page.url
+        assert "cupel_" not in page.url
+    expect(page.get_by_role("alert")).to_contain_text("was used")
+
+
+def test_a_pasted_token_signs_in_and_returns_to_the_address(open_page: Open, run: Run) -> None:
+    page = open_page(f"/runs/{run.id}", role=None)
+    page.get_by_label("paste an API token").fill("cupel_wrong")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("unknown or was revoked")
+    page.get_by_label("paste an API token").fill(Client(None).issue())
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Results")).to_be_visible()
+    assert page.url.endswith(f"/runs/{run.id}")
+
+
+def test_a_session_that_was_revoked_leads_to_the_login_and_back(open_page: Open, run: Run) -> None:
+    page = open_page("/runs")
+    expect(page.get_by_role("row")).to_have_count(2)
+    client = Client(None)
+    admin = client.issue()
+    session = client.get("/v1/tokens", token=admin).json()["items"]
+    for each in session:
+        if each["name"].startswith("web page"):
+            client.delete(f"/v1/tokens/{each['id']}", token=admin)
+    page.get_by_label("Status").select_option("COMPLETED")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.get_by_label("paste an API token").fill(admin)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_label("Status")).to_have_value("COMPLETED")
+
+
+def test_failures_are_walked_with_n_and_p_and_a_link_shows_the_same(open_page: Open, run: Run) -> None:
+    page = open_page(f"/runs/{run.id}/transcripts")
+    expect(page.get_by_role("list", name="Conversations")).to_be_visible()
+    seen: list[str] = []
+    for _ in range(3):
+        page.keyboard.press("n")
+        expect(page).to_have_url(re.compile(r"[?&]t=\d+"))
+        expect(page.get_by_role("article")).to_contain_text("failed")
+        expect(page.get_by_role("article")).to_contain_text("does not name the refund")
+        if seen:
+            expect(page).not_to_have_url(seen[-1])
+        seen.append(page.url)
+    assert len(set(seen)) == 3
+    page.keyboard.press("p")
+    expect(page).to_have_url(seen[1])
+    shown = page.get_by_role("article").inner_text()
+    other = open_page(seen[1].partition("$default")[2].replace("?", "%3F"))
+    expect(other.get_by_role("article")).to_be_visible()
+    assert other.get_by_role("article").inner_text() == shown
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile("t="))
+
+
+def test_a_run_is_started_from_the_page_once(open_page: Open, server: Server) -> None:
+    client = Client(None)
+    client.token = client.issue()
+    made = client.post("/v1/definitions", {"name": "Facts", "content": {"system": "Be brief."}}).json()
+    client.post(f"/v1/definitions/{made['id']}/scenarios", {"items": [{"prompt": "hello"}, {"prompt": "bye"}]})
+    page = open_page("/new")
+    expect(page.get_by_role("complementary", name="Estimate")).to_contain_text("6 conversations")
+    page.get_by_label("Repeats").fill("2")
+    expect(page.get_by_role("complementary", name="Estimate")).to_contain_text("12 conversations")
+    page.get_by_role("button", name="Start").dblclick()
+    expect(page.get_by_role("heading", name="Facts")).to_be_visible()
+    expect(page.get_by_text(re.compile("Pending$"))).to_be_visible()
+    assert len(client.get("/v1/runs").json()["items"]) == 1
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text(re.compile("Paused$"))).to_be_visible()
+
+
+def test_a_viewer_is_offered_no_change(open_page: Open, run: Run) -> None:
+    page = open_page(f"/runs/{run.id}", role=AccessRole.VIEWER)
+    expect(page.get_by_role("heading", name="Results")).to_be_visible()
+    expect(page.get_by_text("viewer")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("Retry|Pause|Cancel"))).to_have_count(0)
+
+
+def test_a_run_that_does_not_exist_is_named(open_page: Open) -> None:
+    expect(open_page("/runs/run_none").get_by_role("heading", name="Run run_none: not found")).to_be_visible()
+
+
+ROUTES = (
+    "/runs",
+    "/runs/{}",
+    "/runs/{}/transcripts",
+    "/runs/{}/transcripts%3Ft=1",
+    "/runs/{}/analysis",
+    "/new",
+    "/none",
+)
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_nothing_that_a_model_says_is_more_than_text(open_page: Open, run: Run, path: str) -> None:
+    page = settled(open_page(path.format(run.id)))
+    assert page.locator("main script, main img, main iframe, main math, main a[href^='javascript']").count() == 0
+
+
+def settled(page: Page) -> Page:
+    page.get_by_role("heading").first.wait_for()
+    page.wait_for_load_state("networkidle")
+    return page
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("path", [*ROUTES, "/login"])
+def test_axe_finds_nothing(open_page: Open, run: Run, path: str, theme: str) -> None:
+    role = None if path == "/login" else AccessRole.ADMIN
+    assert violations(settled(open_page(path.format(run.id), role=role, color_scheme=theme, bypass_csp=True))) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 390, 1024, 1680])
+def test_nothing_is_wider_than_the_page(open_page: Open, run: Run, width: int, theme: str) -> None:
+    page = open_page("/runs", viewport={"width": width, "height": 900}, color_scheme=theme)
+    for number, path in enumerate((*ROUTES, "/login")):
+        address = path.format(run.id).replace("%3F", "?")
+        page.evaluate(
+            "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')) }",
+            page.url.partition("$default")[0] + "$default" + address,
+        )
+        settled(page)
+        if folder := os.environ.get("CUPEL_SCREENSHOTS"):
+            page.wait_for_timeout(300)
+            page.screenshot(path=str(Path(folder) / f"{width}-{theme}-{number}.png"))
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, address

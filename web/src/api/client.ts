@@ -1,0 +1,71 @@
+import createClient, { type FetchResponse } from "openapi-fetch";
+import type { components, paths } from "../../generated/schema";
+import { origin } from "../lib/base";
+import { readToken } from "./session";
+
+export type Schemas = components["schemas"];
+export type Problem = Schemas["Problem"];
+
+/** A refusal by the API, with its problem document, or the failure to reach it (status 0). */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    readonly detail: string,
+    readonly fields: readonly { field: string; message: string }[] = [],
+    readonly requestId: string | null = null,
+    readonly retryAfterSeconds: number | null = null,
+  ) {
+    super(detail);
+  }
+
+  /** Whether the same request may succeed later. */
+  get isTransient(): boolean {
+    return (
+      this.status === 0 ||
+      this.status === 429 ||
+      this.status === 502 ||
+      this.status === 503 ||
+      this.status === 504
+    );
+  }
+}
+
+export const api = createClient<paths>({
+  baseUrl: origin,
+  querySerializer: { array: { style: "form", explode: true } },
+});
+
+api.use({
+  onRequest({ request }) {
+    const token = readToken();
+    if (token) request.headers.set("Authorization", `Bearer ${token}`);
+    return request;
+  },
+  onError({ error }) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new ApiError(0, "Not connected", "The API could not be reached. Is the stack running?");
+  },
+});
+
+/** The body of a successful response; throws an ApiError for any other. */
+export async function read<T extends Record<string | number, unknown>, O, M extends `${string}/${string}`>(
+  answer: Promise<FetchResponse<T, O, M>>,
+): Promise<NonNullable<FetchResponse<T, O, M>["data"]>> {
+  const { data, error, response } = await answer;
+  if (response.ok) return data as NonNullable<FetchResponse<T, O, M>["data"]>;
+  throw toError(response, error);
+}
+
+export function toError(response: Response, body: unknown): ApiError {
+  const problem = (typeof body === "object" && body !== null ? body : {}) as Partial<Problem>;
+  const wait = Number(response.headers.get("Retry-After"));
+  return new ApiError(
+    response.status,
+    problem.title ?? `The API answered ${response.status}`,
+    problem.detail ?? response.statusText,
+    problem.errors ?? [],
+    problem.requestId ?? response.headers.get("apigw-requestid"),
+    wait > 0 ? wait : null,
+  );
+}

@@ -1,0 +1,140 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { RunsSearch, TranscriptsSearch } from "../lib/search";
+import { api, read, type Schemas } from "./client";
+
+export type Run = Schemas["Run"];
+export type Progress = Schemas["DetailedProgress"];
+export type TargetProgress = Schemas["TargetProgress"];
+export type Results = Schemas["RunResults"];
+export type ColumnResults = Schemas["ColumnResults"];
+export type Transcript = Schemas["Transcript"];
+export type Analysis = Schemas["Analysis"];
+export type Estimate = Schemas["Estimate"];
+export type Message = Schemas["Message"];
+
+const WATCH_MS = 2_000;
+const TERMINAL = new Set(["COMPLETED", "FAILED", "CANCELLED"]);
+
+export function isTerminal(status: string): boolean {
+  return TERMINAL.has(status);
+}
+
+/** Asked again while the run goes on and the page is visible. */
+function interval(status: string | undefined): number | false {
+  return status !== undefined && !isTerminal(status) ? WATCH_MS : false;
+}
+
+export const sessionQuery = queryOptions({
+  queryKey: ["session"],
+  queryFn: ({ signal }) => read(api.GET("/v1/session", { signal })),
+  staleTime: 60_000,
+});
+
+export const runsQuery = (search: RunsSearch) =>
+  infiniteQueryOptions({
+    queryKey: ["runs", search],
+    queryFn: ({ signal, pageParam }) =>
+      read(
+        api.GET("/v1/runs", {
+          signal,
+          params: {
+            query: {
+              limit: 50,
+              ...(search.status && { status: search.status }),
+              ...(search.name && { name: search.name }),
+              ...(search.definition && { definitionId: search.definition }),
+              ...(pageParam && { cursor: pageParam }),
+            },
+          },
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    refetchInterval: (query) =>
+      query.state.data?.pages.some((page) => page.items.some((run) => !isTerminal(run.status)))
+        ? 5_000
+        : false,
+  });
+
+export const runQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id],
+    queryFn: ({ signal }) => read(api.GET("/v1/runs/{run_id}", { signal, params: { path: { run_id: id } } })),
+    refetchInterval: (query) => interval(query.state.data?.status),
+  });
+
+export const progressQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "progress"],
+    queryFn: ({ signal }) =>
+      read(api.GET("/v1/runs/{run_id}/progress", { signal, params: { path: { run_id: id } } })),
+    refetchInterval: (query) => interval(query.state.data?.status),
+  });
+
+export const resultsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "results"],
+    queryFn: ({ signal }) =>
+      read(api.GET("/v1/runs/{run_id}/results", { signal, params: { path: { run_id: id } } })),
+    refetchInterval: (query) => (interval(query.state.data?.status) ? 2 * WATCH_MS : false),
+  });
+
+export const analysisQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "analysis"],
+    queryFn: ({ signal }) =>
+      read(api.GET("/v1/runs/{run_id}/analysis", { signal, params: { path: { run_id: id } } })),
+  });
+
+export const transcriptsQuery = (id: string, search: Omit<TranscriptsSearch, "t">) =>
+  infiniteQueryOptions({
+    queryKey: ["run", id, "transcripts", search],
+    queryFn: ({ signal, pageParam }) =>
+      read(
+        api.GET("/v1/runs/{run_id}/transcripts", {
+          signal,
+          params: {
+            path: { run_id: id },
+            query: {
+              limit: 50,
+              ...(search.model && { model: search.model }),
+              ...(search.result && { result: search.result }),
+              ...(search.decision && { decision: search.decision }),
+              ...(search.tag && { tag: search.tag }),
+              ...(pageParam && { cursor: pageParam }),
+            },
+          },
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  });
+
+export const definitionsQuery = queryOptions({
+  queryKey: ["definitions"],
+  queryFn: ({ signal }) => read(api.GET("/v1/definitions", { signal, params: { query: { limit: 100 } } })),
+});
+
+export const modelsQuery = queryOptions({
+  queryKey: ["models"],
+  queryFn: async ({ signal }) => {
+    const models: Schemas["Model"][] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const query: { limit: number; cursor?: string } = cursor ? { limit: 100, cursor } : { limit: 100 };
+      const page: Schemas["ModelPage"] = await read(api.GET("/v1/models", { signal, params: { query } }));
+      models.push(...page.items);
+      cursor = page.nextCursor;
+    }
+    return models;
+  },
+  staleTime: 60_000,
+});
+
+export type RunInput = Schemas["CreateRun"];
+
+export const estimateQuery = (body: RunInput) =>
+  queryOptions({
+    queryKey: ["estimate", body],
+    queryFn: ({ signal }) => read(api.POST("/v1/runs/estimate", { signal, body })),
+    retry: false,
+  });

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import type { ColumnResults, TargetProgress } from "../api/queries";
+import { columnName, decisionAxis, etaText } from "./estimates";
+import { formatSeconds } from "./format";
+
+const column = (...codes: string[]) =>
+  ({ estimate: { distribution: codes.map((code) => ({ code })) } }) as unknown as ColumnResults;
+const target = (changes: Partial<TargetProgress>) =>
+  ({ total: 10, completed: 4, errored: 0, etaSeconds: 240, ...changes }) as TargetProgress;
+
+test("all targets share the axis from the lowest to the highest code of any", () => {
+  expect(decisionAxis([column("2", "3"), column("1", "5", "other")])).toEqual({ min: 1, max: 5 });
+});
+
+test("one code alone is in the middle of its axis", () =>
+  expect(decisionAxis([column("3")])).toEqual({ min: 2, max: 4 }));
+
+test("without decisions there is no axis", () => expect(decisionAxis([column("other")])).toBeNull());
+
+test("the time left is approximate, and not given for a target that is done or waits", () => {
+  expect(etaText(target({}), formatSeconds)).toBe("about 4 min left");
+  expect(etaText(target({ completed: 9, errored: 1 }), formatSeconds)).toBeNull();
+  expect(etaText(target({ etaSeconds: null }), formatSeconds)).toBeNull();
+});
+
+test("a column is named after its label, else its model, and its prompt", () => {
+  expect(columnName({ label: null, modelId: "sim/steady", promptId: "polite" })).toBe("sim/steady, polite");
+  expect(columnName({ label: "warm", modelId: "sim/steady", promptId: null })).toBe("warm");
+});

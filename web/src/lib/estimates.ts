@@ -1,0 +1,36 @@
+/** What a table of results shares between its rows. */
+import type { ColumnResults, TargetProgress } from "../api/queries";
+
+export interface Axis {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The range of decision codes that are numbers, in which all targets were graded; null if there are none. */
+export function decisionAxis(columns: readonly ColumnResults[]): Axis | null {
+  const codes = columns
+    .flatMap((column) => column.estimate.distribution.map((each) => Number(each.code)))
+    .filter(Number.isFinite);
+  if (codes.length === 0) return null;
+  const [min, max] = [Math.min(...codes), Math.max(...codes)];
+  return min === max ? { min: min - 1, max: max + 1 } : { min, max };
+}
+
+/** When a target is done, in words; nothing for one that waits or is done. */
+export function etaText(target: TargetProgress, format: (seconds: number) => string): string | null {
+  const isDone = target.completed + target.errored >= target.total;
+  return isDone || target.etaSeconds === null ? null : `about ${format(target.etaSeconds)} left`;
+}
+
+export function columnName(column: {
+  label: string | null;
+  modelId: string;
+  promptId: string | null;
+}): string {
+  const target = column.label ?? column.modelId;
+  return column.promptId === null ? target : `${target}, ${column.promptId}`;
+}
+
+export function isSimulated(modelId: string): boolean {
+  return modelId.startsWith("sim/");
+}

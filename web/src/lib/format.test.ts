@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  counted,
+  formatAgo,
+  formatInterval,
+  formatMs,
+  formatSeconds,
+  formatShare,
+  formatUsd,
+  visible,
+} from "./format";
+
+test("an unknown figure is never 0", () => {
+  expect([formatUsd(null), formatShare(null), formatMs(null)]).toEqual(["unknown", "unknown", "unknown"]);
+});
+
+test("a price above 0 is never written as 0", () => {
+  fc.assert(
+    fc.property(fc.double({ min: 1e-9, max: 1e6, noNaN: true }), (usd) => !/^\$[0.,]*$/.test(formatUsd(usd))),
+  );
+});
+
+test.each([
+  [0.25, "250 ms"],
+  [1.25, "1.3 s"],
+  [59, "59 s"],
+  [240, "4 min"],
+  [5400, "1 h 30 min"],
+  [3 * 86_400, "3 days"],
+])("%d seconds are %s", (seconds, text) => expect(formatSeconds(seconds)).toBe(text));
+
+test("an interval has both ends in the format of its figure", () => {
+  expect(formatInterval([0.76, 0.87], (value) => value.toFixed(2))).toBe("0.76–0.87");
+  expect(formatInterval(null, String)).toBe("");
+});
+
+test("a count of one has no plural", () =>
+  expect([counted(1, "run"), counted(2, "run")]).toEqual(["1 run", "2 runs"]));
+
+test("a time in the last days is relative, an older one is a date", () => {
+  const now = Date.parse("2026-11-23T12:00:00Z");
+  expect(formatAgo("2026-11-23T11:57:00Z", now)).toBe("3 min ago");
+  expect(formatAgo("2026-11-01T12:00:00Z", now)).toBe("Nov 1, 2026");
+});
+
+test("characters that reverse or hide text are shown as their codes, line breaks are kept", () => {
+  expect(visible("a\u202Eb\n\tc\u200B")).toBe("a[U+202E]b\n\tc[U+200B]");
+});
+
+test("the joiner of an emoji is kept", () =>
+  expect(visible("👩🏽\u200D💻 a\u200Db")).toBe("👩🏽\u200D💻 a[U+200D]b"));

@@ -1,0 +1,23 @@
+/** Which conversation comes next. */
+
+interface Conversation {
+  readonly probeIndex: number;
+  readonly result: { readonly success: boolean } | null;
+}
+
+/** The probe index of the next or previous conversation in the list, or only of a failed one; from the outside, of the
+ * first or last. Undefined if there is none. */
+export function neighbor(
+  items: readonly Conversation[],
+  from: number | undefined,
+  direction: 1 | -1,
+  onlyFailures: boolean,
+): number | undefined {
+  const position = items.findIndex((each) => each.probeIndex === from);
+  const start = position >= 0 ? position + direction : direction === 1 ? 0 : items.length - 1;
+  for (let index = start; index >= 0 && index < items.length; index += direction) {
+    const item = items[index];
+    if (item && (!onlyFailures || item.result?.success === false)) return item.probeIndex;
+  }
+  return undefined;
+}

@@ -1,0 +1,89 @@
+/** Search parameters of the routes: unknown values fall back to the default, and defaults are left out. */
+
+export const STATUSES = [
+  "PENDING",
+  "RUNNING",
+  "PAUSED",
+  "SUMMARIZING",
+  "COMPLETED",
+  "FAILED",
+  "CANCELLED",
+] as const;
+export type RunStatus = (typeof STATUSES)[number];
+export const RESULTS = ["passed", "failed"] as const;
+export type ResultFilter = (typeof RESULTS)[number];
+export const SORTS = ["-createdAt", "createdAt"] as const;
+
+type Raw = Record<string, unknown>;
+const MAX_LENGTH = 200;
+
+function text(raw: Raw, name: string): string | undefined {
+  const value = raw[name];
+  return typeof value === "string" && value !== "" ? value.slice(0, MAX_LENGTH) : undefined;
+}
+
+function choice<T extends string>(raw: Raw, name: string, choices: readonly T[]): T | undefined {
+  return choices.find((each) => each === raw[name]);
+}
+
+function number(raw: Raw, name: string, min: number, max: number): number | undefined {
+  const value = typeof raw[name] === "string" ? Number(raw[name]) : raw[name];
+  return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max
+    ? value
+    : undefined;
+}
+
+/** Without the fields that are undefined, so that defaults are not in the address. */
+function present<T extends object>(values: T): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
+}
+
+export interface RunsSearch {
+  status?: RunStatus | undefined;
+  name?: string | undefined;
+  definition?: string | undefined;
+}
+export function runsSearch(raw: Raw): RunsSearch {
+  return present({
+    status: choice(raw, "status", STATUSES),
+    name: text(raw, "name"),
+    definition: text(raw, "definition"),
+  });
+}
+
+export interface TranscriptsSearch {
+  model?: string | undefined;
+  result?: ResultFilter | undefined;
+  decision?: string | undefined;
+  tag?: string | undefined;
+  /** The index of the open probe: never its position in the list. */
+  t?: number | undefined;
+}
+export function transcriptsSearch(raw: Raw): TranscriptsSearch {
+  return present({
+    model: text(raw, "model"),
+    result: choice(raw, "result", RESULTS),
+    decision: text(raw, "decision"),
+    tag: text(raw, "tag"),
+    t: number(raw, "t", 0, 9_999_999),
+  });
+}
+
+export interface NewSearch {
+  definition?: string | undefined;
+}
+export function newSearch(raw: Raw): NewSearch {
+  return present({ definition: text(raw, "definition") });
+}
+
+export interface LoginSearch {
+  to?: string | undefined;
+}
+/** `to` is an address within the page: a path, and no other host. */
+export function loginSearch(raw: Raw): LoginSearch {
+  return present({ to: safePath(text(raw, "to")) });
+}
+
+export function safePath(path: string | null | undefined): string | undefined {
+  return path && /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(path) ? path : undefined;
+}

@@ -1,0 +1,285 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import {
+  type ColumnResults,
+  isTerminal,
+  type Progress,
+  progressQuery,
+  type Results,
+  resultsQuery,
+} from "../api/queries";
+import { type Axis, columnName, decisionAxis, etaText, isSimulated } from "../lib/estimates";
+import {
+  counted,
+  formatCount,
+  formatInterval,
+  formatMs,
+  formatSeconds,
+  formatShare,
+  formatUsd,
+  UNKNOWN,
+  visible,
+} from "../lib/format";
+import { Distribution, IntervalMark, ProgressBar } from "../ui/bars";
+import { Empty, Failure, Loading } from "../ui/states";
+import styles from "./overview.module.css";
+
+const route = getRouteApi("/runs/$id");
+
+export function Overview() {
+  const { id } = route.useParams();
+  const progress = useQuery(progressQuery(id));
+  const results = useQuery(resultsQuery(id));
+  const isOver = progress.data !== undefined && isTerminal(progress.data.status);
+  return (
+    <>
+      {progress.isError && (
+        <Failure error={progress.error} what="Progress" retry={() => void progress.refetch()} />
+      )}
+      {progress.data && !isOver && <ProgressSection progress={progress.data} />}
+      {results.isPending && <Loading what="results" />}
+      {results.isError && (
+        <Failure error={results.error} what="Results" retry={() => void results.refetch()} />
+      )}
+      {results.data && <ResultsSection id={id} results={results.data} />}
+    </>
+  );
+}
+
+function ProgressSection({ progress }: { progress: Progress }) {
+  return (
+    <section className={styles.section} aria-labelledby="progress">
+      <h2 id="progress">Progress</h2>
+      <div className={styles.progress}>
+        {progress.targets.map((target) => {
+          const eta = etaText(target, formatSeconds);
+          const key = `${target.targetId} ${target.promptId}`;
+          return (
+            <div key={key} className={styles.target}>
+              <span className={styles.targetName}>{visible(columnName(target))}</span>
+              <ProgressBar
+                total={target.total}
+                completed={target.completed}
+                errored={target.errored}
+                running={target.running}
+              />
+              <span className={styles.counts}>
+                {formatCount(target.completed)} of {formatCount(target.total)}
+                {target.errored > 0 && `, ${formatCount(target.errored)} errored`}
+                {target.running > 0 && `, ${formatCount(target.running)} running`}
+                {eta && <span>, {eta}</span>}
+              </span>
+              {target.delays.map((delay) => (
+                <span key={`${delay.reason} ${delay.model}`} role="status" className={styles.delay}>
+                  ‖ {visible(delay.message ?? delay.reason.replaceAll("_", " "))}
+                  {delay.until && ` until ${new Date(delay.until).toLocaleTimeString()}`}
+                </span>
+              ))}
+            </div>
+          );
+        })}
+      </div>
+      <p className={styles.note}>
+        Spent {formatUsd(progress.spend.costUsd ?? progress.spend.pricedUsd)}. The run goes on without this
+        page.
+      </p>
+    </section>
+  );
+}
+
+function ResultsSection({ id, results }: { id: string; results: Results }) {
+  const errors = results.columns.flatMap((column) => column.errors.map((error) => ({ column, error })));
+  if (results.recorded === 0) {
+    return <Empty title="No results yet">The first outcomes appear here within seconds of their end.</Empty>;
+  }
+  return (
+    <>
+      <section className={styles.section} aria-labelledby="results">
+        <h2 id="results">Results</h2>
+        {!results.isComplete && (
+          <p role="status" className={styles.note}>
+            So far: {formatCount(results.counted)} of {counted(results.total, "conversation")} counted.
+          </p>
+        )}
+        {results.sample?.isDrawn && (
+          <p className={styles.note}>
+            A sample: {formatCount(results.sample.scenarios)} of {counted(results.sample.total, "scenario")},
+            seed {results.sample.seed}. Intervals account for it.
+          </p>
+        )}
+        <ResultTable id={id} columns={results.columns} />
+      </section>
+      {errors.length > 0 && (
+        <section className={styles.section} aria-labelledby="errors">
+          <h2 id="errors">Errors of the infrastructure</h2>
+          <p className={styles.note}>They are not the model's failures, and no result counts them.</p>
+          <div className={styles.scroll}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Target</th>
+                  <th scope="col">Cause</th>
+                  <th scope="col" className="figure">
+                    Probes
+                  </th>
+                  <th scope="col">Example</th>
+                </tr>
+              </thead>
+              <tbody>
+                {errors.map(({ column, error }) => (
+                  <tr key={`${column.targetId} ${column.promptId} ${error.code}`}>
+                    <td>{visible(columnName(column))}</td>
+                    <td>
+                      <code>{error.code}</code>
+                    </td>
+                    <td className="figure">{formatCount(error.count)}</td>
+                    <td className={styles.example}>{visible(error.example ?? "")}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </section>
+      )}
+    </>
+  );
+}
+
+function ResultTable({ id, columns }: { id: string; columns: readonly ColumnResults[] }) {
+  const axis = decisionAxis(columns);
+  const hasRates = columns.some((column) => column.estimate.passRate.trials > 0);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section className={styles.scroll} aria-label="Results by target" tabIndex={0}>
+      <table className={styles.results}>
+        <thead>
+          <tr>
+            <th scope="col">Target</th>
+            <th scope="col" className="figure">
+              Completed
+            </th>
+            {hasRates && <th scope="col">Pass rate (95% interval)</th>}
+            {axis && (
+              <th scope="col">
+                Mean decision (95% interval), {axis.min} to {axis.max}
+              </th>
+            )}
+            {axis && <th scope="col">Decisions</th>}
+            <th scope="col" className="figure">
+              Time p50
+            </th>
+            <th scope="col" className="figure">
+              p95
+            </th>
+            <th scope="col" className="figure">
+              Tokens
+            </th>
+            <th scope="col" className="figure">
+              Cost
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {columns.map((column) => (
+            <ResultRow
+              key={`${column.targetId} ${column.promptId}`}
+              id={id}
+              column={column}
+              axis={axis}
+              hasRates={hasRates}
+            />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface RowProps {
+  id: string;
+  column: ColumnResults;
+  axis: Axis | null;
+  hasRates: boolean;
+}
+
+function ResultRow({ id, column, axis, hasRates }: RowProps) {
+  const { estimate, operations } = column;
+  return (
+    <tr>
+      <th scope="row" className={styles.rowName}>
+        <Link to="/runs/$id/transcripts" params={{ id }} search={{ model: column.targetId }}>
+          {visible(columnName(column))}
+        </Link>
+        {isSimulated(column.modelId) && <small>simulated</small>}
+      </th>
+      <td className="figure">
+        {formatCount(estimate.completed)} of {formatCount(column.probes)}
+        {estimate.errored > 0 && (
+          <small className={styles.errored}>{counted(estimate.errored, "error")}</small>
+        )}
+      </td>
+      {hasRates && (
+        <td>
+          <Estimated
+            value={estimate.passRate.share}
+            interval={estimate.passRate.interval95}
+            axis={{ min: 0, max: 1 }}
+            format={formatShare}
+            n={estimate.passRate.trials}
+            what="Pass rate"
+          />
+        </td>
+      )}
+      {axis && (
+        <td>
+          <Estimated
+            value={estimate.decision.mean}
+            interval={estimate.decision.interval95}
+            axis={axis}
+            format={(value) => value.toFixed(2)}
+            n={estimate.decision.answers}
+            what="Mean decision"
+          />
+        </td>
+      )}
+      {axis && (
+        <td>
+          <Distribution
+            shares={estimate.distribution.map((each) => ({ code: each.code, share: each.estimate.share }))}
+          />
+        </td>
+      )}
+      <td className="figure">{formatMs(operations.durationMs?.p50)}</td>
+      <td className="figure">{formatMs(operations.durationMs?.p95)}</td>
+      <td className="figure">{formatCount(column.tokens)}</td>
+      <td className="figure">{formatUsd(operations.costUsd)}</td>
+    </tr>
+  );
+}
+
+interface EstimatedProps {
+  value: number | null;
+  interval: readonly number[] | null;
+  axis: Axis;
+  format: (value: number) => string;
+  n: number;
+  what: string;
+}
+
+function Estimated({ value, interval, axis, format, n, what }: EstimatedProps) {
+  if (value === null) return <span className={styles.note}>{UNKNOWN}</span>;
+  const bounds = formatInterval(interval, format);
+  return (
+    <span className={styles.estimate}>
+      <IntervalMark
+        value={value}
+        interval={interval}
+        {...axis}
+        label={`${what} ${format(value)}, 95% interval ${bounds}`}
+      />
+      <span className={styles.estimateText}>
+        <strong>{format(value)}</strong> {bounds && `(${bounds})`} <small>n = {formatCount(n)}</small>
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,149 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, read } from "../api/client";
+import { isTerminal, type Run, runQuery, sessionQuery } from "../api/queries";
+import { counted, formatAgo, formatCount, formatMs, formatUsd, visible } from "../lib/format";
+import { useNow } from "../ui/now";
+import { Failure, Loading } from "../ui/states";
+import { Status } from "../ui/status";
+import styles from "./run.module.css";
+
+const route = getRouteApi("/runs/$id");
+
+export function RunPage() {
+  const { id } = route.useParams();
+  const query = useQuery(runQuery(id));
+  if (query.isPending) return <Loading what="the run" />;
+  if (query.data === undefined) {
+    return <Failure error={query.error} what={`Run ${visible(id)}`} retry={() => void query.refetch()} />;
+  }
+  return (
+    <>
+      <Head run={query.data} />
+      {query.isError && <Failure error={query.error} what="The run" retry={() => void query.refetch()} />}
+      <nav className={styles.tabs} aria-label="Run">
+        <Link to="/runs/$id" params={{ id }} activeOptions={{ exact: true, includeSearch: false }}>
+          Results
+        </Link>
+        <Link to="/runs/$id/transcripts" params={{ id }} activeOptions={{ includeSearch: false }}>
+          Transcripts
+        </Link>
+        <Link to="/runs/$id/analysis" params={{ id }}>
+          Analysis
+        </Link>
+      </nav>
+      <Outlet />
+    </>
+  );
+}
+
+function Head({ run }: { run: Run }) {
+  const now = useNow();
+  const name = visible(run.name ?? run.definitionName ?? run.id);
+  return (
+    <header className={styles.head}>
+      <title>{`${name} · Cupel`}</title>
+      <div>
+        <h1>{name}</h1>
+        <p className={styles.facts}>
+          <Status status={run.status} />
+          <Cause run={run} />
+          <span>
+            <Link to="/runs" search={{ definition: run.definitionId }}>
+              {visible(run.definitionName ?? run.definitionId)}
+            </Link>{" "}
+            version {run.definitionVersion}
+          </span>
+          <span>{counted(run.progress.total, "conversation")}</span>
+          <span title={new Date(run.createdAt).toLocaleString()}>{formatAgo(run.createdAt, now)}</span>
+          {run.durationMs !== null && <span>took {formatMs(run.durationMs)}</span>}
+          <span>cost {formatUsd(run.spend.costUsd)}</span>
+        </p>
+      </div>
+      <Controls run={run} />
+    </header>
+  );
+}
+
+const PAUSED_BY = {
+  user: "by request",
+  budget: "because a budget is reached",
+  provider: "because of a provider",
+} as const;
+
+/** Why a run is in its state, where that is not obvious. */
+function Cause({ run }: { run: Run }) {
+  if (run.failure)
+    return <span className={styles.cause}>{visible(`${run.failure.where}: ${run.failure.why}`)}</span>;
+  if (run.status === "PAUSED" && run.pauseReason) {
+    const detail = run.pauseCause ? `: ${run.pauseCause.model}: ${run.pauseCause.message}` : "";
+    return <span className={styles.cause}>{visible(PAUSED_BY[run.pauseReason] + detail)}</span>;
+  }
+  return null;
+}
+
+type Action = "pause" | "resume" | "cancel" | "retry";
+
+function actionsOf(run: Run): readonly Action[] {
+  if (run.status === "PAUSED") return ["resume", "cancel"];
+  if (!isTerminal(run.status) && run.status !== "SUMMARIZING") return ["pause", "cancel"];
+  return isTerminal(run.status) && run.status !== "CANCELLED" && run.progress.failed > 0 ? ["retry"] : [];
+}
+
+/** The changes that the status allows; none for a viewer, to whom they would be refused. */
+function Controls({ run }: { run: Run }) {
+  const session = useQuery(sessionQuery);
+  const client = useQueryClient();
+  const [isAsking, ask] = useState(false);
+  const change = useMutation({
+    mutationFn: (action: Action) => {
+      const path = { params: { path: { run_id: run.id } } };
+      if (action === "pause") return read(api.POST("/v1/runs/{run_id}/pause", path));
+      if (action === "resume") return read(api.POST("/v1/runs/{run_id}/resume", path));
+      if (action === "cancel") return read(api.POST("/v1/runs/{run_id}/cancel", path));
+      return read(api.POST("/v1/runs/{run_id}/retry", path));
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ["run", run.id] }),
+  });
+  if (session.data?.role !== "admin" && session.data?.role !== "member") return null;
+  const labels: Record<Action, string> = {
+    pause: "Pause",
+    resume: "Resume",
+    cancel: "Cancel…",
+    retry: `Retry ${counted(run.progress.failed, "error")}`,
+  };
+  return (
+    <div className={styles.controls}>
+      {actionsOf(run).map((action) => (
+        <button
+          key={action}
+          type="button"
+          disabled={change.isPending}
+          onClick={() => (action === "cancel" ? ask(true) : change.mutate(action))}
+        >
+          {labels[action]}
+        </button>
+      ))}
+      {isAsking && !isTerminal(run.status) && (
+        <p className={styles.question} role="alert">
+          Cancel for good? What was recorded stays; {formatCount(run.progress.total - run.progress.completed)}{" "}
+          conversations are not held.
+          <button
+            type="button"
+            onClick={() => {
+              ask(false);
+              change.mutate("cancel");
+            }}
+          >
+            Cancel the run
+          </button>
+          <button type="button" onClick={() => ask(false)}>
+            Keep it going
+          </button>
+        </p>
+      )}
+      {change.isError && <Failure error={change.error} what="The run was not changed" />}
+    </div>
+  );
+}

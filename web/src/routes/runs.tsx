@@ -1,0 +1,207 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { type Run, runsQuery } from "../api/queries";
+import { counted, formatAgo, formatCount, formatUsd, visible } from "../lib/format";
+import { type RunStatus, STATUSES } from "../lib/search";
+import { ProgressBar } from "../ui/bars";
+import { useNow } from "../ui/now";
+import { Empty, Failure, Loading } from "../ui/states";
+import { Status, statusWord } from "../ui/status";
+import styles from "./runs.module.css";
+
+const route = getRouteApi("/runs");
+const TYPING_MS = 300;
+
+export function Runs() {
+  const search = route.useSearch();
+  const query = useInfiniteQuery(runsQuery(search));
+  const runs = query.data?.pages.flatMap((page) => page.items) ?? [];
+  const isFiltered = Object.keys(search).length > 0;
+  return (
+    <>
+      <title>Runs · Cupel</title>
+      <div className={styles.head}>
+        <h1>Runs</h1>
+        <Link to="/new" className={styles.start}>
+          New run
+        </Link>
+      </div>
+      <Filters />
+      {query.isPending && <Loading what="runs" />}
+      {query.isError && <Failure error={query.error} what="Runs" retry={() => void query.refetch()} />}
+      {query.isSuccess &&
+        runs.length === 0 &&
+        (isFiltered ? <NoMatch hasMore={query.hasNextPage} /> : <None />)}
+      {runs.length > 0 && <Table runs={runs} />}
+      {query.isSuccess && (
+        <p className={styles.more}>
+          {runs.length > 0 && <span>{counted(runs.length, "run")} shown</span>}
+          {query.hasNextPage && (
+            <button
+              type="button"
+              disabled={query.isFetchingNextPage}
+              onClick={() => void query.fetchNextPage()}
+            >
+              {query.isFetchingNextPage ? "Loading…" : "Load more"}
+            </button>
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Filters() {
+  const { status, name, definition } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [typed, setTyped] = useState(name ?? "");
+  useEffect(() => setTyped(name ?? ""), [name]);
+  useEffect(() => {
+    if (typed === (name ?? "")) return;
+    const timer = setTimeout(() => {
+      void navigate({ search: (old) => ({ ...old, name: typed || undefined }), replace: true });
+    }, TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed, name, navigate]);
+  return (
+    <search className={styles.filters}>
+      <label>
+        Status
+        <select
+          value={status ?? ""}
+          onChange={(event) => {
+            const chosen = (event.target.value || undefined) as RunStatus | undefined;
+            void navigate({ search: (old) => ({ ...old, status: chosen }) });
+          }}
+        >
+          <option value="">all</option>
+          {STATUSES.map((each) => (
+            <option key={each} value={each}>
+              {statusWord(each).toLowerCase()}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Name contains
+        <input
+          type="search"
+          maxLength={200}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      </label>
+      {definition && (
+        <button
+          type="button"
+          onClick={() => void navigate({ search: (old) => ({ ...old, definition: undefined }) })}
+        >
+          Definition {visible(definition)} ✕
+        </button>
+      )}
+    </search>
+  );
+}
+
+function Table({ runs }: { runs: readonly Run[] }) {
+  const now = useNow();
+  return (
+    <table className={styles.table}>
+      <thead>
+        <tr>
+          <th scope="col">Run</th>
+          <th scope="col">Status</th>
+          <th scope="col">Models</th>
+          <th scope="col">Conversations</th>
+          <th scope="col" className="figure">
+            Cost
+          </th>
+          <th scope="col" className="figure">
+            Created
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((run) => (
+          <tr key={run.id}>
+            <th scope="row" className={styles.name}>
+              <Link to="/runs/$id" params={{ id: run.id }}>
+                {visible(run.name ?? run.definitionName ?? run.id)}
+              </Link>
+              <small>
+                {run.name && run.definitionName ? `${visible(run.definitionName)}, ` : ""}version{" "}
+                {run.definitionVersion}
+              </small>
+            </th>
+            <td>
+              <Status status={run.status} />
+            </td>
+            <td className={styles.models}>{models(run)}</td>
+            <td className={styles.progress}>
+              <Progress run={run} />
+            </td>
+            <td className="figure">{formatUsd(run.spend.costUsd)}</td>
+            <td className="figure" title={new Date(run.createdAt).toLocaleString()}>
+              {formatAgo(run.createdAt, now)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function models(run: Run): string {
+  const names = run.config.targets.map(
+    (target) => target.label ?? target.model ?? target.connectorId ?? target.id,
+  );
+  return visible(
+    names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", "),
+  );
+}
+
+function Progress({ run }: { run: Run }) {
+  const { total, completed, failed } = run.progress;
+  return (
+    <>
+      <ProgressBar total={total} completed={completed} errored={failed} />
+      <small aria-hidden="true">
+        {formatCount(completed)} of {formatCount(total)}
+        {failed > 0 && <span className={styles.errored}>, {formatCount(failed)} errored</span>}
+      </small>
+    </>
+  );
+}
+
+function NoMatch({ hasMore }: { hasMore: boolean }) {
+  return (
+    <Empty title={hasMore ? "No such run among the newest" : "No run matches"}>
+      <p>
+        <Link to="/runs" search={{}}>
+          Show all runs
+        </Link>
+      </p>
+    </Empty>
+  );
+}
+
+function None() {
+  return (
+    <Empty title="No runs yet">
+      <p>A run asks models the questions of a definition and grades the answers. Three ways to start one:</p>
+      <ul>
+        <li>
+          <Link to="/new">New run</Link>, if a definition is stored already
+        </li>
+        <li>
+          <code>cupel run samples/value-dilemma.yaml --models sim/steady,sim/bold</code>: the sample, with
+          simulated models, which cost nothing
+        </li>
+        <li>
+          <code>cupel import promptfooconfig.yaml</code>: an evaluation of another tool
+        </li>
+      </ul>
+    </Empty>
+  );
+}

@@ -1,0 +1,85 @@
+import { formatCount } from "../lib/format";
+import styles from "./bars.module.css";
+
+interface Segments {
+  total: number;
+  completed: number;
+  errored: number;
+  running?: number;
+}
+
+/** Completed, failed and running probes of all, as lengths and in words. */
+export function ProgressBar({ total, completed, errored, running = 0 }: Segments) {
+  const words = [
+    `${formatCount(completed)} of ${formatCount(total)} completed`,
+    errored > 0 && `${formatCount(errored)} errored`,
+    running > 0 && `${formatCount(running)} running`,
+  ].filter(Boolean);
+  const width = (count: number) => (total > 0 ? (100 * count) / total : 0);
+  const runningNow = Math.min(running, Math.max(0, total - completed - errored));
+  return (
+    <svg
+      className={styles.bar}
+      role="img"
+      aria-label={words.join(", ")}
+      viewBox="0 0 100 6"
+      preserveAspectRatio="none"
+    >
+      <rect className={styles.rest} width="100" height="6" />
+      <rect className={styles.completed} width={width(completed)} height="6" />
+      <rect className={styles.errored} x={width(completed)} width={width(errored)} height="6" />
+      <rect className={styles.running} x={width(completed + errored)} width={width(runningNow)} height="6" />
+    </svg>
+  );
+}
+
+interface Whisker {
+  value: number;
+  interval: readonly number[] | null | undefined;
+  min: number;
+  max: number;
+  label: string;
+}
+
+/** An estimate as a dot and its interval as a whisker, on an axis that all rows of a table share. */
+export function IntervalMark({ value, interval, min, max, label }: Whisker) {
+  const x = (position: number) => 4 + (92 * (Math.min(max, Math.max(min, position)) - min)) / (max - min);
+  const [low, high] = interval ?? [];
+  return (
+    <svg className={styles.interval} role="img" aria-label={label} viewBox="0 0 100 16">
+      <line className={styles.axis} x1="4" x2="96" y1="8" y2="8" />
+      {low !== undefined && high !== undefined && (
+        <line className={styles.whisker} x1={x(low)} x2={x(high)} y1="8" y2="8" />
+      )}
+      <circle className={styles.dot} cx={x(value)} cy="8" r="3.5" />
+    </svg>
+  );
+}
+
+/** How often each decision was given: columns by height, in words for readers. */
+export function Distribution({ shares }: { shares: readonly { code: string; share: number | null }[] }) {
+  const words = shares.map((each) => `${each.code}: ${((each.share ?? 0) * 100).toFixed(0)}%`).join(", ");
+  const width = 12;
+  return (
+    <svg
+      className={styles.distribution}
+      role="img"
+      aria-label={`Distribution of decisions: ${words}`}
+      viewBox={`0 0 ${shares.length * width} 20`}
+    >
+      {shares.map(({ code, share }, index) => {
+        const height = Math.max(1, 18 * (share ?? 0));
+        return (
+          <rect
+            key={code}
+            className={styles.column}
+            x={index * width + 1}
+            y={19 - height}
+            width={width - 2}
+            height={height}
+          />
+        );
+      })}
+    </svg>
+  );
+}

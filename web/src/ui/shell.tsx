@@ -1,0 +1,90 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, Outlet, useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { sessionQuery } from "../api/queries";
+import { forgetToken, readToken } from "../api/session";
+import styles from "./shell.module.css";
+
+const THEMES = ["system", "light", "dark"] as const;
+type Theme = (typeof THEMES)[number];
+const THEME_KEY = "cupel.theme";
+
+function storedTheme(): Theme {
+  return THEMES.find((each) => each === localStorage.getItem(THEME_KEY)) ?? "system";
+}
+
+export function applyTheme(theme: Theme = storedTheme()): void {
+  if (theme === "system") delete document.documentElement.dataset["theme"];
+  else document.documentElement.dataset["theme"] = theme;
+}
+
+function ThemeChoice() {
+  const [theme, setTheme] = useState(storedTheme);
+  useEffect(() => {
+    localStorage.setItem(THEME_KEY, theme);
+    applyTheme(theme);
+  }, [theme]);
+  return (
+    <label>
+      <span className="hidden-text">Theme</span>
+      <select value={theme} onChange={(event) => setTheme(event.target.value as Theme)}>
+        <option value="system">System theme</option>
+        <option value="light">Light</option>
+        <option value="dark">Dark</option>
+      </select>
+    </label>
+  );
+}
+
+function SessionLine() {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const { data } = useQuery({ ...sessionQuery, enabled: readToken() !== null });
+  if (!data) return null;
+  const signOut = () => {
+    forgetToken();
+    client.clear();
+    void navigate({ to: "/login" });
+  };
+  return (
+    <span className={styles.session}>
+      <span className={styles.who} title={data.name ?? data.tokenId}>
+        {data.workspace} · {data.role}
+      </span>
+      <button type="button" onClick={signOut}>
+        Sign out
+      </button>
+    </span>
+  );
+}
+
+export function Shell() {
+  const isSignedIn = readToken() !== null;
+  return (
+    <>
+      <a className={styles.skip} href="#content">
+        Skip to the content
+      </a>
+      <header className={styles.header}>
+        <Link to="/runs" className={styles.name}>
+          Cupel
+        </Link>
+        {isSignedIn && (
+          <nav aria-label="Main">
+            <Link to="/runs" activeOptions={{ includeSearch: false }}>
+              Runs
+            </Link>
+            <Link to="/new">New run</Link>
+          </nav>
+        )}
+        <span className={styles.right}>
+          <SessionLine />
+          <ThemeChoice />
+        </span>
+      </header>
+      <main id="content" className={styles.main} tabIndex={-1}>
+        <Outlet />
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useState } from "react";
+import { ApiError } from "../api/client";
+import styles from "./states.module.css";
+
+const OUTLINE_AFTER_MS = 150;
+
+/** The outline of what is loaded; nothing for a moment, because most answers are faster. */
+export function Loading({ rows = 6, what }: { rows?: number; what: string }) {
+  const [isShown, show] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => show(true), OUTLINE_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div className={styles.loading} role="status">
+      <span className="hidden-text">Loading {what}</span>
+      {isShown && Array.from({ length: rows }, (_, row) => <div key={String(row)} className={styles.bar} />)}
+    </div>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className={styles.empty}>
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** What went wrong, beside whatever is loaded already. */
+export function Failure({ error, retry, what }: { error: unknown; retry?: () => void; what: string }) {
+  if (error instanceof ApiError && error.status === 404)
+    return <NotFound what={what} detail={error.detail} />;
+  if (error instanceof ApiError && error.status === 403) return <RoleTooLow detail={error.detail} />;
+  const problem = error instanceof ApiError ? error : new ApiError(0, "Unexpected error", String(error));
+  return (
+    <div className={styles.failure} role="alert">
+      <strong>{problem.title}</strong>
+      <p>
+        {what}: {problem.detail}
+      </p>
+      {problem.fields.length > 0 && (
+        <ul>
+          {problem.fields.map((each) => (
+            <li key={each.field}>
+              <code>{each.field}</code> {each.message}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div className={styles.actions}>
+        {retry && (
+          <button type="button" onClick={retry}>
+            Try again
+          </button>
+        )}
+        {problem.requestId && <small>Request {problem.requestId}</small>}
+      </div>
+    </div>
+  );
+}
+
+export function NotFound({ what, detail }: { what: string; detail?: string }) {
+  return (
+    <div className={styles.empty}>
+      <h1>{what}: not found</h1>
+      <p>{detail ?? "There is no such address on this page."}</p>
+      <p>
+        <Link to="/runs">All runs</Link>
+      </p>
+    </div>
+  );
+}
+
+function RoleTooLow({ detail }: { detail: string }) {
+  return (
+    <Empty title="Your role does not permit this">
+      <p>{detail}</p>
+    </Empty>
+  );
+}

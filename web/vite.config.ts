@@ -1,0 +1,18 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  plugins: [react()],
+  // Relative addresses: the same files work at the root, under a stage, and under the emulator's path.
+  base: "./",
+  build: {
+    outDir: process.env["OUT_DIR"] ?? "dist",
+    emptyOutDir: true,
+    manifest: true,
+    target: "es2023",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"], css: false },
+});
