@@ -9,7 +9,7 @@ from cupel.commands.options import AsJson
 from cupel.session import Session
 
 RunId = Annotated[
-    str | None, typer.Argument(metavar="[RUN]", help="Open this run; default: the list of runs.", show_default=False)
+    str | None, typer.Argument(metavar="RUN", help="Open this run; default: the list of runs.", show_default=False)
 ]
 PrintOnly = Annotated[
     bool, typer.Option("--print", help="Print the address instead of opening it: valid for a minute, once.")

@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from urllib.parse import urljoin
 import pytest
 
 from page import app as page
+from tests.conftest import ROOT
 
 SCRIPT = b"console.log('page');"
 HTML = '<!doctype html>\n<html lang="en">\n  <head>\n    <title>Cupel</title>\n  </head>\n</html>\n'
@@ -78,6 +80,11 @@ def test_an_asset_is_sent_as_it_was_compressed_when_it_was_built(accepted: str, 
 def test_an_asset_that_was_not_compressed_is_sent_as_it_is() -> None:
     answer = ask("/assets/plain-3c4d.css", accept_encoding="br")
     assert (base64.b64decode(answer["body"]), "Content-Encoding" in answer["headers"]) == (b"p {}", False)
+
+
+def test_the_sample_event_of_a_missing_asset_is_not_found() -> None:
+    sample = json.loads((ROOT / "events" / "page-missing-asset.json").read_text())
+    assert page.handler(sample, None)["statusCode"] == 404
 
 
 def test_an_asset_never_changes() -> None:
