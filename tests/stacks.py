@@ -78,8 +78,12 @@ def aws(stack: LocalStack) -> Callable[[str], Any]:
 
 def table_of(aws: Callable[[str], Any]) -> str:
     """The name of the stack's table."""
+    return output_of(aws, "TableName")
+
+
+def output_of(aws: Callable[[str], Any], name: str) -> str:
     outputs = aws("cloudformation").describe_stacks(StackName=STACK_NAME)["Stacks"][0]["Outputs"]
-    return next(str(each["OutputValue"]) for each in outputs if each["OutputKey"] == "TableName")
+    return next(str(each["OutputValue"]) for each in outputs if each["OutputKey"] == name)
 
 
 class ModelServer:

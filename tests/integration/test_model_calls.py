@@ -30,7 +30,7 @@ def test_each_wire_format_works_end_to_end(api: Client, models: ModelServer, pro
     )
     assert (transcript["modelVersion"], transcript["usage"]) == (
         "bench-model-bench-1",
-        {"inputTokens": 6, "outputTokens": 4},
+        {"inputTokens": 6, "outputTokens": 4, "cachedInputTokens": 0, "cacheWriteTokens": 0},
     )
 
 

@@ -509,7 +509,7 @@ def read_what_was_counted_before_a_retry(patches: Patches) -> None:
     patches.set(count_files, "save", lambda ref, _, leaf, counts: save(ref, "any", leaf, counts))
 
 
-@mutation()
+@mutation(first_seed=1_600)
 def complete_without_recording_a_failed_analysis(patches: Patches) -> None:
     from cupel_core.analysis import workflow
 

@@ -218,6 +218,8 @@ def test_settings_are_read_by_all_and_set_by_admins(client: Client, member: str)
         "personaModel": None,
         "embeddingModel": None,
         "evaluator": {"url": EVALUATOR["url"], "headerNames": ["Authorization", "X-Tenant"]},
+        "openRuns": 200,
+        "openRunsPerOwner": 50,
     }
     assert client.get("/v1/settings", token=member).text == set_up.text
     assert "s3cret" not in set_up.text
