@@ -1,23 +1,81 @@
-"""`cupel budget`: show, raise and lower the budgets of runs."""
+"""`cupel budget`: show, raise and lower the budgets of runs, and those of the workspace for days and months."""
 
-from typing import Annotated
+from collections.abc import Callable
+from math import isfinite
+from typing import Annotated, NamedTuple
 
 import typer
 
 from cupel import render
 from cupel.commands.options import AsJson, RunId
-from cupel.json_types import Json
+from cupel.errors import UsageError
+from cupel.json_types import Json, without_none
 from cupel.session import Session
 
-app = typer.Typer(help="Show, raise and lower the budgets of runs.", no_args_is_help=True)
+app = typer.Typer(help="Show and set the budgets of runs and of the workspace.", no_args_is_help=True)
+_NONE = "none"
+
+
+class Limit(NamedTuple):
+    usd: float | None
+    """None for no limit."""
+
+
+def _parse_limit(text: str) -> Limit:
+    if text.strip().lower() == _NONE:
+        return Limit(None)
+    try:
+        usd = float(text)
+    except ValueError:
+        usd = -1.0
+    if usd <= 0 or not isfinite(usd):
+        raise typer.BadParameter(f'"{text}" is neither an amount in US dollars nor {_NONE}')
+    return Limit(usd)
 
 
 @app.command()
-def show(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
-    """Show what is used of a run's budget."""
+def show(
+    ctx: typer.Context,
+    run_id: Annotated[
+        str | None, typer.Argument(metavar="RUN", help="The id of a run; without it, the workspace's budgets.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is used of a run's budget, or of the workspace's for today and this month."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        _print_budget(session, client.get_run_budget(run_id), as_json=as_json)
+        if run_id is not None:
+            _print(session, client.get_run_budget(run_id), render.budget_lines, as_json=as_json)
+        else:
+            _print(session, client.get_budgets(), render.workspace_budget_lines, as_json=as_json)
+
+
+@app.command("set")
+def set_limits(
+    ctx: typer.Context,
+    day: Annotated[
+        Limit | None,
+        typer.Option("--day", parser=_parse_limit, metavar="USD", help="What all calls may cost per day, or none."),
+    ] = None,
+    month: Annotated[
+        Limit | None,
+        typer.Option("--month", parser=_parse_limit, metavar="USD", help="What all calls may cost per month, or none."),
+    ] = None,
+    timezone: Annotated[
+        str | None,
+        typer.Option("--timezone", metavar="NAME", help="Time zone in which days begin, such as Europe/Berlin."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set the workspace's budgets for days and months. Runs that would exceed one are paused until it has ended."""
+    session = ctx.ensure_object(Session)
+    options = without_none(dayUsd=day, monthUsd=month, timezone=timezone)
+    if not options:
+        raise UsageError("one of --day, --month and --timezone is needed")
+    changes = {name: value.usd if isinstance(value, Limit) else value for name, value in options.items()}
+    with session.connect() as client:
+        client.update_settings({"budgets": changes})
+        _print(session, client.get_budgets(), render.workspace_budget_lines, as_json=as_json)
 
 
 @app.command("raise")
@@ -33,12 +91,13 @@ def raise_budget(
     """Raise or lower a run's budget; a run that it has paused resumes."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        _print_budget(session, client.update_run_budget(run_id, to, resume=resume), as_json=as_json)
+        budget = client.update_run_budget(run_id, to, resume=resume)
+        _print(session, budget, render.budget_lines, as_json=as_json)
 
 
-def _print_budget(session: Session, budget: Json, *, as_json: bool) -> None:
+def _print(session: Session, budget: Json, lines_of: Callable[[Json], list[str]], *, as_json: bool) -> None:
     if as_json:
         session.print_json(budget)
         return
-    for line in render.budget_lines(budget):
+    for line in lines_of(budget):
         session.out.print(line, soft_wrap=True)

@@ -1,5 +1,6 @@
-"""The calls of workflow tasks and jobs, which the budget of their run pays for if it has one."""
+"""The calls of workflow tasks, jobs and API requests, charged to the budgets of their run and of their workspace."""
 
+import asyncio
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -10,10 +11,10 @@ from cupel_core.budgets.patient_calls import PatientCalls
 from cupel_core.budgets.pool import AllowancePool
 from cupel_core.budgets.reservations import SHORTAGE_SECONDS
 from cupel_core.domain.runs.run import Run
-from cupel_core.messages import RunRef
-from cupel_core.providers.completion import Attempt
-from cupel_core.run_budgets import TableAccount
+from cupel_core.providers.completion import Attempt, complete
 from cupel_core.slice_graders import GraderCalls, spare_seconds
+from cupel_core.store import evaluation_settings
+from cupel_core.workspace_budgets import BudgetKey, key_of_run, open_account
 
 
 @asynccontextmanager
@@ -22,16 +23,40 @@ async def charged_calls(
     attempt: Attempt,
     seconds_left: Callable[[], float],
 ) -> AsyncIterator[GraderCalls]:
-    """The calls, charged to the budget of the run. What follows its probes may use all that is left of it."""
-    if run.budget is None:
-        yield GraderCalls(attempt)
+    """The calls that follow the probes of a run: they may use all that is left of its budget."""
+    limits = await asyncio.to_thread(evaluation_settings.get_budgets, run.workspace)
+    key, limit = key_of_run(run, limits, time.time()), run.budget.limit if run.budget else 0
+
+    def may_wait() -> bool:
+        return spare_seconds(seconds_left) > SHORTAGE_SECONDS
+
+    async with _charged(key, limit, attempt, seconds_left) as charged:
+        if charged is None:
+            yield GraderCalls(attempt)
+        else:
+            calls = PatientCalls(charged, run.budget.max_usd if run.budget else None, may_wait)
+            yield GraderCalls(calls.attempt, calls.embed)
+
+
+@asynccontextmanager
+async def workspace_calls(
+    workspace: str, attempt: Attempt = complete, *, seconds_left: Callable[[], float]
+) -> AsyncIterator[Attempt]:
+    """Calls that belong to no run. They raise BudgetShortage when the workspace's budgets do not allow one."""
+    limits = await asyncio.to_thread(evaluation_settings.get_budgets, workspace)
+    key = BudgetKey(workspace, None, False, limits.day_at(time.time())) if limits.is_set else None
+    async with _charged(key, 0, attempt, seconds_left) as charged:
+        yield attempt if charged is None else charged.attempt
+
+
+@asynccontextmanager
+async def _charged(
+    key: BudgetKey | None, limit: int, attempt: Attempt, seconds_left: Callable[[], float]
+) -> AsyncIterator[ChargedCalls | None]:
+    """None without a budget."""
+    if key is None:
+        yield None
         return
     worker_id, ends_at = uuid.uuid4().hex[:12], time.time() + seconds_left()
-    async with AllowancePool(worker_id, TableAccount, ends_at=ends_at) as pool:
-        allowance = pool.allowance(RunRef(run.workspace, run.id), run.budget.limit)
-
-        def may_wait() -> bool:
-            return spare_seconds(seconds_left) > SHORTAGE_SECONDS
-
-        calls = PatientCalls(ChargedCalls(allowance, attempt), run.budget.max_usd, may_wait)
-        yield GraderCalls(calls.attempt, calls.embed)
+    async with AllowancePool(worker_id, open_account, ends_at=ends_at) as pool:
+        yield ChargedCalls(pool.allowance(key, limit), attempt)

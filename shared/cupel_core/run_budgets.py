@@ -4,8 +4,10 @@ import asyncio
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from cupel_core.budgets.accounts import BudgetGrant
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
 from cupel_core.domain.budgets.money import usd
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunEventType
 from cupel_core.errors import Conflict, NotFound, RetryableError
@@ -22,12 +24,12 @@ class TableAccount:
     ref: RunRef
     _stored: StoredAccount | None = None
 
-    async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetAccount:
+    async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetGrant:
         try:
             self._stored = await asyncio.to_thread(budgets.report, self.ref, limit, report, now, self._stored)
         except AWS_ERRORS as error:
             raise RetryableError("the budget's account could not be written") from error
-        return self._stored.value
+        return BudgetGrant.of(self._stored.value, limit, report)
 
     async def leave(self, report: BudgetReport, now: float) -> None:
         try:
@@ -80,6 +82,7 @@ def pause_exhausted_run(run: Run, account: BudgetAccount, needed: int, now: date
             event_data={"pauseReason": PauseReason.BUDGET, **_figures(run, account)},
             guard=require_same_limit,
             pause_reason=PauseReason.BUDGET,
+            period_pause=None,
             budget=replace(budget, announced_percent=100, needed_nano_usd=needed),
         )
     except (IllegalTransition, Conflict, NotFound):
@@ -88,6 +91,7 @@ def pause_exhausted_run(run: Run, account: BudgetAccount, needed: int, now: date
 
 def _figures(run: Run, account: BudgetAccount) -> dict[str, object]:
     return {
+        "scope": BudgetScope.RUN,
         "maxBudgetUsd": run.budget.max_usd if run.budget else None,
         "spentUsd": round(usd(sum(account.spent_by_role.values())), 9),
         "uncertainUsd": round(usd(account.total_uncertain), 9),

@@ -1,18 +1,21 @@
-"""What the provider of the models bills, and whether it stays within the run's budget."""
+"""What the provider of the models bills, and whether it stays within the budgets of the run and of its workspace."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.money import nano_usd
-from cupel_core.domain.runs.run import PauseReason, Run
+from cupel_core.domain.budgets.month_account import UNLIMITED, MonthAccount
+from cupel_core.domain.budgets.periods import PERIODS, BudgetScope, PeriodLimits, period_name
+from cupel_core.domain.runs.run import Run
 from cupel_core.domain.turns.model_request import Usage
 from cupel_core.messages import RunRef
 from cupel_core.providers.errors import ProviderError
-from cupel_core.store import budgets, versioned_items
+from cupel_core.store import budgets, keys, period_budgets, versioned_items
 from tests.simulation.expressions import Item
-from tests.simulation.harness import CALL_USD
+from tests.simulation.harness import CALL_USD, DAY_SECONDS, FIRST_DAY
 from tests.simulation.scheduler import Violation
 
 if TYPE_CHECKING:
@@ -28,13 +31,23 @@ class Bills:
         self._cloud = cloud
         self._billed = 0
         self._greatest_limit = 0
+        self._greatest_limits: dict[BudgetScope, int] = {}
+        """Of the workspace."""
+
+    def note_limits(self, limits: PeriodLimits) -> None:
+        """These are about to be set."""
+        for scope in PERIODS:
+            limit = limits.limit_of(scope)
+            self._greatest_limits[scope] = max(
+                UNLIMITED if limit is None else limit, self._greatest_limits.get(scope, 0)
+            )
 
     def observe_run(self, run: Run, before: Run | None) -> None:
         if run.budget is None:
             return
         self._greatest_limit = max(self._greatest_limit, run.budget.limit)
         was_paused = before is not None and before.fencing_token == run.fencing_token
-        if run.pause_reason == PauseReason.BUDGET and not was_paused:
+        if run.exhausted_budget is BudgetScope.RUN and not was_paused:
             self._check_pause(run)
 
     @contextmanager
@@ -51,19 +64,35 @@ class Bills:
 
     def _check(self) -> None:
         """Ends the schedule itself, because the code under test might catch what is raised here."""
-        run = self._cloud.invariants.run
-        if run is None or run.budget is None:
-            return
-        account = self._account(run)
-        counted = account.used + account.reserved
-        violation = None
-        if self._billed > self._greatest_limit:
-            violation = Violation(f"9: {self._billed} are billed, the limit is {self._greatest_limit}")
-        elif self._billed > counted:
-            violation = Violation(f"9: {self._billed} are billed, but the account counts {counted}: {account}")
-        if violation is not None:
+        broken = self._broken_by_run() or self._broken_by_workspace()
+        if broken is not None:
+            violation = Violation(f"9: {self._billed} are billed, {broken}")
             self._cloud.scheduler.fail(violation)
             raise violation
+
+    def _broken_by_run(self) -> str | None:
+        run = self._cloud.invariants.run
+        if run is None or run.budget is None:
+            return None
+        account = self._account(run)
+        counted = account.used + account.reserved
+        if self._billed > self._greatest_limit:
+            return f"the limit is {self._greatest_limit}"
+        return f"but the account counts {counted}: {account}" if self._billed > counted else None
+
+    def _broken_by_workspace(self) -> str | None:
+        run = self._cloud.invariants.run
+        if run is None or not self._cloud.has_workspace_budget:
+            return None
+        months, all_counted = self._months(run.workspace), 0
+        for month in months:
+            for day in month.days:
+                for scope, limit in self._greatest_limits.items():
+                    counted = month.used(scope, day) + month.reserved(scope, day)
+                    if counted > limit:
+                        return f"the {scope} of {day} counts {counted}, its limit is {limit}: {month}"
+            all_counted += sum(each.used + each.reserved for each in month.days.values())
+        return f"but the months count {all_counted}: {months}" if self._billed > all_counted else None
 
     def _check_pause(self, run: Run) -> None:
         """Only when workers cannot give back enough. With clocks that differ much, leases end early."""
@@ -74,11 +103,19 @@ class Bills:
             raise Violation(f"9: the run was paused although {left} may be left: {run.budget}, {account}")
 
     def check_at_rest(self, run: Run) -> None:
+        if broken := self._broken_by_workspace():
+            raise Violation(f"9: at rest {self._billed} are billed, {broken}")
         if run.budget is None:
             return
         account = self._account(run)
         if account.used + account.reserved < self._billed:
             raise Violation(f"9: at rest {self._billed} are billed, but the account counts {account}")
+
+    def _months(self, workspace: str) -> list[MonthAccount]:
+        days = self._cloud.scheduler.now // DAY_SECONDS + 10  # Clocks differ.
+        names = {period_name(BudgetScope.MONTH, FIRST_DAY + timedelta(day)) for day in range(-10, int(days))}
+        items = (self._cloud.table.item(keys.budgets(workspace), name) for name in sorted(names))
+        return [versioned_items.from_item(item, period_budgets.CODEC).value for item in items if item]
 
     def _account(self, run: Run) -> BudgetAccount:
         item: Item = self._cloud.table.item(*budget_key(run))

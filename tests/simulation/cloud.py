@@ -46,6 +46,8 @@ _MAX_ROUNDS = 2
 _VISIBILITY_SECONDS = 90.0
 _TOOLS_RATE = 0.25
 """Of schedules whose targets have tools."""
+_WORKSPACE_BUDGET_RATE = 0.15
+"""Of schedules whose workspace has budgets for days and months."""
 _MAX_SKEW_SECONDS, _MAX_LARGE_SKEW_SECONDS = 0.5, 600.0
 EXPECTED_ERRORS = (AppError, *AWS_ERRORS, PynamoDBException)
 """Errors that may end an invocation; any other is a bug."""
@@ -76,6 +78,10 @@ class Cloud:
         has_tools = conditions == ANY and Random(f"tools {seed}").random() < _TOOLS_RATE
         self.tools = Tools(self) if conditions.has_tools or has_tools else None
         """None if the targets have no tools."""
+        has_workspace_budget = (
+            conditions == ANY and Random(f"workspace budget {seed}").random() < _WORKSPACE_BUDGET_RATE
+        )
+        self.has_workspace_budget = conditions.has_workspace_budget or has_workspace_budget
         self.queues.max_receives = 1_000 if self.has_limited_sweeper else rng.choice((1, 2, 5))
 
     # -- invocations

@@ -63,6 +63,9 @@ class Conditions:
     given."""
     has_budget: bool | None = None
     """Whether the run has a budget, which may be used up before its end."""
+    has_workspace_budget: bool | None = None
+    """Whether the workspace has budgets for days, which are two minutes long, and for months. None leaves it to the
+    seed if nothing else is given."""
 
 
 ANY = Conditions()

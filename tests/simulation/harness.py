@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from importlib import import_module
 from random import Random
@@ -27,6 +27,7 @@ CALL_USD = 0.000123
 FANOUT = 3
 """Small, so that the tree of a run of ten probes has three levels."""
 
+FIRST_DAY, DAY_SECONDS = date(2026, 1, 1), 120.0
 LEAVES_PER_FILE = 2
 """Small, so that runs are counted in several tasks."""
 
@@ -90,6 +91,9 @@ class Simulation:
     def call(self, client: BaseClient, operation: str, request: Any) -> Any:
         assert self.cloud is not None
         return self.cloud.network.call(client, operation, request)
+
+    def has_workspace_budget(self) -> bool:
+        return self.cloud is not None and self.cloud.has_workspace_budget
 
     async def complete(self, *call: Any) -> Any:
         assert self.cloud is not None
@@ -156,6 +160,7 @@ def install() -> Iterator[None]:
     metadata_of("sim/steady")  # Reads a file that knows of all providers.
     _replace(patches)
     _shrink_limits(patches)
+    _shorten_days(patches)
     _limit_sweeper(patches)
     patches.set(
         BaseClient, "_make_api_call", lambda client, operation, request: simulation.call(client, operation, request)
@@ -276,6 +281,20 @@ def _limit_sweeper(patches: Patches) -> None:
     patches.set(run_recovery, "_ensure_finishing", ensure_finishing_if_started)
     patches.set(run_recovery, "_propagate_full_leaves", lambda *args: 0 if is_limited() else propagate(*args))
     patches.set(run_recovery, "_redispatch_if_silent", lambda *args: [] if is_limited() else redispatch(*args))
+
+
+def _shorten_days(patches: Patches) -> None:
+    """Days of two minutes. A workspace without budgets costs no request, so that its schedules stay as they are."""
+    from cupel_core.domain.budgets.periods import PeriodLimits
+    from cupel_core.store import evaluation_settings
+
+    get_budgets = evaluation_settings.get_budgets
+
+    def get(workspace: str) -> PeriodLimits:
+        return get_budgets(workspace) if simulation.has_workspace_budget() else PeriodLimits()
+
+    rebind(patches, get_budgets, get)
+    patches.set(PeriodLimits, "day_at", lambda _, seconds: FIRST_DAY + timedelta((seconds - START) // DAY_SECONDS))
 
 
 def _shrink_limits(patches: Patches) -> None:

@@ -36,6 +36,8 @@ def mutation(conditions: Conditions = ALL, first_seed: int = 0) -> Callable[[Inj
 LIMITED_SWEEPER, LARGE_SKEW = Conditions(has_limited_sweeper=True), Conditions(has_large_skew=True)
 SMALL_SKEW = Conditions(has_large_skew=False)
 BUDGET = Conditions(has_large_skew=False, has_budget=True)
+WORKSPACE_BUDGET = Conditions(has_large_skew=False, has_workspace_budget=True)
+BOTH_BUDGETS = Conditions(has_large_skew=False, has_budget=True, has_workspace_budget=True)
 SLOW_MODELS = Conditions(has_large_skew=False, has_slow_models=True)
 
 
@@ -566,6 +568,40 @@ def pause_at_the_first_refusal(patches: Patches) -> None:
     from cupel_core.domain.budgets.account import BudgetAccount
 
     patches.set(BudgetAccount, "is_exhausted", lambda self, limit, needed: self.available(limit) < needed)
+
+
+@mutation(WORKSPACE_BUDGET)
+def forget_what_other_days_of_the_month_have_used(patches: Patches) -> None:
+    from cupel_core.domain.budgets.month_account import MonthAccount
+    from cupel_core.domain.budgets.periods import BudgetScope
+
+    scarcest = MonthAccount.scarcest
+
+    def mutated(self: MonthAccount, limits: Any, day: Any) -> tuple[int, BudgetScope]:
+        return scarcest(MonthAccount({day: self.of_day(day)}), limits, day)
+
+    patches.set(MonthAccount, "scarcest", mutated)
+
+
+@mutation(BOTH_BUDGETS)
+def charge_a_run_with_a_budget_to_it_alone(patches: Patches) -> None:
+    from cupel_core.budgets.accounts import JointAccount
+
+    patches.set(JointAccount, "report", lambda self, *figures: self.second.report(*figures))
+
+
+@mutation(WORKSPACE_BUDGET)
+def drop_the_accounts_of_earlier_days(patches: Patches) -> None:
+    """When a day begins, although workers still spend what they have drawn on the day before."""
+    from cupel_core.domain.budgets import month_account
+
+    with_day = month_account._with_day
+
+    def mutated(account: month_account.MonthAccount, day: Any, changed: Any) -> month_account.MonthAccount:
+        after = with_day(account, day, changed)
+        return replace(after, days={each: kept for each, kept in after.days.items() if each >= day})
+
+    patches.set(month_account, "_with_day", mutated)
 
 
 def _postponed() -> list[Any]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from random import Random
@@ -11,6 +11,7 @@ from typing import Any
 from cupel_core.analysis import comparisons
 from cupel_core.definitions import catalog
 from cupel_core.domain.analysis.comparison_requests import ComparisonSpec, SideSpec
+from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import TERMINAL, Priority, RunStatus
@@ -23,7 +24,7 @@ from cupel_core.errors import ClientError, Conflict
 from cupel_core.runs import control
 from cupel_core.runs.budgets import change_budget
 from cupel_core.runs.start import start
-from cupel_core.store import governor
+from cupel_core.store import evaluation_settings, governor
 from tests.added_scenarios import add_scenarios
 from tests.simulation.cloud import Cloud
 from tests.simulation.faults import ANY, Conditions, Fault
@@ -156,6 +157,9 @@ class _Schedule:
         self._comparison_rng = Random(f"comparison {cloud.seed}")
         self._run_ids: list[str] = []
         self._active_users = 0
+        self._treasurers = 0
+        """Of the active users, those that stay until the others have gone."""
+        self._workspace_rng = Random(f"chief treasurer {cloud.seed}")
         self._has_faults = True
 
     def start(self) -> None:
@@ -173,9 +177,17 @@ class _Schedule:
             len(self._plan.spec["targets"]) == self._plan.spec["repeats"] == 1
         )
         shares = self._plan.budget_shares
-        budget = {"max_budget_usd": self._plan.budget_usd(shares[0]), "confirmed_usd": inf} if shares else {}
-        spec = RunSpec(definition_id=definition.head.id, **self._plan.spec, **budget)
+        budget = {"max_budget_usd": self._plan.budget_usd(shares[0])} if shares else {}
+        has_budget = shares or self._cloud.has_workspace_budget
+        spec = RunSpec(
+            definition_id=definition.head.id, **self._plan.spec, **budget, confirmed_usd=inf if has_budget else None
+        )
         self._scheduler.log(f"{self._plan}")
+        if self._cloud.has_workspace_budget:
+            limits = self._drawn_limits()
+            self._cloud.bills.note_limits(limits)
+            self._write_limits(limits)
+            self._scheduler.log(f"{limits}")
         for number in range(self._scheduler.rng.choice((1, 1, 2, 3))):
             self._spawn_user(f"starter-{number}", lambda: self._start(spec))
         self._spawn_user("owner", self._control_run)
@@ -183,7 +195,11 @@ class _Schedule:
         if len(self._plan.spec["targets"]) == 2 and self._comparison_rng.random() < 0.3:
             self._spawn_user("analyst", self._compare_targets)
         if shares:
+            self._treasurers += 1
             self._spawn_user("treasurer", self._control_budget)
+        if self._cloud.has_workspace_budget:
+            self._treasurers += 1
+            self._spawn_user("chief treasurer", self._control_workspace_budget)
         self._scheduler.after(self._scheduler.rng.uniform(0, 60), self._cloud.sweep_every_minute)
         self._scheduler.after(self._plan.fault_seconds, self._stop_faults)
 
@@ -242,11 +258,40 @@ class _Schedule:
         for share in self._plan.budget_shares[1:]:
             self._scheduler.sleep(rng.expovariate(1 / 10))
             self._set_budget(self._plan.budget_usd(share))
-        while self._active_users > 1:
+        while self._active_users > self._treasurers:
             self._scheduler.sleep(rng.uniform(1, 15))
             run = self._cloud.invariants.run
             if run is not None and run.budget is not None and run.status is RunStatus.PAUSED:
                 self._set_budget(run.budget.max_usd + self._plan.budget_usd(0.3))
+
+    def _control_workspace_budget(self) -> None:
+        """Change the workspace's budgets at random times; later, raise that of the month whenever it is used up. A used
+        up day ends by itself."""
+        rng = self._workspace_rng
+        for _ in range(rng.choice((0, 1, 3))):
+            self._scheduler.sleep(rng.expovariate(1 / 20))
+            self._set_workspace_limits(self._drawn_limits())
+        while self._active_users > self._treasurers:
+            self._scheduler.sleep(rng.uniform(1, 15))
+            run = self._cloud.invariants.run
+            if run is not None and run.exhausted_budget is BudgetScope.MONTH:
+                limits = self._limits
+                more = (limits.month_usd or 0.0) + self._plan.budget_usd(0.3)
+                self._set_workspace_limits(replace(limits, month_usd=more))
+
+    def _drawn_limits(self) -> PeriodLimits:
+        shares = self._workspace_rng.choice((0.2, 0.5, 2.0)), self._workspace_rng.choice((None, 0.3, 1.0))
+        return PeriodLimits(*(None if share is None else self._plan.budget_usd(share) for share in shares))
+
+    def _set_workspace_limits(self, limits: PeriodLimits) -> None:
+        self._cloud.bills.note_limits(limits)
+        while self._request("settings", partial(self._write_limits, limits)).error is not None:
+            self._scheduler.sleep(self._workspace_rng.uniform(0.1, 3))
+
+    def _write_limits(self, limits: PeriodLimits) -> None:
+        self._limits = limits
+        changes = {"budget_day_usd": limits.day_usd, "budget_month_usd": limits.month_usd}
+        evaluation_settings.update(_WORKSPACE, changes)
 
     def _set_budget(self, max_usd: float) -> None:
         while (run := self._cloud.invariants.run) is not None:

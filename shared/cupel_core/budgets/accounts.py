@@ -1,15 +1,35 @@
 """Where the account of a budget is: in the table, or in the memory of the only process that spends from it."""
 
-from typing import Protocol
+import asyncio
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport, after_leave, after_report
+from cupel_core.domain.budgets.periods import BudgetScope
+
+
+class BudgetGrant(NamedTuple):
+    """What a worker may spend beyond what it has reported as reserved."""
+
+    amount: int
+    exhausted: BudgetScope | None = None
+    """The limit that will not allow what the worker needs; None if it may, or if the worker needs nothing."""
+    account: BudgetAccount = BudgetAccount()
+    """Of the run; empty if the run has no budget."""
+
+    @classmethod
+    def of(cls, account: BudgetAccount, limit: int, report: BudgetReport) -> "BudgetGrant":
+        """From the account of a run after a worker's report."""
+        amount = account.leases[report.worker_id].reserved - report.reserved
+        is_exhausted = report.needed > amount and account.is_exhausted(limit, report.needed)
+        return cls(amount, BudgetScope.RUN if is_exhausted else None, account)
 
 
 class AccountStore(Protocol):
     """The account of one budget. Raises what the store raises; a report may then have arrived or not."""
 
-    async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetAccount:
-        """The account after the report. What the lease reserves beyond what was reported is granted."""
+    async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetGrant:
+        """Apply a worker's report and answer what it is granted. `limit` is that of the run."""
         ...
 
     async def leave(self, report: BudgetReport, now: float) -> None:
@@ -23,9 +43,43 @@ class MemoryAccount:
     def __init__(self, account: BudgetAccount | None = None) -> None:
         self.account = account or BudgetAccount()
 
-    async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetAccount:
+    async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetGrant:
         self.account = after_report(self.account, limit, report, now)
-        return self.account
+        return BudgetGrant.of(self.account, limit, report)
 
     async def leave(self, report: BudgetReport, now: float) -> None:
         self.account = after_leave(self.account, report, now)
+
+
+@dataclass
+class JointAccount:
+    """Two accounts that must both grant what a worker spends: that of the workspace's period, and that of the run.
+
+    All figures are absolute, so no transaction is needed: a worker that dies between the two reports has reserved too
+    much in the first account until its lease expires, and never too little in either.
+    """
+
+    first: AccountStore
+    second: AccountStore
+
+    async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetGrant:
+        first = await self.first.report(limit, report, now)
+        second = await self.second.report(limit, _within(report, first.amount), now)
+        if second.amount < first.amount:
+            kept = replace(report, reserved=report.reserved + second.amount, needed=0, wanted=0)
+            await self.first.report(limit, kept, now)
+        return BudgetGrant(second.amount, first.exhausted or second.exhausted, second.account)
+
+    async def leave(self, report: BudgetReport, now: float) -> None:
+        """Both, although one fails."""
+        leaving = (account.leave(report, now) for account in (self.first, self.second))
+        for result in await asyncio.gather(*leaving, return_exceptions=True):
+            if result is not None:
+                raise result
+
+
+def _within(report: BudgetReport, amount: int) -> BudgetReport:
+    """The same report, asking for no more than this; for nothing if that is too little for a call."""
+    if amount < report.needed:
+        return replace(report, needed=0, wanted=0)
+    return replace(report, wanted=min(report.wanted, amount))

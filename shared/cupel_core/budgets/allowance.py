@@ -10,18 +10,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from math import inf
 
-from cupel_core.budgets.accounts import AccountStore
+from cupel_core.budgets.accounts import AccountStore, BudgetGrant
 from cupel_core.budgets.demand import Demand, OutputLengths
 from cupel_core.budgets.ledger import WorkerLedger
 from cupel_core.budgets.report_times import ReportTimes
 from cupel_core.budgets.reservations import SHORTAGE_SECONDS, BudgetShortage, CallInQueue, OpeningReservation
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.errors import RetryableError
 
 LEASE_SECONDS = 150.0
 IDLE_SECONDS = 5.0
 """After which a worker without work for the run gives back what it has drawn."""
+EXHAUSTION_SECONDS = 5.0
+"""For which a report that finds a budget used up counts: a limit may be raised, and a period ends."""
 LOW_FRACTION = 0.25
 """Of the last draw: with less than this left, a worker draws again before it needs more."""
 
@@ -38,6 +41,8 @@ class Allowance:
         """As of the last report."""
         self.exhausted_for: int | None = None
         """What the calls that wait need at least, if the budget will never have it; None while it may."""
+        self.exhausted: BudgetScope | None = None
+        """Which limit does not allow it."""
         self.is_short = False
         """Whether the last report was granted less than the calls that wait need."""
         self._worker_id = worker_id
@@ -52,6 +57,7 @@ class Allowance:
         self._reported_used = 0
         self._last_draw = 0
         self._used_at = clock()
+        self._exhausted_at = -inf
 
     def requeue_delay_seconds(self) -> float | None:
         """After how long pending conversations should be tried again; None if they may start, or waiting is worth it.
@@ -65,7 +71,7 @@ class Allowance:
         """A worker learns of a raised limit with the run, and asks again at once."""
         if limit > self.limit:
             self._times.reset()
-            self.exhausted_for, self.is_short = None, False
+            self.exhausted_for, self.exhausted, self.is_short = None, None, False
         self.limit = limit
 
     def start_conversation(self, amount: int) -> OpeningReservation | None:
@@ -121,11 +127,13 @@ class Allowance:
                 call.turn.set_result(None)
 
     def is_exhausted_for(self, amount: int) -> bool:
-        """Whether the budget will not allow a call that may cost so much, unless its limit is raised."""
-        return self.exhausted_for is not None and self.exhausted_for <= amount
+        """Whether the budget will not allow a call that may cost so much, unless its limit is raised or its period
+        ends."""
+        is_recent = self._clock() - self._exhausted_at < EXHAUSTION_SECONDS
+        return is_recent and self.exhausted_for is not None and self.exhausted_for <= amount
 
     def _shortage(self, amount: int) -> BudgetShortage:
-        return BudgetShortage(amount, is_exhausted=self.is_exhausted_for(amount))
+        return BudgetShortage(amount, self.exhausted if self.is_exhausted_for(amount) else None)
 
     @property
     def _is_reporting(self) -> bool:
@@ -175,7 +183,7 @@ class Allowance:
     async def _send_report(self) -> None:
         report, now = self._new_report(), self._clock()
         try:
-            account = await self._store.report(self.limit, report, now)
+            grant = await self._store.report(self.limit, report, now)
         except RetryableError:
             self.is_short = bool(report.needed)
             self._times.retry_later(now)
@@ -183,22 +191,21 @@ class Allowance:
             self._postpone_waiting()
             raise
         else:
-            self._note_account(account, report, now)
+            self._note_grant(grant, report, now)
         self._serve_waiting()
         if self.is_short:
             self._postpone_waiting()
 
-    def _note_account(self, account: BudgetAccount, report: BudgetReport, now: float) -> None:
-        grant = account.leases[self._worker_id].reserved - report.reserved
-        self.account, self._has_lease = account, True
-        self._ledger.balance += grant
+    def _note_grant(self, grant: BudgetGrant, report: BudgetReport, now: float) -> None:
+        self.account, self._has_lease = grant.account, True
+        self._ledger.balance += grant.amount
         self._reported_used = sum(report.spent.values()) + report.uncertain
         self._times.note_report(now)
-        self.is_short = report.needed > grant
-        is_exhausted = self.is_short and account.is_exhausted(self.limit, report.needed)
-        self.exhausted_for = report.needed if is_exhausted else None
-        if grant or not report.wanted:
-            self._last_draw = grant or self._last_draw
+        self.is_short = report.needed > grant.amount
+        self.exhausted, self._exhausted_at = grant.exhausted, self._clock()
+        self.exhausted_for = report.needed if grant.exhausted else None
+        if grant.amount or not report.wanted:
+            self._last_draw = grant.amount or self._last_draw
             self._times.note_grant(now)
         else:
             self._times.retry_later(now)

@@ -24,6 +24,10 @@ class Demand:
     def conversations(self) -> int:
         return self.pending + self.open_conversations
 
+    def forget_pending(self) -> None:
+        """They start with another allowance."""
+        self.pending = self.first_call = 0
+
     def note_reserved(self, amount: int) -> None:
         before = self._mean_reserved or amount
         self._mean_reserved = before + _SMOOTHING_FACTOR * (amount - before)

@@ -7,20 +7,25 @@ from functools import partial
 
 from cupel_core.budgets.charging import ChargedCalls
 from cupel_core.budgets.reservations import SHORTAGE_SECONDS, BudgetShortage
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.embeddings import Embeddings
 from cupel_core.providers.errors import ProviderError
 
 
-def budget_error(max_usd: float) -> ProviderError:
-    return ProviderError(ProbeErrorCode.BUDGET, f"the budget of ${max_usd:g} is used up", final=True)
+def budget_error(scope: BudgetScope, max_usd: float | None = None) -> ProviderError:
+    """`max_usd` is the budget of the run, if it has one."""
+    of_run = "the budget" if max_usd is None else f"the budget of ${max_usd:g}"
+    name = of_run if scope is BudgetScope.RUN else f"the workspace's budget for the {scope}"
+    return ProviderError(ProbeErrorCode.BUDGET, f"{name} is used up", final=True)
 
 
 @dataclass(frozen=True)
 class PatientCalls:
     charged: ChargedCalls
-    max_usd: float
+    max_usd: float | None
+    """The budget of the run, if it has one."""
     may_wait: Callable[[], bool] = lambda: True
     """Whether there is time for it; otherwise BudgetShortage is raised."""
     wait_seconds: float = SHORTAGE_SECONDS
@@ -36,8 +41,8 @@ class PatientCalls:
             try:
                 return await call()
             except BudgetShortage as shortage:
-                if shortage.is_exhausted:
-                    raise budget_error(self.max_usd) from None
+                if shortage.exhausted is not None:
+                    raise budget_error(shortage.exhausted, self.max_usd) from None
                 if not self.may_wait():
                     raise
             await asyncio.sleep(self.wait_seconds)

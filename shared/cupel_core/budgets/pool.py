@@ -1,4 +1,4 @@
-"""The allowances of one worker: one for each run with a budget, reported until the worker ends.
+"""The allowances of one worker: one for each run and day with a budget, reported until the worker ends.
 
 A worker without such runs makes no request for this, and has no task.
 """
@@ -55,11 +55,16 @@ class AllowancePool[Budget: Hashable]:
         """The allowance of this budget, whose limit is this now."""
         if budget not in self._allowances:
             account = self._open_account(budget)
-            self._allowances[budget] = Allowance(self._worker_id, account, self._clock, self._ends_at)
+            self._allowances[budget] = Allowance(self._new_lease_id(), account, self._clock, self._ends_at)
             self._reports = self._reports or asyncio.create_task(self._report_periodically())
         allowance = self._allowances[budget]
         allowance.set_limit(limit)
         return allowance
+
+    def _new_lease_id(self) -> str:
+        """Two allowances may have leases in the same account, each with figures of its own."""
+        number = len(self._allowances)
+        return f"{self._worker_id}-{number}" if number else self._worker_id
 
     def report_if_due(self) -> None:
         for allowance in self._allowances.values():

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.providers.errors import CallPostponed
 
 SHORTAGE_SECONDS = 10.0
@@ -11,15 +12,16 @@ SHORTAGE_SECONDS = 10.0
 
 
 class BudgetShortage(CallPostponed):
-    """The budget does not allow the call now. `is_exhausted` if it will not until the limit is raised."""
+    """A budget does not allow the call now; `exhausted` names it if it will not until its limit is raised or its period
+    ends."""
 
     title = "The budget is used up"
 
-    def __init__(self, needed: int, *, is_exhausted: bool) -> None:
+    def __init__(self, needed: int, exhausted: BudgetScope | None = None) -> None:
         super().__init__("budget", SHORTAGE_SECONDS)
         self.needed = needed
         """In billionths of a USD."""
-        self.is_exhausted = is_exhausted
+        self.exhausted = exhausted
         self.detail = f"the budget does not allow a call that may cost ${needed / 10**9:.6f}"
 
 

@@ -9,6 +9,7 @@ from cupel_core.contract.common import RequestModel, ResponseModel, Time, exampl
 from cupel_core.contract.fields import Flag
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetLease
 from cupel_core.domain.budgets.money import SpentByRole, usd
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.runs.run import PauseReason, Progress, Run, RunStatus
 from cupel_core.domain.runs.views import BudgetView
 from cupel_core.domain.turns.roles import ModelRole
@@ -29,7 +30,7 @@ class RoleSpendResponse(ResponseModel):
 
     @staticmethod
     def list_of(spent: SpentByRole) -> "list[RoleSpendResponse]":
-        return [RoleSpendResponse(role=role, usd=_usd(spent[role])) for role in ModelRole if role in spent]
+        return [RoleSpendResponse(role=role, usd=rounded_usd(spent[role])) for role in ModelRole if role in spent]
 
 
 MaxUsd = Annotated[float, Field(description="What the run may spend in all, in USD")]
@@ -39,6 +40,11 @@ UncertainUsd = Annotated[
 ]
 ReservedUsd = Annotated[float, Field(description="Set aside for calls in flight and for the next ones")]
 RoleSpends = Annotated[list[RoleSpendResponse], Field(description="`spentUsd` by what the models were called for")]
+
+ExhaustedBudget = Annotated[
+    BudgetScope | None,
+    Field(description="Which budget is used up, if that paused the run: its own, or the workspace's for a period"),
+]
 
 
 class BudgetFields(RequestModel):
@@ -78,9 +84,9 @@ class BudgetLeaseResponse(ResponseModel):
     @classmethod
     def of(cls, lease: BudgetLease) -> Self:
         return cls(
-            spent_usd=_usd(sum(lease.spent.values())),
-            uncertain_usd=_usd(lease.uncertain),
-            reserved_usd=_usd(lease.reserved),
+            spent_usd=rounded_usd(sum(lease.spent.values())),
+            uncertain_usd=rounded_usd(lease.uncertain),
+            reserved_usd=rounded_usd(lease.reserved),
             expires_at=datetime.fromtimestamp(lease.until, UTC),
         )
 
@@ -111,11 +117,11 @@ class BudgetUseResponse(ResponseModel):
         is_projected = outcomes >= MIN_PROJECTED_OUTCOMES
         return cls(
             max_budget_usd=run.budget.max_usd,
-            spent_usd=_usd(sum(spent.values())),
-            uncertain_usd=_usd(account.total_uncertain),
-            reserved_usd=_usd(account.reserved),
+            spent_usd=rounded_usd(sum(spent.values())),
+            uncertain_usd=rounded_usd(account.total_uncertain),
+            reserved_usd=rounded_usd(account.reserved),
             by_role=RoleSpendResponse.list_of(spent),
-            projected_usd=_usd(account.used * progress.total // outcomes) if is_projected else None,
+            projected_usd=rounded_usd(account.used * progress.total // outcomes) if is_projected else None,
         )
 
 
@@ -144,16 +150,16 @@ class RunBudgetResponse(ResponseModel):
             status=run.status,
             pause_reason=PauseReason.parse(run.pause_reason),
             max_budget_usd=budget.max_usd,
-            finish_usd=_usd(budget.limit - budget.probe_limit),
-            spent_usd=_usd(sum(spent.values())),
-            uncertain_usd=_usd(account.total_uncertain),
-            reserved_usd=_usd(account.reserved),
-            available_usd=_usd(account.available(budget.probe_limit)),
+            finish_usd=rounded_usd(budget.limit - budget.probe_limit),
+            spent_usd=rounded_usd(sum(spent.values())),
+            uncertain_usd=rounded_usd(account.total_uncertain),
+            reserved_usd=rounded_usd(account.reserved),
+            available_usd=rounded_usd(account.available(budget.probe_limit)),
             by_role=RoleSpendResponse.list_of(spent),
             leases=[BudgetLeaseResponse.of(lease) for lease in account.leases.values()],
             shortage=budget.shortage(account),
         )
 
 
-def _usd(nano: int) -> float:
+def rounded_usd(nano: int) -> float:
     return round(usd(nano), _DIGITS)

@@ -15,7 +15,7 @@ from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.leases.holder import LeaseHolder, LeaseKey, Reservation
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import BeforeCall, OnAnswer, allow_call
-from cupel_core.providers.completion import complete
+from cupel_core.providers.completion import Attempt, complete
 
 CHECK_INTERVAL_SECONDS = 0.1
 MAX_WAIT_SECONDS = 30.0
@@ -99,11 +99,17 @@ class LeasePool:
             self._on_change()
 
     async def attempt(
-        self, workspace: str, account: Account, model: str, request: ModelRequest, timeout_seconds: float
+        self,
+        workspace: str,
+        account: Account,
+        model: str,
+        request: ModelRequest,
+        timeout_seconds: float,
+        attempt: Attempt = complete,
     ) -> Reply:
         """One attempt of a call outside a conversation, within a lease."""
         async with self.slot(workspace, account, model) as on_answer:
-            reply = await complete(account, model, request, timeout_seconds)
+            reply = await attempt(account, model, request, timeout_seconds)
             on_answer(reply)
             return reply
 

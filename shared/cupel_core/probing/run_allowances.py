@@ -1,4 +1,4 @@
-"""The allowances of one worker for the budgets of its runs. Runs without a budget have none and cost no request."""
+"""The allowances of one worker for the budgets of its runs and of their workspaces. Without any, it draws nothing."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -9,22 +9,28 @@ from cupel_core.budgets.allowance import Allowance
 from cupel_core.budgets.pool import AllowancePool
 from cupel_core.clock import utc_now
 from cupel_core.domain.budgets.account import BudgetAccount
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import due_percent
 from cupel_core.domain.runs.run import Run
 from cupel_core.errors import AppError
 from cupel_core.messages import RunRef
 from cupel_core.probing.claimed_slice import ClaimedSlice
+from cupel_core.probing.period_limits import PeriodLimitsCache
 from cupel_core.probing.unforeseen import log_unforeseen
-from cupel_core.run_budgets import BudgetChanged, TableAccount, announce_usage, pause_exhausted_run
+from cupel_core.run_budgets import BudgetChanged, announce_usage, pause_exhausted_run
 from cupel_core.store.clients import AWS_ERRORS
+from cupel_core.workspace_budgets import BudgetKey, key_of_run, open_account, pause_for_period
 
 
 class RunAllowances:
     def __init__(
         self, worker_id: str, ends_at: float, clock: Callable[[], float], on_report: Callable[[], None]
     ) -> None:
-        self._pool = AllowancePool(worker_id, TableAccount, ends_at=ends_at, clock=clock, on_report=self._note_report)
+        self._pool = AllowancePool(worker_id, open_account, ends_at=ends_at, clock=clock, on_report=self._note_report)
         self._on_report = on_report
+        self._clock = clock
+        self._limits = PeriodLimitsCache()
+        self._current: dict[RunRef, BudgetKey] = {}
         self._runs: dict[RunRef, Run] = {}
         """As last read."""
         self._announcements: dict[RunRef, asyncio.Task[None]] = {}
@@ -38,27 +44,44 @@ class RunAllowances:
     ) -> None:
         await self._pool.__aexit__(error_type, error, traceback)
         if error is None or isinstance(error, Exception):
+            await self._limits.close()
             await asyncio.gather(*self._announcements.values())
 
+    async def load_limits(self, workspace: str) -> None:
+        """To be awaited before the first call for a workspace."""
+        await self._limits.load(workspace)
+
     def of(self, run: Run) -> Allowance | None:
-        """The allowance for the run's probes, with the limit as it was last read; None if it has no budget."""
-        if run.budget is None:
-            return None
+        """The allowance for the run's probes, with limits as they were last read; None if it has none.
+
+        With a budget of the workspace there is one for each day: conversations that have started on a day are paid from
+        what was drawn then.
+        """
         ref = RunRef(run.workspace, run.id)
         known = self._runs.get(ref)
-        if known is None or known.event_seq <= run.event_seq or known.budget is None:
-            known = self._runs[ref] = run
-        budget = known.budget or run.budget
-        return self._pool.allowance(ref, budget.probe_limit)
+        if known is None or known.event_seq <= run.event_seq:
+            known = run
+        key = key_of_run(known, self._limits.of(run.workspace), self._clock())
+        before = self._current.pop(ref, key)
+        if before is not None and before != key:
+            self._allowance(before, known).demand.forget_pending()
+        if key is None:
+            return None
+        self._runs[ref], self._current[ref] = known, key
+        return self._allowance(key, known)
+
+    def _allowance(self, key: BudgetKey, run: Run) -> Allowance:
+        return self._pool.allowance(key, run.budget.probe_limit if run.budget else 0)
 
     def report_pending(self, slices: Iterable[ClaimedSlice], room: int) -> None:
         """Tell the allowances how many probes wait for them, as far as the worker has room for them."""
+        slices = list(slices)
+        self._limits.refresh_if_due({claimed.probe_slice.workspace for claimed in slices})
         waiting = dict.fromkeys(self._runs, 0)
         first_calls: dict[RunRef, list[int]] = {ref: [] for ref in self._runs}
         for claimed in slices:
-            if claimed.pending and claimed.context.run.budget is not None:
+            if claimed.pending and self.of(claimed.context.run) is not None:
                 ref = claimed.probe_slice.run
-                self.of(claimed.context.run)
                 waiting[ref] = waiting.get(ref, 0) + len(claimed.pending)
                 first_calls.setdefault(ref, []).append(claimed.context.opening_bound(claimed.pending[0]))
         for ref, count in waiting.items():
@@ -66,8 +89,11 @@ class RunAllowances:
                 allowance.demand.pending = min(count, room)
                 allowance.demand.first_call = min(first_calls[ref], default=0)
 
-    async def pause_exhausted(self, run: Run, needed: int) -> None:
-        """Pause the run. Raises BudgetChanged; the allowance then has the new limit."""
+    async def pause_exhausted(self, run: Run, scope: BudgetScope, needed: int) -> None:
+        """Pause the run, as this budget is used up. Raises BudgetChanged; the allowance then has the new limit."""
+        if scope is not BudgetScope.RUN:
+            await asyncio.to_thread(pause_for_period, run, scope, needed, utc_now())
+            return
         run = self._runs.get(RunRef(run.workspace, run.id), run)
         allowance = self.of(run)
         account = allowance.account if allowance else BudgetAccount()

@@ -13,6 +13,7 @@ from cupel_core.conversations.turn import MAX_WAIT_SECONDS
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.connectors import PROVIDER, Connector, target_of_connector
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.identifiers import thread_id
@@ -81,6 +82,10 @@ class SliceContext:
         files = (file for message in (*messages, *scenario.messages) for file in message.files)
         return texts + sum({file.file_id: file.info.size for file in files if file.info}.values())
 
+    @cached_property
+    def profile(self) -> RunProfile | None:
+        return RunProfile.of_snapshot(self.snapshot.profile)
+
     def prompt_of(self, index: int) -> Prompt | None:
         return self.content.prompt(self.run.plan.column_of(index).prompt_id)
 
@@ -140,6 +145,7 @@ class SliceContext:
             seed=self.run.sample_seed,
             retry_round=retry_round,
             tool_executor=self._tool_executor(index, retry_round, params, graders),
+            profile=self.profile,
         )
 
     def _tool_executor(
@@ -246,6 +252,7 @@ def _grader_models(context: SliceContext, cases: Iterable[int]) -> set[str]:
     config = context.run.grader_config
     named = {config.judge_model, config.persona_model, config.embedding_model}
     named.update(map(target_of_connector, _tool_connectors(context)))
+    named.update(context.profile.models if context.profile else ())
     scenarios = (context.snapshot.scenario(case) for case in cases)
     for assertions in (context.content.assertions, *(scenario.assertions for scenario in scenarios)):
         named.update(assertion.provider for assertion in flatten(assertions))

@@ -22,6 +22,7 @@ from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.clock import utc_now
 from cupel_core.conversations.runner import probe_error, run_conversation
 from cupel_core.conversations.turn import CalledTarget, Halted
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.limits.worker_capacity import (
     AccountProbes,
@@ -211,8 +212,8 @@ class Worker:
         allowance, opening = self._allowances.of(claimed.context.run), None
         if allowance is not None:
             bound = claimed.context.opening_bound(index)
-            if allowance.is_exhausted_for(bound):
-                self._pause_exhausted_run(claimed, bound)
+            if allowance.exhausted is not None and allowance.is_exhausted_for(bound):
+                self._pause_exhausted_run(claimed, allowance.exhausted, bound)
                 return None
             if (opening := allowance.start_conversation(bound)) is None:
                 return None
@@ -243,8 +244,9 @@ class Worker:
             claimed, partial(asyncio.to_thread, pause_refused_run, claimed.context.run, model, reason)
         )
 
-    def _pause_exhausted_run(self, claimed: ClaimedSlice, needed: int) -> "asyncio.Task[None]":
-        return self._pauses.start(claimed, partial(self._allowances.pause_exhausted, claimed.context.run, needed))
+    def _pause_exhausted_run(self, claimed: ClaimedSlice, scope: BudgetScope, needed: int) -> "asyncio.Task[None]":
+        pause = partial(self._allowances.pause_exhausted, claimed.context.run, scope, needed)
+        return self._pauses.start(claimed, pause)
 
     def _fetch_if_needed(self) -> None:
         """Receive further slices when clearly fewer probes are pending than there are slots."""
@@ -313,6 +315,8 @@ class Worker:
     async def _accept_one(self, delivery: Delivery) -> None:
         try:
             claimed = await self._claimer.claim(delivery)
+            if claimed is not None:
+                await self._allowances.load_limits(claimed.probe_slice.workspace)
         except Exception as error:  # noqa: BLE001 - the slice is redelivered, and the others go on
             log_unforeseen(error, "a slice could not be claimed")
             self._heartbeat.remove(delivery)
@@ -400,11 +404,11 @@ class Worker:
 
     async def _pause_exhausted_or_postpone(self, claimed: ClaimedSlice, index: int, shortage: BudgetShortage) -> None:
         """A probe whose next call the budget does not allow; it goes on when its run is resumed."""
-        if not shortage.is_exhausted:
+        if shortage.exhausted is None:
             claimed.postpone(index, shortage.retry_after_seconds, shortage.provider)
             return
         try:
-            await self._pause_exhausted_run(claimed, shortage.needed)
+            await self._pause_exhausted_run(claimed, shortage.exhausted, shortage.needed)
         except (RetryableError, *AWS_ERRORS):
             claimed.postpone(index, shortage.retry_after_seconds, shortage.provider)
         else:

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from cupel_core.domain.budgets.periods import PeriodLimitChanges
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.errors import Conflict, Invalid
+from cupel_core.errors import Conflict, FieldError, Invalid
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
+from cupel_core.providers import model_name_error
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources.grader_models import grader_config_errors
 from cupel_core.store import evaluation_settings
@@ -15,6 +17,7 @@ from cupel_core.store import evaluation_settings
 SECRET_OWNER = "evaluator"  # noqa: S105 - the name of a secret
 _NO_HEADERS = {"evaluator_headers_version": None, "evaluator_header_names": None}
 _MODELS = ("judge_model", "persona_model", "embedding_model")
+_ANALYSIS_MODEL = "analysis_model"
 _LIMITS = ("open_runs_per_owner", "open_runs")
 
 
@@ -39,9 +42,14 @@ def update_settings(
     requested: Mapping[str, Any] = changes
     stored = {name: requested[name] for name in _MODELS if name in requested}
     errors = list(grader_config_errors(GraderConfig(**stored)))
+    analysis_model = requested.get(_ANALYSIS_MODEL)
+    if analysis_model is not None and (error := model_name_error(analysis_model)):
+        errors.append(FieldError("analysisModel", error))
     if errors:
         raise Invalid.fields(errors)
-    stored |= {name: requested[name] for name in _LIMITS if name in requested}
+    stored |= {name: requested[name] for name in (*_LIMITS, _ANALYSIS_MODEL) if name in requested}
+    if "budgets" in changes:
+        stored |= _budget_changes(changes["budgets"])
     before = get_settings(workspace)
     precondition.check(etag(before.revision))
     if "evaluator" in changes:
@@ -53,6 +61,13 @@ def update_settings(
         secret_headers.delete(workspace, SECRET_OWNER)
         _forget_lost_headers(workspace)
     return get_settings(workspace)
+
+
+def _budget_changes(budgets: PeriodLimitChanges | None) -> dict[str, Any]:
+    """None unsets all of them."""
+    names = PeriodLimitChanges.__optional_keys__
+    changes: Mapping[str, Any] = dict.fromkeys(names) if budgets is None else budgets
+    return {f"budget_{name}": value for name, value in changes.items()}
 
 
 def _forget_lost_headers(workspace: str) -> None:

@@ -55,7 +55,7 @@ def key_of(ref: RunRef) -> dict[str, Any]:
     return {"pk": {"S": keys.run(ref)}, "sk": {"S": _SORT_KEY}}
 
 
-def _to_json(account: BudgetAccount) -> dict[str, Any]:
+def account_to_json(account: BudgetAccount) -> dict[str, Any]:
     return {
         "spent": _spent_json(account.spent),
         "uncertain": account.uncertain,
@@ -64,7 +64,7 @@ def _to_json(account: BudgetAccount) -> dict[str, Any]:
     }
 
 
-def _from_json(body: dict[str, Any]) -> BudgetAccount:
+def account_from_json(body: dict[str, Any]) -> BudgetAccount:
     return BudgetAccount(
         spent=_spent(body["spent"]),
         uncertain=body["uncertain"],
@@ -93,8 +93,8 @@ def _spent(stored: dict[str, int]) -> SpentByRole:
 class _AccountCodec:
     name = "the budget"
     default = BudgetAccount
-    encode = staticmethod(_to_json)
-    decode = staticmethod(_from_json)
+    encode = staticmethod(account_to_json)
+    decode = staticmethod(account_from_json)
 
 
 CODEC = _AccountCodec()

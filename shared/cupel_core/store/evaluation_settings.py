@@ -4,6 +4,7 @@ from typing import Any
 
 from pynamodb.attributes import ListAttribute, NumberAttribute, UnicodeAttribute
 
+from cupel_core.domain.budgets.periods import DEFAULT_TIMEZONE, PeriodLimits
 from cupel_core.domain.limits.open_runs import OpenRunLimits
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -18,11 +19,15 @@ class EvaluationSettingsItem(RevisedItem):
     judge_model = UnicodeAttribute(attr_name="judgeModel", null=True)
     persona_model = UnicodeAttribute(attr_name="personaModel", null=True)
     embedding_model = UnicodeAttribute(attr_name="embeddingModel", null=True)
+    analysis_model = UnicodeAttribute(attr_name="analysisModel", null=True)
     evaluator_url = UnicodeAttribute(attr_name="evaluatorUrl", null=True)
     evaluator_headers_version = UnicodeAttribute(attr_name="evaluatorHeadersVersion", null=True)
     evaluator_header_names = ListAttribute(attr_name="evaluatorHeaderNames", of=UnicodeAttribute, null=True)
     open_runs_per_owner = NumberAttribute(attr_name="openRunsPerOwner", null=True)
     open_runs = NumberAttribute(attr_name="openRuns", null=True)
+    budget_day_usd = NumberAttribute(attr_name="budgetDayUsd", null=True)
+    budget_month_usd = NumberAttribute(attr_name="budgetMonthUsd", null=True)
+    budget_timezone = UnicodeAttribute(attr_name="budgetTimezone", null=True)
 
 
 def get(workspace: str) -> EvaluationSettings:
@@ -39,7 +44,13 @@ def get(workspace: str) -> EvaluationSettings:
     )
     limits = OpenRunLimits(_integer(item.open_runs_per_owner), _integer(item.open_runs))
     names = tuple(map(str, item.evaluator_header_names or ()))
-    return EvaluationSettings(config, names, int(item.revision or 0), limits)
+    budgets = PeriodLimits(item.budget_day_usd, item.budget_month_usd, item.budget_timezone or DEFAULT_TIMEZONE)
+    return EvaluationSettings(config, names, int(item.revision or 0), limits, item.analysis_model, budgets)
+
+
+def get_budgets(workspace: str) -> PeriodLimits:
+    """What the workspace may spend per day and month."""
+    return get(workspace).budgets
 
 
 def _integer(stored: float | None) -> int | None:

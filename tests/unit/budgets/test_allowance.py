@@ -5,11 +5,12 @@ from math import inf
 
 import pytest
 
-from cupel_core.budgets.accounts import MemoryAccount
+from cupel_core.budgets.accounts import BudgetGrant, MemoryAccount
 from cupel_core.budgets.allowance import IDLE_SECONDS, LEASE_SECONDS, Allowance
 from cupel_core.budgets.report_times import REPORT_SECONDS
 from cupel_core.budgets.reservations import BudgetShortage
-from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
+from cupel_core.domain.budgets.account import BudgetReport
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.errors import RetryableError
 
@@ -33,13 +34,14 @@ class CountedAccount(MemoryAccount):
         self.reports: list[BudgetReport] = []
         self.loses_requests = self.loses_responses = False
 
-    async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetAccount:
+    async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetGrant:
         self.reports.append(report)
-        if not self.loses_requests:
-            await super().report(limit, report, now)
-        if self.loses_requests or self.loses_responses:
+        if self.loses_requests:
             raise RetryableError("lost")
-        return self.account
+        grant = await super().report(limit, report, now)
+        if self.loses_responses:
+            raise RetryableError("lost")
+        return grant
 
 
 class Driven:
@@ -104,7 +106,7 @@ async def test_a_call_that_the_budget_does_not_allow_is_postponed() -> None:
     driven = Driven(limit=100)
     with pytest.raises(BudgetShortage) as shortage:
         await driven.allowance.reserve(101)
-    assert shortage.value.is_exhausted
+    assert shortage.value.exhausted is BudgetScope.RUN
     assert driven.allowance.exhausted_for == 101
 
 
@@ -113,7 +115,7 @@ async def test_a_budget_is_not_exhausted_while_a_call_in_flight_may_cost_less() 
     await driven.allowance.reserve(80)
     with pytest.raises(BudgetShortage) as shortage:
         await driven.allowance.reserve(50)
-    assert not shortage.value.is_exhausted
+    assert shortage.value.exhausted is None
     driven.allowance.settle(80, 10, TARGET)
     await driven.call(reserved=50, cost=50)
 
@@ -207,7 +209,7 @@ async def test_after_a_lost_response_what_was_given_back_is_not_spent() -> None:
     driven.clock.now += 1
     with pytest.raises(BudgetShortage) as shortage:
         await driven.allowance.reserve(100)
-    assert not shortage.value.is_exhausted
+    assert shortage.value.exhausted is None
     driven.account.loses_responses = False
     driven.clock.now += 10
     await driven.call(reserved=100, cost=100)
@@ -224,7 +226,7 @@ async def test_while_the_table_is_unavailable_what_was_drawn_may_be_spent() -> N
         await driven.call(reserved=100, cost=100)
     with pytest.raises(BudgetShortage) as shortage:
         await driven.allowance.reserve(100)
-    assert not shortage.value.is_exhausted
+    assert shortage.value.exhausted is None
 
 
 async def test_a_call_that_cost_more_than_was_reserved_is_deducted_from_what_is_left() -> None:
@@ -232,7 +234,7 @@ async def test_a_call_that_cost_more_than_was_reserved_is_deducted_from_what_is_
     await driven.call(reserved=100, cost=950)
     with pytest.raises(BudgetShortage) as shortage:
         await driven.allowance.reserve(100)
-    assert shortage.value.is_exhausted
+    assert shortage.value.exhausted is BudgetScope.RUN
     assert driven.account.account.used == 950
 
 

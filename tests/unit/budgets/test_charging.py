@@ -183,3 +183,14 @@ async def test_a_pool_gives_everything_back_at_its_end() -> None:
         await allowance.reserve(100)
         allowance.settle(100, 40, TARGET)
     assert (account.account.used, account.account.reserved) == (40, 0)
+
+
+async def test_allowances_for_several_days_of_a_run_have_leases_of_their_own() -> None:
+    account = MemoryAccount()
+    async with AllowancePool[str]("w", lambda _: account, ends_at=10**12) as pool:
+        for day in ("first", "second"):
+            allowance = pool.allowance(day, 1_000)
+            await allowance.reserve(100)
+            allowance.settle(100, 40, TARGET)
+        assert len(account.account.leases) == 2
+    assert (account.account.used, account.account.reserved) == (80, 0)

@@ -5,36 +5,23 @@ import time
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from cupel.cli import app
-from cupel.client import Client
 from cupel.live_view import problems, progress_line
-from cupel.session import Session
 from cupel_core.domain.budgets.account import BudgetReport
+from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
 from cupel_core.domain.budgets.run_budget import RunBudget
-from cupel_core.domain.runs.run import Action, PauseReason, Run, RunStatus
+from cupel_core.domain.runs.run import Action, PauseReason, PeriodPause, Run, RunStatus
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.settings import Settings
-from cupel_core.store import budgets, runs
+from cupel_core.store import budgets, period_budgets, runs
 from tests.started_runs import NOW, RunSetup, ref_of
-from tests.unit.api.client import Client as ApiClient
-from tests.unit.api.client import api_transport
+from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel, a_progress, a_run, a_target
 
 
 @pytest.fixture
 def cupel(cloud: Settings) -> Cupel:
-    api = ApiClient(None)
-    token = api.issue()
-
-    def connect() -> Client:
-        return Client("http://api.test", token, transport=api_transport(api))
-
-    def invoke(*arguments: str) -> Any:
-        return CliRunner().invoke(app, list(arguments), obj=Session(connect=connect), catch_exceptions=False)
-
-    return invoke
+    return command_of(connect_to_api_function())
 
 
 @pytest.fixture
@@ -103,3 +90,55 @@ def test_the_live_view_says_how_to_raise_a_budget_that_is_used_up() -> None:
     assert lines == [
         f"the budget is used up; cupel budget raise {paused['runId']} --to USD raises it, and the run resumes"
     ]
+
+
+def test_the_workspaces_budgets_are_set_and_shown(cupel: Cupel) -> None:
+    assert cupel("budget", "show").stdout.splitlines()[0] == "time zone UTC"
+    cupel("budget", "set", "--day", "20", "--month", "300", "--timezone", "Europe/Berlin")
+    day = PeriodLimits(timezone="Europe/Berlin").day_at(time.time())
+    report = BudgetReport("w", {ModelRole.TARGET: 5 * 10**9}, 10**8, 0, 0, 0, time.time() + 100)
+    period_budgets.report("acme", PeriodLimits(20.0, 300.0), day, report, time.time())
+    zone, of_day, of_month = cupel("budget", "show").stdout.splitlines()
+    assert zone == "time zone Europe/Berlin"
+    assert of_day.startswith(f"day {day}: budget $20.00: $5.00 spent, $0.10 uncertain, $14.90 available until ")
+    assert of_month.startswith(f"month {day:%Y-%m}: budget $300.00: $5.00 spent, $0.10 uncertain, $294.90 available")
+    assert "budgets: day $20.00, month $300.00" in cupel("settings").stdout
+
+
+def test_a_limit_of_the_workspace_is_removed(cupel: Cupel) -> None:
+    cupel("budget", "set", "--day", "20", "--month", "300")
+    result = json.loads(cupel("budget", "set", "--day", "none", "--json").stdout)
+    assert (result["day"]["limitUsd"], result["month"]["limitUsd"]) == (None, 300.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ([], "--day"),
+        (["--day", "much"], "--day"),
+        (["--month", "-1"], "--month"),
+        (["--month", "nan"], "--month"),
+        (["--timezone", "Mars/Olympus"], "budgets.timezone"),
+    ],
+)
+def test_an_impossible_limit_is_refused_by_name(cupel: Cupel, arguments: list[str], named: str) -> None:
+    result = cupel("budget", "set", *arguments)
+    assert (result.exit_code, named in result.stderr) == (2, True), result.stderr
+
+
+def test_a_run_that_the_workspaces_budget_has_paused_says_when_it_resumes(cupel: Cupel) -> None:
+    run = RunSetup(workspace="acme").start()
+    pause = PeriodPause(BudgetScope.DAY, 10**8)
+    runs.transition(ref_of(run), Action.PAUSE, NOW, pause_reason=PauseReason.BUDGET, period_pause=pause)
+    shown = cupel("show", run.id).stdout
+    assert "PAUSED (budget used up)" in shown
+    assert "the workspace's budget for the day is used up; the run resumes when the day has ended" in shown
+    assert "cupel budget set --day USD" in shown
+
+
+def test_the_live_view_names_the_workspaces_budget_that_is_used_up() -> None:
+    delay = {"reason": "run_paused", "provider": None, "model": None, "message": None}
+    paused = with_budget(status="PAUSED", pauseReason="budget", exhaustedBudget="month")
+    paused["targets"][0]["delays"] = [delay]
+    [[line]] = problems(paused, a_run()).values()
+    assert line.startswith("the workspace's budget for the month is used up")

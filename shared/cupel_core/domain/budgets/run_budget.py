@@ -48,10 +48,6 @@ class RunBudget:
             "raise maxBudgetUsd"
         )
 
-    def can_continue(self, account: BudgetAccount) -> bool:
-        """Whether a run that was paused for its budget could make a call again."""
-        return self.shortage(account) is None
-
 
 def due_percent(used: int, limit: int, announced_percent: int) -> int | None:
     """The share that an event must announce; None if there is none."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypedDict
 
+from cupel_core.domain.budgets.periods import PeriodLimitChanges, PeriodLimits
 from cupel_core.domain.limits.open_runs import OpenRunLimits
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
@@ -22,9 +23,11 @@ class SettingsChanges(TypedDict, total=False):
     judge_model: str | None
     persona_model: str | None
     embedding_model: str | None
+    analysis_model: str | None
     evaluator: EvaluatorEndpoint | None
     open_runs_per_owner: int | None
     open_runs: int | None
+    budgets: PeriodLimitChanges | None
 
 
 @dataclass(frozen=True)
@@ -36,3 +39,6 @@ class EvaluationSettings:
     revision: int = 0
     """How often they were changed."""
     open_runs: OpenRunLimits = field(default_factory=OpenRunLimits)
+    analysis_model: str | None = None
+    """Writes the narratives of deep analyses; rules do if None."""
+    budgets: PeriodLimits = field(default_factory=PeriodLimits)

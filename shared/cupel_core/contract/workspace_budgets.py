@@ -1,0 +1,100 @@
+"""Budgets of a workspace for days and months: their limits in the settings, and what is used of them."""
+
+from datetime import date
+from typing import Annotated, Self, cast
+
+from pydantic import Field, FiniteFloat, field_validator
+from pydantic_core import PydanticCustomError
+
+from cupel_core.contract.budgets import (
+    ReservedUsd,
+    RoleSpendResponse,
+    RoleSpends,
+    SpentUsd,
+    UncertainUsd,
+    rounded_usd,
+)
+from cupel_core.contract.common import RequestModel, ResponseModel, Time
+from cupel_core.domain.budgets.month_account import MonthAccount
+from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimitChanges, PeriodLimits, period_name
+from cupel_core.domain.timezones import find_timezone
+
+_PER_DAY = "What all calls of models may cost on a calendar day, in USD"
+_PER_MONTH = "What all calls of models may cost in a calendar month, in USD"
+_ZONE = "IANA time zone in which days and months begin"
+_LimitUsd = Annotated[FiniteFloat, Field(strict=True, ge=0.000001, le=10_000_000)]
+
+
+class UpdateBudgets(RequestModel):
+    """Omitted fields keep their value and null clears it."""
+
+    day_usd: Annotated[_LimitUsd | None, Field(description=f"{_PER_DAY}; null for no limit")] = None
+    month_usd: Annotated[_LimitUsd | None, Field(description=f"{_PER_MONTH}; null for no limit")] = None
+    timezone: Annotated[
+        Annotated[str, Field(min_length=1, max_length=50)] | None, Field(description=f"{_ZONE}; null for UTC")
+    ] = None
+
+    @field_validator("timezone")
+    @classmethod
+    def _known(cls, name: str | None) -> str | None:
+        if name is not None and find_timezone(name) is None:
+            raise PydanticCustomError("timezone", "must be an IANA time zone, such as Europe/Berlin")
+        return name
+
+    def changes(self) -> PeriodLimitChanges:
+        return cast(PeriodLimitChanges, self.model_dump(exclude_unset=True))
+
+
+class BudgetLimitsResponse(ResponseModel):
+    day_usd: Annotated[float | None, Field(description=f"{_PER_DAY}; null for no limit")]
+    month_usd: Annotated[float | None, Field(description=f"{_PER_MONTH}; null for no limit")]
+    timezone: Annotated[str, Field(description=_ZONE)]
+
+    @classmethod
+    def of(cls, limits: PeriodLimits) -> Self:
+        return cls(day_usd=limits.day_usd, month_usd=limits.month_usd, timezone=limits.timezone)
+
+
+class PeriodBudgetResponse(ResponseModel):
+    """What is used of one limit, as workers have last reported: at most a minute ago."""
+
+    period: Annotated[str, Field(description="The day, such as `2026-11-23`, or the month, such as `2026-11`")]
+    ends_at: Annotated[Time, Field(description="When the next period begins, and paused runs resume")]
+    limit_usd: Annotated[float | None, Field(description="What may be spent; null for no limit")]
+    spent_usd: SpentUsd
+    uncertain_usd: UncertainUsd
+    reserved_usd: ReservedUsd
+    available_usd: Annotated[
+        float | None,
+        Field(description="What may still be drawn; negative after the limit was lowered, null without a limit"),
+    ]
+    by_role: RoleSpends
+
+    @classmethod
+    def of(cls, scope: BudgetScope, day: date, limits: PeriodLimits, account: MonthAccount) -> Self:
+        spent, available = account.spent_by_role(scope, day), account.available(scope, limits, day)
+        return cls(
+            period=period_name(scope, day),
+            ends_at=limits.end_of(scope, day),
+            limit_usd=limits.usd_of(scope),
+            spent_usd=rounded_usd(sum(spent.values())),
+            uncertain_usd=rounded_usd(account.uncertain(scope, day)),
+            reserved_usd=rounded_usd(account.reserved(scope, day)),
+            available_usd=None if available is None else rounded_usd(available),
+            by_role=RoleSpendResponse.list_of(spent),
+        )
+
+
+class BudgetsResponse(ResponseModel):
+    """The budgets of the workspace. Calls are counted while it has a limit."""
+
+    timezone: Annotated[str, Field(description=_ZONE)]
+    day: Annotated[PeriodBudgetResponse, Field(description="Today")]
+    month: Annotated[PeriodBudgetResponse, Field(description="This month")]
+
+    @classmethod
+    def of(cls, day: date, limits: PeriodLimits, account: MonthAccount) -> Self:
+        of_day, of_month = (
+            PeriodBudgetResponse.of(scope, day, limits, account) for scope in (BudgetScope.DAY, BudgetScope.MONTH)
+        )
+        return cls(timezone=limits.timezone, day=of_day, month=of_month)

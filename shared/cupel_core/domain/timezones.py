@@ -1,0 +1,14 @@
+"""Time zones by their IANA names."""
+
+from datetime import UTC, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+
+def find_timezone(name: str) -> tzinfo | None:
+    """None for an unknown one. UTC works even where no time zone data is installed."""
+    if name == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
