@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from cupel_core import sandbox
 from cupel_core.conversations.delayed_saver import DelayedSaver
+from cupel_core.conversations.pipeline_turn import TurnOperations
 from cupel_core.conversations.tool_execution import ToolExecution, ToolExecutor
 from cupel_core.conversations.turn import CalledTarget, Halted, run_turn
 from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.pipeline.operations import Hook
+from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
@@ -25,15 +28,7 @@ from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.conversation import (
-    ConversationRules,
-    ConversationState,
-    NextStep,
-    Spend,
-    added_costs,
-    next_step,
-    outcome_of,
-)
+from cupel_core.domain.turns.conversation import ConversationRules, ConversationState, NextStep, next_step, outcome_of
 from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters, ParameterFields
 from cupel_core.domain.turns.model_request import (
     AgentThread,
@@ -45,6 +40,7 @@ from cupel_core.domain.turns.model_request import (
     RequestParameter,
     SimulationKey,
 )
+from cupel_core.domain.turns.spend import Spend, added_costs
 from cupel_core.domain.turns.tool_results import (
     DEFAULT_TOOL_ROUNDS,
     NOT_EXECUTED,
@@ -56,6 +52,7 @@ from cupel_core.grading.criteria import evaluate_criteria
 from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.grading.simulated_user import generate_persona_message, simulated_user_prompt
+from cupel_core.pipeline.kinds import ModelCaller
 from cupel_core.providers import prices
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.scoring.assertion_context import AssertionContext
@@ -97,6 +94,8 @@ class ConversationSpec:
     """Runs the code of assertions; None where code is not run."""
     tool_executor: ToolExecutor | None = None
     """Executes the calls that no script answers; None if nothing does."""
+    profile: RunProfile | None = None
+    """What runs before and after the target's calls."""
 
     @cached_property
     def rules(self) -> ConversationRules:
@@ -107,7 +106,7 @@ class ConversationSpec:
             has_persona=self.persona is not None,
             max_turns=self.max_turns,
         )
-        return replace(rules, max_tool_rounds=self._max_tool_rounds) if self._max_tool_rounds else rules
+        return replace(rules, max_tool_rounds=self._max_tool_rounds, has_profile=self.profile is not None)
 
     @property
     def _max_tool_rounds(self) -> int:
@@ -128,6 +127,19 @@ class ConversationSpec:
     @cached_property
     def parameters(self) -> ModelParameters:
         return ModelParameters.from_json(self.params)
+
+    @cached_property
+    def simulation_key(self) -> SimulationKey:
+        return SimulationKey(self.scenario.id, self.scenario.dimensions, self.repeat, self.seed, self.variant)
+
+    @cached_property
+    def operations(self) -> TurnOperations | None:
+        """Those of its profile; None without one."""
+        if self.profile is None:
+            return None
+        case = {"scenarioId": self.scenario.id, "dimensions": self.scenario.dimensions}
+        variables = dict(self.scenario.variables)
+        return TurnOperations(self.profile, ModelCaller(self.graders, self.simulation_key), case, variables)
 
     @property
     def opening_messages(self) -> tuple[Message, ...]:
@@ -165,8 +177,8 @@ async def run_conversation(
     state = (await checkpoints.load() if _may_have_checkpoint(spec, opening) else None) or opening
     try:
         while (step := next_step(state, spec.rules)) is not NextStep.END:
-            state = await _perform_or_save_spend(step, spec, target, state, checkpoints)
-            if _has_further_calls(spec, state) and not _continues_at_once(spec, state):
+            state = await _perform_or_save_spend(step, spec, target, state, checkpoints, now)
+            if _needs_checkpoint(spec, state):
                 await checkpoints.save(state)
         scoring, state = await _score(spec, state, checkpoints)
     except ProviderError as error:
@@ -178,12 +190,22 @@ async def run_conversation(
 
 def _may_have_checkpoint(spec: ConversationSpec, opening: ConversationState) -> bool:
     """Whether the conversation has more than one call; one of a single call has no checkpoint to read."""
-    if spec.rules.max_tool_rounds:
+    if spec.rules.max_tool_rounds or (spec.operations and any(map(spec.operations.pays_for, Hook))):
         return True
-    if next_step(opening, spec.rules) is not NextStep.CALL_TARGET:
+    if next_step(opening, spec.rules) not in (NextStep.CALL_TARGET, NextStep.RUN_BEFORE):
         return True
     answered = replace(opening, messages=(*opening.messages, Message(MessageRole.ASSISTANT, "")), turns=1)
     return _has_further_calls(spec, answered)
+
+
+def _needs_checkpoint(spec: ConversationSpec, state: ConversationState) -> bool:
+    """Whether calls were paid for that are not stored yet, and others follow. Operations store their own calls."""
+    step = next_step(state, spec.rules)
+    if spec.operations is not None and step in (NextStep.RUN_AFTER, NextStep.COMMIT_TURN):
+        return step is NextStep.RUN_AFTER and spec.operations.pays_for(Hook.AFTER)
+    if step is NextStep.CALL_TARGET and spec.operations is not None and not state.open_rounds:
+        return False
+    return _has_further_calls(spec, state) and not _continues_at_once(spec, state)
 
 
 def _has_further_calls(spec: ConversationSpec, state: ConversationState) -> bool:
@@ -197,11 +219,18 @@ def _continues_at_once(spec: ConversationSpec, state: ConversationState) -> bool
 
 
 async def _perform_or_save_spend(
-    step: NextStep, spec: ConversationSpec, target: CalledTarget, state: ConversationState, checkpoints: CheckpointStore
+    step: NextStep,
+    spec: ConversationSpec,
+    target: CalledTarget,
+    state: ConversationState,
+    checkpoints: CheckpointStore,
+    now: Callable[[], datetime],
 ) -> ConversationState:
     """Perform the step. If it must be performed again later, save what its unusable replies have cost."""
     interrupted: list[Spend] = []
     try:
+        if spec.operations is not None and (operated := await _operate(step, spec.operations, state, checkpoints, now)):
+            return operated
         return await _perform(step, spec, target, state, interrupted, checkpoints)
     except (RetryLater, CallPostponed, Halted, asyncio.CancelledError):
         if interrupted:
@@ -236,9 +265,39 @@ async def _perform(
             return await _call_target(spec, target, state)
 
 
+async def _operate(
+    step: NextStep,
+    operations: TurnOperations,
+    state: ConversationState,
+    checkpoints: CheckpointStore,
+    now: Callable[[], datetime],
+) -> ConversationState | None:
+    """None if the step is not one of the profile's."""
+    match step:
+        case NextStep.RUN_BEFORE:
+            return await operations.run_before(state, checkpoints.save, now())
+        case NextStep.RUN_AFTER:
+            return await operations.run_after(state, checkpoints.save)
+        case NextStep.COMMIT_TURN:
+            return operations.commit(state)
+    return None
+
+
 async def _call_target(spec: ConversationSpec, target: CalledTarget, state: ConversationState) -> ConversationState:
+    """Call it with the prompt that the operations of a profile have made, if there is one."""
+    operations = spec.operations
+    if operations is None:
+        return await _ask(spec, target, state, state.messages)
+    prompt = operations.prompt(state)
+    state = await _ask(spec, target, state, prompt)
+    return operations.answered(state, prompt) if not state.pending_calls else state
+
+
+async def _ask(
+    spec: ConversationSpec, target: CalledTarget, state: ConversationState, prompt: tuple[Message, ...]
+) -> ConversationState:
     """Price each call separately, because some prices depend on the length of a prompt."""
-    turn = await run_turn(_model_request(spec, state), target)
+    turn = await run_turn(_model_request(spec, state, prompt), target)
     spend = prices.spend_of(target.account, target.model, turn.reply)
     message = with_distinct_ids(turn.reply.message, state.messages)
     count = state.count_reply(message, spec.rules)
@@ -287,11 +346,11 @@ def _merged(*omitted: tuple[RequestParameter, ...]) -> tuple[RequestParameter, .
     return tuple(sorted(set(chain.from_iterable(omitted))))
 
 
-def _model_request(spec: ConversationSpec, state: ConversationState) -> ModelRequest:
+def _model_request(spec: ConversationSpec, state: ConversationState, prompt: tuple[Message, ...]) -> ModelRequest:
     return ModelRequest(
-        state.messages,
+        prompt,
         _parameters(spec, state),
-        simulation_key=SimulationKey(spec.scenario.id, spec.scenario.dimensions, spec.repeat, spec.seed, spec.variant),
+        simulation_key=spec.simulation_key,
         thread=AgentThread(
             id=state.thread_id or spec.thread_id,
             turn=state.turns,

@@ -14,6 +14,7 @@ from cupel_core.conversations.tool_execution import ToolExecutor
 from cupel_core.conversations.turn import CalledTarget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -83,12 +84,15 @@ class ConversationHarness:
     checkpoints: RecordedCheckpoints = field(default_factory=RecordedCheckpoints)
     params: dict[str, Any] = field(default_factory=dict)
     tool_executor: ToolExecutor | None = None
+    profile: RunProfile | None = None
+    operation: Script = ("a plan",)
 
     def __post_init__(self) -> None:
         self.models = {
             "target": ScriptedModel(self.target),
             "judge": ScriptedModel(self.judge),
             "user": ScriptedModel(self.user),
+            "operation": ScriptedModel(self.operation),
         }
 
     async def run(self) -> Outcome:
@@ -114,6 +118,7 @@ class ConversationHarness:
             persona=self.persona,
             params=self.params,
             tool_executor=self.tool_executor,
+            profile=self.profile,
         )
         target = CalledTarget(ACCOUNT, "custom/target", 1.0, Random(1), attempt=self.models["target"])
         return await run_conversation(spec, target, self.checkpoints, lambda: NOW, None)

@@ -259,6 +259,31 @@ def test_providers_of_one_model_have_labels() -> None:
     assert [target.get("label") for target in targets] == [None, "openai/gpt-5-mini (2)", "mine"]
 
 
+def azure(deployment: str, host: str) -> dict[str, object]:
+    return {"id": f"azure:chat:{deployment}", "config": {"apiHost": host}}
+
+
+def test_models_of_a_second_azure_resource_are_called_there() -> None:
+    east, west = azure("gpt", "East.openai.azure.com"), azure("gpt", "west.openai.azure.com")
+    judged = {"assert": [{"type": "llm-rubric", "value": "polite", "provider": west}]}
+    found = read_suite(
+        {**config("azure:gpt-old", east, west, azure("gpt-2", "east.openai.azure.com")), "tests": [judged]}
+    )
+    assert found.drafts[0].models == (
+        "azure/gpt-old",
+        "azure/gpt",
+        "custom-west-openai-azure-com/gpt",
+        "azure/gpt-2",
+    )
+    (assertion,) = found.drafts[0].scenarios[0].assertions
+    assert assertion.to_json()["provider"] == "custom-west-openai-azure-com/gpt"
+    set_up = "`cupel providers set custom-west-openai-azure-com --base-url https://west.openai.azure.com/openai/v1`"
+    assert [note.where for note in found.report.changed if set_up in note.why] == [
+        "providers.2",
+        "tests.0.assert.0.provider",
+    ]
+
+
 def test_a_common_temperature_is_suggested_for_the_run() -> None:
     one = {"id": "openai:gpt-5-mini", "config": {"temperature": 0}}
     assert read_suite(config(one)).temperature == 0

@@ -10,8 +10,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from cupel_core.domain.pipeline.turns import PipelineState
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
+from cupel_core.domain.turns.spend import Spend, added_costs
 from cupel_core.domain.turns.tools import ToolCall
 
 DEFAULT_MAX_MESSAGES = 10
@@ -60,44 +62,6 @@ class Verdict:
         )
 
 
-def added_costs(first: float | None, second: float | None) -> float | None:
-    """None if either is unknown."""
-    return None if first is None or second is None else first + second
-
-
-@dataclass(frozen=True)
-class Spend:
-    """Usage of a model other than the target (judge, simulated user); `cost_usd` is None once any price is unknown."""
-
-    calls: int = 0
-    usage: Usage = field(default_factory=Usage)
-    cost_usd: float | None = 0.0
-    cached_calls: int = 0
-    """How many of the calls were answered from a cache; `cost_usd` is that of the others. Only in process."""
-    cached_cost_usd: float | None = 0.0
-    """What the cached answers cost when they were made."""
-
-    def __add__(self, other: "Spend") -> "Spend":
-        return Spend(
-            self.calls + other.calls,
-            self.usage + other.usage,
-            added_costs(self.cost_usd, other.cost_usd),
-            self.cached_calls + other.cached_calls,
-            added_costs(self.cached_cost_usd, other.cached_cost_usd),
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "calls": self.calls,
-            **self.usage.to_json(),
-            "costUsd": self.cost_usd,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Spend":
-        return cls(data["calls"], Usage.from_json(data), data["costUsd"])
-
-
 @dataclass(frozen=True)
 class AssertionGrade:
     """The result of an assertion that a model has graded, and what that cost."""
@@ -120,6 +84,8 @@ class ConversationRules:
     """User and assistant messages together, including the scenario's own; at least one answer is always requested."""
     scripted: tuple[str, ...] = ()
     max_turns: int | None = None
+    has_profile: bool = False
+    """Whether operations run before and after the target's calls."""
     max_tool_rounds: int = 0
     """How often, in one answer, calls are executed and the target goes on; with 0 its first calls are the answer."""
 
@@ -185,6 +151,8 @@ class ConversationState:
     open_rounds: int = 0
     """Those of the answer that the target has begun; 0 once it is complete."""
     stop_reason: StopReason | None = None
+    pipeline: PipelineState | None = None
+    """Of the run's operation profile; None without one."""
 
     @property
     def full_cost_usd(self) -> float | None:
@@ -247,7 +215,10 @@ class ConversationState:
 
 
 class NextStep(StrEnum):
+    RUN_BEFORE = "run the operations before the target's call"
     CALL_TARGET = "ask the target"
+    RUN_AFTER = "run the operations after the target's answer"
+    COMMIT_TURN = "apply the effects of the operations"
     EXECUTE_CALLS = "execute what the target calls"
     JUDGE = "judge the answer"
     SIMULATE_USER = "say what the user says next"
@@ -262,6 +233,15 @@ class ConversationOutcome(StrEnum):
 
 def next_step(state: ConversationState, rules: ConversationRules) -> NextStep:
     """The next step. A pure function of state and rules, so a resumed conversation takes the same step."""
+    turn = state.pipeline.turn if state.pipeline else None
+    if turn is not None and turn.is_answered:
+        return NextStep.COMMIT_TURN if turn.is_reviewed else NextStep.RUN_AFTER
+    step = _next_step(state, rules)
+    needs_preparation = rules.has_profile and not (turn is not None and turn.is_prepared)
+    return NextStep.RUN_BEFORE if step is NextStep.CALL_TARGET and needs_preparation else step
+
+
+def _next_step(state: ConversationState, rules: ConversationRules) -> NextStep:
     if state.pending_calls:
         return NextStep.EXECUTE_CALLS
     if state.needs_answer:

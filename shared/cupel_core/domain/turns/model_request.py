@@ -167,14 +167,41 @@ class ModelRequest:
 
     @property
     def system(self) -> str | None:
-        return "\n\n".join(m.content for m in self.messages if m.role is MessageRole.SYSTEM) or None
+        """Of the system messages that lead."""
+        return "\n\n".join(m.content for m in self.messages[: self._leading_count]) or None
 
     @property
     def exchanges(self) -> tuple[Message, ...]:
-        return tuple(m for m in self.messages if m.role is not MessageRole.SYSTEM)
+        """What follows the system prompt, for formats that have one in a field of its own and no other system message:
+        one that does not lead is the user's, and joins the user's message beside it."""
+        rest = self.messages[self._leading_count :]
+        if all(message.role is not MessageRole.SYSTEM for message in rest):
+            return rest
+        joined: list[Message] = []
+        for message in rest:
+            is_system = message.role is MessageRole.SYSTEM
+            own = replace(message, role=MessageRole.USER) if is_system else message
+            if joined and own.role is MessageRole.USER and joined[-1].role is MessageRole.USER:
+                joined[-1] = _joined(joined[-1], own)
+            else:
+                joined.append(own)
+        return tuple(joined)
+
+    @property
+    def _leading_count(self) -> int:
+        roles = [message.role for message in self.messages]
+        return next((n for n, role in enumerate(roles) if role is not MessageRole.SYSTEM), len(roles))
 
     def with_message(self, message: Message) -> "ModelRequest":
         return replace(self, messages=(*self.messages, message))
+
+
+def _joined(first: Message, second: Message) -> Message:
+    """Two messages of a role as one, with the files of both."""
+    parts = [part for each in (first, second) for part in (each.parts or (TextPart(each.content),))]
+    if first.parts or second.parts:
+        return Message.of_parts(first.role, parts)
+    return replace(first, content=f"{first.content}\n\n{second.content}")
 
 
 @dataclass(frozen=True)
@@ -266,6 +293,8 @@ class ProbeErrorCode(StrEnum):
     """The same of the model that writes the simulated user's messages."""
     TOOL_ERROR = "tool_error"
     """What executes the calls of tools could not be called or gave no usable answer; says nothing about the target."""
+    OPERATION_ERROR = "operation_error"
+    """A required operation of the run's profile was not done; says nothing about the target."""
     EXPRESSION_LIMIT = "expression_limit"
     """An expression of the connector exceeds the limits of one."""
     FILE_NOT_FOUND = "file_not_found"

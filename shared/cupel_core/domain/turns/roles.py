@@ -10,3 +10,4 @@ class ModelRole(StrEnum):
     JUDGE = "judge"
     PERSONA = "persona"
     SUMMARY = "summary"
+    OPERATION = "operation"

@@ -23,9 +23,10 @@ from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_fil
 from cupel_core.imports.json_documents import PLAIN_VARIABLE, InvalidDocument, escape_placeholders, to_json
 from cupel_core.imports.promptfoo.configuration_keys import ASSERTION, OPTIONS, PARAMETERS, report_keys
 from cupel_core.imports.promptfoo.provider_services import convert
-from cupel_core.imports.promptfoo.templates import RenderError, render
+from cupel_core.imports.promptfoo.templates import render
 from cupel_core.imports.promptfoo.variables import is_code
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
+from cupel_core.templating import RenderError
 
 CODE_LEFT_OUT = (
     "a stack runs no code: use a webhook assertion, or import with --output and run with --in-process --allow-code"
@@ -54,6 +55,8 @@ class AssertionImporter:
     report: ImportReport
     code_folder: str | None = None
     """Where the files of code are for whoever runs it, such as `../`; None if code is left out."""
+    azure_address: str = ""
+    """Of the resource that the provider `azure` stands for."""
     unsupported: list[dict[str, Any]] = field(default_factory=list)
 
     def import_all(self, entries: list[Any], threshold: Any, scoring_function: Any = None) -> ImportedAssertions:
@@ -213,7 +216,7 @@ class AssertionImporter:
         provider, config = self._grader(entry, embeds_only=needs_embedder and not needs_judge)
         if provider is None:
             return None
-        model, note = convert(str(provider), config, embeds=needs_embedder)
+        model, note = convert(str(provider), config, embeds=needs_embedder, azure_address=self.azure_address)
         if model is None:
             note = f"{note}; the judge model of the run is used"
         elif note:

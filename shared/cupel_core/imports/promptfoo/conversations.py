@@ -17,7 +17,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.imports.media import ImportedMedia
 from cupel_core.imports.promptfoo.prompts import read_chat, render_messages, render_prompt
-from cupel_core.imports.promptfoo.templates import RenderError
+from cupel_core.templating import RenderError
 
 VARIABLE = "_conversation"
 _INPUT, _OUTPUT = "\ufdd1input", "\ufdd1output"

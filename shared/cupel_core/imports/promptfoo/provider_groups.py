@@ -25,7 +25,11 @@ class ProviderGroup:
 
 
 def group_by_providers(
-    tests: Sequence[PromptfooTest], providers: Sequence[PromptfooProvider], files: FileSource, report: ImportReport
+    tests: Sequence[PromptfooTest],
+    providers: Sequence[PromptfooProvider],
+    files: FileSource,
+    report: ImportReport,
+    azure_address: str,
 ) -> list[ProviderGroup]:
     """In the order of their first tests. Tests whose providers cannot be called are reported and left out."""
     groups: dict[str, ProviderGroup] = {}
@@ -34,7 +38,9 @@ def group_by_providers(
         allowed = _allowed(providers, test.data.get("providers"))
         key = to_json(allowed if own is None else own)
         if key not in groups:
-            groups[key] = _own_group(test, own, files, report) if own is not None else _group(providers, allowed)
+            groups[key] = (
+                _group(providers, allowed) if own is None else _own_group(test, own, files, report, azure_address)
+            )
         groups[key].tests.append(test)
     return [group for group in groups.values() if _can_be_called(group, report)]
 
@@ -52,10 +58,12 @@ def _group(providers: Sequence[PromptfooProvider], allowed: Sequence[int]) -> Pr
     return ProviderGroup(None if len(found) == len(providers) else _names(found), found)
 
 
-def _own_group(test: PromptfooTest, own: object, files: FileSource, report: ImportReport) -> ProviderGroup:
+def _own_group(
+    test: PromptfooTest, own: object, files: FileSource, report: ImportReport, azure_address: str
+) -> ProviderGroup:
     where = f"{test.where}.provider"
     report.note_change(where, str(own.get("id") if isinstance(own, Mapping) else own), _OWN)
-    found = read_provider(own, where, files, report)
+    found = read_provider(own, where, files, report, azure_address)
     return ProviderGroup(_names(found), found)
 
 

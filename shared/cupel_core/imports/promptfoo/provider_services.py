@@ -7,7 +7,7 @@ docs/interop.md has the same table, and a test compares both.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cupel_core.providers import OWN_SERVER_PREFIX, find_provider
 
@@ -206,8 +206,13 @@ REFUSED: dict[str, str] = {
 """Services without chat models that Cupel can call, with the reason."""
 
 
-def convert(identifier: str, config: Mapping[str, object] | None = None, *, embeds: bool = False) -> Conversion:
-    """The model of a provider id. `config` is the provider's; `embeds` asks for an embedding model."""
+def convert(
+    identifier: str, config: Mapping[str, object] | None = None, *, embeds: bool = False, azure_address: str = ""
+) -> Conversion:
+    """The model of a provider id. `config` is the provider's; `embeds` asks for an embedding model.
+
+    `azure_address` is that of the resource that `azure` is to stand for; models of others get servers of their own.
+    """
     if identifier == "echo":
         return Conversion("sim/echo")
     if re.fullmatch(r"[a-z0-9-]+/\S+", identifier) and find_provider(identifier.partition("/")[0]):
@@ -220,7 +225,27 @@ def convert(identifier: str, config: Mapping[str, object] | None = None, *, embe
         return Conversion(None, REFUSED[name])
     if name not in SERVICES:
         return Conversion(None, f"no Cupel model corresponds to it; {CONNECTOR_HINT}")
-    return _convert(name, SERVICES[name], rest, config or {}, embeds=embeds)
+    converted = _convert(name, SERVICES[name], rest, config or {}, embeds=embeds)
+    return _of_resource(converted, _address(config or {}), azure_address) if name == "azure" else converted
+
+
+def azure_address(entry: Mapping[str, Any]) -> str:
+    """The address that a provider of Azure names; empty for other providers, and if it names none."""
+    service, config = str(entry.get("id")).partition(":")[0], entry.get("config")
+    return _address(config) if SYNONYMS.get(service, service) == "azure" and isinstance(config, Mapping) else ""
+
+
+def _of_resource(conversion: Conversion, address: str, azure_address: str) -> Conversion:
+    """The v1 API of another resource than that of `azure` is called as a server of the workspace's own."""
+    if conversion.model is None or not (address and azure_address) or _host(address) == _host(azure_address):
+        return conversion
+    provider = _own_server(address)
+    base_url = f"https://{_host(address)}/openai/v1"
+    return Conversion(f"{provider}/{conversion.model.partition('/')[2]}", _set_up(provider, base_url))
+
+
+def _host(address: str) -> str:
+    return address.partition("://")[2].partition("/")[0].lower()
 
 
 def _is_file(identifier: str) -> bool:

@@ -13,7 +13,7 @@ from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.imports.promptfoo.configuration_keys import PROVIDER, report_keys
 from cupel_core.imports.promptfoo.http_providers import is_http, to_connector
 from cupel_core.imports.promptfoo.parameters import read_parameters
-from cupel_core.imports.promptfoo.provider_services import Conversion, convert
+from cupel_core.imports.promptfoo.provider_services import Conversion, azure_address, convert
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
 _IN_FILE = re.compile(r"file://.*\.(?:ya?ml|json)")
@@ -43,24 +43,38 @@ class PromptfooProvider:
         return any(name == reference or name.startswith(f"{reference}:") for name in names)
 
 
-def read_providers(config: Mapping[str, Any], files: FileSource, report: ImportReport) -> list[PromptfooProvider]:
+def read_providers(
+    config: Mapping[str, Any], files: FileSource, report: ImportReport, azure_address: str = ""
+) -> list[PromptfooProvider]:
     """The providers of a configuration; unsupported ones are reported. Raises `InvalidDocument`."""
+    return [
+        provider
+        for number, entry in enumerate(_entries(config))
+        for provider in read_provider(entry, f"providers.{number}", files, report, azure_address)
+    ]
+
+
+def first_azure_address(config: Mapping[str, Any]) -> str:
+    """That of the configuration's first provider of Azure that names its resource; empty if none does."""
+    written = (_as_mapping(entry) for entry in _entries(config))
+    return next(filter(None, (azure_address(entry) for entry in written if entry is not None)), "")
+
+
+def _entries(config: Mapping[str, Any]) -> list[Any]:
     value = config.get("providers", config.get("targets", []))
     entries = [value] if isinstance(value, str | Mapping) else value or []
     if not isinstance(entries, list):
         raise InvalidDocument("providers must be a list")
-    return [
-        provider
-        for number, entry in enumerate(entries)
-        for provider in read_provider(entry, f"providers.{number}", files, report)
-    ]
+    return entries
 
 
-def read_provider(entry: Any, where: str, files: FileSource, report: ImportReport) -> list[PromptfooProvider]:
+def read_provider(
+    entry: Any, where: str, files: FileSource, report: ImportReport, azure_address: str = ""
+) -> list[PromptfooProvider]:
     """The provider, or those of the file that `file://providers.yaml` names."""
     reference = entry.get("id") if isinstance(entry, Mapping) else entry
     if not isinstance(reference, str) or not _IN_FILE.fullmatch(reference):
-        return [provider for provider in [_provider(entry, where, files, report)] if provider]
+        return [provider for provider in [_provider(entry, where, files, report, azure_address)] if provider]
     try:
         path = resolve_path(reference)
         content = from_yaml(read_file(files, path), path)
@@ -68,25 +82,34 @@ def read_provider(entry: Any, where: str, files: FileSource, report: ImportRepor
         report.skip(where, reference, str(error))
         return []
     listed = content if isinstance(content, list) else [content]
-    found = [_provider(each, f"{path}.{number}", files, report) for number, each in enumerate(listed)]
+    found = [_provider(each, f"{path}.{number}", files, report, azure_address) for number, each in enumerate(listed)]
     return [provider for provider in found if provider]
 
 
-def _provider(entry: Any, where: str, files: FileSource, report: ImportReport) -> PromptfooProvider | None:
+def _as_mapping(entry: Any) -> Mapping[str, Any] | None:
+    """A provider as a mapping with its id, if it is written in one of the ways that there are."""
     if isinstance(entry, Mapping) and "id" not in entry and len(entry) == 1:  # the old format: {id: options}
         ((identifier, options),) = entry.items()
-        entry = {"id": identifier, **(options if isinstance(options, Mapping) else {})}
+        return {"id": identifier, **(options if isinstance(options, Mapping) else {})}
     if isinstance(entry, str):
-        entry = {"id": entry}
-    identifier = entry.get("id") if isinstance(entry, Mapping) else None
+        return {"id": entry}
+    return entry if isinstance(entry, Mapping) else None
+
+
+def _provider(
+    written: Any, where: str, files: FileSource, report: ImportReport, azure_address: str
+) -> PromptfooProvider | None:
+    entry = _as_mapping(written) or {}
+    identifier = entry.get("id")
     if not isinstance(identifier, str):
         report.skip(where, "a provider without an id", "its model is unknown")
         return None
-    config = entry.get("config") if isinstance(entry.get("config"), Mapping) else {}
+    written_config = entry.get("config")
+    config = written_config if isinstance(written_config, Mapping) else {}
     if is_http(identifier):
         connector = _connector(identifier, entry, config, where, report)
         return PromptfooProvider(identifier, None, entry.get("label"), config, connector=connector)
-    conversion = convert(identifier, config)
+    conversion = convert(identifier, config, azure_address=azure_address)
     params = _report_provider(where, identifier, conversion, config, entry, files, report)
     prompts = entry.get("prompts")
     allowed = tuple(map(str, prompts)) if isinstance(prompts, list) else None

@@ -40,11 +40,11 @@ from cupel_core.imports.promptfoo.providers import (
     PromptfooProvider,
     common_temperature,
     distinct,
+    first_azure_address,
     read_providers,
     targets_of,
 )
 from cupel_core.imports.promptfoo.references import resolve_references
-from cupel_core.imports.promptfoo.templates import RenderError
 from cupel_core.imports.promptfoo.tests import PromptfooTest, TestLoader
 from cupel_core.imports.promptfoo.variables import (
     VariableCombination,
@@ -53,6 +53,7 @@ from cupel_core.imports.promptfoo.variables import (
     resolve_variables,
 )
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
+from cupel_core.templating import RenderError
 
 TAG = "promptfoo"
 _MAX_NAME_LENGTH = 200
@@ -72,14 +73,15 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
     config = resolve_references(document, report)
     _report_configuration(config, report)
     prompts = read_prompts(config, files, report)
-    providers = read_providers(config, files, report)
+    azure_address = first_azure_address(config)
+    providers = read_providers(config, files, report, azure_address)
     tests = TestLoader(config, files, report).load_all()
     for test in tests:
         report_unsupported_options(test.data["options"], test.where, report)
     _check_scenario_count(tests, len(prompts))
     metrics, media = _derived_metrics(config.get("derivedMetrics"), report), ImportedMedia(files)
-    reader = _SuiteReader(files, report, code_folder, metrics, media)
-    groups = group_by_providers(tests, providers, files, report)
+    reader = _SuiteReader(files, report, code_folder, metrics, media, azure_address)
+    groups = group_by_providers(tests, providers, files, report, azure_address)
     drafts = [draft for group in groups for draft in _drafts_of(config, prompts, group, reader)]
     for number, prompt in enumerate(prompts):
         if number in reader.asking:
@@ -153,6 +155,8 @@ class _SuiteReader:
     code_folder: str | None
     derived_metrics: list[dict[str, str]]
     media: ImportedMedia
+    azure_address: str
+    """Of the resource that the provider `azure` stands for, if providers name one."""
     asking: set[int] = field(default_factory=set)
     """Numbers of the prompts for which a test has made a scenario."""
 
@@ -205,7 +209,9 @@ class _SuiteReader:
         except (NotImportable, RenderError, InvalidDocument) as error:
             self.report.skip(where, f"the prompt {prompt.label[:80]}", str(error))
             return None
-        importer = AssertionImporter(where, variables, options, self.files, self.report, self.code_folder)
+        importer = AssertionImporter(
+            where, variables, options, self.files, self.report, self.code_folder, self.azure_address
+        )
         scoring_function = test.data.get("assertScoringFunction")
         imported = importer.import_all(test.data["assert"], test.data.get("threshold"), scoring_function)
         source = {"where": where, "prompt": prompt.label[:500], "unsupported": imported.unsupported}

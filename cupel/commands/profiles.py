@@ -1,0 +1,111 @@
+"""`cupel profiles`: sets of operations around the main call of every turn."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
+from cupel.commands.options import AsJson
+from cupel.errors import RefusedField
+from cupel.json_types import Json
+from cupel.render_profile import omission_lines, operations_table, plan_table, profiles_table, warning_lines
+from cupel.session import Session
+from cupel.source_files import SourceFile
+
+app = typer.Typer(no_args_is_help=True, help="Create, check and delete operation profiles.")
+
+ProfileId = Annotated[str, typer.Argument(metavar="PROFILE", help="The id of a profile, such as prof_01jd….")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON with the fields of the API.")]
+
+
+@app.command()
+def create(ctx: typer.Context, file: File, as_json: AsJson = False) -> None:
+    """Create a profile from a file."""
+    session = ctx.ensure_object(Session)
+    source = SourceFile.read(file)
+    with session.connect() as client, source.explaining():
+        _print_saved(session, client.create_profile(source.mapping()), as_json=as_json)
+
+
+@app.command("list")
+def list_profiles(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
+    """List profiles, newest first."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        print_list(session, client.list_profiles(), limit, profiles_table, as_json=as_json)
+
+
+@app.command()
+def show(
+    ctx: typer.Context,
+    profile: ProfileId,
+    version: Annotated[int | None, typer.Option(min=1, help="A version; the newest by default.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a profile and its operations."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        shown = client.get_profile(profile, version=version)
+    if as_json:
+        session.print_json(shown)
+        return
+    session.out.print(profiles_table([shown]))
+    session.out.print(f"\nmode: {shown['executionMode']}\n", markup=False)
+    session.out.print(operations_table(shown["operations"]))
+    _print_warnings(session, shown["warnings"])
+
+
+@app.command()
+def update(ctx: typer.Context, profile: ProfileId, file: File, as_json: AsJson = False) -> None:
+    """Update a profile from a file with the fields to change; other operations make the next version."""
+    session = ctx.ensure_object(Session)
+    source = SourceFile.read(file)
+    with session.connect() as client, source.explaining():
+        _print_saved(session, client.update_profile(profile, source.mapping()), as_json=as_json)
+
+
+@app.command()
+def check(ctx: typer.Context, file: File, as_json: AsJson = False) -> None:
+    """Check a profile without storing it: its errors with their lines, and what a turn would run."""
+    session = ctx.ensure_object(Session)
+    source = SourceFile.read(file)
+    with session.connect() as client, source.explaining():
+        result = client.check_profile(source.mapping())
+    if as_json:
+        session.print_json(result)
+    if result["errors"]:
+        raise source.refusal(RefusedField(each["field"], each["message"]) for each in result["errors"])
+    if not as_json:
+        _print_plan(session, result)
+
+
+@app.command()
+def delete(ctx: typer.Context, profile: ProfileId, as_json: AsJson = False) -> None:
+    """Delete a profile."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        client.delete_profile(profile)
+    session.print_deleted(profile, as_json=as_json)
+
+
+def _print_saved(session: Session, profile: Json, *, as_json: bool) -> None:
+    if as_json:
+        session.print_json(profile)
+        return
+    session.out.print(f"{profile['id']} {profile['name']} version {profile['version']}", markup=False, soft_wrap=True)
+    _print_warnings(session, profile["warnings"])
+
+
+def _print_plan(session: Session, result: Json) -> None:
+    for trigger, plan in result["plan"].items():
+        session.out.print(f"on {trigger}:")
+        session.out.print(plan_table(plan))
+        for line in omission_lines(plan):
+            session.out.print(line, markup=False)
+    _print_warnings(session, result["warnings"])
+
+
+def _print_warnings(session: Session, warnings: list[Json]) -> None:
+    for line in warning_lines(warnings):
+        session.remark(line)

@@ -1,0 +1,95 @@
+"""Descriptions and examples of the fields of operation profiles, for the OpenAPI document."""
+
+from typing import Any
+
+PROFILE_DESCRIPTIONS = {
+    "ArtifactInput.persistence": "Whether the value outlasts its turn, with its history",
+    "ArtifactInput.retention": "Of a persisted artifact: how much of its history stays",
+    "ArtifactInput.tag": "Templates read the value as `art.<tag>.value`",
+    "ArtifactInput.writeMode": "`append` joins texts by a line, and concatenates lists",
+    "EffectInput.role": "Of the message that is added; `developer` is sent as `system`",
+    "EffectInput.template": "Renders `value`; the value as text if omitted",
+    "EffectInput.type": "What the value changes: the prompt, the user's message or the answer",
+    "GuardOutputInput.key": "Its name in conditions",
+    "GuardParamsInput.engine": "Whether expressions or a model answer the questions",
+    "GuardParamsInput.maxCostUsd": "No call is made that could cost more, in US dollars",
+    "GuardParamsInput.maxInputTokens": "Estimated; a longer prompt is not sent",
+    "GuardParamsInput.outputs": "The questions",
+    "GuardParamsInput.prompt": "Template of the user message, with engine `llm` only",
+    "GuardParamsInput.system": "Template of the system prompt, with engine `llm` only",
+    "InclusionInput.at": "Where the value stands in the prompt",
+    "InclusionInput.depthFromEnd": "With `at: depth`: 0 is the end; -N is before the last N messages",
+    "InclusionInput.role": "Of the message that is added, by default `system`; `developer` is sent as `system`",
+    "InclusionInput.template": "Renders `value`; the value as text if omitted",
+    "LlmParamsInput.maxCostUsd": "No call is made that could cost more, in US dollars",
+    "LlmParamsInput.maxInputTokens": "Estimated; a longer prompt is not sent",
+    "LlmParamsInput.output": "What of the answer is the value",
+    "LlmParamsInput.system": "Template of the system prompt",
+    "LlmParamsInput.target": "The model that is called",
+    "OperationInput.artifact": "How the value is stored",
+    "OperationInput.effects": "What the value changes",
+    "OperationInput.hooks": "Whether it runs before or after the main call, or both",
+    "OperationInput.kind": "What makes the value: a template, a model, or a guard's questions",
+    "OperationInput.runConditions": "What guards must have answered for it to run",
+    "OperationInput.triggers": "Whether it runs for a new message, for another answer to the last one, or both",
+    "PlannedStep.dependsOn": "Operations that must be done before it starts",
+    "PlannedStep.hook": "Whether it runs before or after the main call",
+    "PlannedStep.kind": "What makes the value",
+    "PlannedStep.order": "Of operations that do not depend on each other, the lower comes first",
+    "PlannedStep.required": "Whether the turn fails unless the operation is done",
+    "PlannedStep.tag": "Where its value is stored",
+    "RetentionInput.maxVersions": "How many values stay",
+    "RunConditionInput.operator": "What the output must be",
+    "RunConditionInput.output": "The key of one of the guard's outputs",
+    "TemplateParamsInput.template": "Renders the value",
+    "TurnPlans.generate": "For a new message of the user",
+    "TurnPlans.regenerate": "For another answer to the last message",
+}
+"""By schema and field."""
+
+_STEP = {
+    "operationId": "tone",
+    "name": "Tone",
+    "kind": "template",
+    "hook": "before_main_llm",
+    "required": False,
+    "order": 10,
+    "dependsOn": [],
+    "tag": "tone",
+}
+_PLAN = {"steps": [_STEP], "omitted": []}
+
+PROFILE_EXAMPLES: dict[str, Any] = {
+    "ArtifactInput.title": "Working notes",
+    "EffectInput.depthFromEnd": -2,
+    "EffectInput.mode": "append",
+    "EffectInput.template": "Notes: {{ value }}",
+    "GuardParamsInput.prompt": "Is this a battle? {{ user.text }}",
+    "InclusionInput.template": "Notes: {{ value }}",
+    "OmittedOperation.operationId": "notes",
+    "OperationInput.dependsOn": ["scene"],
+    "OperationInput.required": False,
+    "PipelinePlan.steps": [_STEP],
+    "PlannedStep.dependsOn": [],
+    "PlannedStep.name": "Tone",
+    "PlannedStep.operationId": "tone",
+    "PlannedStep.order": 10,
+    "PlannedStep.required": False,
+    "PlannedStep.tag": "tone",
+    "ProfileCheck.errors": [],
+    "ProfileCheck.plan": {"generate": _PLAN, "regenerate": _PLAN},
+    "ProfileIssue.field": "operations.0.artifact",
+    "ProfileIssue.message": "nothing uses art.tone: no effect, condition, template or inclusion",
+    "TranscriptContent.turns": [
+        {
+            "number": 1,
+            "trigger": "generate",
+            "profileVersion": 2,
+            "operations": [{"operationId": "tone", "name": "Tone", "status": "done", "value": "Be polite."}],
+            "commits": [{"operationId": "tone", "effectIndex": 0, "status": "applied"}],
+        }
+    ],
+    "TurnPlans.generate": _PLAN,
+    "TurnPlans.regenerate": _PLAN,
+}
+"""By schema and field."""

@@ -1,0 +1,198 @@
+"""Operation profiles: what runs around the main call of every turn."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints, field_validator
+
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.fields import Flag, ResourceName, not_null
+from cupel_core.contract.profile_operations import OperationInput
+from cupel_core.domain.pipeline.operations import Hook, OperationKind, Trigger
+from cupel_core.domain.pipeline.planning import OmissionReason, PipelinePlan
+from cupel_core.domain.pipeline.profiles import (
+    MAX_OPERATIONS,
+    ExecutionMode,
+    Profile,
+    ProfileHead,
+    ProfileIssue,
+)
+
+Operations = Annotated[list[OperationInput], Field(max_length=MAX_OPERATIONS)]
+Description = Annotated[str, StringConstraints(strict=True, max_length=2_000)]
+_EXAMPLE: dict[str, Any] = {
+    "name": "Guarded",
+    "executionMode": "concurrent",
+    "operations": [
+        {
+            "id": "tone",
+            "name": "Tone",
+            "kind": "template",
+            "hooks": ["before_main_llm"],
+            "order": 10,
+            "params": {"template": "Answer politely, and in one sentence."},
+            "artifact": {"tag": "tone"},
+            "effects": [{"type": "prompt.system_update", "mode": "append"}],
+        }
+    ],
+}
+
+
+class UpdateProfile(RequestModel):
+    """Omitted fields keep their value. Another mode or other operations make the next version."""
+
+    model_config = example({"enabled": False})
+
+    name: ResourceName | None = None
+    description: Description | None = None
+    enabled: Annotated[Flag | None, Field(description="Whether turns with this profile run its operations")] = True
+    execution_mode: Annotated[
+        ExecutionMode | None, Field(description="Whether operations run one at a time, or up to 8 together")
+    ] = ExecutionMode.CONCURRENT
+    operations: Operations | None = None
+
+    _required_fields = field_validator("name", "enabled", "execution_mode", "operations")(not_null)
+
+    def head_fields(self) -> dict[str, Any]:
+        return self.model_dump(include={"name", "description", "enabled"}, exclude_unset=True)
+
+    def content(self) -> dict[str, Any]:
+        """What was given of a version, as it is stored."""
+        given = self.model_fields_set & {"execution_mode", "operations"}
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True, include=given)
+
+
+class CreateProfile(UpdateProfile):
+    """Names are unique within a workspace, ignoring case."""
+
+    model_config = example(_EXAMPLE)
+
+    name: ResourceName
+    operations: Operations
+
+    def content(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True, include={"execution_mode", "operations"})
+
+
+class CheckProfile(CreateProfile):
+    """A profile as it would be created."""
+
+
+class ProfileIssueResponse(ResponseModel):
+    field: str
+    message: str
+
+    @classmethod
+    def of(cls, issue: ProfileIssue) -> "ProfileIssueResponse":
+        return cls(field=issue.field, message=issue.message)
+
+
+class ProfileSummaryResponse(ResponseModel):
+    id: str
+    name: str
+    description: str | None
+    version: Annotated[int, Field(description="The newest version; in a profile, the one that is shown")]
+    enabled: bool
+    created_at: Time
+    updated_at: Time
+
+    @classmethod
+    def of(cls, head: ProfileHead) -> "ProfileSummaryResponse":
+        return cls(**_head_fields(head))
+
+
+class ProfileResponse(ProfileSummaryResponse):
+    execution_mode: ExecutionMode
+    operations: list[OperationInput]
+    warnings: list[ProfileIssueResponse]
+
+    @classmethod
+    def of_profile(cls, profile: Profile) -> "ProfileResponse":
+        content = profile.version.content
+        return cls(
+            **{**_head_fields(profile.head), "version": profile.version.number},
+            execution_mode=ExecutionMode(content["executionMode"]),
+            operations=[OperationInput.model_validate(each) for each in content["operations"]],
+            warnings=[ProfileIssueResponse.of(warning) for warning in profile.warnings],
+        )
+
+
+class ProfilePage(ResponseModel):
+    items: list[ProfileSummaryResponse]
+    next_cursor: str | None
+
+
+class PlannedStepResponse(ResponseModel):
+    operation_id: str
+    name: str
+    kind: OperationKind
+    hook: Hook
+    required: bool
+    order: float
+    depends_on: list[str]
+    tag: str
+
+
+class OmittedOperationResponse(ResponseModel):
+    operation_id: str
+    reason: OmissionReason
+
+
+class PipelinePlanResponse(ResponseModel):
+    steps: Annotated[list[PlannedStepResponse], Field(description="In the order in which their effects apply")]
+    omitted: Annotated[list[OmittedOperationResponse], Field(description="Operations that do not run, and why")]
+
+    @classmethod
+    def of(cls, plan: PipelinePlan) -> "PipelinePlanResponse":
+        steps = [
+            PlannedStepResponse(
+                operation_id=operation.id,
+                name=operation.name,
+                kind=operation.kind,
+                hook=hook,
+                required=operation.required,
+                order=operation.order,
+                depends_on=list(operation.depends_on),
+                tag=operation.artifact.tag,
+            )
+            for hook, operations in plan.steps.items()
+            for operation in operations
+        ]
+        omitted = [
+            OmittedOperationResponse(operation_id=each.operation_id, reason=each.reason) for each in plan.omitted
+        ]
+        return cls(steps=steps, omitted=omitted)
+
+
+class TurnPlansResponse(ResponseModel):
+    generate: PipelinePlanResponse
+    regenerate: PipelinePlanResponse
+
+
+class ProfileCheckResponse(ResponseModel):
+    errors: Annotated[list[ProfileIssueResponse], Field(description="Empty if the profile can be created")]
+    warnings: list[ProfileIssueResponse]
+    plan: Annotated[TurnPlansResponse | None, Field(description="What turns would run; null with errors")]
+
+    @classmethod
+    def of(
+        cls, errors: tuple[ProfileIssue, ...], warnings: tuple[ProfileIssue, ...], plans: dict[Trigger, PipelinePlan]
+    ) -> "ProfileCheckResponse":
+        return cls(
+            errors=list(map(ProfileIssueResponse.of, errors)),
+            warnings=list(map(ProfileIssueResponse.of, warnings)),
+            plan=TurnPlansResponse(**{each: PipelinePlanResponse.of(plan) for each, plan in plans.items()})
+            if plans
+            else None,
+        )
+
+
+def _head_fields(head: ProfileHead) -> dict[str, Any]:
+    return {
+        "id": head.id,
+        "name": head.name,
+        "description": head.description,
+        "version": head.version,
+        "enabled": head.enabled,
+        "created_at": head.created_at,
+        "updated_at": head.updated_at,
+    }

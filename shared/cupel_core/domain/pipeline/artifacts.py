@@ -1,0 +1,116 @@
+"""What an operation stores under its tag, and where that stands in the prompt."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Self
+
+DEFAULT_VERSIONS = 20
+MAX_VERSIONS = 100
+MAX_DEPTH_FROM_END = 500
+
+
+class ArtifactFormat(StrEnum):
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+class ArtifactPersistence(StrEnum):
+    PERSISTED = "persisted"
+    """Stays with its history until the conversation ends."""
+    RUN_ONLY = "run_only"
+    """Belongs to one turn."""
+
+
+class ArtifactUsage(StrEnum):
+    PROMPT_ONLY = "prompt_only"
+    UI_ONLY = "ui_only"
+    PROMPT_AND_UI = "prompt+ui"
+    INTERNAL = "internal"
+
+    @property
+    def has_prompt(self) -> bool:
+        return self in (ArtifactUsage.PROMPT_ONLY, ArtifactUsage.PROMPT_AND_UI)
+
+
+class WriteMode(StrEnum):
+    REPLACE = "replace"
+    APPEND = "append"
+
+
+class PromptRole(StrEnum):
+    """Of a message that an operation adds to the prompt."""
+
+    SYSTEM = "system"
+    DEVELOPER = "developer"
+    """Stored and sent as `system`."""
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class PromptPlace(StrEnum):
+    SYSTEM_PREPEND = "system_prepend"
+    SYSTEM_APPEND = "system_append"
+    AFTER_LAST_USER = "after_last_user"
+    DEPTH = "depth"
+
+
+@dataclass(frozen=True)
+class Inclusion:
+    """Where the value of an artifact stands in the prompt."""
+
+    at: PromptPlace
+    depth_from_end: int | None = None
+    role: PromptRole | None = None
+    template: str | None = None
+    """Renders the value; the value as text if None."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        role = data.get("role")
+        return cls(
+            PromptPlace(data["at"]), data.get("depthFromEnd"), PromptRole(role) if role else None, data.get("template")
+        )
+
+
+@dataclass(frozen=True)
+class HistoryLimit:
+    """How much of the history of a persisted artifact stays; its newest value always does."""
+
+    max_versions: int = DEFAULT_VERSIONS
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(data["maxVersions"])
+
+
+@dataclass(frozen=True)
+class ArtifactSpec:
+    """How an operation stores its value: one tag per operation, one operation per tag."""
+
+    tag: str
+    format: ArtifactFormat
+    persistence: ArtifactPersistence
+    usage: ArtifactUsage
+    semantics: str
+    """`state`, `log/feed`, `lore/memory`, `intermediate` or another word: only for who shows it."""
+    write_mode: WriteMode = WriteMode.REPLACE
+    title: str | None = None
+    retention: HistoryLimit | None = None
+    inclusion: Inclusion | None = None
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        retention, inclusion = data.get("retention"), data.get("inclusion")
+        return cls(
+            tag=data["tag"],
+            format=ArtifactFormat(data["format"]),
+            persistence=ArtifactPersistence(data["persistence"]),
+            usage=ArtifactUsage(data["usage"]),
+            semantics=data["semantics"],
+            write_mode=WriteMode(data["writeMode"]),
+            title=data.get("title"),
+            retention=HistoryLimit.from_json(retention) if retention else None,
+            inclusion=Inclusion.from_json(inclusion) if inclusion else None,
+        )

@@ -1,0 +1,91 @@
+"""The names that the templates of an operation see. Never criteria, instructions, headers or keys."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation, Trigger
+from cupel_core.domain.pipeline.prompt import (
+    effective_prompt,
+    last_user_position,
+    prompt_changes,
+    rewritten_text,
+    with_user_text,
+)
+from cupel_core.domain.pipeline.steps import HookSteps, Results, visible_steps
+from cupel_core.domain.pipeline.turns import Artifacts
+from cupel_core.domain.turns.model_request import Message, MessageRole
+
+
+@dataclass(frozen=True)
+class HookBase:
+    """What every operation of a hook sees, before its dependencies have added anything."""
+
+    hook: Hook
+    messages: tuple[Message, ...]
+    """Before the main call what was said; after it the prompt of the main call."""
+    artifacts: Artifacts
+    operations: Mapping[str, str] = field(default_factory=dict)
+    """The tag of each operation by its id."""
+    user: str = ""
+    """The current user message, as rewritten before this hook."""
+    original_user: str = ""
+    answer: str | None = None
+    case: Mapping[str, Any] = field(default_factory=dict)
+    """`{scenarioId, dimensions}`."""
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    now: str = ""
+
+
+def step_context(base: HookBase, steps: HookSteps, results: Results, step: ProfileOperation) -> dict[str, Any]:
+    """What an operation sees: the base of its hook, and the values and effects of its dependencies."""
+    visible = visible_steps(steps, step)
+    messages = _visible_messages(base, visible, results)
+    artifacts = _artifacts(base, visible, results)
+    by_operation = {name: artifacts[tag] for name, tag in base.operations.items() if tag in artifacts}
+    written = [{"role": str(each.role), "content": each.content} for each in messages]
+    answer = rewritten_text(visible, results, EffectType.REWRITE_ASSISTANT) or base.answer
+    user = rewritten_text(visible, results, EffectType.REWRITE_USER) or base.user
+    return {
+        "trigger": str(Trigger.GENERATE),
+        "hook": str(base.hook),
+        "now": base.now,
+        "user": {"text": user, "original": base.original_user},
+        **({"answer": {"text": answer}} if answer is not None else {}),
+        "system": "\n\n".join(each.content for each in messages if each.role is MessageRole.SYSTEM),
+        "messages": written,
+        "last_user": _last(messages, MessageRole.USER),
+        "last_assistant": _last(messages, MessageRole.ASSISTANT),
+        "art": artifacts,
+        "art_by_operation": by_operation,
+        "case": dict(base.case),
+        "vars": dict(base.variables),
+    }
+
+
+def _visible_messages(base: HookBase, visible: HookSteps, results: Results) -> tuple[Message, ...]:
+    text = rewritten_text(visible, results, EffectType.REWRITE_USER)
+    messages = base.messages if text is None else with_user_text(base.messages, text)
+    return effective_prompt(messages, prompt_changes(visible, results))
+
+
+def _artifacts(base: HookBase, visible: HookSteps, results: Results) -> dict[str, dict[str, Any]]:
+    """`{value, history}` by tag."""
+    found = {tag: {"value": each.value, "history": list(each.history)} for tag, each in base.artifacts.items()}
+    for step in visible:
+        result = results.get(step.id)
+        if result is not None and result.is_done:
+            before = base.artifacts.get(step.artifact.tag)
+            history = [*before.history, before.value] if before else []
+            found[step.artifact.tag] = {"value": result.value, "history": history}
+    return found
+
+
+def _last(messages: tuple[Message, ...], role: MessageRole) -> str:
+    return next((each.content for each in reversed(messages) if each.role is role), "")
+
+
+def user_text(messages: tuple[Message, ...]) -> str:
+    """The text of the current user message; empty if there is none."""
+    position = last_user_position(messages)
+    return "" if position is None else messages[position].spoken_text

@@ -1,0 +1,178 @@
+"""Operations: what runs before and after the main call of a turn. Read from JSON that the contract has validated."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Self
+
+from cupel_core.domain.pipeline.artifacts import ArtifactSpec, PromptRole
+from cupel_core.domain.pipeline.params import GuardParams, LlmParams, TemplateParams
+
+
+class Hook(StrEnum):
+    """Where an operation runs."""
+
+    BEFORE = "before_main_llm"
+    AFTER = "after_main_llm"
+
+
+class Trigger(StrEnum):
+    """Why a turn runs."""
+
+    GENERATE = "generate"
+    """A new user message is answered."""
+    REGENERATE = "regenerate"
+    """The last user message is answered again."""
+
+
+class OperationKind(StrEnum):
+    TEMPLATE = "template"
+    LLM = "llm"
+    GUARD = "guard"
+
+
+class ConditionOperator(StrEnum):
+    IS_TRUE = "is_true"
+    IS_FALSE = "is_false"
+
+
+@dataclass(frozen=True)
+class RunCondition:
+    """What an output of a guard must be for an operation to run."""
+
+    operation_id: str
+    output: str
+    operator: ConditionOperator
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(data["operationId"], data["output"], ConditionOperator(data["operator"]))
+
+
+class EffectType(StrEnum):
+    SYSTEM_UPDATE = "prompt.system_update"
+    AFTER_LAST_USER = "prompt.append_after_last_user"
+    INSERT_AT_DEPTH = "prompt.insert_at_depth"
+    REWRITE_USER = "turn.user.rewrite"
+    REWRITE_ASSISTANT = "turn.assistant.rewrite"
+    ANNOTATE_ASSISTANT = "turn.assistant.annotate"
+
+    @property
+    def changes_prompt(self) -> bool:
+        return self.startswith("prompt.")
+
+    @property
+    def needs_answer(self) -> bool:
+        return self.startswith("turn.assistant.")
+
+    @property
+    def rewritten(self) -> str | None:
+        """What it rewrites, in words; None if it rewrites nothing."""
+        return _REWRITTEN.get(self)
+
+
+_REWRITTEN = {
+    EffectType.REWRITE_USER: "the user's message",
+    EffectType.REWRITE_ASSISTANT: "the answer",
+}
+
+
+class SystemUpdate(StrEnum):
+    PREPEND = "prepend"
+    APPEND = "append"
+    REPLACE = "replace"
+
+
+@dataclass(frozen=True)
+class OperationEffect:
+    """A change that an operation makes with its value, if it is done."""
+
+    type: EffectType
+    mode: SystemUpdate | None = None
+    role: PromptRole | None = None
+    depth_from_end: int | None = None
+    template: str | None = None
+    """Renders the value; the value as text if None."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        mode, role = data.get("mode"), data.get("role")
+        return cls(
+            type=EffectType(data["type"]),
+            mode=SystemUpdate(mode) if mode else None,
+            role=PromptRole(role) if role else None,
+            depth_from_end=data.get("depthFromEnd"),
+            template=data.get("template"),
+        )
+
+
+type OperationParams = TemplateParams | LlmParams | GuardParams
+
+_PARAMS: dict[OperationKind, type[TemplateParams | LlmParams | GuardParams]] = {
+    OperationKind.TEMPLATE: TemplateParams,
+    OperationKind.LLM: LlmParams,
+    OperationKind.GUARD: GuardParams,
+}
+
+
+@dataclass(frozen=True)
+class ProfileOperation:
+    """One configured action: it makes one value, stores it under one tag and may use it in effects."""
+
+    id: str
+    name: str
+    order: float
+    hooks: tuple[Hook, ...]
+    params: OperationParams
+    artifact: ArtifactSpec
+    triggers: tuple[Trigger, ...] = tuple(Trigger)
+    enabled: bool = True
+    required: bool = False
+    depends_on: tuple[str, ...] = ()
+    run_conditions: tuple[RunCondition, ...] = ()
+    effects: tuple[OperationEffect, ...] = ()
+
+    @property
+    def kind(self) -> OperationKind:
+        return next(kind for kind, params in _PARAMS.items() if isinstance(self.params, params))
+
+    @property
+    def rank(self) -> tuple[float, str]:
+        """Of operations that do not depend on each other, the one with the lower rank comes first."""
+        return self.order, self.id
+
+    @property
+    def templates(self) -> dict[str, str]:
+        """By their fields."""
+        own = {f"params.{name}": text for name, text in self.params.templates.items()}
+        inclusion = self.artifact.inclusion
+        if inclusion is not None and inclusion.template is not None:
+            own["artifact.inclusion.template"] = inclusion.template
+        for number, effect in enumerate(self.effects):
+            if effect.template is not None:
+                own[f"effects.{number}.template"] = effect.template
+        return own
+
+    @property
+    def expressions(self) -> dict[str, str]:
+        """By their fields."""
+        if not isinstance(self.params, GuardParams):
+            return {}
+        return {f"params.{name}": text for name, text in self.params.expressions.items()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(
+            id=data["id"],
+            name=data["name"],
+            order=data["order"],
+            hooks=tuple(map(Hook, data["hooks"])),
+            params=_PARAMS[OperationKind(data["kind"])].from_json(data["params"]),
+            artifact=ArtifactSpec.from_json(data["artifact"]),
+            triggers=tuple(map(Trigger, data["triggers"])),
+            enabled=data["enabled"],
+            required=data["required"],
+            depends_on=tuple(data["dependsOn"]),
+            run_conditions=tuple(map(RunCondition.from_json, data["runConditions"])),
+            effects=tuple(map(OperationEffect.from_json, data["effects"])),
+        )

@@ -1,0 +1,177 @@
+"""The parameters of each kind of operation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Self
+
+from cupel_core.domain.runs.targets import Target
+
+
+class OutputMode(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
+class OutputExtraction(StrEnum):
+    """What of an answer is its JSON."""
+
+    RAW = "raw"
+    """All of it."""
+    CODE_BLOCK = "code_block"
+    """Its first fenced block."""
+    PATTERN = "pattern"
+    """The first group of a regular expression, or its match."""
+
+
+@dataclass(frozen=True)
+class OutputSpec:
+    mode: OutputMode = OutputMode.TEXT
+    schema: Mapping[str, Any] | None = field(default=None, hash=False)
+    extract: OutputExtraction | None = None
+    """RAW if None."""
+    pattern: str | None = None
+
+    @property
+    def is_list(self) -> bool:
+        return self.mode is OutputMode.JSON and self.schema is not None and self.schema.get("type") == "array"
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        extract = data.get("extract")
+        return cls(
+            OutputMode(data["mode"]),
+            data.get("schema"),
+            OutputExtraction(extract) if extract else None,
+            data.get("pattern"),
+        )
+
+
+@dataclass(frozen=True)
+class TemplateParams:
+    """Renders a text; calls no model."""
+
+    template: str
+    strict_variables: bool = False
+    skip_when_blank: bool = True
+
+    @property
+    def call(self) -> None:
+        """It calls no model."""
+
+    @property
+    def templates(self) -> dict[str, str]:
+        """By their fields."""
+        return {"template": self.template}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(data["template"], data["strictVariables"], data["skipWhenBlank"])
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """One call of a model: whom it asks, and what."""
+
+    target: Target
+    prompt: str
+    system: str | None = None
+    strict_variables: bool = False
+    max_input_tokens: int | None = None
+    max_cost_usd: float | None = None
+
+    @property
+    def templates(self) -> dict[str, str]:
+        return {"prompt": self.prompt, **({"system": self.system} if self.system is not None else {})}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(
+            target=Target.from_json(data["target"]),
+            prompt=data["prompt"],
+            system=data.get("system"),
+            strict_variables=data["strictVariables"],
+            max_input_tokens=data.get("maxInputTokens"),
+            max_cost_usd=data.get("maxCostUsd"),
+        )
+
+
+@dataclass(frozen=True)
+class LlmParams:
+    """Calls a model once."""
+
+    call: ModelCall
+    output: OutputSpec = OutputSpec()
+
+    @property
+    def templates(self) -> dict[str, str]:
+        return self.call.templates
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(ModelCall.from_json(data), OutputSpec.from_json(data["output"]))
+
+
+class GuardEngine(StrEnum):
+    RULES = "rules"
+    """Each output is an expression."""
+    LLM = "llm"
+    """A model answers all outputs."""
+
+
+class GuardErrorPolicy(StrEnum):
+    ERROR = "error"
+    ALL_FALSE = "all_false"
+    """An error counts as an answer with all outputs false."""
+
+
+@dataclass(frozen=True)
+class GuardOutput:
+    """One question that a guard answers with true or false."""
+
+    key: str
+    title: str
+    description: str | None = None
+    when: str | None = None
+    """An expression, true or false by its truth; only with the engine RULES."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(data["key"], data["title"], data.get("description"), data.get("when"))
+
+
+@dataclass(frozen=True)
+class GuardParams:
+    """Answers declared questions with true or false; other operations run on condition of its answers."""
+
+    engine: GuardEngine
+    outputs: tuple[GuardOutput, ...]
+    on_error: GuardErrorPolicy = GuardErrorPolicy.ERROR
+    strict_variables: bool = False
+    call: ModelCall | None = None
+    """Only with the engine LLM."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(output.key for output in self.outputs)
+
+    @property
+    def templates(self) -> dict[str, str]:
+        return self.call.templates if self.call else {}
+
+    @property
+    def expressions(self) -> dict[str, str]:
+        """By their fields."""
+        numbered = enumerate(self.outputs)
+        return {f"outputs.{number}.when": each.when for number, each in numbered if each.when is not None}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        has_call = data.get("target") is not None and data.get("prompt") is not None
+        return cls(
+            engine=GuardEngine(data["engine"]),
+            outputs=tuple(map(GuardOutput.from_json, data["outputs"])),
+            on_error=GuardErrorPolicy(data["onError"]),
+            strict_variables=data["strictVariables"],
+            call=ModelCall.from_json(data) if has_call else None,
+        )

@@ -1,0 +1,103 @@
+"""Operation profiles: named, versioned sets of operations. A profile executes nothing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
+
+MAX_OPERATIONS = 40
+MAX_EFFECTS = 10
+MAX_PROFILE_BYTES = 256 * 1024
+"""Of the JSON of a version in ASCII, as it is stored. A table item has at most 400 KB."""
+
+
+class ExecutionMode(StrEnum):
+    CONCURRENT = "concurrent"
+    SEQUENTIAL = "sequential"
+
+
+class ProfileIssue(NamedTuple):
+    """An error or a warning about a field (`operations.3.dependsOn.0`), for the profile's author."""
+
+    field: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """What a version of a profile has: operations, and how they are executed."""
+
+    mode: ExecutionMode = ExecutionMode.CONCURRENT
+    operations: tuple[ProfileOperation, ...] = ()
+
+    @cached_property
+    def by_id(self) -> Mapping[str, ProfileOperation]:
+        """Of two operations with one id, the first."""
+        return {operation.id: operation for operation in reversed(self.operations)}
+
+    def in_hook(self, hook: Hook) -> tuple[ProfileOperation, ...]:
+        return tuple(operation for operation in self.operations if hook in operation.hooks)
+
+    def depends(self, operation: ProfileOperation, other_id: str) -> bool:
+        """Whether an operation depends on another, directly or not."""
+        return other_id in self.dependencies(operation)
+
+    def dependencies(self, operation: ProfileOperation) -> frozenset[str]:
+        """The ids of all operations that an operation depends on, directly or not; its own if there is a cycle."""
+        return reachable({each.id: each.depends_on for each in self.operations}, operation.id)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(ExecutionMode(data["executionMode"]), tuple(map(ProfileOperation.from_json, data["operations"])))
+
+
+def reachable(edges: Mapping[str, Sequence[str]], start: str) -> frozenset[str]:
+    """The nodes to which a path of at least one edge leads from `start`."""
+    seen: set[str] = set()
+    pending = [*edges.get(start, ())]
+    while pending:
+        node = pending.pop()
+        if node not in seen:
+            seen.add(node)
+            pending += edges.get(node, ())
+    return frozenset(seen)
+
+
+@dataclass(frozen=True)
+class ProfileVersion:
+    """An immutable version; `content` is the JSON of its pipeline."""
+
+    number: int
+    content: Mapping[str, Any]
+    created_at: datetime
+
+    @property
+    def pipeline(self) -> Pipeline:
+        return Pipeline.from_json(self.content)
+
+
+@dataclass(frozen=True)
+class ProfileHead:
+    """A profile without its operations."""
+
+    id: str
+    name: str
+    version: int
+    """The newest."""
+    enabled: bool
+    created_at: datetime
+    updated_at: datetime
+    description: str | None = None
+    revision: int = field(default=1, compare=False)
+
+
+class Profile(NamedTuple):
+    """A profile at one of its versions."""
+
+    head: ProfileHead
+    version: ProfileVersion
+    warnings: tuple[ProfileIssue, ...] = ()

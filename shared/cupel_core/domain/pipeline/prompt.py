@@ -1,0 +1,127 @@
+"""The prompt that the main call gets: the messages so far, inclusions of artifacts, and effects of operations.
+
+Positions are counted before anything is inserted, and what is inserted at one place stays in its order: leaving one
+insertion out moves no other.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from cupel_core.domain.pipeline.artifacts import Inclusion, PromptPlace, PromptRole
+from cupel_core.domain.pipeline.operations import EffectType, OperationEffect, SystemUpdate
+from cupel_core.domain.pipeline.steps import HookSteps, Results
+from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.parts import FilePart, TextPart
+
+_INCLUDED_AS = {
+    PromptPlace.SYSTEM_PREPEND: (EffectType.SYSTEM_UPDATE, SystemUpdate.PREPEND),
+    PromptPlace.SYSTEM_APPEND: (EffectType.SYSTEM_UPDATE, SystemUpdate.APPEND),
+    PromptPlace.AFTER_LAST_USER: (EffectType.AFTER_LAST_USER, None),
+    PromptPlace.DEPTH: (EffectType.INSERT_AT_DEPTH, None),
+}
+
+
+class PromptChange(NamedTuple):
+    """A change of the prompt with the text that it inserts."""
+
+    effect: OperationEffect
+    text: str
+
+
+def inclusion_change(inclusion: Inclusion, text: str) -> PromptChange:
+    """An inclusion is an effect of the same place."""
+    kind, mode = _INCLUDED_AS[inclusion.at]
+    role = inclusion.role or PromptRole.SYSTEM
+    return PromptChange(OperationEffect(kind, mode, role, inclusion.depth_from_end), text)
+
+
+def prompt_changes(steps: HookSteps, results: Results) -> Iterator[PromptChange]:
+    """The prompt effects of operations that are done, in commit order; a blank text changes nothing."""
+    for effect, text in _applied_effects(steps, results):
+        if effect.type.changes_prompt:
+            yield PromptChange(effect, text)
+
+
+def rewritten_text(steps: HookSteps, results: Results, kind: EffectType) -> str | None:
+    """The text of the last rewrite of this kind in commit order; None if there is none."""
+    texts = [text for effect, text in _applied_effects(steps, results) if effect.type is kind]
+    return texts[-1] if texts else None
+
+
+def _applied_effects(steps: HookSteps, results: Results) -> Iterator[tuple[OperationEffect, str]]:
+    for step in steps:
+        result = results.get(step.id)
+        if result is not None and result.is_done:
+            for effect, payload in zip(step.effects, result.payloads, strict=True):
+                if payload.error is None and payload.text.strip():
+                    yield effect, payload.text
+
+
+def with_user_text(messages: Sequence[Message], text: str) -> tuple[Message, ...]:
+    """With another text of the current user message, which keeps its files."""
+    position = last_user_position(messages)
+    if position is None:
+        return tuple(messages)
+    before = messages[position]
+    files = [part for part in before.parts if isinstance(part, FilePart)]
+    after = Message.of_parts(before.role, (TextPart(text), *files)) if files else replace(before, content=text)
+    return (*messages[:position], after, *messages[position + 1 :])
+
+
+def effective_prompt(messages: Sequence[Message], changes: Iterable[PromptChange]) -> tuple[Message, ...]:
+    """The messages with all changes. What was said after the current user message, as calls of tools and their
+    results, keeps its place behind it and behind what is inserted."""
+    changes = tuple(changes)
+    if not changes:
+        return tuple(messages)
+    base = list(messages)
+    user = last_user_position(base)
+    end = len(base) if user is None else user + 1
+    base, later = base[:end], base[end:]
+    leading = _leading_system(base)
+    inserted: dict[int, list[Message]] = {}
+    for change in changes:
+        if change.effect.type is not EffectType.SYSTEM_UPDATE:
+            position = _position(change.effect, len(base), leading)
+            inserted.setdefault(position, []).append(_message(change))
+    system = _system("\n\n".join(message.content for message in base[:leading]), changes)
+    prompt: list[Message] = [Message(MessageRole.SYSTEM, system)] if system else []
+    for position in range(leading, len(base) + 1):
+        prompt += inserted.get(position, ())
+        prompt += base[position : position + 1]
+    return (*prompt, *later)
+
+
+def last_user_position(messages: Sequence[Message]) -> int | None:
+    return next((n for n in reversed(range(len(messages))) if messages[n].role is MessageRole.USER), None)
+
+
+def _leading_system(messages: Sequence[Message]) -> int:
+    """How many system messages lead."""
+    return next((n for n, each in enumerate(messages) if each.role is not MessageRole.SYSTEM), len(messages))
+
+
+def _position(effect: OperationEffect, length: int, leading: int) -> int:
+    """Where a message is inserted, never before the leading system messages."""
+    if effect.type is EffectType.AFTER_LAST_USER:
+        return length
+    return max(leading, length + (effect.depth_from_end or 0))
+
+
+def _message(change: PromptChange) -> Message:
+    role = change.effect.role or PromptRole.SYSTEM
+    return Message(MessageRole.SYSTEM if role is PromptRole.DEVELOPER else MessageRole(role), change.text)
+
+
+def _system(text: str, changes: Iterable[PromptChange]) -> str:
+    for effect, part in changes:
+        if effect.type is not EffectType.SYSTEM_UPDATE:
+            continue
+        if effect.mode is SystemUpdate.REPLACE or not text:
+            text = part
+        elif effect.mode is SystemUpdate.PREPEND:
+            text = f"{part}\n\n{text}"
+        else:
+            text = f"{text}\n\n{part}"
+    return text

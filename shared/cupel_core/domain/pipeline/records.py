@@ -1,0 +1,59 @@
+"""The record of a turn, as it is stored with its transcript: what ran, what it made, and which effects applied."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cupel_core.domain.pipeline.operations import Hook, ProfileOperation, Trigger
+from cupel_core.domain.pipeline.planning import PipelinePlan
+from cupel_core.domain.pipeline.results import StepResult
+from cupel_core.domain.pipeline.turns import OpenTurn, commit_rows
+
+
+def turn_record(
+    plan: PipelinePlan, turn: OpenTurn, number: int, version: int, originals: Mapping[str, str]
+) -> dict[str, Any]:
+    """`originals` are the texts that were rewritten, as `originalUser` and `originalAnswer`."""
+    return {
+        "number": number,
+        "trigger": Trigger.GENERATE,
+        "profileVersion": version,
+        "operations": [
+            _operation(hook, step, turn.results(hook)[step.id])
+            for hook, steps in plan.steps.items()
+            for step in steps
+            if step.id in turn.results(hook)
+        ],
+        "promptHash": turn.prompt_hash,
+        "commits": [
+            {
+                "operationId": row.operation_id,
+                "effectIndex": row.effect_index,
+                "effectType": row.effect_type,
+                "status": row.status,
+                **({"error": row.error} if row.error else {}),
+            }
+            for row in commit_rows(plan, turn)
+        ],
+        **originals,
+    }
+
+
+def _operation(hook: Hook, step: ProfileOperation, result: StepResult) -> dict[str, Any]:
+    """Without what is empty: most operations are done, and have only a value."""
+    optional = {
+        "value": result.value,
+        "skippedReason": result.skip_reason,
+        "skippedDetails": dict(result.details) or None,
+        "error": result.error and result.error._asdict(),
+        "spend": result.spend.to_json() if result.spend.calls else None,
+    }
+    return {
+        "operationId": step.id,
+        "name": step.name,
+        "kind": step.kind,
+        "hook": hook,
+        "tag": step.artifact.tag,
+        "status": result.status,
+        "durationMs": result.duration_ms,
+        **{name: value for name, value in optional.items() if value is not None},
+    }

@@ -1,0 +1,118 @@
+"""How the operations of a turn ended."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
+
+from cupel_core.domain.turns.spend import Spend
+
+MAX_ERROR_LENGTH = 500
+
+
+class StepStatus(StrEnum):
+    DONE = "done"
+    SKIPPED = "skipped"
+    ERROR = "error"
+
+
+class SkipReason(StrEnum):
+    GUARD_NOT_MATCHED = "guard_not_matched"
+    DEPENDENCY_NOT_DONE = "dependency_not_done"
+    DEPENDENCY_MISSING = "dependency_missing"
+    """The dependency is not part of the turn."""
+    CONDITION_FALSE = "condition_false"
+    """A template rendered nothing."""
+
+
+class StepErrorCode(StrEnum):
+    """Besides those of providers (`ProbeErrorCode`)."""
+
+    TEMPLATE_RENDER_ERROR = "template_render_error"
+    OUTPUT_PARSE_ERROR = "output_parse_error"
+    OUTPUT_SCHEMA_ERROR = "output_schema_error"
+    BUDGET_EXCEEDED = "budget_exceeded"
+    DEPENDENCY_FAILED = "dependency_failed"
+    VALIDATION_ERROR = "validation_error"
+
+
+class StepError(NamedTuple):
+    code: str
+    message: str
+
+
+class EffectText(NamedTuple):
+    """What an effect inserts or writes: its text, or why that could not be rendered."""
+
+    text: str = ""
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """The end of one operation in one hook. Only what is done has a value and payloads."""
+
+    status: StepStatus
+    value: Any = None
+    """Of its artifact, after the write mode was applied."""
+    payloads: tuple[EffectText, ...] = ()
+    """Of its effects, in their order."""
+    inclusion: EffectText | None = None
+    """Its artifact's text in the prompt."""
+    skip_reason: SkipReason | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """Why it was skipped: what blocked it, or which condition did not hold."""
+    error: StepError | None = None
+    spend: Spend = field(default_factory=Spend)
+    duration_ms: int = 0
+
+    @property
+    def is_done(self) -> bool:
+        return self.status is StepStatus.DONE
+
+    @property
+    def payload_error(self) -> str | None:
+        """Why one of its texts could not be rendered; None if all were."""
+        payloads = (*self.payloads, *([self.inclusion] if self.inclusion else []))
+        return next((each.error for each in payloads if each.error is not None), None)
+
+    @classmethod
+    def skipped(cls, reason: SkipReason, **details: Any) -> Self:
+        return cls(StepStatus.SKIPPED, skip_reason=reason, details=details)
+
+    @classmethod
+    def failed(cls, code: str, message: str, spend: Spend | None = None, **details: Any) -> Self:
+        error = StepError(code, message[:MAX_ERROR_LENGTH])
+        return cls(StepStatus.ERROR, error=error, details=details, spend=spend or Spend())
+
+    def to_json(self) -> dict[str, Any]:
+        """As in a checkpoint."""
+        return {
+            "status": self.status,
+            "value": self.value,
+            "payloads": [list(payload) for payload in self.payloads],
+            "inclusion": self.inclusion and list(self.inclusion),
+            "skipReason": self.skip_reason,
+            "details": dict(self.details),
+            "error": self.error and list(self.error),
+            "spend": self.spend.to_json(),
+            "durationMs": self.duration_ms,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        reason, inclusion, error = data["skipReason"], data["inclusion"], data["error"]
+        return cls(
+            status=StepStatus(data["status"]),
+            value=data["value"],
+            payloads=tuple(EffectText(*each) for each in data["payloads"]),
+            inclusion=EffectText(*inclusion) if inclusion else None,
+            skip_reason=SkipReason(reason) if reason else None,
+            details=data["details"],
+            error=StepError(*error) if error else None,
+            spend=Spend.from_json(data["spend"]),
+            duration_ms=data["durationMs"],
+        )
+
+    def took(self, duration_ms: int) -> Self:
+        return replace(self, duration_ms=duration_ms)

@@ -1,0 +1,53 @@
+"""The profile of a run, as its turns use it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+from cupel_core.domain.pipeline.operations import Hook, ProfileOperation, Trigger
+from cupel_core.domain.pipeline.planning import PipelinePlan, plan_turn
+from cupel_core.domain.pipeline.profiles import Pipeline
+
+
+@dataclass(frozen=True)
+class RunProfile:
+    """The version of a profile that a run was started with."""
+
+    id: str
+    name: str
+    version: int
+    pipeline: Pipeline
+
+    @cached_property
+    def plan(self) -> PipelinePlan:
+        """Every turn of a probe answers a new message."""
+        return plan_turn(self.pipeline, Trigger.GENERATE)
+
+    @cached_property
+    def enabled(self) -> tuple[ProfileOperation, ...]:
+        return tuple(operation for operation in self.pipeline.operations if operation.enabled)
+
+    @cached_property
+    def models(self) -> frozenset[str]:
+        """Those that the operations of a turn call."""
+        calls = (step.params.call for steps in self.plan.steps.values() for step in steps)
+        return frozenset(call.target.model for call in calls if call is not None)
+
+    @property
+    def changes_prompt(self) -> bool:
+        """Whether a prompt may differ from what was said."""
+        return any(
+            operation.artifact.inclusion is not None or any(each.type.changes_prompt for each in operation.effects)
+            for operation in self.enabled
+        )
+
+    def calls_models(self, hook: Hook) -> bool:
+        return any(step.params.call is not None for step in self.plan.steps[hook])
+
+    @classmethod
+    def of_snapshot(cls, data: Mapping[str, Any] | None) -> Self | None:
+        """Of `{id, name, version, enabled, content}`; None without one, and for one that is not enabled."""
+        if data is None or not data["enabled"]:
+            return None
+        return cls(data["id"], data["name"], data["version"], Pipeline.from_json(data["content"]))

@@ -1,0 +1,202 @@
+"""The state of the pipeline in a conversation: its artifacts, the turn in progress, and the records of past turns."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
+
+from cupel_core.domain.pipeline.artifacts import ArtifactPersistence, ArtifactSpec, HistoryLimit, WriteMode
+from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation
+from cupel_core.domain.pipeline.planning import PipelinePlan
+from cupel_core.domain.pipeline.prompt import PromptChange, inclusion_change, prompt_changes
+from cupel_core.domain.pipeline.results import EffectText, StepResult, StepStatus
+from cupel_core.domain.pipeline.steps import Results
+from cupel_core.domain.turns.spend import Spend
+
+
+@dataclass(frozen=True)
+class StoredArtifact:
+    """A persisted artifact: its value, the value's text in the prompt, and earlier values, oldest first."""
+
+    value: Any
+    inclusion: str | None = None
+    history: tuple[Any, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"value": self.value, "inclusion": self.inclusion, "history": list(self.history)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(data["value"], data["inclusion"], tuple(data["history"]))
+
+
+type Artifacts = Mapping[str, StoredArtifact]
+"""By tag."""
+
+
+def written_value(spec: ArtifactSpec, value: Any, before: StoredArtifact | None) -> Any:
+    """The value of an artifact after an operation has made `value`."""
+    if spec.write_mode is WriteMode.REPLACE or before is None:
+        return value
+    if isinstance(value, list):
+        return [*before.value, *value]
+    return f"{before.value}\n{value}"
+
+
+@dataclass(frozen=True)
+class OpenTurn:
+    """A turn whose effects are not committed yet."""
+
+    now: str
+    """When it began, as templates see it."""
+    before: Results = field(default_factory=dict)
+    after: Results = field(default_factory=dict)
+    is_prepared: bool = False
+    """Every operation before the main call has ended."""
+    is_answered: bool = False
+    is_reviewed: bool = False
+    """Every operation after the main call has ended."""
+    prompt_hash: str | None = None
+
+    @property
+    def spend(self) -> Spend:
+        return sum((each.spend for results in (self.before, self.after) for each in results.values()), Spend())
+
+    def results(self, hook: Hook) -> Results:
+        return self.before if hook is Hook.BEFORE else self.after
+
+    def with_results(self, hook: Hook, results: Results) -> Self:
+        return replace(self, before=results) if hook is Hook.BEFORE else replace(self, after=results)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "now": self.now,
+            "before": {name: result.to_json() for name, result in self.before.items()},
+            "after": {name: result.to_json() for name, result in self.after.items()},
+            "flags": [self.is_prepared, self.is_answered, self.is_reviewed],
+            "promptHash": self.prompt_hash,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        before, after = (_results(data[name]) for name in ("before", "after"))
+        is_prepared, is_answered, is_reviewed = data["flags"]
+        return cls(data["now"], before, after, is_prepared, is_answered, is_reviewed, data["promptHash"])
+
+
+@dataclass(frozen=True)
+class PipelineState:
+    """What a conversation keeps of its profile between calls."""
+
+    artifacts: Artifacts = field(default_factory=dict)
+    """Those that are persisted."""
+    past_spend: Spend = field(default_factory=Spend)
+    """Of the operations of past turns."""
+    records: tuple[Mapping[str, Any], ...] = ()
+    """Of the turns so far, as they are stored with the transcript."""
+    turn: OpenTurn | None = None
+
+    @property
+    def spend(self) -> Spend:
+        """Of all operations."""
+        return self.past_spend + self.turn.spend if self.turn else self.past_spend
+
+    def without_content(self) -> Self:
+        """What was spent, and nothing that was said."""
+        return replace(self, artifacts={}, records=())
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "artifacts": {tag: artifact.to_json() for tag, artifact in self.artifacts.items()},
+            "pastSpend": self.past_spend.to_json(),
+            "records": list(self.records),
+            "turn": self.turn and self.turn.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(
+            artifacts={tag: StoredArtifact.from_json(each) for tag, each in data["artifacts"].items()},
+            past_spend=Spend.from_json(data["pastSpend"]),
+            records=tuple(data["records"]),
+            turn=OpenTurn.from_json(data["turn"]) if data["turn"] else None,
+        )
+
+
+def _results(data: Mapping[str, Any]) -> dict[str, StepResult]:
+    return {name: StepResult.from_json(each) for name, each in data.items()}
+
+
+def turn_changes(plan: PipelinePlan, enabled: tuple[ProfileOperation, ...], state: PipelineState) -> list[PromptChange]:
+    """What changes the prompt of the turn in progress: inclusions by rank of their operations, then effects.
+
+    `enabled` are the operations of the profile that are enabled, also those that this turn leaves out: the persisted
+    value of such an operation is included all the same.
+    """
+    results = state.turn.before if state.turn else {}
+    inclusions = (_inclusion(operation, results, state.artifacts) for operation in sorted(enabled, key=_rank))
+    return [*(each for each in inclusions if each is not None), *prompt_changes(plan.steps[Hook.BEFORE], results)]
+
+
+def _rank(operation: ProfileOperation) -> tuple[float, str]:
+    return operation.rank
+
+
+def _inclusion(operation: ProfileOperation, results: Results, artifacts: Artifacts) -> PromptChange | None:
+    inclusion, result = operation.artifact.inclusion, results.get(operation.id)
+    if inclusion is None:
+        return None
+    if result is not None and result.is_done and result.inclusion is not None:
+        text: str | None = result.inclusion.text
+    else:
+        stored = artifacts.get(operation.artifact.tag)
+        text = stored.inclusion if stored else None
+    return inclusion_change(inclusion, text) if text and text.strip() else None
+
+
+class CommitRow(NamedTuple):
+    """What became of one effect."""
+
+    operation_id: str
+    effect_index: int
+    effect_type: EffectType
+    status: str
+    error: str | None = None
+
+
+def commit_rows(plan: PipelinePlan, turn: OpenTurn) -> Iterator[CommitRow]:
+    """Of the operations that are done, in commit order."""
+    for hook, steps in plan.steps.items():
+        for step in steps:
+            result = turn.results(hook).get(step.id)
+            if result is None or not result.is_done:
+                continue
+            for number, (effect, payload) in enumerate(zip(step.effects, result.payloads, strict=True)):
+                yield CommitRow(step.id, number, effect.type, _effect_status(payload), payload.error)
+
+
+def _effect_status(payload: EffectText) -> str:
+    if payload.error is not None:
+        return StepStatus.ERROR
+    return "applied" if payload.text.strip() else StepStatus.SKIPPED
+
+
+def committed_artifacts(
+    plan: PipelinePlan, turn: OpenTurn, artifacts: Artifacts, *, of_turn: bool = False
+) -> dict[str, StoredArtifact]:
+    """The artifacts after the turn: each operation that is done has written its own. With `of_turn` also those that
+    last no longer than the turn."""
+    written = dict(artifacts)
+    for hook, steps in plan.steps.items():
+        for step in steps:
+            result = turn.results(hook).get(step.id)
+            lasts = of_turn or step.artifact.persistence is ArtifactPersistence.PERSISTED
+            if result is not None and result.is_done and lasts:
+                written[step.artifact.tag] = _next_version(step.artifact, result, written.get(step.artifact.tag))
+    return written
+
+
+def _next_version(spec: ArtifactSpec, result: StepResult, before: StoredArtifact | None) -> StoredArtifact:
+    kept = (spec.retention or HistoryLimit()).max_versions - 1
+    history = (*before.history, before.value) if before else ()
+    text = result.inclusion.text if result.inclusion else None
+    return StoredArtifact(result.value, text, history[-kept:] if kept else ())

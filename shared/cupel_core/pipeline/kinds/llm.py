@@ -1,0 +1,88 @@
+"""Operations that call a model once."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from cupel_core.domain.pipeline.params import LlmParams, ModelCall, OutputMode, OutputSpec
+from cupel_core.domain.pipeline.results import StepErrorCode
+from cupel_core.domain.text.token_counts import PER_MESSAGE, estimated_tokens
+from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters, ResponseFormat
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.grading.grader import Grader, complete_request
+from cupel_core.pipeline.kinds.values import Context, MadeValue, ModelCaller, OperationFailed, rendered
+from cupel_core.pipeline.outputs import UnusableOutput, read_output
+from cupel_core.providers import prices
+from cupel_core.providers.errors import ProviderError, RetryLater
+from cupel_core.providers.reservations import bound_of_prompt
+
+
+async def make_value(params: LlmParams, context: Context, caller: ModelCaller) -> MadeValue:
+    return await answer(params.call, params.output, context, caller)
+
+
+async def answer(call: ModelCall, output: OutputSpec, context: Context, caller: ModelCaller) -> MadeValue:
+    """The value of a model's answer. Raises OperationFailed, and what prevents or postpones the call."""
+    messages = await _messages(call, context)
+    parameters = ModelParameters.from_json(call.target.params)
+    request = ModelRequest(
+        messages,
+        replace(parameters, response_format=_response_format(output)),
+        simulation_key=caller.simulation_key,
+        role=ModelRole.OPERATION,
+    )
+    grader = caller.grader(call)
+    _check_limits(call, request, grader)
+    reply = await _complete(grader, request)
+    spend = prices.spend_of(grader.account, grader.model, reply)
+    try:
+        return MadeValue(await read_output(reply.text, output), spend)
+    except UnusableOutput as error:
+        raise OperationFailed(error.code, str(error), spend) from None
+
+
+async def _messages(call: ModelCall, context: Context) -> tuple[Message, ...]:
+    strict = call.strict_variables
+    system = await rendered(call.system, context, strict=strict) if call.system is not None else ""
+    prompt = Message(MessageRole.USER, await rendered(call.prompt, context, strict=strict))
+    if not prompt.content.strip():
+        raise OperationFailed(StepErrorCode.TEMPLATE_RENDER_ERROR, "the prompt is blank")
+    return (Message(MessageRole.SYSTEM, system), prompt) if system.strip() else (prompt,)
+
+
+def _response_format(output: OutputSpec) -> ResponseFormat | None:
+    """The schema of an object, natively where the model can. What is to be extracted from other text is not asked for
+    as JSON, and no provider's format has lists."""
+    if output.mode is OutputMode.TEXT or output.extract is not None:
+        return None
+    schema: Mapping[str, Any] = output.schema or {}
+    if schema.get("type") == "object":
+        return ResponseFormat.of_schema(schema)
+    return None if output.schema is not None else ResponseFormat(FormatType.JSON)
+
+
+def _check_limits(call: ModelCall, request: ModelRequest, grader: Grader) -> None:
+    length = sum(len(message.content) for message in request.messages)
+    tokens = sum(estimated_tokens(message.content) + PER_MESSAGE for message in request.messages)
+    if call.max_input_tokens is not None and tokens > call.max_input_tokens:
+        message = f"the prompt has about {tokens:,.0f} tokens, more than maxInputTokens: {call.max_input_tokens:,}"
+        raise OperationFailed(StepErrorCode.VALIDATION_ERROR, message)
+    if call.max_cost_usd is None:
+        return
+    if prices.cost_usd(grader.model, Usage(1, 1), grader.account) is None:
+        raise OperationFailed(StepErrorCode.BUDGET_EXCEEDED, f"the price of {grader.model} is unknown")
+    bound = bound_of_prompt(grader.account, grader.model, request.parameters, length) / 1e9
+    if bound > call.max_cost_usd:
+        message = f"the call may cost ${bound:.6g}, more than maxCostUsd: {call.max_cost_usd:g}"
+        raise OperationFailed(StepErrorCode.BUDGET_EXCEEDED, message)
+
+
+async def _complete(grader: Grader, request: ModelRequest) -> Reply:
+    try:
+        return await complete_request(grader, request)
+    except RetryLater as wait:  # If given up on, the error must not name the target.
+        code = ProbeErrorCode.OPERATION_ERROR
+        raise RetryLater(wait.retry_after_seconds, code, wait.attempts, wait.model) from wait
+    except ProviderError as error:
+        raise OperationFailed(error.code, error.message) from error

@@ -1,0 +1,61 @@
+"""What the kinds of operations have in common."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from cupel_core.domain.pipeline.params import ModelCall
+from cupel_core.domain.pipeline.results import StepErrorCode
+from cupel_core.domain.turns.model_request import SimulationKey
+from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.turns.spend import Spend
+from cupel_core.grading.grader import Grader
+from cupel_core.grading.graders import GraderFactory
+from cupel_core.pipeline.rendering import render_template
+from cupel_core.templating import RenderError
+
+type Context = Mapping[str, Any]
+"""The names that templates see."""
+_NOTHING = Spend()
+
+
+class OperationFailed(Exception):
+    """An operation has no value; its calls have cost `spend`."""
+
+    def __init__(self, code: str, message: str, spend: Spend = _NOTHING) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.spend = spend
+
+
+class MadeValue(NamedTuple):
+    """The value of an operation; None if there is none, which skips it."""
+
+    value: Any
+    spend: Spend = _NOTHING
+
+
+@dataclass(frozen=True)
+class ModelCaller:
+    """Calls the models of operations, within the same limits as those of graders."""
+
+    graders: GraderFactory
+    simulation_key: SimulationKey
+
+    def grader(self, call: ModelCall) -> Grader:
+        target = call.target
+        grader = replace(self.graders.grader(target.model), model_role=ModelRole.OPERATION)
+        return replace(
+            grader,
+            timeout_seconds=target.call_timeout_seconds or grader.timeout_seconds,
+            max_attempts=target.max_attempts or grader.max_attempts,
+        )
+
+
+async def rendered(template: str, context: Context, *, strict: bool) -> str:
+    """Raises OperationFailed."""
+    try:
+        return await render_template(template, context, strict=strict)
+    except RenderError as error:
+        raise OperationFailed(StepErrorCode.TEMPLATE_RENDER_ERROR, str(error)) from None

@@ -1,0 +1,56 @@
+"""One operation: its value, the texts of its effects, and what it looks like in the record of a turn."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cupel_core.domain.pipeline.artifacts import ArtifactFormat
+from cupel_core.domain.pipeline.operations import ProfileOperation
+from cupel_core.domain.pipeline.results import EffectText, SkipReason, StepErrorCode, StepResult, StepStatus
+from cupel_core.domain.pipeline.turns import StoredArtifact, written_value
+from cupel_core.pipeline.kinds import Context, ModelCaller, OperationFailed, make_value
+from cupel_core.pipeline.rendering import context_size, render_template
+from cupel_core.providers.call_time import start_timer
+from cupel_core.templating import RenderError
+from cupel_core.templating.operation_templates import printed
+
+MAX_VALUE_LENGTH = 200_000
+"""Characters of an artifact's value."""
+MAX_PAYLOAD_LENGTH = 100_000
+
+
+async def perform_step(
+    operation: ProfileOperation, context: Context, stored: StoredArtifact | None, caller: ModelCaller
+) -> StepResult:
+    """Its result: failures are results too. Raises only what prevents or postpones a call."""
+    timer = start_timer()
+    try:
+        made = await make_value(operation, context, caller)
+    except OperationFailed as failure:
+        return StepResult.failed(failure.code, failure.message, failure.spend).took(timer.duration_ms)
+    if made.value is None and operation.artifact.format is not ArtifactFormat.JSON:
+        return StepResult.skipped(SkipReason.CONDITION_FALSE).took(timer.duration_ms)
+    value = written_value(operation.artifact, made.value, stored)
+    if context_size(value) > MAX_VALUE_LENGTH:
+        message = f"the artifact would have more than {MAX_VALUE_LENGTH:,} characters"
+        return StepResult.failed(StepErrorCode.VALIDATION_ERROR, message, made.spend).took(timer.duration_ms)
+    inclusion = operation.artifact.inclusion
+    return StepResult(
+        StepStatus.DONE,
+        value,
+        tuple([await _payload(each.template, made.value, context) for each in operation.effects]),
+        await _payload(inclusion.template, value, context) if inclusion else None,
+        spend=made.spend,
+        duration_ms=timer.duration_ms,
+    )
+
+
+async def _payload(template: str | None, value: Any, context: Mapping[str, Any]) -> EffectText:
+    try:
+        text = printed(value)
+        if template is not None:
+            text = await render_template(template, {**context, "value": value}, strict=False)
+    except RenderError as error:
+        return EffectText(error=f"{StepErrorCode.TEMPLATE_RENDER_ERROR}: {error}"[:500])
+    if len(text) > MAX_PAYLOAD_LENGTH:
+        return EffectText(error=f"{StepErrorCode.VALIDATION_ERROR}: longer than {MAX_PAYLOAD_LENGTH:,} characters")
+    return EffectText(text)

@@ -1,0 +1,118 @@
+"""The templates and expressions of operations.
+
+A text is printed as it is, null and an unknown name as nothing, everything else as JSON.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import ChainableUndefined, StrictUndefined, Undefined, nodes
+
+from cupel_core.templating.environment import LimitedEnvironment, RenderError, TemplateLimits
+
+_FUNCTIONS = ("recent", "recent_text")
+_MAX_QUICK_LENGTH = 10_000
+_MAX_QUICK_FILTERS = 20
+LIMITS = TemplateLimits(max_steps=20_000, max_length=200_000)
+
+
+def template_errors(templates: Iterable[str], expressions: Iterable[str]) -> list[list[str | None]]:
+    """Why each of the templates, and of the expressions, does not compile. A task of the sandbox: compiling a hostile
+    template takes seconds."""
+    return [[_template_error(text) for text in templates], [_expression_error(text) for text in expressions]]
+
+
+def render(template: str, context: Mapping[str, Any], *, strict: bool) -> str:
+    """Raises RenderError. `strict` makes an unknown name one."""
+    return _environment(StrictUndefined if strict else ChainableUndefined).render_text(template, _variables(context))
+
+
+def render_task(template: str, context: Mapping[str, Any], strict: bool) -> str:
+    """A task of the sandbox."""
+    return render(template, context, strict=strict)
+
+
+def condition_template(expression: str) -> str:
+    """A template that renders a text if the expression is true, and nothing if it is false."""
+    return "{% if (" + expression + ") %}1{% endif %}"
+
+
+@lru_cache(maxsize=256)
+def is_quick(template: str) -> bool:
+    """Whether a rendering with ordinary variables takes well below a millisecond: it has no loops and few filters."""
+    if len(template) > _MAX_QUICK_LENGTH:
+        return False
+    try:
+        tree = _environment(StrictUndefined).parse(template)
+    except RenderError:
+        return False
+    if next(tree.find_all((nodes.For, nodes.Pow, nodes.Mul)), None) is not None:
+        return False
+    calls = [call.node for call in tree.find_all(nodes.Call)]
+    if any(not isinstance(node, nodes.Name) or node.name not in _FUNCTIONS for node in calls):
+        return False
+    return sum(1 for _ in tree.find_all((nodes.Filter, nodes.Call, nodes.Add))) <= _MAX_QUICK_FILTERS
+
+
+def _variables(context: Mapping[str, Any]) -> dict[str, Any]:
+    messages = context.get("messages") or []
+
+    def recent(count: int) -> list[Any]:
+        return list(messages[-count:]) if count > 0 else []
+
+    def recent_text(count: int) -> str:
+        return "\n".join(f"{each['role']}: {each['content']}" for each in recent(count))
+
+    return {**context, "recent": recent, "recent_text": recent_text}
+
+
+def _template_error(template: str) -> str | None:
+    try:
+        _environment(StrictUndefined).check(template)
+    except RenderError as error:
+        return f"does not compile: {error}"
+    return None
+
+
+def _expression_error(expression: str) -> str | None:
+    try:
+        _environment(StrictUndefined).check_expression(expression)
+    except RenderError as error:
+        return f"does not compile: {error}"
+    return _template_error(condition_template(expression))
+
+
+@lru_cache(maxsize=2)
+def _environment(undefined: type[Undefined]) -> LimitedEnvironment:
+    environment = LimitedEnvironment(LIMITS, printed, undefined)
+    environment.filters |= {"json": _as_json, "contains": _contains}
+    return environment
+
+
+def printed(value: Any) -> str:
+    """A value as text."""
+    if value is None or isinstance(value, ChainableUndefined):
+        return ""
+    return value if isinstance(value, str) else _as_json(value)
+
+
+def _as_json(value: Any) -> str:
+    if isinstance(value, Undefined):
+        return str(value) and "null"  # a strict one raises
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except TypeError:
+        raise RenderError(f"a {type(value).__name__} cannot be printed") from None
+
+
+def _contains(container: Any, part: Any) -> bool:
+    """Whether a text has a part, a list an element, or an object a key."""
+    if isinstance(container, Undefined) or container is None:
+        return False
+    if isinstance(container, str):
+        return str(part) in container
+    if isinstance(container, list | tuple | Mapping):
+        return part in container
+    raise RenderError(f"a {type(container).__name__} contains nothing")
