@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel.commands.options import RunId, command_name
+from cupel.commands.options import AllowUnpriced, RunId, StartAnyway, budget_fields, command_name
 from cupel.commands.suggestions import complete_model
+from cupel.commands.trial import try_revised_prompt
 from cupel.errors import UsageError
-from cupel.json_types import Json
+from cupel.json_types import Json, without_none
 from cupel.printable import printable, printable_json
 from cupel.session import Session
 from cupel_core.domain.reports.records import ReportFormat
@@ -32,6 +33,19 @@ Summarizer = Annotated[
 WritesSummary = Annotated[bool, typer.Option("--summary/--no-summary", help="Whether a model writes a summary.")]
 
 
+Trial = Annotated[
+    bool, typer.Option("--trial", help="Try the revised prompt against the original on the same scenarios, both anew.")
+]
+TrialScenarios = Annotated[
+    int | None, typer.Option(min=1, help="Scenarios of the trial; default: enough for a difference of 10 points.")
+]
+TrialRepeats = Annotated[int | None, typer.Option(min=1, max=100, help="Conversations of the trial per scenario.")]
+TrialBudget = Annotated[
+    float | None,
+    typer.Option("--budget", metavar="USD", help="What the trial may cost; default: no limit."),
+]
+
+
 def report(
     ctx: typer.Context,
     run_id: RunId,
@@ -39,14 +53,26 @@ def report(
     output: Output = None,
     summarizer: Summarizer = None,
     summary: WritesSummary = True,
+    trial: Trial = False,
+    trial_scenarios: TrialScenarios = None,
+    trial_repeats: TrialRepeats = None,
+    budget: TrialBudget = None,
+    allow_unpriced: AllowUnpriced = False,
+    yes: StartAnyway = False,
 ) -> None:
     """Write the report of a run that has ended; it is made first if there is none of its outcomes."""
     session = ctx.ensure_object(Session)
+    size = without_none(scenarios=trial_scenarios, repeats=trial_repeats)
+    terms = {**budget_fields(budget, allow_unpriced=allow_unpriced), **size}
+    if terms and not trial:
+        raise UsageError("--budget, --allow-unpriced, --trial-scenarios and --trial-repeats: only with --trial")
     with session.connect() as client:
         made = wait_for_report(session, client, client.create_report(run_id, _options(summarizer, summary)))
         if made["status"] != "COMPLETED":
             session.remark(f"the report failed: {made['failure']['why']}")
             raise typer.Exit(1)
+        if trial:
+            try_revised_prompt(session, client, made, terms, yes=yes)
         text = _read(client, run_id, report_format)
     if output is None:
         _print(session, text)

@@ -50,6 +50,9 @@ Personas = Annotated[
 Without = Annotated[
     list[EvaluatorName] | None, typer.Option("--without", help="Default evaluator to switch off; may be repeated.")
 ]
+WritesReport = Annotated[
+    bool, typer.Option("--report/--no-report", help="Whether a report is made when the run completes.")
+]
 AnswerFormat = Annotated[
     str | None,
     typer.Option("--format", metavar="JSON", help='What the last answer must be like, such as {"maxWords": 80}.'),
@@ -76,6 +79,7 @@ def scale(
     without: Without = None,
     answer_format: AnswerFormat = None,
     evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
+    report: WritesReport = True,
     priority: RunPriority = None,
     experiment: Experiment = None,
     budget: Budget = None,
@@ -103,6 +107,7 @@ def scale(
         **chosen,
         "count": count,
         "evaluators": _evaluators(without, evaluator_url),
+        "report": report,
         **without_none(
             systemPrompt=_system(system_file),
             userMessage=message,

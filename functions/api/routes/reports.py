@@ -11,7 +11,9 @@ from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, Limit
 from api.rendering import CONTENT_TYPE, Rendered, documented
 from api.routing import OperationRouter
+from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
+from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.operations import OPERATIONS
 from cupel_core.contract.reports import (
     CreateReport,
@@ -23,10 +25,12 @@ from cupel_core.contract.reports import (
     ReportTextsResponse,
 )
 from cupel_core.contract.runs import FailureResponse
+from cupel_core.contract.trials import CreateTrial, EstimateTrial, TrialPlanResponse, TrialResponse
 from cupel_core.domain.reports.records import ReportFormat
-from cupel_core.errors import Conflict
+from cupel_core.errors import Conflict, NotFound
 from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.reports import requests
+from cupel_core.providers.prices import price_list_version
+from cupel_core.reports import requests, trial_results
 from cupel_core.reports.render_html import SECURITY_POLICY, render_html
 from cupel_core.reports.render_markdown import render_markdown
 from cupel_core.reports.requests import ReportView
@@ -94,6 +98,46 @@ def list_report_conversations(
     return bounded_page(ReportConversationPage, entries, limit, _same)
 
 
+@router.operation(
+    "createTrial",
+    responses=documented(200, "The trial of this report, which exists already", TrialResponse)
+    | documented(201, OPERATIONS["createTrial"].response, TrialResponse),
+)
+def create_trial(
+    run_id: str, report_id: str, body: Annotated[CreateTrial, Body()] = CreateTrial()
+) -> Response[TrialResponse]:
+    from cupel_core.reports import trials  # like the import of `start` in runs.py
+
+    caller, now = started_by(router.caller), utc_now()
+    started = trials.start(router.workspace, run_id, report_id, body.request(), now, caller)
+    status = HTTPStatus.CREATED if started.is_new else HTTPStatus.OK
+    return Response(status, CONTENT_TYPE, get_trial(run_id, report_id))
+
+
+@router.operation("estimateTrial")
+def estimate_trial(
+    run_id: str, report_id: str, body: Annotated[EstimateTrial, Body()] = EstimateTrial()
+) -> TrialPlanResponse:
+    from cupel_core.reports import trials
+
+    planned = trials.plan(router.workspace, run_id, report_id, body.request(), utc_now())
+    return TrialPlanResponse(
+        **planned.size._asdict(),
+        unseen_scenarios=planned.unseen_scenarios,
+        max_budget_usd=planned.max_budget_usd,
+        estimate=EstimateResponse.of(planned.estimate, price_list_version()),
+    )
+
+
+@router.operation("getTrial")
+def get_trial(run_id: str, report_id: str) -> TrialResponse:
+    trial = requests.get(router.workspace, run_id, report_id, utc_now()).trial
+    if trial is None:
+        path = f"/v1/runs/{run_id}/reports/{report_id}/trial"
+        raise NotFound(f"the report has no trial; POST {path} starts one")
+    return trial_results.to_response(trial)
+
+
 def _same(item: ReportConversationResponse) -> ReportConversationResponse:
     return item
 
@@ -130,4 +174,5 @@ def _response(view: ReportView) -> ReportResponse:
         failure=FailureResponse.of(record.failure) if record.failure else None,
         content=ReportContentResponse.model_validate_json(view.content) if view.content else None,
         texts=ReportTextsResponse.model_validate_json(view.texts) if view.texts else None,
+        trial=trial_results.to_response(view.trial) if view.trial else None,
     )

@@ -11,6 +11,7 @@ from cupel_core.contract.common import RequestModel, ResponseModel, Time, exampl
 from cupel_core.contract.estimates import EstimateIntervalResponse
 from cupel_core.contract.fields import ModelId
 from cupel_core.contract.runs import FailureResponse
+from cupel_core.contract.trials import TrialResponse
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
@@ -21,7 +22,9 @@ ConversationId = Annotated[str, Field(description="Id of the transcript, and of 
 class RoleCostResponse(ResponseModel):
     """Calls of one kind."""
 
-    role: Annotated[Literal["target", "judge", "persona", "summary"], Field(description="What models were called for")]
+    role: Annotated[
+        Literal["target", "judge", "persona", "summary", "operation"], Field(description="What models were called for")
+    ]
     calls: Annotated[int, Field(description="Number of calls")]
     usd: Annotated[float | None, Field(description="Null if a price is unknown")]
     priced_usd: Annotated[float, Field(description="The part of it whose price is known")]
@@ -253,6 +256,9 @@ class ReportResponse(ResponseModel):
         ReportTextsResponse | None,
         Field(description="Null until it is completed, in lists, and once a conversation of the run was deleted"),
     ]
+    trial: Annotated[
+        TrialResponse | None, Field(description="Of its revised prompt; null if there is none, and in lists")
+    ] = None
 
 
 class ReportList(ResponseModel):

@@ -13,6 +13,7 @@ from cupel_core.contract.reports import (
     ReportResponse,
     ReportSummaryResponse,
 )
+from cupel_core.contract.trials import TrialResponse
 
 NONE = "–"
 
@@ -51,6 +52,20 @@ def summary_note(summary: ReportSummaryResponse) -> str:
     dropped = f"; {summary.dropped_quotes} quotations that occur in none were dropped" if summary.dropped_quotes else ""
     read = len(summary.shown_conversation_ids)
     return f"Written by {summary.model}, which has read {read} conversations{dropped}. Its quotations were checked."
+
+
+def trial_lines(trial: TrialResponse) -> list[str]:
+    """What it found, how, and what limits that."""
+    size = f"{trial.scenarios:,} scenarios" if trial.scenarios != 1 else "1 scenario"
+    how = (
+        f"Both prompts were run anew on {size}, with {trial.repeats} conversations each per target and persona: "
+        f"runs {trial.original_run_id} (original) and {trial.revised_run_id} (revised)."
+    )
+    if trial.result is None:
+        return [trial.failure or f"The trial is {trial.status}.", how]
+    tags = [f"{each.tag} {each.original} and {each.revised}" for each in trial.result.tags]
+    listed = [f"Failed conversations with the original and the revised prompt: {', '.join(tags)}."] if tags else []
+    return [trial.result.sentence, how, *listed, *trial.result.notes]
 
 
 def title_of(report: ReportResponse, content: ReportContentResponse) -> str:

@@ -16,7 +16,9 @@ from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.grading.report_summary import PROMPT_VERSION
 from cupel_core.messages import JobRequest, RunRef
 from cupel_core.paging import Entry, decode_index, encode_cursor
+from cupel_core.reports import trial_results
 from cupel_core.reports.scan import conversation, list_completed
+from cupel_core.reports.trial_results import TrialView
 from cupel_core.settings import settings
 from cupel_core.store import queues, reports, rescores, runs
 
@@ -38,6 +40,7 @@ class ReportView(NamedTuple):
     is_stale: bool
     content: bytes | None = None
     texts: bytes | None = None
+    trial: TrialView | None = None
 
 
 class RequestedReport(NamedTuple):
@@ -121,7 +124,7 @@ def _view(run: Run, record: ReportRecord, now: datetime) -> ReportView:
     if record.status is not JobStatus.COMPLETED:
         return ReportView(record, is_stale)
     texts = reports.find_texts(record) if record.shows_texts(now) else None
-    return ReportView(record, is_stale, reports.read_content(record), texts)
+    return ReportView(record, is_stale, reports.read_content(record), texts, trial_results.view(record))
 
 
 def _is_stale(run: Run, record: ReportRecord) -> bool:

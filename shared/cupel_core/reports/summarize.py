@@ -22,7 +22,7 @@ from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.token_counts import estimated_tokens
-from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Invalid
 from cupel_core.grading.grader import GraderError
 from cupel_core.grading.report_summary import SummaryMaterial, SummaryReply, summarize

@@ -3,21 +3,27 @@
 The texts are stored below the prefix of the run's conversations, so that they expire and are erased with them.
 """
 
+from collections.abc import Sequence
+
 from pynamodb.attributes import JSONAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.analysis.jobs import Job, JobStatus
 from cupel_core.domain.reports.records import ReportRecord
-from cupel_core.domain.runs.run import RunFailure
+from cupel_core.domain.reports.trials import Trial
+from cupel_core.domain.runs.run import Run, RunFailure
 from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
-from cupel_core.store import blobs, jobs, keys
+from cupel_core.store import blobs, jobs, keys, resources, runs
+from cupel_core.store.resources import Resource
 from cupel_core.store.table import Item, conditional_transaction, updated
 
 
 class ReportItem(Item):
     status = UnicodeAttribute()
     body = JSONAttribute()
+    trial = JSONAttribute(null=True)
+    """Of its revised prompt; a report has at most one."""
 
 
 def create(record: ReportRecord, job: Job) -> bool:
@@ -26,6 +32,21 @@ def create(record: ReportRecord, job: Job) -> bool:
     with conditional_transaction() as transaction:
         transaction.save(_to_item(record), condition=is_new_or_failed)
         jobs.add(transaction, job, replaces_failed=True)
+    return transaction.is_committed
+
+
+def create_trial(record: ReportRecord, trial: Trial, experiment: Resource, arms: Sequence[Run]) -> bool:
+    """Create the runs of a trial and their experiment in one transaction; False if the report is gone or has one."""
+    has_none = ReportItem.pk.exists() & ReportItem.trial.does_not_exist()
+    with conditional_transaction() as transaction:
+        item = ReportItem(keys.reports(_ref(record)), record.id)
+        transaction.update(item, actions=[ReportItem.trial.set(trial.to_json())], condition=has_none)
+        resources.add(transaction, record.workspace, experiment)
+        for run in arms:
+            runs.add(transaction, run, {"total": run.plan.total})
+    if transaction.is_committed:
+        for run in arms:
+            runs.request_callbacks(run)
     return transaction.is_committed
 
 
@@ -123,4 +144,5 @@ def _from_item(ref: RunRef, item: ReportItem) -> ReportRecord:
         completed_at=from_iso(completed) if completed else None,
         failure=RunFailure(failure["where"], failure["why"]) if failure else None,
         texts_expire_at=from_iso(expire) if expire else None,
+        trial=Trial.from_json(item.trial) if item.trial else None,
     )

@@ -38,6 +38,15 @@ class RoleModel(NamedTuple):
 TARGET = RoleModel(ModelRole.TARGET)
 
 
+class OperationCall(NamedTuple):
+    """A call that an operation makes in every turn."""
+
+    model: str
+    prompt_tokens: float
+    answer_limit: float | None = None
+    """Of its tokens."""
+
+
 @dataclass(frozen=True)
 class Calls:
     """Model calls, and the tokens of all of them together."""
@@ -87,6 +96,8 @@ class ExpectedConversation:
     """The same of images, which others see as a note."""
     pdf_tokens: float = 0.0
     """The same of PDFs, whose length is a guess."""
+    operations: tuple[OperationCall, ...] = ()
+    """Of the run's profile, in each turn."""
     max_tool_rounds: int = 0
     """Before an answer; 0 if calls of tools are only recorded."""
 
@@ -115,6 +126,11 @@ class ExpectedConversation:
         if self.summary_model is not None:
             read = _JUDGE_PROMPT_TOKENS + said
             calls[RoleModel(ModelRole.SUMMARY, self.summary_model)] = Calls(1.0, read, GRADE_TOKENS)
+        for operation in self.operations:
+            role = RoleModel(ModelRole.OPERATION, operation.model)
+            read = operation.prompt_tokens + (asked + answered) / turns
+            written = min(ANSWER_TOKENS * unknowns.output, operation.answer_limit or float("inf"))
+            calls[role] = calls.get(role, Calls()) + Calls(1.0, read, written) * turns
         return calls
 
     def _target_calls(self, turns: float, asked: float, unknowns: Unknowns) -> Calls:

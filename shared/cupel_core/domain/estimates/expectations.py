@@ -1,7 +1,7 @@
 """What is known of a run's conversations before they are held, from its scenarios and its configuration."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.estimates.conversations import ExpectedConversation
+from cupel_core.domain.estimates.conversations import ExpectedConversation, OperationCall
 from cupel_core.domain.estimates.file_tokens import FileFormulas, file_tokens
 from cupel_core.domain.estimates.grading_calls import grading_calls
 from cupel_core.domain.estimates.run_estimate import (
@@ -20,6 +20,7 @@ from cupel_core.domain.estimates.run_estimate import (
     ConversationSample,
     Price,
 )
+from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.runs.plan import Column, Plan
 from cupel_core.domain.scoring.assertion_rules import SELECT_BEST
 from cupel_core.domain.scoring.assertions import flatten
@@ -84,6 +85,7 @@ class RunTerms:
     """Of the run: so many answers to a case are there to choose the best of, in each repeat."""
     has_functions: bool = False
     """Whether functions of the caller execute calls of tools."""
+    profile: RunProfile | None = None
     finishing_only: bool = False
     """Whether of the judge's calls only those count that are made once every probe has an outcome."""
 
@@ -118,6 +120,7 @@ class RunTerms:
             image_tokens=files.images,
             pdf_tokens=files.pdfs,
             max_tool_rounds=request.max_tool_rounds if answers_calls else 0,
+            operations=() if self.profile is None or self.finishing_only else tuple(_operation_calls(self.profile)),
         )
 
     def _opening(self, scenario: Scenario, prompt: Prompt | None) -> tuple[Message, ...]:
@@ -127,6 +130,14 @@ class RunTerms:
             return opening_messages(self.content.system, scenario, labels, prompt)
         except MissingValue:
             return scenario.messages
+
+
+def _operation_calls(profile: RunProfile) -> Iterator[OperationCall]:
+    for steps in profile.plan.steps.values():
+        for call in filter(None, (step.params.call for step in steps)):
+            text = f"{call.system or ''}{call.prompt}"
+            limit = call.target.params.get("maxOutputTokens")
+            yield OperationCall(call.target.model, estimated_tokens(text) + PER_MESSAGE, limit)
 
 
 def run_assumptions(

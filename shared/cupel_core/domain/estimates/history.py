@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import exp, log1p, sqrt
-from operator import add
 from statistics import fmean, variance
 from typing import NamedTuple
 
@@ -24,7 +23,7 @@ MIN_CONVERSATIONS = 10
 _UPPER = 0.975
 
 
-class HeldConversation(NamedTuple):
+class PastConversation(NamedTuple):
     calls: int
     """Of the target."""
     input_tokens: int
@@ -43,7 +42,7 @@ class ColumnHistory:
     target_id: str
     probes: int
     """That the column has."""
-    held: Sequence[HeldConversation]
+    conversations: Sequence[PastConversation]
 
     def total(self, figures: Iterable[float]) -> EstimateInterval:
         """Of the column's probes, if each of the conversations held had this figure."""
@@ -69,9 +68,9 @@ def predicted_sum(figures: Sequence[float], count: int) -> EstimateInterval:
 
 def with_history(estimate: RunEstimate, columns: Sequence[ColumnHistory]) -> RunEstimate:
     """The estimate with the figures of conversations held before. Unchanged unless there are enough for each column."""
-    if not columns or any(len(column.held) < MIN_CONVERSATIONS for column in columns):
+    if not columns or any(len(column.conversations) < MIN_CONVERSATIONS for column in columns):
         return estimate
-    totals = _sum(column.total(each.total_usd for each in column.held) for column in columns)
+    totals = _sum(column.total(each.total_usd for each in column.conversations) for column in columns)
     return replace(
         estimate,
         usd=totals,
@@ -85,12 +84,12 @@ def _target(target: TargetEstimate, columns: Sequence[ColumnHistory]) -> TargetE
     own = [column for column in columns if column.target_id == target.target_id]
     calls = CallsEstimate(
         model=target.calls.model,
-        calls=_sum(column.total(each.calls for each in column.held) for column in own),
-        input_tokens=_sum(column.total(each.input_tokens for each in column.held) for column in own),
-        output_tokens=_sum(column.total(each.output_tokens for each in column.held) for column in own),
+        calls=_sum(column.total(each.calls for each in column.conversations) for column in own),
+        input_tokens=_sum(column.total(each.input_tokens for each in column.conversations) for column in own),
+        output_tokens=_sum(column.total(each.output_tokens for each in column.conversations) for column in own),
         usd=_role_usd(ModelRole.TARGET, own),
     )
-    samples = sum(len(column.held) for column in own)
+    samples = sum(len(column.conversations) for column in own)
     return replace(target, calls=calls, basis=Basis.HISTORY, samples=samples)
 
 
@@ -110,15 +109,9 @@ def _expected(grader: GraderEstimate) -> float:
 
 
 def _role_usd(role: ModelRole, columns: Sequence[ColumnHistory]) -> EstimateInterval:
-    return _sum(column.total(each.usd.get(role, 0.0) for each in column.held) for column in columns)
+    return _sum(column.total(each.usd.get(role, 0.0) for each in column.conversations) for column in columns)
 
 
 def _sum(intervals: Iterable[EstimateInterval]) -> EstimateInterval:
     """Columns answer the same scenarios, so their costs rise and fall together: bounds are added, not squares."""
-    return reduce(_added, intervals, EstimateInterval())
-
-
-def _added(first: EstimateInterval, second: EstimateInterval) -> EstimateInterval:
-    return EstimateInterval(
-        *map(add, (first.low, first.expected, first.high), (second.low, second.expected, second.high))
-    )
+    return reduce(EstimateInterval.with_same_error, intervals, EstimateInterval())

@@ -21,6 +21,10 @@ class EstimateInterval:
         above = hypot(self.high - self.expected, other.high - other.expected)
         return EstimateInterval(max(0.0, expected - below), expected, expected + above)
 
+    def with_same_error(self, other: Self) -> "EstimateInterval":
+        """Of two figures that are off together: bounds are added, not squares."""
+        return EstimateInterval(self.low + other.low, self.expected + other.expected, self.high + other.high)
+
 
 @dataclass(frozen=True)
 class Unknowns:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, partial
 
@@ -152,6 +152,34 @@ class RunEstimate:
     graders: tuple[GraderEstimate, ...] = ()
     unpriced: tuple[str, ...] = ()
     basis: Basis = Basis.DEFAULT
+
+
+def estimate_together(first: RunEstimate, second: RunEstimate) -> RunEstimate:
+    """Of two runs with the same targets and graders, one of which answers about what the other does."""
+    targets = zip(first.targets, second.targets, strict=True)
+    graders = zip(first.graders, second.graders, strict=True)
+    return RunEstimate(
+        probes=first.probes + second.probes,
+        usd=first.usd.with_same_error(second.usd),
+        seconds=first.seconds.with_same_error(second.seconds),
+        targets=tuple(
+            replace(one, probes=one.probes + other.probes, calls=_calls_together(one.calls, other.calls))
+            for one, other in targets
+        ),
+        graders=tuple(replace(one, calls=_calls_together(one.calls, other.calls)) for one, other in graders),
+        unpriced=first.unpriced,
+        basis=first.basis,
+    )
+
+
+def _calls_together(first: CallsEstimate, second: CallsEstimate) -> CallsEstimate:
+    return CallsEstimate(
+        model=first.model,
+        calls=first.calls.with_same_error(second.calls),
+        input_tokens=first.input_tokens.with_same_error(second.input_tokens),
+        output_tokens=first.output_tokens.with_same_error(second.output_tokens),
+        usd=first.usd.with_same_error(second.usd) if first.usd and second.usd else None,
+    )
 
 
 @dataclass(frozen=True)

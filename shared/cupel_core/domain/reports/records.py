@@ -8,6 +8,7 @@ from enum import StrEnum
 from hashlib import sha256
 
 from cupel_core.domain.analysis.jobs import JobStatus
+from cupel_core.domain.reports.trials import Trial
 from cupel_core.domain.runs.run import RunFailure
 
 ALGORITHM = "report-1"
@@ -55,6 +56,8 @@ class ReportRecord:
     failure: RunFailure | None = None
     texts_expire_at: datetime | None = None
     """When the first of the quoted conversations expires; from then on no text of the report is shown."""
+    trial: Trial | None = None
+    """Of its revised system prompt."""
 
     @property
     def job_id(self) -> str:

@@ -1,0 +1,209 @@
+"""Trials of a revised system prompt: how large one has to be, and what its comparison says.
+
+Both arms are run anew on the same scenarios: conversations that were chosen because they failed improve by themselves
+when they are repeated.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from math import ceil, sqrt
+from random import Random
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from cupel_core.domain.analysis.distributions import normal_quantile
+from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
+from cupel_core.domain.analysis.metrics import Trials
+from cupel_core.domain.analysis.paired import POWER, mcnemar_mid_p, minimum_detectable_effect
+from cupel_core.domain.analysis.power import DifferenceVariance, scenarios_for
+from cupel_core.domain.analysis.verdicts import ComparisonVerdict
+
+DIFFERENCE = 0.10
+"""Of the pass rates, that a trial is made large enough to find."""
+ALPHA = 0.05
+ARMS = 2
+MAX_REPEATS = 100
+
+
+class TrialVerdict(StrEnum):
+    HELPS = "helps"
+    HURTS = "hurts"
+    NOT_SHOWN = "not_shown"
+
+
+@dataclass(frozen=True)
+class TrialRequest:
+    """None for what Cupel chooses."""
+
+    scenarios: int | None = None
+    repeats: int | None = None
+    max_budget_usd: float | None = None
+    """Of both arms together; no limit if None."""
+    allow_unpriced: bool = False
+    confirmed_usd: float | None = None
+
+
+class TrialMaterial(NamedTuple):
+    """What a trial can be made of."""
+
+    scenarios: int
+    """That there are."""
+    answers: float
+    """Of an arm to a scenario per repeat: its personas times the columns."""
+    noise: float
+    """Variance of whether a single conversation about a scenario passes."""
+
+    def differences(self) -> DifferenceVariance:
+        """Of an arm's scenarios. How much the effect differs between them is unknown before: as much as itself."""
+        return DifferenceVariance(DIFFERENCE**2, ARMS * self.noise / self.answers)
+
+
+class TrialSize(NamedTuple):
+    scenarios: int
+    repeats: int
+    detectable_difference: float
+    """Of pass rates, that is found with a chance of 80 %."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A trial as stored with its report."""
+
+    original_run_id: str
+    revised_run_id: str
+    experiment_id: str
+    scenarios: int
+    unseen_scenarios: int
+    """Of them, those of which the summarizer has read no conversation."""
+    repeats: int
+    detectable_difference: float
+    max_budget_usd: float | None
+    """Of both arms together."""
+    created_at: datetime
+
+    @property
+    def run_ids(self) -> tuple[str, str]:
+        return self.original_run_id, self.revised_run_id
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "created_at": self.created_at.isoformat()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Trial":
+        return cls(**{**data, "created_at": datetime.fromisoformat(data["created_at"])})
+
+
+def noise_of(scenarios: Iterable[Trials]) -> float:
+    """Mean variance of single results within a scenario; without repeats, that of all of them, which is larger."""
+    known = list(scenarios)
+    repeated = [each.variance for each in known if each.variance is not None]
+    if len(repeated) >= MIN_SCENARIOS:
+        return fmean(repeated)
+    passed, judged = sum(each.total for each in known), sum(each.n for each in known)
+    rate = (passed + 2) / (judged + 4)  # Agresti and Coull: few results of one kind do not make it 0.
+    return rate * (1 - rate)
+
+
+def trial_size(material: TrialMaterial, max_probes: int) -> TrialSize:
+    """The smallest trial that finds DIFFERENCE, with at most about so many probes per arm."""
+    per_scenario = max(1, int(max_probes / material.answers))
+    if material.scenarios == 1:
+        z = normal_quantile(1 - ALPHA / 2) + normal_quantile(POWER)
+        needed = ceil(z**2 * ARMS * material.noise / material.answers / DIFFERENCE**2)
+        return sized(material, 1, max(MIN_SCENARIOS, min(needed, per_scenario, MAX_REPEATS)))
+    scenarios, repeats = _needed(material)
+    if scenarios * repeats > per_scenario:
+        scenarios = max(MIN_SCENARIOS, min(material.scenarios, per_scenario))
+        repeats = max(1, per_scenario // scenarios)
+    return sized(material, scenarios, repeats)
+
+
+def _needed(material: TrialMaterial) -> tuple[int, int]:
+    """With as few repeats as possible: another scenario says more than another repeat."""
+    differences = material.differences()
+    for repeats in range(1, MAX_REPEATS + 1):
+        scenarios = scenarios_for(DIFFERENCE, sqrt(differences.of_difference(repeats)), ALPHA, 1)
+        if scenarios is not None and scenarios <= material.scenarios:
+            return scenarios, repeats
+    return material.scenarios, MAX_REPEATS
+
+
+def sized(material: TrialMaterial, scenarios: int, repeats: int) -> TrialSize:
+    """A trial of this size, and what it can find."""
+    if scenarios == 1:
+        z = normal_quantile(1 - ALPHA / 2) + normal_quantile(POWER)
+        found = z * sqrt(ARMS * material.noise / (material.answers * repeats))
+    else:
+        spread = sqrt(material.differences().of_difference(repeats))
+        found = minimum_detectable_effect(spread / sqrt(scenarios), scenarios, ALPHA)
+    return TrialSize(scenarios, repeats, min(1.0, found))
+
+
+def choose_scenarios(groups: Sequence[Sequence[int]], count: int, seed: int) -> list[int]:
+    """So many positions at random, ascending: from the first group as long as it has any, then from the next."""
+    rng, chosen = Random(seed), list[int]()  # noqa: S311 - a sample
+    for group in groups:
+        chosen += rng.sample(group, min(len(group), count - len(chosen)))
+    return sorted(chosen)
+
+
+class TestedDifference(NamedTuple):
+    p: float | None
+    verdict: ComparisonVerdict
+
+
+def sign_tested(p: float | None, verdict: ComparisonVerdict, increased: int, decreased: int) -> TestedDifference:
+    """What a comparison says of its scenarios. If all of them differ by the same amount, it has no p, because their
+    spread is unknown, and a sign test decides."""
+    if p is not None or increased + decreased < MIN_SCENARIOS:
+        return TestedDifference(p, verdict)
+    p = mcnemar_mid_p(increased, decreased)
+    if p >= ALPHA:
+        return TestedDifference(p, ComparisonVerdict.INCONCLUSIVE)
+    return TestedDifference(p, ComparisonVerdict.HIGHER if increased > decreased else ComparisonVerdict.LOWER)
+
+
+class TrialResult(NamedTuple):
+    """Pass rates as shares; None where they are unknown."""
+
+    verdict: TrialVerdict
+    original_rate: float | None
+    revised_rate: float | None
+    difference: float | None
+    interval: Sequence[float] | None
+    p: float | None
+    detectable_difference: float
+    """That would have been found with a chance of 80 %."""
+
+    @property
+    def sentence(self) -> str:
+        claim = {
+            TrialVerdict.HELPS: "The revised prompt helps",
+            TrialVerdict.HURTS: "The revised prompt hurts",
+            TrialVerdict.NOT_SHOWN: "It is not shown that the revised prompt changes the pass rate",
+        }[self.verdict]
+        if self.original_rate is None or self.revised_rate is None or self.difference is None:
+            return f"{claim}: too few conversations have results on both sides."
+        interval = ""
+        if self.interval is not None:
+            interval = ", 95 % CI {:+.1f} to {:+.1f}".format(*(100 * bound for bound in self.interval))
+        figures = (
+            f"{self.revised_rate:.1%} passed instead of {self.original_rate:.1%} "
+            f"({100 * self.difference:+.1f} percentage points{interval})"
+        )
+        if self.verdict is not TrialVerdict.NOT_SHOWN:
+            return f"{claim}: {figures}."
+        found = f"a difference of {100 * self.detectable_difference:.0f} points would have been found in 80 % of trials"
+        return f"{claim}: {figures}; {found}."
+
+
+def verdict_of(overall: ComparisonVerdict | None, rows: Sequence[ComparisonVerdict]) -> TrialVerdict:
+    """`overall` is that of all targets together, None if they cannot be tested together; `rows` are theirs."""
+    verdicts = set(rows) if overall is None else {overall}
+    if ComparisonVerdict.HIGHER in verdicts and ComparisonVerdict.LOWER not in verdicts:
+        return TrialVerdict.HELPS
+    if ComparisonVerdict.LOWER in verdicts and ComparisonVerdict.HIGHER not in verdicts:
+        return TrialVerdict.HURTS
+    return TrialVerdict.NOT_SHOWN

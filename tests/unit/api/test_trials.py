@@ -1,0 +1,229 @@
+"""Trials of the revised prompt of a report, over HTTP."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cupel_core.analysis.experiments import compare_finished
+from cupel_core.clock import utc_now
+from cupel_core.contract.reports import ReportSummaryResponse, ReportTextsResponse
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.run import Action, Run
+from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.messages import RunRef
+from cupel_core.store import outbox, reports, run_items, runs, snapshots
+from tests.answered_runs import AnsweredRun
+from tests.started_runs import NOW
+from tests.unit.api.client import Client
+from tests.unit.api.test_reports import carry_out
+
+ORIGINAL, REVISED = "Be brief.", "Be brief. Name the limit of 30 days."
+SCENARIOS = 24
+SHOWN = range(0, 4 * 8, 4)
+"""Of eight scenarios, which have four probes each."""
+PRICES = [{"model": None, "inputUsdPerMillion": 100, "outputUsdPerMillion": 100}]
+
+
+def scored(passes: Callable[[int], bool]) -> Callable[[int], Scoring]:
+    def score(index: int) -> Scoring:
+        passed = passes(index)
+        result = AssertionResult("contains", passed, float(passed), "because", tag=None if passed else "LIMIT")
+        return build_scoring(None, None, (result,))
+
+    return score
+
+
+def answered(scoring: Callable[[int], Scoring], scenarios: int = SCENARIOS, **changes: Any) -> AnsweredRun:
+    cases = tuple(Scenario("", f"case {n}", (Message(MessageRole.USER, f"? {n}"),)) for n in range(scenarios))
+    fields = {"models": ("sim/steady",), "repeats": 4, "content": Content(system=ORIGINAL), **changes}
+    return AnsweredRun(cases, scoring=scoring, workspace="acme", **fields)
+
+
+def summary(run: Run, **changes: Any) -> ReportSummaryResponse:
+    fields = {
+        "model": "sim/judge",
+        "calls": 1,
+        "cost_usd": 0.0,
+        "error": None,
+        "text": "It forgets the limit.",
+        **{kind: [] for kind in ("failure_modes", "hallucinations", "goal_failures", "inconsistencies")},
+        "dropped_quotes": 0,
+        "revised_prompt": REVISED,
+        "revised_prompt_issue": None,
+        "rationale": "r",
+        "diff": "d",
+        "shown_conversation_ids": [f"{run.id}-{index}" for index in SHOWN],
+    }
+    return ReportSummaryResponse.model_validate({**fields, **changes})
+
+
+def reported(client: Client, run: Run, **changes: Any) -> str:
+    """The path of a report with a revised prompt."""
+    run_items.to_item(replace(run, definition_name="Refunds")).save()
+    made = client.post(f"/v1/runs/{run.id}/reports", {"summarizerModel": None}).json()
+    carry_out()
+    record = reports.get(RunRef("acme", run.id), made["id"])
+    texts = ReportTextsResponse(summary=summary(run, **changes), excerpts=[])
+    reports.save_texts(record, texts.model_dump_json().encode())
+    return f"/v1/runs/{run.id}/reports/{made['id']}"
+
+
+@pytest.fixture
+def report(client: Client) -> str:
+    return reported(client, answered(scored(lambda index: index % 4 > 1)).completed())
+
+
+def started(client: Client, report: str, **body: Any) -> dict[str, Any]:
+    answer = client.post(f"{report}/trial", body)
+    assert answer.status == 201, answer.text
+    trial: dict[str, Any] = answer.json()
+    return trial
+
+
+def complete(trial: dict[str, Any], original: Callable[[int], bool], revised: Callable[[int], bool]) -> None:
+    """What workers, the finishing workflow and the worker of jobs do."""
+    for name, passes in (("originalRunId", original), ("revisedRunId", revised)):
+        ref, outcomes = RunRef("acme", trial[name]), answered(scored(passes))
+        outcomes._record(runs.transition(ref, Action.START, NOW))
+        outcomes._summarize(runs.get(ref))
+        runs.transition(ref, Action.COMPLETE, NOW, completed_at=NOW)
+        compare_finished(ref, NOW)
+    carry_out()
+
+
+def test_both_prompts_are_run_anew_on_the_same_scenarios(client: Client, report: str) -> None:
+    trial = started(client, report)
+    original, revised = (runs.get(RunRef("acme", trial[name])) for name in ("originalRunId", "revisedRunId"))
+    first, second = snapshots.get(original.snapshot_key), snapshots.get(revised.snapshot_key)
+    assert (first.definition["system"], second.definition["system"]) == (ORIGINAL, REVISED)
+    assert first.scenario_positions == second.scenario_positions
+    assert len(first.scenario_positions) == trial["scenarios"]
+    assert (original.plan, original.priority) == (revised.plan, revised.priority)
+    experiment = client.get(f"/v1/experiments/{trial['experimentId']}").json()
+    assert experiment["baselineRunId"] == original.id
+    assert {original.experiment_id, revised.experiment_id} == {trial["experimentId"]}
+    dispatched = {request.run.run_id for request in outbox.list_untouched_since(utc_now() + timedelta(days=1))}
+    assert {original.id, revised.id} <= dispatched
+
+
+def test_scenarios_that_the_summarizer_has_not_read_are_taken_first(client: Client, report: str) -> None:
+    trial = started(client, report, scenarios=16)
+    chosen = snapshots.get(runs.get(RunRef("acme", trial["revisedRunId"])).snapshot_key).scenario_positions
+    assert chosen == tuple(range(8, SCENARIOS))
+    assert trial["unseenScenarios"] == 16
+
+
+def test_scenarios_outside_of_the_runs_sample_come_before_its_own(client: Client) -> None:
+    run = answered(scored(lambda index: index % 4 > 1), scenarios=48, sample_percentage=50).completed()
+    trial = started(client, reported(client, run), scenarios=24, repeats=1)
+    chosen = snapshots.get(runs.get(RunRef("acme", trial["revisedRunId"])).snapshot_key).scenario_positions
+    assert not set(chosen) & set(snapshots.get(run.snapshot_key).scenario_positions)
+
+
+def test_a_report_has_one_trial(client: Client, report: str) -> None:
+    first = started(client, report)
+    again = client.post(f"{report}/trial")
+    assert (again.status, again.json()) == (200, first)
+    assert len(client.get("/v1/runs").json()["items"]) == 3
+
+
+def test_an_estimate_says_what_is_started_and_writes_nothing(client: Client, report: str) -> None:
+    planned = client.post(f"{report}/trial/estimate").json()
+    assert len(client.get("/v1/runs").json()["items"]) == 1
+    trial = started(client, report)
+    assert {name: trial[name] for name in planned if name != "estimate"} == {
+        name: value for name, value in planned.items() if name != "estimate"
+    }
+    assert planned["estimate"]["jobCount"] == 2 * planned["scenarios"] * planned["repeats"]
+    assert planned["estimate"]["jobCount"] <= SCENARIOS * 4
+
+
+def test_a_better_prompt_is_shown_to_help(client: Client, report: str) -> None:
+    trial = started(client, report, scenarios=20, repeats=4)
+    assert trial["status"] == "RUNNING"
+    complete(trial, lambda index: index % 4 > 1, lambda index: index % 4 > 0)
+    result = client.get(f"{report}/trial").json()["result"]
+    assert (result["verdict"], result["originalRate"], result["revisedRate"]) == ("helps", 0.5, 0.75)
+    assert result["tags"] == [{"tag": "LIMIT", "original": 40, "revised": 20}]
+    assert any("is also the judge" in note for note in result["notes"]) is False
+    for form in ("md", "html"):
+        text = client.get(f"{report.partition('/reports')[0]}/report", query={"format": form}).text
+        assert "The revised prompt helps" in text.replace("\\", "")
+
+
+def test_an_equal_prompt_is_not_shown_to_help(client: Client, report: str) -> None:
+    trial = started(client, report, scenarios=20, repeats=4)
+    complete(trial, lambda index: index % 4 > 1, lambda index: (index + index // 4) % 4 > 1)
+    answer = client.get(f"{report}/trial").json()
+    assert (answer["status"], answer["result"]["verdict"]) == ("COMPLETED", "not_shown")
+
+
+def test_a_worse_prompt_is_shown_to_hurt(client: Client, report: str) -> None:
+    trial = started(client, report, scenarios=20, repeats=4)
+    complete(trial, lambda index: index % 4 > 0, lambda index: index % 4 > 1 + (index // 4) % 2)
+    assert client.get(f"{report}/trial").json()["result"]["verdict"] == "hurts"
+
+
+def test_a_cancelled_arm_ends_the_trial(client: Client, report: str) -> None:
+    trial = started(client, report)
+    client.post(f"/v1/runs/{trial['revisedRunId']}/cancel")
+    answer = client.get(f"{report}/trial").json()
+    assert (answer["status"], answer["failure"]) == ("FAILED", f"the run {trial['revisedRunId']} is CANCELLED")
+
+
+def test_the_budget_is_that_of_both_arms(client: Client, report: str) -> None:
+    client.put("/v1/providers/sim", {"prices": PRICES})
+    refused = client.post(f"{report}/trial", {"maxBudgetUsd": 0.01, "scenarios": 20})
+    assert (refused.status, refused.json()["type"]) == (409, "urn:cupel:problem:confirmation-required")
+    assert len(client.get("/v1/runs").json()["items"]) == 1
+    assert client.get(f"{report}/trial").status == 404
+    agreed = refused.json()["estimate"]["usd"]["expected"]
+    trial = started(client, report, maxBudgetUsd=0.01, scenarios=20, confirmedUsd=agreed)
+    budgets = [runs.get(RunRef("acme", trial[name])).budget for name in ("originalRunId", "revisedRunId")]
+    assert sum(budget.max_usd for budget in budgets if budget) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [({"revised_prompt_issue": "it is the same as before"}, "it is the same"), ({"error": "no answer"}, "no answer")],
+)
+def test_without_a_revised_prompt_there_is_nothing_to_try(client: Client, changes: dict[str, str], why: str) -> None:
+    run = answered(scored(lambda _: True)).completed()
+    refused = client.post(f"{reported(client, run, **changes)}/trial")
+    assert (refused.status, why in refused.json()["detail"]) == (409, True)
+
+
+def test_a_run_that_was_not_judged_cannot_be_compared(client: Client) -> None:
+    run = answered(lambda _: build_scoring(None, None, ())).completed()
+    refused = client.post(f"{reported(client, run)}/trial")
+    assert (refused.status, "judged" in refused.json()["detail"]) == (409, True)
+
+
+def test_too_few_scenarios_are_refused(client: Client) -> None:
+    report = reported(client, answered(scored(lambda index: index % 2 > 0), scenarios=3, repeats=12).completed())
+    refused = client.post(f"{report}/trial")
+    assert (refused.status, "at least 5" in refused.json()["detail"]) == (409, True)
+
+
+def test_a_single_scenario_is_repeated(client: Client) -> None:
+    report = reported(client, answered(scored(lambda index: index % 2 > 0), scenarios=1, repeats=40).completed())
+    trial = started(client, report)
+    assert (trial["scenarios"], trial["repeats"]) == (1, 20)
+
+
+@pytest.mark.parametrize("field", ["scenarios", "repeats"])
+def test_an_impossible_size_is_named(client: Client, report: str, field: str) -> None:
+    refused = client.post(f"{report}/trial", {field: 1_000})
+    assert (refused.status, refused.fields()) == (422, [field])
+
+
+def test_a_trial_of_another_workspace_is_not_found(client: Client, report: str, stranger: str) -> None:
+    started(client, report)
+    for call in (client.get, client.post):
+        assert call(f"{report}/trial", token=stranger).status == 404
