@@ -124,7 +124,7 @@ def _write_run(definition_id: str, probes: int) -> str:
 
     workspace = _WORKSPACE
     spec = RunSpec(definition_id, plain_targets(*MODELS), repeats=probes // 10_000)
-    run, snapshot = build_run(workspace, spec, utc_now())
+    run, snapshot, _ = build_run(workspace, spec, utc_now())
     snapshots.save(run.snapshot_key, snapshot)
     ref = RunRef(workspace, run.id)
     runs.create(run, {"total": run.plan.total})

@@ -6,10 +6,12 @@ from rich.table import Table
 
 from cupel.json_types import Json
 from cupel.markup import escape
+from cupel.render import format_cost
 from cupel.render_analysis import STALE, labeled
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
 from cupel_core.domain.analysis.insight_texts import format_p
+from cupel_core.domain.analysis.narratives import UNAVAILABLE
 
 _MAX_COORDINATES = 10
 _MAX_SCENARIOS = 3
@@ -27,6 +29,7 @@ def deep_analysis_lines(analysis: Json, names: Sequence[str]) -> Iterator[str]:
     if figures is None:
         return
     yield labeled("in short", figures["narrative"]["headline"])
+    yield from _narrative(figures["narrative"])
     yield from _components(figures["components"], names)
     yield from _outliers(figures, names)
     yield from _equality(figures["effects"])
@@ -50,6 +53,21 @@ _PARTS = {
     "interactions": "interactions of dimensions",
     "variance": "shares of variance",
 }
+
+
+def _narrative(narrative: Json) -> Iterator[str]:
+    """What a model wrote; the findings of rules say the same as the lines below."""
+    if narrative["model"] is None:
+        return
+    if narrative["error"] is not None:
+        yield labeled("caution", f"{narrative['model']} wrote no narrative: {narrative['error']}")
+    else:
+        for finding in narrative["findings"]:
+            if finding["text"] != UNAVAILABLE:
+                yield labeled("finding", finding["text"])
+    cost = narrative["costUsd"]
+    charged = "" if cost is None else f", {format_cost(cost)}"
+    yield labeled("written by", f"{narrative['model']} ({narrative['calls']:,} calls{charged})")
 
 
 def slopes_table(figures: Json, names: Sequence[str]) -> Table | None:

@@ -37,6 +37,9 @@ def analyze(
         Path | None, typer.Option("--plots", help="Folder for figures as SVG and PNG, also of the deep analysis.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Compute it again although nothing has changed.")] = False,
+    no_narrative: Annotated[
+        bool, typer.Option("--no-narrative", help="Let no model write about the figures of a deep analysis.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Analyze a run: agreement, outliers, dimensions, contested scenarios; --deep in more detail."""
@@ -45,9 +48,10 @@ def analyze(
         check_plots()
     with session.connect() as client:
         if deep:
-            _print_deeply(session, client, _analyze_deeply(session, client, run_id, force=force), as_json=as_json)
+            analysis = _analyze_deeply(session, client, run_id, force=force, narrative=not no_narrative)
+            _print_deeply(session, client, analysis, as_json=as_json)
         else:
-            analysis = _analyze(session, client, run_id, force=force)
+            analysis = current_analysis(session, client, run_id, force=force)
             _print_basic(session, client, analysis, scenarios, model, as_json=as_json)
         if plots is not None:
             _draw(session, client, run_id, plots)
@@ -55,12 +59,12 @@ def analyze(
 
 def _draw(session: Session, client: "Client", run_id: str, folder: Path) -> None:
     """Figures of both analyses, which are computed unless they are current."""
-    basic = _analyze(session, client, run_id, force=False)
-    deep = _analyze_deeply(session, client, run_id, force=False)
+    basic = current_analysis(session, client, run_id)
+    deep = _analyze_deeply(session, client, run_id, force=False, narrative=False)
     write_plots(session, basic, deep, _column_names(client, basic), folder)
 
 
-def _analyze(session: Session, client: "Client", run_id: str, *, force: bool) -> Json:
+def current_analysis(session: Session, client: "Client", run_id: str, *, force: bool = False) -> Json:
     """Waits for the analysis of a large run."""
     requested = client.analyze_run(run_id, force=force)
     with session.err.status("counting outcomes"):
@@ -72,8 +76,8 @@ def _analyze(session: Session, client: "Client", run_id: str, *, force: bool) ->
     raise TimeoutError(f"the analysis of {run_id} takes longer; cupel analyze shows it later")
 
 
-def _analyze_deeply(session: Session, client: "Client", run_id: str, *, force: bool) -> Json:
-    requested = client.analyze_run(run_id, kind="deep", force=force)
+def _analyze_deeply(session: Session, client: "Client", run_id: str, *, force: bool, narrative: bool) -> Json:
+    requested = client.analyze_run(run_id, kind="deep", force=force, narrative=narrative)
     if requested["jobId"] is not None:
         wait_for_job(session, client, requested["jobId"], "deep analysis")
     return client.get_deep_analysis(run_id)

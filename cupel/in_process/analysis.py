@@ -11,7 +11,7 @@ from cupel_core.domain.analysis.basic import AnalysisInput, analyze
 from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.analysis.counts import RunCounts, count, scenario_cases
 from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow, cell_matrix, dimension_names
-from cupel_core.domain.analysis.narrating import narrate
+from cupel_core.domain.analysis.narrating import material_of, narrate
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.plan import Plan
 
@@ -25,18 +25,8 @@ def analysis_of(evaluation: "Evaluation") -> Json:
     from cupel_core.contract.analysis import AnalysisFigures
 
     counts, matrix = _counted(evaluation)
-    columns, content = evaluation.columns, evaluation.content
-    figures = analyze(
-        AnalysisInput(
-            matrix=matrix,
-            totals=[counts.totals.column(number) for number in range(len(columns))],
-            names=tuple(column.name for column in columns),
-            probes=counts.plan.total,
-            has_decision_rule=content.decision is not None,
-            favors=content.decision.favors if content.decision else {},
-            sample=evaluation.sample,
-        )
-    )
+    columns = evaluation.columns
+    figures = analyze(AnalysisInput.of(counts, matrix, columns, evaluation.content, evaluation.sample))
     document: Json = json.loads(AnalysisFigures.of(figures, columns).to_json())
     return document
 
@@ -51,7 +41,7 @@ def deep_analysis_of(evaluation: "Evaluation") -> Json:
     counts, matrix = _counted(evaluation)
     seed = int.from_bytes(sha256(counts.totals.cells.tobytes()).digest()[:8])
     figures = analyze_deeply(DeepInput(matrix, seed), _ignore_stage)
-    narrative = narrate(figures, matrix, tuple(column.name for column in evaluation.columns))
+    narrative = narrate(material_of(figures, matrix, tuple(column.name for column in evaluation.columns)))
     document: Json = json.loads(DeepAnalysisFigures.of(figures, evaluation.columns, narrative).to_json())
     return document
 

@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cupel_core import sqs_batch
-from cupel_core.analysis import jobs
+from cupel_core.analysis import deep_analysis, jobs
 from cupel_core.analysis.jobs import Computation
 from cupel_core.domain.analysis.jobs import JobKind
 from cupel_core.messages import JobRequest
@@ -25,8 +25,10 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
 
     seconds_left = time_left(context)
     report = partial(compute.compute, seconds_left=seconds_left)
+    deep = jobs.COMPUTATIONS[JobKind.DEEP_ANALYSIS]
     computations: jobs.Computations = {
         **jobs.COMPUTATIONS,
+        JobKind.DEEP_ANALYSIS: deep._replace(compute=partial(deep_analysis.compute, seconds_left=seconds_left)),
         JobKind.REPORT: Computation(report, compute.fail, compute.STAGES),
     }
 

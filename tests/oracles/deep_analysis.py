@@ -19,6 +19,13 @@ from sklearn.ensemble._iforest import _average_path_length
 from sklearn.preprocessing import StandardScaler
 from statsmodels.stats.outliers_influence import variance_inflation_factor
 
+NORRIS = """0.1 0.2, 338.8 337.4, 118.1 118.2, 888.0 884.6, 9.2 10.1, 228.1 226.5, 668.5 666.3, 998.5 996.3,
+449.1 448.6, 778.9 777.0, 559.2 558.2, 0.3 0.4, 0.1 0.6, 778.1 775.5, 668.8 666.9, 339.3 338.0, 448.9 447.5,
+10.8 11.6, 557.7 556.0, 228.3 228.1, 998.0 995.8, 888.8 887.6, 119.6 120.2, 0.3 0.3, 0.6 0.3, 557.6 556.8,
+339.3 339.1, 888.0 887.2, 998.5 999.0, 778.9 779.0, 10.2 11.1, 117.6 118.3, 228.9 229.2, 668.4 669.1, 449.2 448.9,
+0.2 0.5"""
+"""Ozone, as measured by two instruments: y, x."""
+
 
 def component_cases() -> list[dict[str, Any]]:
     cases = []
@@ -175,6 +182,20 @@ def longley() -> dict[str, Any]:
     }
 
 
+def norris() -> dict[str, Any]:
+    """NIST's certified values: https://www.itl.nist.gov/div898/strd/lls/data/Norris.shtml."""
+    return {
+        "x": [float(pair.split()[1]) for pair in NORRIS.split(",")],
+        "y": [float(pair.split()[0]) for pair in NORRIS.split(",")],
+        "certified": {
+            "intercept": -0.262323073774029,
+            "slope": 1.00211681802045,
+            "residualSquares": 26.6173985294224,
+            "rSquared": 0.999993745883712,
+        },
+    }
+
+
 def inflation_case() -> dict[str, Any]:
     drawn = np.random.default_rng(3)
     scores = drawn.integers(1, 6, (50, 3)).astype(float)
@@ -193,6 +214,7 @@ if __name__ == "__main__":
         "forest": forest_case(),
         "regressions": regression_cases(),
         "longley": longley(),
+        "norris": norris(),
         "inflation": inflation_case(),
     }
     Path(__file__).with_name("deep_analysis.json").write_text(json.dumps(found, separators=(",", ":")) + "\n")

@@ -83,7 +83,9 @@ def analyze_run(run_id: str, body: Annotated[AnalyzeRun, Body()] = AnalyzeRun())
 
 
 def _analyze_deeply(run_id: str, body: AnalyzeRun) -> Response[AnalysisSummaryResponse]:
-    found, job = deep_requests.request(router.workspace, run_id, body.rescore_id, utc_now(), force=body.force)
+    found, job = deep_requests.request(
+        router.workspace, run_id, body.rescore_id, utc_now(), force=body.force, narrative=body.narrative
+    )
     return _accepted(run_id, body, job) if found is None else _existing(found)
 
 

@@ -63,19 +63,8 @@ def record_failure(inputs: CountedInputs, where: str, why: str, now: datetime) -
 def analyze_counts(run: Run, counts: RunCounts) -> BasicAnalysis:
     """The figures of a run from its counts."""
     content = Content.from_json(snapshots.get(run.snapshot_key).definition)
-    columns = run.plan.columns
     matrix = read_matrix(run, counts, content)
-    return analyze(
-        AnalysisInput(
-            matrix=matrix,
-            totals=[counts.totals.column(number) for number in range(len(columns))],
-            names=tuple(column.name for column in columns),
-            probes=run.plan.total,
-            has_decision_rule=content.decision is not None,
-            favors=content.decision.favors if content.decision else {},
-            sample=read_sample(run),
-        )
-    )
+    return analyze(AnalysisInput.of(counts, matrix, run.plan.columns, content, read_sample(run)))
 
 
 def read_rows(run: Run, counts: RunCounts) -> list[ScenarioRow]:

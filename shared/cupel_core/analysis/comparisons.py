@@ -11,7 +11,7 @@ from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
 from cupel_core.domain.runs.run import TERMINAL, Run
 from cupel_core.errors import ClientError, Conflict, FieldError, Invalid, NotFound
 from cupel_core.messages import JobRequest, RunRef
-from cupel_core.paging import Entry, Page, decode_index, encode_cursor
+from cupel_core.paging import Entry, decode_index, encode_cursor
 from cupel_core.settings import settings
 from cupel_core.store import comparisons, jobs, queues, runs
 
@@ -57,6 +57,8 @@ def request(workspace: str, spec: ComparisonSpec, now: datetime) -> RequestedCom
 def _check(workspace: str, spec: ComparisonSpec) -> tuple[LoadedSide, LoadedSide]:
     before, after = (_load(workspace, spec, side) for side in ("baseline", "comparison"))
     _check_columns(spec, before, after)
+    if issue := spec.options.margin_issue:
+        raise Invalid.field("margin", issue)
     check_matchable(before, after)
     return before, after
 
@@ -84,21 +86,6 @@ def get(workspace: str, comparison_id_: str) -> ComparisonView:
     figures = comparisons.get_figures(workspace, comparison.id) if is_completed else None
     is_stale = is_completed and _revisions(comparison.spec, compared) != comparison.revisions
     return ComparisonView(comparison, jobs.find(comparison.workspace, comparison.job_id), figures, is_stale)
-
-
-def list_comparisons(
-    workspace: str, *, run_id: str | None, experiment_id: str | None, limit: int, cursor: str | None
-) -> Page[ComparisonRecord]:
-    """Newest first; without those of deleted runs."""
-    page = comparisons.list_comparisons(
-        workspace, run_id=run_id, experiment_id=experiment_id, limit=limit, cursor=cursor
-    )
-    run_ids = dict.fromkeys(run_id for each in page.items for run_id in each.spec.run_ids)
-    known = {run_id for run_id in run_ids if runs.find(RunRef(workspace, run_id)) is not None}
-    kept = [number for number, each in enumerate(page.items) if known.issuperset(each.spec.run_ids)]
-    return Page(
-        tuple(page.items[number] for number in kept), page.next_cursor, tuple(page.cursors[number] for number in kept)
-    )
 
 
 def delete(workspace: str, comparison_id_: str) -> None:

@@ -1,19 +1,22 @@
 """The job that computes the deep analysis of a run, from the same counts as the basic one."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from cupel_core.analysis.basic import read_matrix
 from cupel_core.analysis.deep.analyze import DeepInput, analyze
+from cupel_core.analysis.narration import narrative_by
 from cupel_core.analysis.tabulate import CountedInputs, counted_inputs, read_hashed_counts
 from cupel_core.clock import utc_now
 from cupel_core.contract.deep_analysis import DeepAnalysisFigures
 from cupel_core.domain.analysis.deep import ALGORITHM_VERSION
 from cupel_core.domain.analysis.jobs import Job
-from cupel_core.domain.analysis.narrating import narrate
+from cupel_core.domain.analysis.narrating import material_of, narrate
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus
 from cupel_core.domain.runs.run import TERMINAL, RunEventType, RunFailure
 from cupel_core.errors import Conflict
 from cupel_core.messages import RunRef
+from cupel_core.providers.completion import Attempt, complete
 from cupel_core.store import analyses, runs
 
 STAGES = ("reading", "components", "outliers", "effects", "narrative", "storing")
@@ -21,10 +24,20 @@ _SEED_DIGITS = 16
 """Of the inputs' hash: 8 bytes."""
 
 
-def compute(job: Job, note_stage: Callable[[str], None]) -> None:
+_SECONDS = 900.0
+"""Of a worker, unless it says otherwise."""
+
+
+def compute(
+    job: Job,
+    note_stage: Callable[[str], None],
+    seconds_left: Callable[[], float] = lambda: _SECONDS,
+    attempt: Attempt = complete,
+) -> None:
     """Raises NotFound if the run was deleted, and Conflict if it has been resumed since.
 
-    Repeating it computes and stores the same, as long as the run has the same outcomes.
+    Repeating it computes and stores the same, as long as the run has the same outcomes; a model that has written the
+    narrative is not asked again.
     """
     ref = RunRef(job.workspace, job.run_ids[0])
     stored = analyses.find(ref, _record(job, AnalysisStatus.COMPLETED, ""))
@@ -35,15 +48,22 @@ def compute(job: Job, note_stage: Callable[[str], None]) -> None:
     inputs = _final_inputs(ref, job.options["rescoreId"])
     counts, inputs_hash = read_hashed_counts(inputs)
     record = _record(job, AnalysisStatus.COMPLETED, inputs.revision, inputs_hash=inputs_hash)
-    document = None if job.options["force"] else _find_same(record)
-    if document is None:
+    narrator: str | None = job.options.get("narrator")
+    same = None if job.options["force"] else _find_same(record, narrator)
+    if same is not None:
+        document, record = analyses.read_document(same), replace(record, narrator=same.narrator)
+    else:
         matrix = read_matrix(inputs.run, counts)
         missing = inputs.run.plan.total - inputs.recorded
         seed = int(inputs_hash[:_SEED_DIGITS], 16)
         figures = analyze(DeepInput(matrix, seed, missing), note_stage)
         note_stage("narrative")
         columns = inputs.run.plan.columns
-        narrative = narrate(figures, matrix, tuple(column.name for column in columns))
+        material = material_of(figures, matrix, tuple(column.name for column in columns))
+        narrative = (
+            narrative_by(narrator, inputs.run, material, seconds_left, attempt) if narrator else narrate(material)
+        )
+        record = replace(record, narrator=None if narrative.error else narrative.model)
         document = DeepAnalysisFigures.of(figures, columns, narrative).to_json()
     note_stage("storing")
     runs.get(ref)  # Nothing is written of a run that was deleted meanwhile.
@@ -67,13 +87,12 @@ def _final_inputs(ref: RunRef, rescore_id: str | None) -> CountedInputs:
     return counted_inputs(run, rescore_id)
 
 
-def _find_same(record: AnalysisRecord) -> bytes | None:
-    """The figures of the newest analysis if it was computed from the same, such as before a correction that was
-    removed again."""
+def _find_same(record: AnalysisRecord, narrator: str | None) -> AnalysisRecord | None:
+    """The newest analysis if it was computed from the same, such as before a correction that was removed again."""
     newest = analyses.find_newest(RunRef(record.workspace, record.run_id), record.rescore_id, AnalysisKind.DEEP)
     if newest is None or newest.status is not AnalysisStatus.COMPLETED or not newest.has_same_figures(record):
         return None
-    return analyses.read_document(newest)
+    return newest if newest.has_narrative_by(narrator) else None
 
 
 def _announce(ref: RunRef, record: AnalysisRecord) -> None:

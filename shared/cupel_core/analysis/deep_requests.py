@@ -13,8 +13,11 @@ from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord
 from cupel_core.domain.runs.run import TERMINAL
 from cupel_core.errors import Conflict
 from cupel_core.messages import JobRequest, RunRef
+from cupel_core.resources.evaluation_settings import get_settings
 from cupel_core.settings import settings
 from cupel_core.store import analyses, jobs, queues, runs
+
+_SIMULATED = "sim/"
 
 
 class RequestedDeepAnalysis(NamedTuple):
@@ -25,9 +28,11 @@ class RequestedDeepAnalysis(NamedTuple):
 
 
 def request(
-    workspace: str, run_id: str, rescore_id: str | None, now: datetime, *, force: bool
+    workspace: str, run_id: str, rescore_id: str | None, now: datetime, *, force: bool, narrative: bool = True
 ) -> RequestedDeepAnalysis:
     """Queue a deep analysis of a run that has ended, unless nothing has changed since the last one.
+
+    Its narrative is written by the workspace's model for it, unless `narrative` is false.
 
     Raises NotFound for an unknown run or rescore, and Conflict while the run goes on, or if nothing completed.
     """
@@ -38,9 +43,10 @@ def request(
     if not inputs.recorded:
         raise Conflict("no probe of the run has an outcome")
     newest = analyses.find_newest(inputs.ref, rescore_id, AnalysisKind.DEEP)
-    if newest is not None and not force and is_current(newest, inputs):
+    narrator = _narrator(workspace) if narrative else None
+    if newest is not None and not force and is_current(newest, inputs) and newest.has_narrative_by(narrator):
         return RequestedDeepAnalysis(newest, None)
-    job = _job(inputs, newest, now, force=force)
+    job = _job(inputs, newest, narrator, now, force=force)
     if jobs.create(job):
         queues.send(settings().analyze_queue_url, [JobRequest(workspace=workspace, job_id=job.id)])
         return RequestedDeepAnalysis(None, job)
@@ -49,11 +55,23 @@ def request(
 
 def find_job(inputs: CountedInputs) -> Job | None:
     """The job of the first deep analysis of these outcomes."""
-    return jobs.find(inputs.run.workspace, job_id_of(_analysis_id(inputs, None)))
+    workspace = inputs.run.workspace
+    for narrator in dict.fromkeys((None, _narrator(workspace))):
+        if job := jobs.find(workspace, job_id_of(_analysis_id(inputs, None, narrator))):
+            return job
+    return None
 
 
-def _job(inputs: CountedInputs, newest: AnalysisRecord | None, now: datetime, *, force: bool) -> Job:
-    analysis_id = _analysis_id(inputs, newest)
+def _narrator(workspace: str) -> str | None:
+    """The model that writes narratives; simulated ones have nothing to say about figures."""
+    model = get_settings(workspace).analysis_model
+    return None if model is None or model.startswith(_SIMULATED) else model
+
+
+def _job(
+    inputs: CountedInputs, newest: AnalysisRecord | None, narrator: str | None, now: datetime, *, force: bool
+) -> Job:
+    analysis_id = _analysis_id(inputs, newest, narrator)
     return Job(
         workspace=inputs.run.workspace,
         id=job_id_of(analysis_id),
@@ -62,12 +80,12 @@ def _job(inputs: CountedInputs, newest: AnalysisRecord | None, now: datetime, *,
         run_ids=(inputs.run.id,),
         created_at=now,
         updated_at=now,
-        options={"rescoreId": inputs.rescore_id, "force": force},
+        options={"rescoreId": inputs.rescore_id, "force": force, "narrator": narrator},
     )
 
 
-def _analysis_id(inputs: CountedInputs, newest: AnalysisRecord | None) -> str:
+def _analysis_id(inputs: CountedInputs, newest: AnalysisRecord | None, narrator: str | None) -> str:
     """The same for the same request about the same outcomes, as long as nothing newer has been computed."""
     replaced = newest.id if newest else None
-    made_from = [ALGORITHM_VERSION, inputs.run.id, inputs.revision, inputs.rescore_id, replaced]
+    made_from = [ALGORITHM_VERSION, inputs.run.id, inputs.revision, inputs.rescore_id, replaced, narrator]
     return f"ana_{sha256(json.dumps(made_from).encode()).hexdigest()[:24]}"

@@ -371,6 +371,14 @@ class AnalyzeRun(RequestModel):
         AnalysisKind, Field(description="`deep` adds components, outliers, effects, interactions; a job computes it")
     ] = AnalysisKind.BASIC
     force: Annotated[bool, Field(strict=True, description="Compute it again although nothing has changed")] = False
+    narrative: Annotated[
+        bool,
+        Field(
+            strict=True,
+            description="Of a deep analysis: whether the `analysisModel` of the settings, if there is one, writes its "
+            "narrative; otherwise rules do, which costs nothing",
+        ),
+    ] = True
     rescore_id: Annotated[
         str | None,
         Field(

@@ -5,9 +5,10 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from cupel_core.domain.turns.conversation import Criteria, Spend, Verdict
+from cupel_core.domain.turns.conversation import Criteria, Verdict
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.grader import Grader, GraderReply, as_material, request_structured
 
 _INSTRUCTIONS = """You judge a conversation between a user and an assistant. Judge the assistant by these criteria and

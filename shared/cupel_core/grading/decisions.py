@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cupel_core.domain.runs.transcripts import Summary, Transcript
 from cupel_core.domain.scoring.decisions import OTHER
-from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
 from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.grader import Grader, GraderError, GraderReply, as_material, request_structured
 from cupel_core.providers.errors import ProviderError, RetryLater
 

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.text.json_replies import extract_json_object
-from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_parameters import ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import CallGuard, no_guard
@@ -28,6 +29,7 @@ class GraderRole(StrEnum):
     JUDGE = "judge"
     SIMULATED_USER = "simulated user"
     SUMMARIZER = "summarizer"
+    NARRATOR = "writer of the narrative"
 
     @property
     def error_code(self) -> ProbeErrorCode:
@@ -50,6 +52,7 @@ class Grader:
     role: GraderRole = GraderRole.JUDGE
     model_role: ModelRole = ModelRole.JUDGE
     """To which its calls are charged."""
+    max_attempts: int = MAX_ATTEMPTS
 
 
 class GraderReply[T](NamedTuple):
@@ -115,17 +118,23 @@ def _with_schema(request: ModelRequest, schema: Mapping[str, object]) -> ModelRe
     return request.with_parameters(response_format=response_format)
 
 
+async def complete_request(grader: Grader, request: ModelRequest) -> Reply:
+    """Raises what `complete_with_retry` raises, and what the guard raises."""
+    return await complete_with_retry(
+        grader.account,
+        grader.model,
+        request,
+        timeout_seconds=grader.timeout_seconds,
+        max_wait_seconds=grader.max_wait_seconds,
+        rng=grader.rng,
+        attempt=partial(_attempt, grader),
+        max_attempts=grader.max_attempts,
+    )
+
+
 async def _complete(grader: Grader, request: ModelRequest, spend: Spend) -> tuple[Reply, Spend]:
     try:
-        reply = await complete_with_retry(
-            grader.account,
-            grader.model,
-            request,
-            timeout_seconds=grader.timeout_seconds,
-            max_wait_seconds=grader.max_wait_seconds,
-            rng=grader.rng,
-            attempt=partial(_attempt, grader),
-        )
+        reply = await complete_request(grader, request)
     except RetryLater as wait:  # If given up on, the error must name the grader and not the target.
         raise RetryLater(wait.retry_after_seconds, grader.role.error_code, wait.attempts, wait.model) from wait
     except ProviderError as error:

@@ -16,10 +16,10 @@ from cupel_core.domain.reports.summaries import (
     Quotation,
     word_count,
 )
-from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
 from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.grader import Grader, GraderReply, GraderRole, request_structured
 
 PROMPT_VERSION = 1

@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from cupel_core.domain.resources.personas import Persona
-from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.domain.turns.tool_results import shown_to_user
 from cupel_core.grading.grader import Grader, GraderReply, as_material, request_structured
 

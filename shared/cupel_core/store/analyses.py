@@ -7,6 +7,7 @@ from pynamodb.attributes import JSONAttribute, UnicodeAttribute
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus
 from cupel_core.domain.runs.run import RunFailure
+from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
 from cupel_core.paging import Page, fill_page
 from cupel_core.store import blobs, keys
@@ -31,6 +32,18 @@ def save(record: AnalysisRecord, document: bytes | None = None) -> None:
 def read_document(record: AnalysisRecord) -> bytes:
     """The figures of a completed analysis. Raises NotFound if the run is being erased."""
     return blobs.get_text(keys.analysis_document(_ref(record), record.id))
+
+
+def save_narrative(ref: RunRef, key: str, document: bytes) -> None:
+    """Store what a model replied; `key` says to what."""
+    blobs.put_text(keys.narrative_reply(ref, key), document)
+
+
+def find_narrative(ref: RunRef, key: str) -> bytes | None:
+    try:
+        return blobs.get_text(keys.narrative_reply(ref, key))
+    except NotFound:
+        return None
 
 
 def find(ref: RunRef, like: AnalysisRecord) -> AnalysisRecord | None:
@@ -71,6 +84,7 @@ def _to_item(record: AnalysisRecord) -> AnalysisItem:
         "createdAt": to_iso(record.created_at),
         "inputsHash": record.inputs_hash,
         "failure": record.failure and record.failure.to_event(),
+        "narrator": record.narrator,
     }
     return AnalysisItem(
         keys.analyses(_ref(record)),
@@ -96,4 +110,5 @@ def _from_item(ref: RunRef, item: AnalysisItem) -> AnalysisRecord:
         rescore_id=body.get("rescoreId"),
         inputs_hash=body.get("inputsHash"),
         failure=RunFailure(failure["where"], failure["why"]) if failure else None,
+        narrator=body.get("narrator"),
     )

@@ -9,8 +9,9 @@ from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript, TranscriptResult
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreResult, RescoreStatus
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState, Spend
+from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.settings import Settings
 from cupel_core.store import blobs, count_files, outcome_pages, outcomes, rescore_results, rescores, runs
 from tests.answered_runs import AnsweredRun

@@ -65,6 +65,30 @@ def test_it_is_requested_as_deep(analyzed: FakeApi, cupel: Cupel) -> None:
     assert analyzed.bodies("POST", "/runs/run_1/analysis") == [{"kind": "deep", "force": True}]
 
 
+def test_no_model_need_write_about_it(analyzed: FakeApi, cupel: Cupel) -> None:
+    cupel("analyze", "run_1", "--deep", "--no-narrative")
+    assert analyzed.bodies("POST", "/runs/run_1/analysis") == [{"kind": "deep", "force": False, "narrative": False}]
+
+
+def test_the_findings_of_a_model_are_printed_with_their_cost(
+    analyzed: FakeApi, cupel: Cupel, figures: dict[str, Any]
+) -> None:
+    findings = [{**each, "text": f"About {each['topic']}."} for each in figures["narrative"]["findings"]]
+    written = {**figures["narrative"], "findings": findings, "model": "openai/gpt-5-mini", "calls": 2, "costUsd": 0.004}
+    analyzed.documents["runs/run_1/analysis/deep"]["figures"] = {**figures, "narrative": written}
+    printed = cupel("analyze", "run_1", "--deep").stdout
+    assert "finding    About agreement." in printed
+    assert "written by openai/gpt-5-mini (2 calls, $0.004)" in printed
+
+
+def test_a_model_that_wrote_nothing_is_named(analyzed: FakeApi, cupel: Cupel, figures: dict[str, Any]) -> None:
+    failed = {**figures["narrative"], "model": "openai/gpt-5-mini", "error": "the budget of $1 is used up"}
+    analyzed.documents["runs/run_1/analysis/deep"]["figures"] = {**figures, "narrative": failed}
+    printed = cupel("analyze", "run_1", "--deep").stdout
+    assert "caution    openai/gpt-5-mini wrote no narrative: the budget of $1 is used up" in printed
+    assert "finding" not in printed
+
+
 def test_a_cached_one_waits_for_no_job(analyzed: FakeApi, cupel: Cupel) -> None:
     del analyzed.documents["jobs/job_ana_2"]
     analyzed.respond_to_posts = httpx.Response(200, json={**HEAD, "jobId": None})

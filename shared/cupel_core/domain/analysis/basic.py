@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from cupel_core.domain.analysis.agreement import Agreement, agreement
 from cupel_core.domain.analysis.cautions import Caution, CautionInput, cautions
 from cupel_core.domain.analysis.column_totals import ColumnTotals
+from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis, analyze_dimensions
 from cupel_core.domain.analysis.estimates import GroupEstimate, group_estimate
 from cupel_core.domain.analysis.extrapolation import GroupExtrapolation, RunSample, extrapolate
@@ -20,6 +21,8 @@ from cupel_core.domain.analysis.variability import (
     variability,
 )
 from cupel_core.domain.analysis.win_rates import WinRate, win_rates
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.runs.plan import Column
 
 ALGORITHM_VERSION = "basic-1"
 """Of these figures: an analysis of an earlier one is stale."""
@@ -41,6 +44,26 @@ class AnalysisInput:
     favors: Mapping[str, str] = field(default_factory=dict)
     """The dimensions that the codes `1` and `5` favor; empty if the definition does not say."""
     sample: RunSample | None = None
+
+    @classmethod
+    def of(
+        cls,
+        counts: RunCounts,
+        matrix: CellMatrix,
+        columns: Sequence[Column],
+        content: Content,
+        sample: RunSample | None,
+    ) -> "AnalysisInput":
+        """`matrix` has the cells of `counts`, with their scenarios."""
+        return cls(
+            matrix=matrix,
+            totals=[counts.totals.column(number) for number in range(len(columns))],
+            names=tuple(column.name for column in columns),
+            probes=counts.plan.total,
+            has_decision_rule=content.decision is not None,
+            favors=content.decision.favors if content.decision else {},
+            sample=sample,
+        )
 
 
 @dataclass(frozen=True)

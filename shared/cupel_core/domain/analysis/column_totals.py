@@ -14,7 +14,7 @@ _NANO = 10**9
 MAX_NAMES = 1_000
 """Different metrics, tags or model versions of a column; further ones are not counted, so that a file stays small."""
 HISTOGRAMS = ("durations_ms", "turns", "input_tokens", "output_tokens")
-COST_KINDS = ("target", "judge", "persona", "summary")
+COST_KINDS = ("target", "judge", "persona", "summary", "operation")
 
 
 class CountedCost(NamedTuple):
@@ -231,7 +231,7 @@ class ColumnTotals:
     def from_json(cls, data: Mapping[str, Any]) -> "ColumnTotals":
         return cls(
             {name: Histogram.from_json(data["histograms"][name]) for name in HISTOGRAMS},
-            {kind: CostTotal(*data["costs"][kind]) for kind in COST_KINDS},
+            {kind: CostTotal(*data["costs"].get(kind, ())) for kind in COST_KINDS},
             {code: ErrorCount(*error) for code, error in data["errors"].items()},
             data["unscored"],
             Total(*data["score"]),

@@ -61,6 +61,13 @@ class ComparisonOptions:
     margin: float | None = None
     """The metric's default if None."""
 
+    @property
+    def margin_issue(self) -> str | None:
+        """Why the margin cannot be used with the metric."""
+        if self.metric and self.metric.is_rate and self.margin is not None and self.margin > 1:
+            return f"must be at most 1: {self.metric} is a share"
+        return None
+
 
 class DistributionShift(NamedTuple):
     """Decisions of either side. `total_variation` is the share of answers that differ between the distributions."""

@@ -36,5 +36,6 @@ def _costs(spending: Spending) -> list[CountedCost]:
         "judge": spending.judge,
         "persona": spending.persona,
         "summary": spending.summary,
+        "operation": spending.operation,
     }
     return [CountedCost(kind, spend.calls, spend.cost_usd) for kind, spend in parts.items() if spend.calls]

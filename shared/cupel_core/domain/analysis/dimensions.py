@@ -91,7 +91,7 @@ type Grouped = Mapping[tuple[DimensionScores, Cell], int]
 def analyze_dimensions(matrix: CellMatrix) -> tuple[DimensionAnalysis, ...]:
     """The strongest first."""
     scores = [_levels(matrix, number) for number in range(analyzed_dimensions(matrix))]
-    listed = _listed_levels([tuple(each) if len(each) <= MAX_LEVELS else () for each in scores])
+    listed = _levels_within_limit([tuple(each) if len(each) <= MAX_LEVELS else () for each in scores])
     has_columns = sum(map(len, listed)) * (len(matrix.columns) + 1) <= MAX_LEVEL_ESTIMATES
     overall = matrix.grouped(matrix.pooled)
     columns = [matrix.grouped(cells) for cells in matrix.columns]
@@ -118,7 +118,7 @@ def _levels(matrix: CellMatrix, number: int) -> list[float]:
     return sorted({score for row in matrix.scenarios if (score := row.scores[number]) is not None})
 
 
-def _listed_levels(levels: Iterable[tuple[float, ...]]) -> list[tuple[float, ...]]:
+def _levels_within_limit(levels: Iterable[tuple[float, ...]]) -> list[tuple[float, ...]]:
     """Those of each dimension in turn, as long as there are few enough."""
     listed, total = [], 0
     for each in levels:

@@ -4,7 +4,7 @@ A finding whose citations do not hold is not shown: its text is replaced, and `d
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from cupel_core.domain.statistics import Interval
 UNAVAILABLE = "information unavailable"
 """What the figures do not say."""
 MAX_WORDS, MAX_CITED = 60, 5
+MAX_LIMITATIONS, MAX_STEPS = 5, 3
 _CONSTANT = "95 % interval"
 """A number that is no claim."""
 _NUMBER = re.compile(
@@ -66,7 +67,16 @@ class Narrative:
     limitations: tuple[str, ...]
     next_steps: tuple[str, ...]
     facts: tuple[NarrativeFact, ...]
+    """All that are cited."""
     dropped: tuple[DroppedFinding, ...]
+    model: str | None = None
+    """That was asked to write it; None for one by rules alone."""
+    calls: int = 0
+    """Of the model."""
+    cost_usd: float | None = None
+    """None without calls, or if a price is unknown."""
+    error: str | None = None
+    """Why the model's sentences are missing."""
 
 
 def check_finding(
@@ -86,10 +96,16 @@ def _objection(finding: NarrativeFinding, facts: dict[str, NarrativeFact], names
         return f"cites {unknown[0]}, which is no figure"
     if not 1 <= len(finding.facts) <= MAX_CITED:
         return f"cites {len(finding.facts)} figures"
-    cited = [number for each in finding.facts for number in facts[each].numbers]
-    for match in _NUMBER.finditer(_without_names(finding.text, names)):
-        if not any(_agrees(match, number) for number in cited):
-            return f"says {match.group().strip()}, which it does not cite"
+    number = unsupported_number(finding.text, [facts[each] for each in finding.facts], names)
+    return None if number is None else f"says {number}, which it does not cite"
+
+
+def unsupported_number(text: str, facts: Iterable[NarrativeFact], names: Sequence[str]) -> str | None:
+    """The first number of the text that is none of these figures, as precisely as it is written."""
+    numbers = [number for fact in facts for number in fact.numbers]
+    for match in _NUMBER.finditer(_without_names(text, names)):
+        if not any(_agrees(match, number) for number in numbers):
+            return match.group().strip()
     return None
 
 

@@ -45,6 +45,12 @@ class AnalysisRecord:
     inputs_hash: str | None = None
     """None if it failed."""
     failure: RunFailure | None = None
+    narrator: str | None = None
+    """The model that wrote the narrative of a deep analysis; None for rules."""
+
+    def has_narrative_by(self, model: str | None) -> bool:
+        """Whether nothing is missing for a reader who wants this model's, or none in particular."""
+        return model is None or self.narrator == model
 
     def with_revision(self, revision: str) -> "AnalysisRecord":
         """The same figures, of outcomes that came to be the same again."""

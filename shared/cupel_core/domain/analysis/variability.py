@@ -9,9 +9,10 @@ from statistics import fmean
 from typing import NamedTuple
 
 from cupel_core.domain.analysis.matrix import CellMatrix
-from cupel_core.domain.analysis.metrics import Metric
 
 MAX_LISTED = 100
+LARGEST_VARIANCE = {False: 4.0, True: 0.25}
+"""Of decisions, with as many answers of 1 as of 5, and of rates."""
 
 
 class ContestedScenario(NamedTuple):
@@ -88,8 +89,7 @@ def _variable(matrix: CellMatrix) -> Iterator[VariableScenario]:
 
 
 def _consistency(matrix: CellMatrix, column: int) -> float | None:
-    """Answers of 1 and 5 in equal numbers have the largest possible variance, 4; of pass rates it is 1/4."""
     variations = (matrix.variations or ())[column]
     variances = [each.variance for each in variations if each.variance is not None]
-    largest = 4.0 if matrix.metric is Metric.DECISION else 0.25
+    largest = LARGEST_VARIANCE[matrix.metric.is_rate]
     return max(0.0, 1 - fmean(variances) / largest) if variances else None

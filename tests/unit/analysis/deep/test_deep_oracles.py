@@ -109,6 +109,17 @@ def test_longleys_regression_has_the_values_that_nist_certifies() -> None:
     assert found.r_squared == pytest.approx(certified["rSquared"], rel=1e-9)
 
 
+def test_norris_regression_has_the_values_that_nist_certifies() -> None:
+    x, y = np.array(FROZEN["norris"]["x"]), np.array(FROZEN["norris"]["y"])
+    found = regression.fit(np.column_stack([np.ones(len(x)), x - x.mean()]), np.ones(len(x)), y, y**2)
+    assert found is not None
+    certified, (mean, slope) = FROZEN["norris"]["certified"], found.coefficients
+    assert slope == pytest.approx(certified["slope"], rel=1e-12)
+    assert mean - slope * x.mean() == pytest.approx(certified["intercept"], rel=1e-9)
+    assert found.residual_squares == pytest.approx(certified["residualSquares"], rel=1e-8)
+    assert found.r_squared == pytest.approx(certified["rSquared"], rel=1e-12)
+
+
 def test_inflation_factors_and_correlations_are_those_of_statsmodels() -> None:
     case = FROZEN["inflation"]
     scored = ScoredScenarios.of(AnswerSums.of(matrix([[[1]] * len(case["scores"])], case["scores"])))

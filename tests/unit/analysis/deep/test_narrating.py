@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.analysis.deep.analyze import DeepInput, analyze
-from cupel_core.domain.analysis.narrating import narrate
+from cupel_core.domain.analysis.narrating import material_of, narrate
 from cupel_core.domain.analysis.narratives import UNAVAILABLE, Narrative, NarrativeTopic
 from tests.answer_matrices import matrix, ruled
 
@@ -14,14 +14,14 @@ SCORES = [(float(a), float(b)) for a in range(1, 5) for b in range(1, 4)] * 3
 NAMES = ("sim/steady", "sim/bold", "sim/contrarian")
 
 
-def told(answers: list[list[list[int]]], scores: list[tuple[float, ...]] = SCORES) -> Narrative:
+def narrative_of(answers: list[list[list[int]]], scores: list[tuple[float, ...]] = SCORES) -> Narrative:
     cells = matrix(answers, scores)
     names = (*NAMES, *(f"model-{number}" for number in range(3, 10)))[: len(answers)]
-    return narrate(analyze(DeepInput(cells, seed=1), lambda _: None), cells, names)
+    return narrate(material_of(analyze(DeepInput(cells, seed=1), lambda _: None), cells, names))
 
 
 def contrarian() -> Narrative:
-    return told(ruled([lambda a, _: a, lambda a, _: a + 0.6, lambda a, b: 5 - a + b / 3], SCORES))
+    return narrative_of(ruled([lambda a, _: a, lambda a, _: a + 0.6, lambda a, b: 5 - a + b / 3], SCORES))
 
 
 def text_of(narrative: Narrative, topic: NarrativeTopic) -> str:
@@ -43,7 +43,7 @@ def test_the_outlier_is_the_headline() -> None:
 
 
 def test_what_a_run_is_too_small_for_is_unavailable() -> None:
-    narrative = told([[[3], [2]]], [(1.0,), (2.0,)])
+    narrative = narrative_of([[[3], [2]]], [(1.0,), (2.0,)])
     assert text_of(narrative, NarrativeTopic.DIFFERENCES) == UNAVAILABLE
     assert text_of(narrative, NarrativeTopic.INTERACTIONS) == UNAVAILABLE
     assert text_of(narrative, NarrativeTopic.DATA_QUALITY) == "Scenarios of the run: 2; targets: 1."
@@ -51,7 +51,7 @@ def test_what_a_run_is_too_small_for_is_unavailable() -> None:
 
 
 def test_targets_without_answers_are_not_compared() -> None:
-    narrative = told([[[]] * 36, [[]] * 36])
+    narrative = narrative_of([[[]] * 36, [[]] * 36])
     assert narrative.headline == "The targets cannot be compared."
 
 
@@ -59,7 +59,7 @@ def test_targets_without_answers_are_not_compared() -> None:
 def test_every_citation_of_any_run_holds(seed: int, targets: int, repeats: int) -> None:
     random = Random(seed)
     answers = [[[random.randint(1, 5) for _ in range(repeats)] for _ in SCORES] for _ in range(targets)]
-    narrative = told(answers)
+    narrative = narrative_of(answers)
     assert narrative.dropped == ()
     assert {fact for each in narrative.findings for fact in each.facts} == {fact.id for fact in narrative.facts}
     assert all(len(each.text.split()) <= 60 for each in narrative.findings)

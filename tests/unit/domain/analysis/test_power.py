@@ -1,11 +1,6 @@
 import pytest
 
-from cupel_core.domain.analysis.metrics import Trials
-from cupel_core.domain.analysis.power import DifferenceVariance, PairedTrials, plan_runs, scenarios_for, variance_of
-
-
-def trials(*values: int) -> Trials:
-    return Trials(len(values), sum(values), sum(value * value for value in values))
+from cupel_core.domain.analysis.power import DifferenceVariance, PlannedRun, plan_runs, scenarios_for
 
 
 def test_the_number_of_pairs_agrees_with_published_tables():
@@ -33,15 +28,14 @@ def test_repeats_help_only_against_noise():
     assert varied[10] == varied[1]
 
 
-def test_variances_are_told_apart_by_repeats():
-    same_noise = [PairedTrials(trials(1, 3), trials(2, 4)) for _ in range(8)]
-    assert variance_of(same_noise) == DifferenceVariance(0.0, 4.0)
+def test_what_noise_explains_is_no_difference_of_scenarios():
+    assert DifferenceVariance.split(2.0, within=4.0, answers=4) == DifferenceVariance(1.0, 4.0)
+    assert DifferenceVariance.split(0.5, within=4.0, answers=4) == DifferenceVariance(0.0, 4.0)
+    assert DifferenceVariance.split(2.5, within=0.0, answers=1) == DifferenceVariance(2.5, 0.0)
 
 
-def test_without_repeats_everything_counts_as_differences_of_scenarios():
-    pairs = [PairedTrials(trials(3), trials(after)) for after in (2, 3, 4, 5, 1)]
-    assert variance_of(pairs) == DifferenceVariance(2.5, 0.0)
-
-
-def test_few_scenarios_say_nothing():
-    assert variance_of([PairedTrials(trials(3), trials(2))] * 4) is None
+def test_answers_of_personas_average_the_noise_out_and_are_probes_too():
+    alone, three = (list(plan_runs(0.5, DifferenceVariance(0.0, 3.0), personas=each)) for each in (1.0, 3.0))
+    assert three[0].scenarios == alone[2].scenarios
+    assert (alone[2].repeats, three[0].probes) == (3, alone[2].probes)
+    assert PlannedRun(2, 7, 1.5).probes == 21

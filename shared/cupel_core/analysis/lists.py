@@ -1,0 +1,47 @@
+"""Lists of jobs and comparisons, of a run or an experiment: one that the workspace does not have is an error."""
+
+from cupel_core.domain.analysis.comparison_requests import ComparisonRecord
+from cupel_core.domain.analysis.jobs import Job, JobStatus
+from cupel_core.errors import FieldError, Invalid
+from cupel_core.messages import RunRef
+from cupel_core.paging import Page
+from cupel_core.store import comparisons, jobs, resources, runs
+from cupel_core.store.resources import ResourceKind
+
+
+def list_jobs(
+    workspace: str, *, run_id: str | None, status: JobStatus | None, limit: int, cursor: str | None
+) -> Page[Job]:
+    """Newest first. Raises Invalid for an unknown run."""
+    page = jobs.list_jobs(workspace, run_id=run_id, status=status, limit=limit, cursor=cursor)
+    if not page.items:
+        _check_filters(workspace, run_id, None)
+    return page
+
+
+def list_comparisons(
+    workspace: str, *, run_id: str | None, experiment_id: str | None, limit: int, cursor: str | None
+) -> Page[ComparisonRecord]:
+    """Newest first; without those of deleted runs. Raises Invalid for an unknown run or experiment."""
+    page = comparisons.list_comparisons(
+        workspace, run_id=run_id, experiment_id=experiment_id, limit=limit, cursor=cursor
+    )
+    if not page.items:
+        _check_filters(workspace, run_id, experiment_id)
+    run_ids = dict.fromkeys(run_id for each in page.items for run_id in each.spec.run_ids)
+    known = {run_id for run_id in run_ids if runs.find(RunRef(workspace, run_id)) is not None}
+    kept = [number for number, each in enumerate(page.items) if known.issuperset(each.spec.run_ids)]
+    return Page(
+        tuple(page.items[number] for number in kept), page.next_cursor, tuple(page.cursors[number] for number in kept)
+    )
+
+
+def _check_filters(workspace: str, run_id: str | None, experiment_id: str | None) -> None:
+    """Only of an empty page, so that other lists cost no further read."""
+    errors = []
+    if run_id is not None and runs.find(RunRef(workspace, run_id)) is None:
+        errors.append(FieldError("runId", f"there is no run {run_id}"))
+    if experiment_id is not None and resources.find(workspace, ResourceKind.EXPERIMENT, experiment_id) is None:
+        errors.append(FieldError("experimentId", f"there is no experiment {experiment_id}"))
+    if errors:
+        raise Invalid.fields(errors)
