@@ -1,12 +1,13 @@
 """A browser and the page. `CUPEL_CHROMIUM` names the browser, if it is not where Debian installs it."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
 from cupel_core.domain.access import AccessRole
 from cupel_core.settings import Settings
@@ -15,6 +16,7 @@ from tests.unit.api.client import Client
 from tests.web.server import Server
 
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+expect.set_options(timeout=20_000)
 type Open = Callable[..., Page]
 
 
@@ -92,3 +94,42 @@ def violations(page: Page) -> list[str]:
     page.evaluate(AXE.read_text())
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found["violations"]]
+
+
+def settled(page: Page) -> Page:
+    """The page once it has loaded what it shows."""
+    page.get_by_role("heading").first.wait_for()
+    page.wait_for_load_state("networkidle")
+    expect(page.get_by_role("status").filter(has_text=re.compile("^Loading"))).to_have_count(0)
+    return page
+
+
+def go(page: Page, path: str) -> Page:
+    """To another address of the page, without loading it again."""
+    page.evaluate(
+        "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')) }",
+        page.url.partition("$default")[0] + "$default" + path,
+    )
+    return settled(page)
+
+
+WIDTHS = (320, 390, 1024, 1680)
+_MARKUP = "main script, main img, main iframe, main math, main a[href^='javascript'], main a[href^='data']"
+
+
+def check_screens(page: Page, paths: dict[str, str], folder: str | None = os.environ.get("CUPEL_SCREENSHOTS")) -> None:
+    """Of each address, by a name: no markup of others, nothing wider than the page, nothing that axe finds.
+
+    `CUPEL_SCREENSHOTS` names a folder for pictures. The page must have been opened with `bypass_csp`.
+    """
+    theme = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'")
+    for name, path in paths.items():
+        go(page, path)
+        assert page.locator(_MARKUP).count() == 0, name
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} at {width}"
+            if folder:
+                page.wait_for_timeout(200)
+                page.screenshot(path=f"{folder}/{name}-{width}-{theme}.png", full_page=True)
+        assert violations(page) == [], name

@@ -3,64 +3,16 @@
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from cupel_core.domain.access import AccessRole
-from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.runs.transcripts import Summary
-from cupel_core.domain.scoring.assertions import AssertionResult
-from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from tests.answered_runs import AnsweredRun
-from tests.started_runs import NOW
 from tests.unit.api.client import Client
-from tests.web.conftest import Open, violations
+from tests.web.conftest import Open, settled, violations
+from tests.web.samples import sample_run
 from tests.web.server import Server
-
-PAYLOADS = (
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "<svg/onload=alert(1)>",
-    "[click](javascript:alert(1))",
-    "![x](https://evil.example/x.png?data)",
-    "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
-    "{{constructor.constructor('alert(1)')()}}",
-    "<a href='data:text/html,<script>alert(1)</script>'>x</a>",
-    "</script><script>alert(1)</script>",
-    "<math><mi//xlink:href='data:x,<script>alert(1)</script>'>",
-    "\u202e<b>reversed</b>\u200b",
-)
-SCENARIOS = tuple(
-    Scenario("", name, (Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, f"{name}?")))
-    for name in ("Refund of a late order", "Allergy and a recipe", "A minor asks for advice", PAYLOADS[0], PAYLOADS[1])
-)
-
-
-def scoring(index: int) -> Scoring:
-    passed = index % 3 != 1
-    reason = "names the refund" if passed else f"does not name the refund: {PAYLOADS[index % len(PAYLOADS)]}"
-    return build_scoring(None, None, (AssertionResult("llm-rubric", passed, 1.0 if passed else 0.2, reason),))
-
-
-def answer(index: int) -> str | None:
-    return None if index == 7 else f"{PAYLOADS[index % len(PAYLOADS)]} answer {index}, and a sentence. " * 3
-
-
-def sample_run(**changes: Any) -> Run:
-    given: dict[str, Any] = {
-        "workspace": "acme",
-        "scenarios": SCENARIOS,
-        "models": ("sim/steady", "sim/bold", "sim/contrarian"),
-        "repeats": 4,
-        "answer": answer,
-        "scoring": scoring,
-        "summary": Summary("2", "leans towards no", NOW),
-    }
-    return AnsweredRun(**{**given, **changes}).completed()
 
 
 @pytest.fixture
@@ -168,7 +120,10 @@ ROUTES = (
     "/runs/{}/transcripts",
     "/runs/{}/transcripts%3Ft=1",
     "/runs/{}/analysis",
+    "/runs/{}/matrix",
+    "/runs/{}/matrix%3Frow=1&column=1",
     "/new",
+    "/compare",
     "/none",
 )
 
@@ -177,12 +132,6 @@ ROUTES = (
 def test_nothing_that_a_model_says_is_more_than_text(open_page: Open, run: Run, path: str) -> None:
     page = settled(open_page(path.format(run.id)))
     assert page.locator("main script, main img, main iframe, main math, main a[href^='javascript']").count() == 0
-
-
-def settled(page: Page) -> Page:
-    page.get_by_role("heading").first.wait_for()
-    page.wait_for_load_state("networkidle")
-    return page
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -8,7 +8,17 @@ import {
 } from "@tanstack/react-router";
 import { readToken } from "./api/session";
 import { basePath } from "./lib/base";
-import { loginSearch, newSearch, runsSearch, transcriptsSearch } from "./lib/search";
+import {
+  compareSearch,
+  definitionSearch,
+  definitionsSearch,
+  loginSearch,
+  matrixSearch,
+  newSearch,
+  reportSearch,
+  runsSearch,
+  transcriptsSearch,
+} from "./lib/search";
 import { Shell } from "./ui/shell";
 import { NotFound } from "./ui/states";
 
@@ -51,7 +61,7 @@ const newRun = createRoute({
   path: "/new",
   beforeLoad: requireToken,
   validateSearch: newSearch,
-  component: lazyRouteComponent(() => import("./routes/new_run"), "NewRun"),
+  component: lazyRouteComponent(() => import("./routes/new_run/new_run"), "NewRun"),
 });
 const run = createRoute({
   getParentRoute: () => root,
@@ -70,10 +80,150 @@ const transcripts = createRoute({
   validateSearch: transcriptsSearch,
   component: lazyRouteComponent(() => import("./routes/transcripts"), "Transcripts"),
 });
+const matrix = createRoute({
+  getParentRoute: () => run,
+  path: "/matrix",
+  validateSearch: matrixSearch,
+  component: lazyRouteComponent(() => import("./routes/matrix"), "MatrixPage"),
+});
+
 const analysis = createRoute({
   getParentRoute: () => run,
   path: "/analysis",
   component: lazyRouteComponent(() => import("./routes/analysis"), "AnalysisPage"),
+});
+const report = createRoute({
+  getParentRoute: () => run,
+  path: "/report",
+  validateSearch: reportSearch,
+  component: lazyRouteComponent(() => import("./routes/report/report"), "ReportPage"),
+});
+const definitions = createRoute({
+  getParentRoute: () => root,
+  path: "/definitions",
+  beforeLoad: requireToken,
+  validateSearch: definitionsSearch,
+  component: lazyRouteComponent(() => import("./routes/definitions/definitions"), "Definitions"),
+});
+const importDefinitions = createRoute({
+  getParentRoute: () => root,
+  path: "/definitions/import",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/definitions/import"), "ImportDefinitions"),
+});
+const definition = createRoute({
+  getParentRoute: () => root,
+  path: "/definitions/$id",
+  beforeLoad: requireToken,
+  validateSearch: definitionSearch,
+  component: lazyRouteComponent(() => import("./routes/definitions/definition"), "DefinitionPage"),
+});
+const definitionContent = createRoute({
+  getParentRoute: () => definition,
+  path: "/",
+  component: lazyRouteComponent(() => import("./routes/definitions/content"), "DefinitionContents"),
+});
+const scenarios = createRoute({
+  getParentRoute: () => definition,
+  path: "/scenarios",
+  component: lazyRouteComponent(() => import("./routes/definitions/scenarios"), "DefinitionScenarios"),
+});
+const changes = createRoute({
+  getParentRoute: () => definition,
+  path: "/changes",
+  component: lazyRouteComponent(() => import("./routes/definitions/changes"), "DefinitionChanges"),
+});
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/system/settings"), "SettingsPage"),
+});
+const tokens = createRoute({
+  getParentRoute: () => root,
+  path: "/settings/tokens",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/system/tokens"), "Tokens"),
+});
+const providers = createRoute({
+  getParentRoute: () => root,
+  path: "/providers",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/system/providers"), "Providers"),
+});
+const provider = createRoute({
+  getParentRoute: () => root,
+  path: "/providers/$name",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/system/provider"), "ProviderPage"),
+});
+const queue = createRoute({
+  getParentRoute: () => root,
+  path: "/queue",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/system/queue"), "QueuePage"),
+});
+const experiments = createRoute({
+  getParentRoute: () => root,
+  path: "/experiments",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/experiments/experiments"), "Experiments"),
+});
+const experiment = createRoute({
+  getParentRoute: () => root,
+  path: "/experiments/$id",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/experiments/experiment"), "ExperimentPage"),
+});
+const evals = createRoute({
+  getParentRoute: () => root,
+  path: "/evals",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/resources/evals"), "Evals"),
+});
+const evalRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/evals/$id",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/resources/eval"), "EvalPage"),
+});
+const schedules = createRoute({
+  getParentRoute: () => root,
+  path: "/schedules",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/resources/schedules"), "Schedules"),
+});
+const personas = createRoute({
+  getParentRoute: () => root,
+  path: "/personas",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/resources/personas"), "Personas"),
+});
+const persona = createRoute({
+  getParentRoute: () => root,
+  path: "/personas/$id",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/resources/persona"), "PersonaPage"),
+});
+const connectors = createRoute({
+  getParentRoute: () => root,
+  path: "/connectors",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/resources/connectors"), "Connectors"),
+});
+const connector = createRoute({
+  getParentRoute: () => root,
+  path: "/connectors/$id",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/resources/connector"), "ConnectorPage"),
+});
+
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: "/compare",
+  beforeLoad: requireToken,
+  validateSearch: compareSearch,
+  component: lazyRouteComponent(() => import("./routes/compare/compare"), "ComparePage"),
 });
 
 const tree = root.addChildren([
@@ -81,7 +231,25 @@ const tree = root.addChildren([
   login,
   runs,
   newRun,
-  run.addChildren([overview, transcripts, analysis]),
+  run.addChildren([overview, transcripts, matrix, analysis, report]),
+  compare,
+  definitions,
+  importDefinitions,
+  definition.addChildren([definitionContent, scenarios, changes]),
+  settings,
+  tokens,
+  providers,
+  provider,
+  queue,
+  experiments,
+  experiment,
+  evals,
+  evalRoute,
+  schedules,
+  personas,
+  persona,
+  connectors,
+  connector,
 ]);
 
 export function makeRouter(client: QueryClient) {

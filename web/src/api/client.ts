@@ -15,6 +15,8 @@ export class ApiError extends Error {
     readonly fields: readonly { field: string; message: string }[] = [],
     readonly requestId: string | null = null,
     readonly retryAfterSeconds: number | null = null,
+    /** Of a start whose expected cost exceeds its budget: it has to be confirmed. */
+    readonly estimate: Schemas["Estimate"] | null = null,
   ) {
     super(detail);
   }
@@ -57,6 +59,21 @@ export async function read<T extends Record<string | number, unknown>, O, M exte
   throw toError(response, error);
 }
 
+/** The body with the tag of its state: with it as `If-Match`, a change that is based on another state is refused. */
+export async function readTagged<
+  T extends Record<string | number, unknown>,
+  O,
+  M extends `${string}/${string}`,
+>(answer: Promise<FetchResponse<T, O, M>>) {
+  const value = await read(answer);
+  return { value, etag: (await answer).response.headers.get("ETag") };
+}
+
+/** The header that goes with it. */
+export function ifMatch(etag: string | null): { "If-Match"?: string } {
+  return etag === null ? {} : { "If-Match": etag };
+}
+
 export function toError(response: Response, body: unknown): ApiError {
   const problem = (typeof body === "object" && body !== null ? body : {}) as Partial<Problem>;
   const wait = Number(response.headers.get("Retry-After"));
@@ -67,5 +84,6 @@ export function toError(response: Response, body: unknown): ApiError {
     problem.errors ?? [],
     problem.requestId ?? response.headers.get("apigw-requestid"),
     wait > 0 ? wait : null,
+    problem.estimate ?? null,
   );
 }

@@ -115,20 +115,27 @@ export const definitionsQuery = queryOptions({
   queryFn: ({ signal }) => read(api.GET("/v1/definitions", { signal, params: { query: { limit: 100 } } })),
 });
 
+/** Models that can be used: those of providers without a key are most of all, and are not read. */
 export const modelsQuery = queryOptions({
-  queryKey: ["models"],
+  queryKey: ["models", "usable"],
   queryFn: async ({ signal }) => {
-    const models: Schemas["Model"][] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const query: { limit: number; cursor?: string } = cursor ? { limit: 100, cursor } : { limit: 100 };
-      const page: Schemas["ModelPage"] = await read(api.GET("/v1/models", { signal, params: { query } }));
-      models.push(...page.items);
-      cursor = page.nextCursor;
-    }
-    return models;
+    const providers = await read(api.GET("/v1/providers", { signal, params: { query: { limit: 100 } } }));
+    const usable = providers.items.filter((each) => each.usable);
+    return (await Promise.all(usable.map((each) => modelsOf(each.name, signal)))).flat();
   },
   staleTime: 60_000,
 });
+
+async function modelsOf(provider: string, signal: AbortSignal): Promise<Schemas["Model"][]> {
+  const models: Schemas["Model"][] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const query = { provider, limit: 100, ...(cursor && { cursor }) };
+    const page: Schemas["ModelPage"] = await read(api.GET("/v1/models", { signal, params: { query } }));
+    models.push(...page.items);
+    cursor = page.nextCursor;
+  }
+  return models;
+}
 
 export type RunInput = Schemas["CreateRun"];
 

@@ -32,6 +32,7 @@ test.each([
 
 test("an interval has both ends in the format of its figure", () => {
   expect(formatInterval([0.76, 0.87], (value) => value.toFixed(2))).toBe("0.76–0.87");
+  expect(formatInterval([-0.43, -0.2], (value) => value.toFixed(2))).toBe("-0.43 to -0.20");
   expect(formatInterval(null, String)).toBe("");
 });
 

@@ -12,11 +12,11 @@ export function counted(value: number, noun: string): string {
   return `${formatCount(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-/** With two significant digits below a dollar, so that a price is never rounded to 0. */
+/** With two significant digits below ten cents, so that a price is never rounded to 0. */
 export function formatUsd(value: number | null | undefined): string {
   if (value === null || value === undefined) return UNKNOWN;
   if (value === 0) return "$0";
-  if (value >= 0.995)
+  if (value >= 0.0995)
     return `$${value.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
   return `$${value.toLocaleString("en", { maximumSignificantDigits: 2, maximumFractionDigits: 12 })}`;
 }
@@ -25,12 +25,14 @@ export function formatShare(value: number | null): string {
   return value === null ? UNKNOWN : `${(value * 100).toFixed(1)}%`;
 }
 
+/** With a word instead of a dash where a dash could be taken for a sign. */
 export function formatInterval(
   interval: readonly number[] | null | undefined,
   format: (value: number) => string,
 ): string {
   const [low, high] = interval ?? [];
-  return low === undefined || high === undefined ? "" : `${format(low)}–${format(high)}`;
+  if (low === undefined || high === undefined) return "";
+  return low < 0 ? `${format(low)} to ${format(high)}` : `${format(low)}–${format(high)}`;
 }
 
 export function formatSeconds(seconds: number): string {

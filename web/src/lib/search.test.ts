@@ -1,10 +1,26 @@
 import { defaultParseSearch, defaultStringifySearch } from "@tanstack/react-router";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { loginSearch, newSearch, RESULTS, runsSearch, STATUSES, safePath, transcriptsSearch } from "./search";
+import { MODES, ORDERS } from "./matrix";
+import {
+  CHANGES,
+  compareSearch,
+  definitionSearch,
+  definitionsSearch,
+  loginSearch,
+  matrixSearch,
+  newSearch,
+  RESULTS,
+  reportSearch,
+  runsSearch,
+  STATUSES,
+  safePath,
+  transcriptsSearch,
+} from "./search";
 
 const word = fc.string({ minLength: 1, maxLength: 40 });
 const option = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+const version = fc.integer({ min: 1, max: 9_999_999 });
 const routes = [
   [
     runsSearch,
@@ -20,6 +36,22 @@ const routes = [
       t: option(fc.nat(9_999_999)),
     }),
   ],
+  [definitionsSearch, fc.record({ name: option(word), folder: option(word), tag: option(word) })],
+  [definitionSearch, fc.record({ v: option(version), against: option(version) })],
+  [reportSearch, fc.record({ version: option(word) })],
+  [
+    matrixSearch,
+    fc.record({
+      mode: option(fc.constantFrom(...MODES)),
+      order: option(fc.constantFrom(...ORDERS)),
+      q: option(word),
+      compact: option(fc.constant(true)),
+      row: option(fc.nat(9_999_999)),
+      column: option(fc.nat(9_999)),
+      repeat: option(fc.nat(9_999)),
+    }),
+  ],
+  [compareSearch, fc.record({ a: option(word), b: option(word), only: option(fc.constantFrom(...CHANGES)) })],
   [newSearch, fc.record({ definition: option(word) })],
 ] as const;
 
@@ -35,7 +67,7 @@ test.each(routes.map(([parse, states]) => [parse.name, parse, states] as const))
   },
 );
 
-test.each([runsSearch, transcriptsSearch, newSearch, loginSearch])(
+test.each([runsSearch, compareSearch, transcriptsSearch, matrixSearch, newSearch, loginSearch])(
   "anything else falls back to the defaults",
   (parse) => {
     fc.assert(

@@ -1,5 +1,7 @@
 /** Search parameters of the routes: unknown values fall back to the default, and defaults are left out. */
 
+import { MODES, type Mode, ORDERS, type Order } from "./matrix";
+
 export const STATUSES = [
   "PENDING",
   "RUNNING",
@@ -67,6 +69,70 @@ export function transcriptsSearch(raw: Raw): TranscriptsSearch {
     tag: text(raw, "tag"),
     t: number(raw, "t", 0, 9_999_999),
   });
+}
+
+export interface DefinitionsSearch {
+  name?: string | undefined;
+  folder?: string | undefined;
+  tag?: string | undefined;
+}
+export function definitionsSearch(raw: Raw): DefinitionsSearch {
+  return present({ name: text(raw, "name"), folder: text(raw, "folder"), tag: text(raw, "tag") });
+}
+
+export interface DefinitionSearch {
+  /** Another version than the latest. */
+  v?: number | undefined;
+  /** The version that it is compared with; the one before it if omitted. */
+  against?: number | undefined;
+}
+export function definitionSearch(raw: Raw): DefinitionSearch {
+  return present({ v: number(raw, "v", 1, 9_999_999), against: number(raw, "against", 1, 9_999_999) });
+}
+
+export interface ReportSearch {
+  /** The id of a report that is not the newest. */
+  version?: string | undefined;
+}
+export function reportSearch(raw: Raw): ReportSearch {
+  return present({ version: text(raw, "version") });
+}
+
+export interface MatrixSearch {
+  mode?: Mode | undefined;
+  order?: Order | undefined;
+  q?: string | undefined;
+  /** Cells without the first words of the answers. */
+  compact?: true | undefined;
+  /** The opened cell: case, column and repeat. */
+  row?: number | undefined;
+  column?: number | undefined;
+  repeat?: number | undefined;
+}
+
+export function matrixSearch(raw: Raw): MatrixSearch {
+  return present({
+    mode: choice(raw, "mode", MODES),
+    order: choice(raw, "order", ORDERS),
+    q: text(raw, "q"),
+    compact: raw["compact"] === true || raw["compact"] === "true" ? true : undefined,
+    row: number(raw, "row", 0, 9_999_999),
+    column: number(raw, "column", 0, 9_999),
+    repeat: number(raw, "repeat", 0, 9_999),
+  });
+}
+
+export const CHANGES = ["increased", "decreased", "unchanged"] as const;
+
+export interface CompareSearch {
+  /** The run that the other one is compared with. */
+  a?: string | undefined;
+  b?: string | undefined;
+  /** Only scenarios that changed in this way. */
+  only?: (typeof CHANGES)[number] | undefined;
+}
+export function compareSearch(raw: Raw): CompareSearch {
+  return present({ a: text(raw, "a"), b: text(raw, "b"), only: choice(raw, "only", CHANGES) });
 }
 
 export interface NewSearch {

@@ -7,6 +7,7 @@ import {
   progressQuery,
   type Results,
   resultsQuery,
+  runQuery,
 } from "../api/queries";
 import { type Axis, columnName, decisionAxis, etaText, isSimulated } from "../lib/estimates";
 import {
@@ -22,12 +23,14 @@ import {
 } from "../lib/format";
 import { Distribution, IntervalMark, ProgressBar } from "../ui/bars";
 import { Empty, Failure, Loading } from "../ui/states";
+import { BudgetSection } from "./budget";
 import styles from "./overview.module.css";
 
 const route = getRouteApi("/runs/$id");
 
 export function Overview() {
   const { id } = route.useParams();
+  const run = useQuery(runQuery(id));
   const progress = useQuery(progressQuery(id));
   const results = useQuery(resultsQuery(id));
   const isOver = progress.data !== undefined && isTerminal(progress.data.status);
@@ -37,6 +40,7 @@ export function Overview() {
         <Failure error={progress.error} what="Progress" retry={() => void progress.refetch()} />
       )}
       {progress.data && !isOver && <ProgressSection progress={progress.data} />}
+      {run.data && <BudgetSection run={run.data} />}
       {results.isPending && <Loading what="results" />}
       {results.isError && (
         <Failure error={results.error} what="Results" retry={() => void results.refetch()} />

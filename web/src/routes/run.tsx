@@ -22,15 +22,21 @@ export function RunPage() {
     <>
       <Head run={query.data} />
       {query.isError && <Failure error={query.error} what="The run" retry={() => void query.refetch()} />}
-      <nav className={styles.tabs} aria-label="Run">
+      <nav className={styles.tabs} aria-label="Run" data-screen-only>
         <Link to="/runs/$id" params={{ id }} activeOptions={{ exact: true, includeSearch: false }}>
           Results
         </Link>
         <Link to="/runs/$id/transcripts" params={{ id }} activeOptions={{ includeSearch: false }}>
           Transcripts
         </Link>
+        <Link to="/runs/$id/matrix" params={{ id }} activeOptions={{ includeSearch: false }}>
+          Matrix
+        </Link>
         <Link to="/runs/$id/analysis" params={{ id }}>
           Analysis
+        </Link>
+        <Link to="/runs/$id/report" params={{ id }} activeOptions={{ includeSearch: false }}>
+          Report
         </Link>
       </nav>
       <Outlet />
@@ -59,6 +65,11 @@ function Head({ run }: { run: Run }) {
           <span title={new Date(run.createdAt).toLocaleString()}>{formatAgo(run.createdAt, now)}</span>
           {run.durationMs !== null && <span>took {formatMs(run.durationMs)}</span>}
           <span>cost {formatUsd(run.spend.costUsd)}</span>
+          {isTerminal(run.status) && (
+            <Link to="/compare" search={{ b: run.id }}>
+              Compare with another run
+            </Link>
+          )}
         </p>
       </div>
       <Controls run={run} />
@@ -72,13 +83,20 @@ const PAUSED_BY = {
   provider: "because of a provider",
 } as const;
 
+const EXHAUSTED = {
+  run: "because its budget is used up",
+  day: "because the workspace's budget of the day is used up",
+  month: "because the workspace's budget of the month is used up",
+} as const;
+
 /** Why a run is in its state, where that is not obvious. */
 function Cause({ run }: { run: Run }) {
   if (run.failure)
     return <span className={styles.cause}>{visible(`${run.failure.where}: ${run.failure.why}`)}</span>;
   if (run.status === "PAUSED" && run.pauseReason) {
     const detail = run.pauseCause ? `: ${run.pauseCause.model}: ${run.pauseCause.message}` : "";
-    return <span className={styles.cause}>{visible(PAUSED_BY[run.pauseReason] + detail)}</span>;
+    const why = run.exhaustedBudget ? EXHAUSTED[run.exhaustedBudget] : PAUSED_BY[run.pauseReason];
+    return <span className={styles.cause}>{visible(why + detail)}</span>;
   }
   return null;
 }

@@ -4,7 +4,9 @@ import { useEffect, useState } from "react";
 import { type Run, runsQuery } from "../api/queries";
 import { counted, formatAgo, formatCount, formatUsd, visible } from "../lib/format";
 import { type RunStatus, STATUSES } from "../lib/search";
+import { targetNames } from "../lib/targets";
 import { ProgressBar } from "../ui/bars";
+import { LoadMore } from "../ui/more";
 import { useNow } from "../ui/now";
 import { Empty, Failure, Loading } from "../ui/states";
 import { Status, statusWord } from "../ui/status";
@@ -37,15 +39,7 @@ export function Runs() {
       {query.isSuccess && (
         <p className={styles.more}>
           {runs.length > 0 && <span>{counted(runs.length, "run")} shown</span>}
-          {query.hasNextPage && (
-            <button
-              type="button"
-              disabled={query.isFetchingNextPage}
-              onClick={() => void query.fetchNextPage()}
-            >
-              {query.isFetchingNextPage ? "Loading…" : "Load more"}
-            </button>
-          )}
+          <LoadMore query={query} />
         </p>
       )}
     </>
@@ -137,7 +131,7 @@ function Table({ runs }: { runs: readonly Run[] }) {
             <td>
               <Status status={run.status} />
             </td>
-            <td className={styles.models}>{models(run)}</td>
+            <td className={styles.models}>{visible(targetNames(run.config.targets))}</td>
             <td className={styles.progress}>
               <Progress run={run} />
             </td>
@@ -149,15 +143,6 @@ function Table({ runs }: { runs: readonly Run[] }) {
         ))}
       </tbody>
     </table>
-  );
-}
-
-function models(run: Run): string {
-  const names = run.config.targets.map(
-    (target) => target.label ?? target.model ?? target.connectorId ?? target.id,
-  );
-  return visible(
-    names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", "),
   );
 }
 

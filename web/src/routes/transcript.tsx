@@ -1,18 +1,29 @@
+import { useMemo } from "react";
 import type { Message, Transcript } from "../api/queries";
+import { diffWords } from "../lib/diff";
 import { columnName } from "../lib/estimates";
 import { counted, formatCount, formatMs, formatUsd, visible } from "../lib/format";
 import { Empty } from "../ui/states";
 import { Result } from "../ui/status";
 import styles from "./transcript.module.css";
 
+interface TranscriptProps {
+  transcript: Transcript;
+  /** The answer of another target to the same: words that it does not have are marked in the last answer. */
+  against?: string | undefined;
+  /** Instead of the scenario's name, where several conversations about it are side by side. */
+  heading?: string | undefined;
+}
+
 /** One conversation as it was held. Everything that was said is shown as text: nothing of it is markup. */
-export function TranscriptView({ transcript }: { transcript: Transcript }) {
+export function TranscriptView({ transcript, against, heading }: TranscriptProps) {
+  const last = transcript.content?.messages.findLastIndex((message) => message.role === "assistant");
   return (
     <article className={styles.transcript}>
-      <h2 className={styles.name}>{visible(transcript.scenarioName ?? transcript.scenarioId)}</h2>
+      <h2 className={styles.name}>{visible(heading ?? transcript.scenarioName ?? transcript.scenarioId)}</h2>
       <p className={styles.facts}>
         <Result success={transcript.result?.success} />
-        <span>{visible(columnName(transcript))}</span>
+        {heading === undefined && <span>{visible(columnName(transcript))}</span>}
         {transcript.personaName && <span>persona {visible(transcript.personaName)}</span>}
         {transcript.repeat > 0 && <span>repeat {transcript.repeat + 1}</span>}
         <span>conversation {transcript.probeIndex}</span>
@@ -21,12 +32,15 @@ export function TranscriptView({ transcript }: { transcript: Transcript }) {
         <span>{counted(transcript.tokenCount, "token")}</span>
         <span>{formatUsd(transcript.totalSpend.costUsd)}</span>
       </p>
-      <Grades transcript={transcript} />
+      <Grades
+        transcript={transcript}
+        label={heading === undefined ? "Grades" : `Grades, ${visible(heading)}`}
+      />
       {transcript.content ? (
         <ol className={styles.messages} aria-label="Messages">
           {transcript.content.messages.map((message, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: messages of a transcript never move
-            <MessageView key={index} message={message} />
+            <MessageView key={index} message={message} against={index === last ? against : undefined} />
           ))}
         </ol>
       ) : (
@@ -38,11 +52,11 @@ export function TranscriptView({ transcript }: { transcript: Transcript }) {
   );
 }
 
-function Grades({ transcript }: { transcript: Transcript }) {
+function Grades({ transcript, label }: { transcript: Transcript; label: string }) {
   const { verdict, scoring, result } = transcript;
   const results = scoring?.results ?? [];
   return (
-    <section className={styles.grades} aria-label="Grades">
+    <section className={styles.grades} aria-label={label}>
       {result?.reason && !scoring && <p>{visible(result.reason)}</p>}
       {scoring?.reason && <p>{visible(scoring.reason)}</p>}
       {transcript.decisionCode !== null && (
@@ -85,12 +99,18 @@ const ROLES: Record<Message["role"], string> = {
   tool: "Tool",
 };
 
-function MessageView({ message }: { message: Message }) {
+function MessageView({ message, against }: { message: Message; against: string | undefined }) {
   return (
     <li className={styles.message} data-role={message.role}>
       <div className={styles.role}>{ROLES[message.role]}</div>
       {typeof message.content === "string" ? (
-        <p className={styles.text}>{visible(message.content)}</p>
+        <p className={styles.text}>
+          {against === undefined ? (
+            visible(message.content)
+          ) : (
+            <Marked text={message.content} against={against} />
+          )}
+        </p>
       ) : (
         message.content.map((part, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts of a message never move
@@ -106,6 +126,15 @@ function MessageView({ message }: { message: Message }) {
       ))}
     </li>
   );
+}
+
+function Marked({ text, against }: { text: string; against: string }) {
+  const parts = useMemo(() => diffWords(against, text), [text, against]);
+  return parts.map((part, index) => {
+    if (part.side === "removed") return null;
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts of two texts never move
+    return part.side === "added" ? <mark key={index}>{visible(part.text)}</mark> : visible(part.text);
+  });
 }
 
 type Part = Exclude<Message["content"], string>[number];

@@ -8,6 +8,7 @@ import { counted, formatMs, visible } from "../lib/format";
 import { neighbor } from "../lib/neighbors";
 import { RESULTS, type ResultFilter } from "../lib/search";
 import { useKeys } from "../ui/keys";
+import { LoadMore } from "../ui/more";
 import { Empty, Failure, Loading } from "../ui/states";
 import { Result } from "../ui/status";
 import { TranscriptView } from "./transcript";
@@ -54,11 +55,7 @@ export function Transcripts() {
       {query.isSuccess && items.length === 0 && (
         <Empty title={Object.keys(filters).length > 0 ? "No transcript matches" : "No transcripts yet"}>
           <p>A conversation has its transcript as soon as it is completed.</p>
-          {query.hasNextPage && (
-            <button type="button" onClick={() => void query.fetchNextPage()}>
-              Search further
-            </button>
-          )}
+          <LoadMore query={query}>Search further</LoadMore>
         </Empty>
       )}
       {items.length > 0 && (
@@ -67,15 +64,7 @@ export function Transcripts() {
             <List items={items} opened={opened} open={open} scroll={list} />
             <p className={styles.more}>
               {counted(items.length, "transcript")} shown
-              {query.hasNextPage && (
-                <button
-                  type="button"
-                  disabled={query.isFetchingNextPage}
-                  onClick={() => void query.fetchNextPage()}
-                >
-                  {query.isFetchingNextPage ? "Loading…" : "Load more"}
-                </button>
-              )}
+              <LoadMore query={query} />
             </p>
           </div>
           <section className={styles.panel} aria-label="Transcript">

@@ -39,15 +39,18 @@ interface Whisker {
   min: number;
   max: number;
   label: string;
+  /** Whether 0 is marked: of differences. */
+  hasZero?: boolean;
 }
 
 /** An estimate as a dot and its interval as a whisker, on an axis that all rows of a table share. */
-export function IntervalMark({ value, interval, min, max, label }: Whisker) {
+export function IntervalMark({ value, interval, min, max, label, hasZero = false }: Whisker) {
   const x = (position: number) => 4 + (92 * (Math.min(max, Math.max(min, position)) - min)) / (max - min);
   const [low, high] = interval ?? [];
   return (
     <svg className={styles.interval} role="img" aria-label={label} viewBox="0 0 100 16">
       <line className={styles.axis} x1="4" x2="96" y1="8" y2="8" />
+      {hasZero && <line className={styles.zero} x1={x(0)} x2={x(0)} y1="1" y2="15" />}
       {low !== undefined && high !== undefined && (
         <line className={styles.whisker} x1={x(low)} x2={x(high)} y1="8" y2="8" />
       )}

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
 import { sessionQuery } from "../api/queries";
 import { forgetToken, readToken } from "../api/session";
 import styles from "./shell.module.css";
@@ -58,6 +58,44 @@ function SessionLine() {
   );
 }
 
+/** The screens that belong to a link of the navigation besides the one that it leads to. */
+const BELOW = {
+  "/evals": /^\/(schedules|personas|connectors)/,
+  "/settings": /^\/providers/,
+} as const;
+
+function Navigation() {
+  const element = useRef<HTMLElement>(null);
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the link of another path is in another place
+  useEffect(() => {
+    const current = element.current?.querySelector("[aria-current='page'], [data-current='true']");
+    current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [path]);
+  return (
+    <nav ref={element} aria-label="Main">
+      <Link to="/runs" activeOptions={{ includeSearch: false }}>
+        Runs
+      </Link>
+      <Link to="/new">New run</Link>
+      <Link to="/compare" activeOptions={{ includeSearch: false }}>
+        Compare
+      </Link>
+      <Link to="/definitions" activeOptions={{ includeSearch: false }}>
+        Definitions
+      </Link>
+      <Link to="/experiments">Experiments</Link>
+      <Link to="/evals" data-current={BELOW["/evals"].test(path)}>
+        Resources
+      </Link>
+      <Link to="/queue">Queue</Link>
+      <Link to="/settings" data-current={BELOW["/settings"].test(path)}>
+        Settings
+      </Link>
+    </nav>
+  );
+}
+
 export function Shell() {
   const isSignedIn = readToken() !== null;
   return (
@@ -69,14 +107,7 @@ export function Shell() {
         <Link to="/runs" className={styles.name}>
           Cupel
         </Link>
-        {isSignedIn && (
-          <nav aria-label="Main">
-            <Link to="/runs" activeOptions={{ includeSearch: false }}>
-              Runs
-            </Link>
-            <Link to="/new">New run</Link>
-          </nav>
-        )}
+        {isSignedIn && <Navigation />}
         <span className={styles.right}>
           <SessionLine />
           <ThemeChoice />

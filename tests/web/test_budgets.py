@@ -1,0 +1,110 @@
+"""Budgets in a browser: the start that has to be confirmed, what is used, raising it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from cupel_core.domain.access import AccessRole
+from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.runs.run import Action, PauseReason, Run
+from cupel_core.messages import RunRef
+from cupel_core.store import runs
+from tests.started_runs import NOW, RunSetup
+from tests.unit.api.client import Client
+from tests.unit.api.test_budgets import charge
+from tests.web.conftest import Open, check_screens, violations
+from tests.web.server import Server
+
+PRICES = [{"model": "steady", "inputUsdPerMillion": 10, "outputUsdPerMillion": 100}]
+
+
+@pytest.fixture
+def client(server: Server) -> Client:
+    """Of a workspace whose model has a price."""
+    client = Client(None)
+    client.token = client.issue()
+    assert client.put("/v1/providers/sim", {"prices": PRICES}).status == 200
+    made = client.post("/v1/definitions", {"name": "Facts", "content": {"system": "Be brief."}}).json()
+    client.post(f"/v1/definitions/{made['id']}/scenarios", {"items": [{"prompt": "hello"}, {"prompt": "bye"}]})
+    return client
+
+
+@pytest.fixture
+def exhausted(server: Server) -> Run:
+    run = RunSetup(workspace="acme", budget=RunBudget(1.0, needed_nano_usd=10**8)).start()
+    charge(run, 9 * 10**8, uncertain=10**8)
+    return runs.transition(RunRef("acme", run.id), Action.PAUSE, NOW, pause_reason=PauseReason.BUDGET)
+
+
+def choose_only(page: Page, model: str) -> None:
+    chosen = page.get_by_role("group", name=re.compile("Models")).get_by_role("checkbox", checked=True)
+    while chosen.count():
+        chosen.first.uncheck()
+    page.get_by_label("Search models").fill(model)
+    page.get_by_role("checkbox", name=model).check()
+
+
+def test_a_start_above_its_budget_is_confirmed(open_page: Open, client: Client) -> None:
+    page = open_page("/new", bypass_csp=True)
+    page.get_by_label("Search models").wait_for()
+    choose_only(page, "sim/steady")
+    page.get_by_label("Budget in USD").fill("0.001")
+    estimate = page.get_by_role("complementary", name="Estimate")
+    expect(estimate.get_by_role("img", name=re.compile(r"budget \$0\.001"))).to_be_visible()
+    page.get_by_role("button", name=re.compile(r"Start, about \$")).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("its budget is $0.001")
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    assert client.get("/v1/runs").json()["items"] == []
+    page.get_by_role("button", name=re.compile(r"Start, about \$")).click()
+    dialog.get_by_role("button", name="Start with a budget of $0.001").click()
+    expect(page.get_by_role("heading", name="Budget")).to_be_visible()
+    [run] = client.get("/v1/runs").json()["items"]
+    assert run["spend"]["budget"]["maxBudgetUsd"] == 0.001
+
+
+def test_an_estimate_that_rises_meanwhile_is_shown(open_page: Open, client: Client) -> None:
+    page = open_page("/new")
+    page.get_by_label("Search models").wait_for()
+    choose_only(page, "sim/steady")
+    page.get_by_label("Budget in USD").fill("0.001")
+    page.get_by_role("button", name=re.compile(r"Start, about \$")).click()
+    client.put("/v1/providers/sim", {"prices": [{**PRICES[0], "outputUsdPerMillion": 200}]})
+    dialog = page.get_by_role("dialog")
+    before = dialog.inner_text()
+    dialog.get_by_role("button", name="Start with").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("has changed")
+    assert dialog.inner_text() != before
+    assert client.get("/v1/runs").json()["items"] == []
+
+
+def test_what_is_no_amount_is_named(open_page: Open, client: Client) -> None:
+    page = open_page("/new")
+    page.get_by_label("Budget in USD").fill("a lot")
+    expect(page.get_by_text("An amount such as 5 or 0.25")).to_be_visible()
+    expect(page.get_by_role("button", name="Start")).to_be_disabled()
+
+
+def test_a_budget_that_is_used_up_is_raised(open_page: Open, exhausted: Run) -> None:
+    page = open_page(f"/runs/{exhausted.id}")
+    expect(page.get_by_text("The budget is used up")).to_be_visible()
+    expect(page.get_by_role("img", name="$0.90 of $1.00 spent")).to_be_visible()
+    page.get_by_label("New budget in USD").fill("3")
+    page.get_by_role("button", name="Raise and resume").click()
+    expect(page.get_by_role("img", name="$0.90 of $3.00 spent")).to_be_visible()
+    expect(page.get_by_text("The budget is used up")).to_have_count(0)
+
+
+def test_a_viewer_sees_the_budget_and_changes_nothing(open_page: Open, exhausted: Run) -> None:
+    page = open_page(f"/runs/{exhausted.id}", role=AccessRole.VIEWER)
+    expect(page.get_by_role("heading", name="Budget")).to_be_visible()
+    expect(page.get_by_label("New budget in USD")).to_have_count(0)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_screens_are_accessible_and_safe(open_page: Open, client: Client, exhausted: Run, theme: str) -> None:
+    page = open_page("/runs", color_scheme=theme, bypass_csp=True)
+    check_screens(page, {"budget": f"/runs/{exhausted.id}", "new": "/new"})

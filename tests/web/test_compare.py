@@ -1,0 +1,100 @@
+"""The comparison of two runs in a real browser."""
+
+import re
+from typing import Any, NamedTuple
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from cupel_core.domain.access import AccessRole
+from cupel_core.ids import new_id
+from tests.compared_runs import carry_out_jobs, run_of
+from tests.unit.api.client import Client
+from tests.web.conftest import Open, settled, violations
+from tests.web.server import Server
+
+
+class TwoRuns(NamedTuple):
+    baseline: str
+    comparison: str
+
+    @property
+    def path(self) -> str:
+        return f"/compare%3Fa={self.baseline}%26b={self.comparison}"
+
+
+@pytest.fixture
+def runs(server: Server) -> TwoRuns:
+    """Of eight scenarios with four repeats: the second run passes more often, with both models."""
+    definition, models = new_id("def"), ("sim/steady", "sim/bold")
+    return TwoRuns(
+        run_of(definition, "+-+-++-+---", repeats=4, models=models).id,
+        run_of(definition, "+++-++++-+-", repeats=4, models=models).id,
+    )
+
+
+def compared(open_page: Open, runs: TwoRuns, **options: Any) -> Page:
+    page = open_page(runs.path, **options)
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.get_by_text("being computed")).to_be_visible()
+    carry_out_jobs()
+    expect(page.get_by_role("heading", name="Difference of the pass rate, by target")).to_be_visible()
+    return page
+
+
+def test_the_differences_are_those_of_the_api(open_page: Open, runs: TwoRuns) -> None:
+    page = compared(open_page, runs)
+    client = Client(None)
+    client.token = client.issue()
+    (listed,) = client.get("/v1/comparisons").json()["items"]
+    figures = client.get(f"/v1/comparisons/{listed['id']}").json()["figures"]
+    page.get_by_text("Figures as a table").click()
+    table = page.get_by_role("region", name=re.compile("^Figures:")).get_by_role("row")
+    expect(table).to_have_count(1 + 1 + len(figures["rows"]))
+    for row, shown in zip([figures["overall"], *figures["rows"]], table.all()[1:], strict=True):
+        expect(shown).to_contain_text(f"{100 * row['difference']:+.1f} pp")
+        ends = [f"{100 * each:+.1f} pp" for each in row["interval"] or ()]
+        expect(shown).to_contain_text(" to ".join(ends) or "unknown")
+    expect(page.get_by_role("img", name=re.compile("Other run minus baseline"))).to_be_visible()
+    expect(page.locator("main")).to_contain_text(listed["sentence"])
+
+
+def test_a_changed_scenario_leads_to_its_cells_in_the_matrix(open_page: Open, runs: TwoRuns) -> None:
+    page = compared(open_page, runs)
+    page.get_by_role("combobox", name="Scenarios").select_option("increased")
+    expect(page).to_have_url(re.compile("only=increased"))
+    page.get_by_role("link", name=re.compile("^other run ?: case")).first.click()
+    expect(page).to_have_url(re.compile(f"/runs/{runs.comparison}/matrix"))
+    expect(page.get_by_role("rowheader")).to_have_count(1)
+
+
+def test_the_drawing_is_exported(open_page: Open, runs: TwoRuns) -> None:
+    page = compared(open_page, runs)
+    for ending, begin in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=re.compile(f"^{ending}")).click()
+        assert download.value.suggested_filename == f"differences.{ending.lower()}"
+        assert download.value.path().read_bytes().startswith(begin)
+
+
+def test_a_viewer_reads_a_comparison_and_makes_none(open_page: Open, runs: TwoRuns) -> None:
+    page = open_page(runs.path, role=AccessRole.VIEWER)
+    expect(page.get_by_text("needs the role member")).to_be_visible()
+    compared(open_page, runs)
+    page.reload()
+    expect(page.get_by_role("heading", name="What changed between the runs")).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_a_comparison(open_page: Open, runs: TwoRuns, theme: str) -> None:
+    compared(open_page, runs)
+    page = settled(open_page(runs.path, color_scheme=theme, bypass_csp=True))
+    expect(page.get_by_role("heading", name="What changed between the runs")).to_be_visible()
+    page.get_by_text("Figures as a table").click()
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("width", [320, 1680])
+def test_a_comparison_is_not_wider_than_the_page(open_page: Open, runs: TwoRuns, width: int) -> None:
+    page = compared(open_page, runs, viewport={"width": width, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

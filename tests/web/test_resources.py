@@ -1,0 +1,208 @@
+"""Experiments, schedules, personas, connectors and evals in a browser."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from cupel_core.clock import utc_now
+from cupel_core.domain.access import AccessRole
+from cupel_core.messages import DueSchedule
+from cupel_core.schedules.firing import fire
+from tests.compared_runs import carry_out_jobs, run_of
+from tests.unit.api.client import Client
+from tests.web.conftest import Open, check_screens, go
+from tests.web.samples import HOSTILE, PAYLOADS
+from tests.web.server import Server
+
+DUE = "2026-11-20T13:00:00.000Z"
+
+
+@pytest.fixture
+def client(server: Server) -> Client:
+    client = Client(None)
+    client.token = client.issue()
+    return client
+
+
+def made(client: Client, path: str, body: dict[str, Any]) -> str:
+    answer = client.post(path, body)
+    assert answer.status == 201, answer.text
+    return str(answer.json()["id"])
+
+
+@pytest.fixture
+def experiment(client: Client) -> str:
+    """With a run that is worse than the baseline."""
+    baseline, worse = run_of("def_shared", "+"), run_of("def_shared", "-------+")
+    body = {"name": f"Politeness {PAYLOADS[0]}", "hypothesis": HOSTILE, "direction": "LOWER"}
+    key = made(client, "/v1/experiments", {**body, "baselineRunId": baseline.id})
+    for run in (baseline, worse):
+        assert client.put(f"/v1/experiments/{key}/runs/{run.id}").status == 204
+    with ThreadPoolExecutor(1) as pool:  # Playwright has an event loop in this thread.
+        pool.submit(carry_out_jobs).result()
+    return key
+
+
+@pytest.fixture
+def definition(client: Client) -> str:
+    key = made(client, "/v1/definitions", {"name": "Facts", "content": {"system": "Be brief."}})
+    client.post(f"/v1/definitions/{key}/scenarios", {"items": [{"prompt": "hello"}, {"prompt": "bye"}]})
+    return key
+
+
+@pytest.fixture
+def saved_eval(client: Client, definition: str) -> str:
+    items = client.get(f"/v1/definitions/{definition}/scenarios").json()["items"]
+    body = {"name": f"smoke {PAYLOADS[1]}", "scenarioIds": [each["id"] for each in items], "model": "sim/steady"}
+    return made(client, "/v1/evals", body)
+
+
+@pytest.fixture
+def schedule(client: Client, definition: str) -> str:
+    """Fired twice: a run, and then a refusal."""
+    run = {"definitionId": definition, "models": ["sim/steady"]}
+    body = {"name": f"nightly {PAYLOADS[2]}", "expression": "rate(6 hours)", "run": run}
+    key = made(client, "/v1/schedules", body)
+    fire(DueSchedule(workspace="acme", schedule_id=key, scheduled_time=DUE), utc_now())
+    client.delete(f"/v1/definitions/{definition}")
+    fire(DueSchedule(workspace="acme", schedule_id=key, scheduled_time="2026-11-20T19:00:00.000Z"), utc_now())
+    return key
+
+
+@pytest.fixture
+def persona(client: Client) -> str:
+    body = {"name": f"Ada {PAYLOADS[0]}", "description": HOSTILE, "systemPrompt": HOSTILE}
+    return made(client, "/v1/personas", body)
+
+
+@pytest.fixture
+def connector(client: Client) -> str:
+    headers = {"X-Api-Key": "header-secret"}
+    body = {
+        "name": f"Agent {PAYLOADS[1]}",
+        "type": "openai",
+        "baseUrl": "http://127.0.0.1:9",
+        "headers": headers,
+        "config": {"model": "m"},
+    }
+    return made(client, "/v1/connectors", body)
+
+
+def test_an_experiment_shows_differences_and_is_concluded(open_page: Open, client: Client, experiment: str) -> None:
+    page = open_page("/experiments")
+    page.get_by_role("link", name=re.compile("^Politeness")).click()
+    row = page.get_by_role("row").filter(has_text="sim/steady")
+    summary = client.get(f"/v1/experiments/{experiment}/summary").json()["rows"][0]
+    expect(row).to_contain_text(f"−{abs(summary['difference']):.2f}")
+    expect(row).to_contain_text("lower")
+    expect(page.get_by_text("the baseline", exact=True)).to_be_visible()
+    page.get_by_label("The hypothesis is").select_option("SUPPORTED")
+    page.get_by_label("Why").fill("Seven of eight fail.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("supported", exact=True).first).to_be_visible()
+    stored = client.get(f"/v1/experiments/{experiment}").json()
+    assert (stored["conclusion"], stored["note"]) == ("SUPPORTED", "Seven of eight fail.")
+
+
+def test_a_schedule_shows_its_firings_and_is_switched(open_page: Open, client: Client, schedule: str) -> None:
+    page = open_page("/schedules")
+    row = page.get_by_role("row").filter(has_text="nightly")
+    expect(row.get_by_role("link", name=re.compile("just now|ago"))).to_have_count(1)
+    [refused, started] = client.get(f"/v1/schedules/{schedule}").json()["firings"]
+    assert started["runId"]
+    expect(row).to_contain_text(refused["error"])
+    row.get_by_role("button", name=re.compile("Switch off nightly")).click()
+    expect(row.get_by_role("button", name=re.compile("Switch on nightly"))).to_be_visible()
+    assert not client.get(f"/v1/schedules/{schedule}").json()["enabled"]
+
+
+def test_a_persona_is_changed(open_page: Open, client: Client, persona: str) -> None:
+    page = open_page("/personas")
+    page.get_by_role("link", name=re.compile("^Ada")).click()
+    page.get_by_label("System prompt").fill("You are in a hurry.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    assert client.get(f"/v1/personas/{persona}").json()["systemPrompt"] == "You are in a hurry."
+
+
+def test_a_connector_is_tested_and_its_secret_never_shown(open_page: Open, connector: str) -> None:
+    page = open_page(f"/connectors/{connector}")
+    expect(page.get_by_text("sends X-Api-Key")).to_be_visible()
+    page.get_by_role("button", name="Call it once").click()
+    expect(page.get_by_text("It did not reply")).to_be_visible()
+    assert "header-secret" not in page.content()
+
+
+def test_a_persona_and_a_connector_are_created(open_page: Open, client: Client) -> None:
+    page = open_page("/personas")
+    page.get_by_text("New persona").click()
+    page.get_by_label("Name").fill("Bob")
+    page.get_by_label("System prompt").fill("You doubt everything.")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", name="Bob")).to_be_visible()
+    go(page, "/connectors")
+    page.get_by_text("New connector").click()
+    page.get_by_label("Name").fill("Clerk")
+    page.get_by_label("Address").fill("http://127.0.0.1:9")
+    page.get_by_label("Headers", exact=True).fill("no header")
+    expect(page.get_by_role("button", name="Create")).to_be_disabled()
+    page.get_by_label("Headers").fill("Authorization: Bearer header-secret")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("alert")).to_contain_text("config.model")
+    page.get_by_label("Settings of the protocol").fill('{"model": "m"}')
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_text("sends Authorization")).to_be_visible()
+    assert "header-secret" not in page.content()
+    assert client.get("/v1/personas").json()["items"][0]["systemPrompt"] == "You doubt everything."
+
+
+def test_an_eval_is_run(open_page: Open, client: Client, saved_eval: str) -> None:
+    page = open_page("/evals")
+    page.get_by_role("link", name=re.compile("^smoke")).click()
+    page.get_by_label("Repeats of each case").fill("3")
+    expect(page.get_by_text("6 conversations")).to_be_visible()
+    page.get_by_role("button", name="Start").dblclick()
+    expect(page.get_by_text(re.compile("Pending$"))).to_be_visible()
+    [run] = client.get("/v1/runs").json()["items"]
+    assert (run["evalId"], run["progress"]["total"]) == (saved_eval, 6)
+
+
+def test_a_viewer_is_offered_no_change(
+    open_page: Open, experiment: str, schedule: str, persona: str, connector: str
+) -> None:
+    for path, shown in (
+        (f"/experiments/{experiment}", "Differences from the baseline"),
+        ("/schedules", "nightly"),
+        (f"/personas/{persona}", "Ada"),
+        (f"/connectors/{connector}", "Agent"),
+    ):
+        page = open_page(path, role=AccessRole.VIEWER)
+        expect(page.get_by_text(re.compile(f"^{shown}")).first).to_be_visible()
+        expect(page.locator("main").get_by_role("button")).to_have_count(0)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_screens_are_accessible_and_safe(
+    open_page: Open, experiment: str, saved_eval: str, persona: str, connector: str, theme: str
+) -> None:
+    page = open_page("/runs", color_scheme=theme, bypass_csp=True)
+    paths = {
+        "experiments": "/experiments",
+        "experiment": f"/experiments/{experiment}",
+        "evals": "/evals",
+        "eval": f"/evals/{saved_eval}",
+        "schedules-none": "/schedules",
+        "personas": "/personas",
+        "persona": f"/personas/{persona}",
+        "connectors": "/connectors",
+        "connector": f"/connectors/{connector}",
+        "connector-none": "/connectors/con_none",
+    }
+    check_screens(page, paths)
+
+
+def test_the_schedules_are_accessible_and_safe(open_page: Open, schedule: str) -> None:
+    check_screens(open_page("/runs", bypass_csp=True), {"schedules": "/schedules"})

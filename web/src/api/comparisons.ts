@@ -1,0 +1,74 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { api, read, type Schemas } from "./client";
+
+export type Comparison = Schemas["RunComparison"];
+export type ComparisonFigures = Schemas["ComparisonFigures"];
+export type ComparisonRow = Schemas["ComparisonRow"];
+export type ScenarioChange = Schemas["ScenarioChange"];
+
+const WATCH_MS = 1_000;
+
+export const terminalRunsQuery = queryOptions({
+  queryKey: ["runs", "to compare"],
+  queryFn: ({ signal }) => read(api.GET("/v1/runs", { signal, params: { query: { limit: 100 } } })),
+  select: (page) => page.items.filter((run) => ["COMPLETED", "FAILED", "CANCELLED"].includes(run.status)),
+});
+
+/** The newest comparison of all targets and prompts of two runs by their own scoring; null if there is none. */
+export const comparisonOfQuery = (baseline: string, comparison: string) =>
+  queryOptions({
+    queryKey: ["comparison of", baseline, comparison],
+    queryFn: async ({ signal }) => {
+      const query = { runId: comparison, limit: 100 };
+      const page = await read(api.GET("/v1/comparisons", { signal, params: { query } }));
+      const isWhole = (side: Schemas["ComparisonSide"], run: string) =>
+        side.runId === run &&
+        side.targets.length === 0 &&
+        side.prompts.length === 0 &&
+        side.rescoreId === null;
+      const found = page.items.find(
+        (each) => isWhole(each.baseline, baseline) && isWhole(each.comparison, comparison),
+      );
+      return found?.id ?? null;
+    },
+  });
+
+export function createComparison(
+  baseline: string,
+  comparison: string,
+): Promise<Schemas["ComparisonSummary"]> {
+  const side = (runId: string) => ({ runId, targets: [], prompts: [] });
+  return read(
+    api.POST("/v1/comparisons", {
+      body: { baseline: side(baseline), comparison: side(comparison), alpha: 0.05 },
+    }),
+  );
+}
+
+export const comparisonQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["comparison", id],
+    queryFn: ({ signal }) =>
+      read(api.GET("/v1/comparisons/{comparison_id}", { signal, params: { path: { comparison_id: id } } })),
+    refetchInterval: (query) =>
+      query.state.data && ["QUEUED", "RUNNING"].includes(query.state.data.status) ? WATCH_MS : false,
+  });
+
+export type Change = Schemas["ChangeDirection"];
+
+export const scenarioChangesQuery = (id: string, row: number, change: Change | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ["comparison", id, "scenarios", row, change],
+    queryFn: ({ signal, pageParam }) =>
+      read(
+        api.GET("/v1/comparisons/{comparison_id}/scenarios", {
+          signal,
+          params: {
+            path: { comparison_id: id },
+            query: { row, limit: 50, ...(change && { change }), ...(pageParam && { cursor: pageParam }) },
+          },
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  });

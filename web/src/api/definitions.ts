@@ -1,0 +1,96 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { DefinitionsSearch } from "../lib/search";
+import { api, read, type Schemas } from "./client";
+
+export type Definition = Schemas["Definition"];
+export type DefinitionSummary = Schemas["DefinitionSummary"];
+export type DefinitionContent = Schemas["DefinitionContent"];
+export type Scenario = Schemas["Scenario"];
+export type Generation = Schemas["ScenarioGeneration"];
+export type ImportResult = Schemas["ImportResult"];
+
+const WATCH_MS = 2_000;
+
+const cursorOf = (page: { nextCursor: string | null }) => page.nextCursor ?? undefined;
+
+export const definitionListQuery = (search: DefinitionsSearch) =>
+  infiniteQueryOptions({
+    queryKey: ["definitions", "list", search],
+    queryFn: ({ signal, pageParam }) =>
+      read(
+        api.GET("/v1/definitions", {
+          signal,
+          params: {
+            query: {
+              limit: 50,
+              ...(search.name && { search: search.name }),
+              ...(search.folder && { folder: search.folder, includeChildren: true }),
+              ...(search.tag && { tag: search.tag }),
+              ...(pageParam && { cursor: pageParam }),
+            },
+          },
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: cursorOf,
+  });
+
+/** A definition at a version, or at its latest. */
+export const definitionQuery = (id: string, version?: number) =>
+  queryOptions({
+    queryKey: ["definition", id, version ?? "latest"],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET("/v1/definitions/{definition_id}", {
+          signal,
+          params: { path: { definition_id: id }, query: version === undefined ? {} : { version } },
+        }),
+      ),
+    // A version never changes.
+    staleTime: version === undefined ? 1_000 : Number.POSITIVE_INFINITY,
+  });
+
+export const forksQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["definition", id, "forks"],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET("/v1/definitions/{definition_id}/descendants", {
+          signal,
+          params: { path: { definition_id: id }, query: { limit: 100 } },
+        }),
+      ),
+  });
+
+export const scenariosQuery = (id: string, version: number) =>
+  infiniteQueryOptions({
+    queryKey: ["definition", id, version, "scenarios"],
+    queryFn: ({ signal, pageParam }) =>
+      read(
+        api.GET("/v1/definitions/{definition_id}/scenarios", {
+          signal,
+          params: {
+            path: { definition_id: id },
+            query: { version, limit: 100, ...(pageParam && { cursor: pageParam }) },
+          },
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: cursorOf,
+  });
+
+export const generationQuery = (id: string, generation: string) =>
+  queryOptions({
+    queryKey: ["definition", id, "generation", generation],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET("/v1/definitions/{definition_id}/scenarios/generations/{generation_id}", {
+          signal,
+          params: { path: { definition_id: id, generation_id: generation } },
+        }),
+      ),
+    refetchInterval: (query) => {
+      const status = query.state.data?.status;
+      return status === "COMPLETED" || status === "ERROR" ? false : WATCH_MS;
+    },
+  });

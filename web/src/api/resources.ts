@@ -1,0 +1,79 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api, read, readTagged, type Schemas } from "./client";
+import { listQuery } from "./lists";
+
+export type Experiment = Schemas["Experiment"];
+export type ExperimentSummary = Schemas["ExperimentSummary"];
+export type Schedule = Schemas["Schedule"];
+export type Persona = Schemas["Persona"];
+export type Connector = Schemas["Connector"];
+export type Eval = Schemas["Eval"];
+
+export const experimentsQuery = listQuery<Experiment>(["experiments"], (query, signal) =>
+  read(api.GET("/v1/experiments", { signal, params: { query } })),
+);
+export const schedulesQuery = listQuery<Schedule>(["schedules"], (query, signal) =>
+  read(api.GET("/v1/schedules", { signal, params: { query } })),
+);
+export const personasQuery = listQuery<Persona>(["personas"], (query, signal) =>
+  read(api.GET("/v1/personas", { signal, params: { query } })),
+);
+export const connectorsQuery = listQuery<Connector>(["connectors"], (query, signal) =>
+  read(api.GET("/v1/connectors", { signal, params: { query } })),
+);
+export const evalsQuery = listQuery<Eval>(["evals"], (query, signal) =>
+  read(api.GET("/v1/evals", { signal, params: { query } })),
+);
+
+export const experimentQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["experiments", id],
+    queryFn: ({ signal }) =>
+      readTagged(
+        api.GET("/v1/experiments/{experiment_id}", { signal, params: { path: { experiment_id: id } } }),
+      ),
+  });
+export const experimentSummaryQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["experiments", id, "summary"],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET("/v1/experiments/{experiment_id}/summary", {
+          signal,
+          params: { path: { experiment_id: id } },
+        }),
+      ),
+    // Comparisons of its runs are computed in the background.
+    refetchInterval: (query) => (query.state.data?.pendingRunIds.length ? 5_000 : false),
+  });
+export const personaQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["personas", id],
+    queryFn: ({ signal }) =>
+      readTagged(api.GET("/v1/personas/{persona_id}", { signal, params: { path: { persona_id: id } } })),
+  });
+export const connectorQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["connectors", id],
+    queryFn: ({ signal }) =>
+      read(api.GET("/v1/connectors/{connector_id}", { signal, params: { path: { connector_id: id } } })),
+  });
+export const evalQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["evals", id],
+    queryFn: ({ signal }) =>
+      read(api.GET("/v1/evals/{eval_id}", { signal, params: { path: { eval_id: id } } })),
+  });
+export const evalEstimateQuery = (id: string, repeats: number) =>
+  queryOptions({
+    queryKey: ["evals", id, "estimate", repeats],
+    queryFn: ({ signal }) =>
+      read(
+        api.POST("/v1/evals/{eval_id}/runs/estimate", {
+          signal,
+          params: { path: { eval_id: id } },
+          body: { repeats },
+        }),
+      ),
+    retry: false,
+  });

@@ -1,0 +1,50 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api, read, readTagged, type Schemas } from "./client";
+import { listQuery, readAll } from "./lists";
+
+export type Settings = Schemas["Settings"];
+export type Token = Schemas["Token"];
+export type Provider = Schemas["Provider"];
+export type ProviderQueue = Schemas["ProviderQueue"];
+export type DeadLetter = Schemas["DeadLetter"];
+
+const QUEUE_MS = 5_000;
+
+export const settingsQuery = queryOptions({
+  queryKey: ["settings"],
+  queryFn: ({ signal }) => readTagged(api.GET("/v1/settings", { signal })),
+});
+
+export const tokensQuery = listQuery<Token>(["tokens"], (query, signal) =>
+  read(api.GET("/v1/tokens", { signal, params: { query } })),
+);
+
+export const providersQuery = queryOptions({
+  queryKey: ["providers"],
+  queryFn: ({ signal }) =>
+    readAll<Provider>((query) => read(api.GET("/v1/providers", { signal, params: { query } }))),
+});
+
+export const providerQuery = (name: string) =>
+  queryOptions({
+    queryKey: ["providers", name],
+    queryFn: ({ signal }) =>
+      readTagged(api.GET("/v1/providers/{name}", { signal, params: { path: { name } } })),
+  });
+
+export const modelsOfQuery = (provider: string) =>
+  listQuery<Schemas["Model"]>(["models", provider], (query, signal) =>
+    read(api.GET("/v1/models", { signal, params: { query: { ...query, provider } } })),
+  );
+
+/** Asked again while the page is visible: the counts are of the moment. */
+export const queuesQuery = queryOptions({
+  queryKey: ["queue"],
+  queryFn: ({ signal }) =>
+    readAll<ProviderQueue>((query) => read(api.GET("/v1/queue", { signal, params: { query } }))),
+  refetchInterval: QUEUE_MS,
+});
+
+export const deadLettersQuery = listQuery<DeadLetter>(["queue", "dead-letters"], (query, signal) =>
+  read(api.GET("/v1/queue/dead-letters", { signal, params: { query } })),
+);

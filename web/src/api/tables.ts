@@ -1,0 +1,195 @@
+import { type QueryClient, queryOptions, useQueries, useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { addBlock, BLOCK, emptyTable, loadedBlocks, type ProbeTable, type Shape } from "../lib/probe_table";
+import { api, read, type Schemas } from "./client";
+import { isTerminal, type Run } from "./queries";
+
+export type CaseName = Schemas["CaseName"];
+export type Excerpt = Schemas["ProbeExcerpt"];
+
+const AT_A_TIME = 6;
+const WATCH_MS = 5_000;
+const DRAW_MS = 200;
+export const CASES_PER_READ = 1_000;
+export const EXCERPTS_PER_READ = 100;
+
+export function shapeOf(run: Run): Shape {
+  const prompts = Math.max(1, run.config.promptIds.length);
+  return {
+    total: run.progress.total,
+    columns: run.config.targets.length * prompts,
+    repeats: run.config.repeats,
+  };
+}
+
+async function readBlock(id: string, block: number, signal: AbortSignal) {
+  return read(
+    api.GET("/v1/runs/{run_id}/probe-columns", {
+      signal,
+      params: { path: { run_id: id }, query: { block } },
+    }),
+  );
+}
+
+export interface LoadedTable {
+  readonly table: ProbeTable;
+  /** Grows with each redraw. */
+  readonly version: number;
+  readonly loaded: number;
+  readonly blocks: number;
+  readonly error: unknown;
+  readonly retry: () => void;
+}
+
+/** The figures of all probes, block by block, and those of a run that goes on again every few seconds. */
+export function useProbeTable(run: Run): LoadedTable {
+  const { total, columns, repeats } = shapeOf(run);
+  const table = useMemo(() => emptyTable({ total, columns, repeats }), [total, columns, repeats]);
+  const isOver = isTerminal(run.status);
+  const [version, draw] = useState(0);
+  const [attempt, setAttempt] = useState(0);
+  const [error, setError] = useState<unknown>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt loads again what is missing
+  useEffect(() => {
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const redraw = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        draw((old) => old + 1);
+      }, DRAW_MS);
+    };
+    setError(null);
+    draw((old) => old + 1);
+    load(run.id, table, isOver, stop.signal, redraw).catch((reason: unknown) => {
+      if (!stop.signal.aborted) setError(reason);
+    });
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [run.id, table, isOver, attempt]);
+  return {
+    table,
+    version,
+    loaded: loadedBlocks(table),
+    blocks: table.loaded.length,
+    error,
+    retry: () => setAttempt((old) => old + 1),
+  };
+}
+
+/** A few blocks at a time; `loaded` is called after each. */
+async function load(
+  id: string,
+  table: ProbeTable,
+  isOver: boolean,
+  signal: AbortSignal,
+  loaded: () => void,
+): Promise<void> {
+  const blocks = Math.ceil(table.total / BLOCK);
+  for (;;) {
+    let next = 0;
+    const worker = async () => {
+      while (next < blocks && !signal.aborted) {
+        const block = next++;
+        if (isOver && table.loaded[block]) continue;
+        addBlock(table, await readBlock(id, block, signal));
+        loaded();
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+    if (isOver) return;
+    await visibleAfter(WATCH_MS, signal);
+  }
+}
+
+/** After so long, and then as soon as the page is visible. */
+function visibleAfter(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const check = () => {
+      if (signal.aborted) reject(signal.reason as Error);
+      else if (document.visibilityState === "visible") resolve();
+      else setTimeout(check, 1_000);
+    };
+    setTimeout(check, milliseconds);
+  });
+}
+
+const namesQuery = (id: string, part: number) =>
+  queryOptions({
+    queryKey: ["run", id, "case-names", part],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET("/v1/runs/{run_id}/case-names", {
+          signal,
+          params: { path: { run_id: id }, query: { first: part * CASES_PER_READ } },
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** The names of these cases by index, as far as they are loaded. */
+export function useCaseNames(id: string, cases: readonly number[]): ReadonlyMap<number, CaseName> {
+  const parts = [...new Set(cases.map((each) => Math.floor(each / CASES_PER_READ)))];
+  return useQueries({
+    queries: parts.map((part) => namesQuery(id, part)),
+    combine: (results) =>
+      new Map(results.flatMap((result) => result.data?.items ?? []).map((each) => [each.index, each])),
+  });
+}
+
+/** The names of all cases, only when they are asked for: a filter by text needs them. */
+export function useAllCaseNames(id: string, cases: number, isWanted: boolean) {
+  return useQuery({
+    queryKey: ["run", id, "case-names", "all", cases],
+    enabled: isWanted,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ client }: { client: QueryClient }) => {
+      const parts = Array.from({ length: Math.ceil(cases / CASES_PER_READ) }, (_, part) => part);
+      const names: CaseName[] = [];
+      for (let first = 0; first < parts.length; first += AT_A_TIME) {
+        const group = parts.slice(first, first + AT_A_TIME);
+        const pages = await Promise.all(group.map((part) => client.fetchQuery(namesQuery(id, part))));
+        names.push(...pages.flatMap((page) => page.items));
+      }
+      return names;
+    },
+  });
+}
+
+/** Excerpts by index, as far as they are loaded; each group of up to a hundred probes is one request. */
+export function useExcerpts(
+  id: string,
+  groups: readonly (readonly number[])[],
+  isFinal: boolean,
+): ReadonlyMap<number, Excerpt> {
+  return useQueries({
+    queries: groups.map((group) => ({
+      queryKey: ["run", id, "excerpts", group],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        read(
+          api.GET("/v1/runs/{run_id}/probe-excerpts", {
+            signal,
+            params: { path: { run_id: id }, query: { indexes: [...group] } },
+          }),
+        ),
+      staleTime: isFinal ? Number.POSITIVE_INFINITY : 10_000,
+    })),
+    combine: (results) =>
+      new Map(results.flatMap((result) => result.data?.items ?? []).map((each) => [each.index, each])),
+  });
+}
+
+export const transcriptQuery = (id: string, index: number) =>
+  queryOptions({
+    queryKey: ["run", id, "transcript", index],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET("/v1/transcripts/{transcript_id}", {
+          signal,
+          params: { path: { transcript_id: `${id}-${index}` } },
+        }),
+      ),
+    staleTime: 60_000,
+  });

@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { linearScale } from "./scale";
+
+test("ticks are round and cover the values", () => {
+  expect(linearScale([-0.13, 0.31], 0, 100).ticks).toEqual([-0.2, -0.1, 0, 0.1, 0.2, 0.3, 0.4]);
+  expect(linearScale([3, 3], 0, 100).ticks.length).toBeGreaterThan(1);
+});
+
+test("values that hardly differ, or hardly differ from 0, have distinct ticks", () => {
+  for (const values of [[-5e-324], [0], [1e-9, 1.5e-9], [1e6, 1e6 + 1e-9], [0, 5e-324]]) {
+    const { ticks } = linearScale(values, 0, 100);
+    expect(ticks.length).toBeGreaterThan(1);
+    expect(new Set(ticks).size).toBe(ticks.length);
+  }
+});
+
+test("every value lies within the pixels, in order", () => {
+  const value = fc.double({ min: -1e6, max: 1e6, noNaN: true });
+  fc.assert(
+    fc.property(fc.array(value, { minLength: 1, maxLength: 20 }), (values) => {
+      const scale = linearScale(values, 40, 400);
+      const places = values.toSorted((one, other) => one - other).map(scale.at);
+      for (const place of places) {
+        expect(place).toBeGreaterThan(39.9);
+        expect(place).toBeLessThan(400.1);
+      }
+      expect(places).toEqual(places.toSorted((one, other) => one - other));
+      expect(scale.ticks.length).toBeLessThan(13);
+    }),
+  );
+});

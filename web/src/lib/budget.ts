@@ -1,0 +1,40 @@
+/** A budget as it is typed, and what it allows. */
+
+export const MAX_BUDGET_USD = 1_000_000;
+const MIN_BUDGET_USD = 0.000001;
+
+/** The amount in USD; null for an empty field, undefined for what is no amount. */
+export function parseBudget(text: string): number | null | undefined {
+  const trimmed = text.trim().replace(/^\$/, "");
+  if (trimmed === "") return null;
+  if (!/^\d{1,7}(\.\d{0,8})?$|^\.\d{1,8}$/.test(trimmed)) return undefined;
+  const amount = Number(trimmed);
+  return amount >= MIN_BUDGET_USD && amount <= MAX_BUDGET_USD ? amount : undefined;
+}
+
+export interface Interval {
+  readonly low: number;
+  readonly expected: number;
+  readonly high: number;
+}
+
+/** Whether a start has to be confirmed: only the expected cost counts, not the upper bound. */
+export function needsConfirmation(budget: number | null | undefined, cost: Interval | undefined): boolean {
+  return typeof budget === "number" && cost !== undefined && cost.expected > budget;
+}
+
+/** What of a budget is used, as shares of its length, the last of them cut at its end. */
+export function budgetShares(use: {
+  maxBudgetUsd: number;
+  spentUsd: number;
+  uncertainUsd: number;
+  reservedUsd: number;
+}): { spent: number; uncertain: number; reserved: number } {
+  let left = 1;
+  const share = (amount: number) => {
+    const taken = Math.min(left, Math.max(0, amount / use.maxBudgetUsd));
+    left -= taken;
+    return taken;
+  };
+  return { spent: share(use.spentUsd), uncertain: share(use.uncertainUsd), reserved: share(use.reservedUsd) };
+}

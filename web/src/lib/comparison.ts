@@ -1,0 +1,74 @@
+/** A comparison in words and figures. */
+import type { ComparisonFigures, ComparisonRow } from "../api/comparisons";
+import { formatInterval, UNKNOWN } from "./format";
+
+export type Metric = ComparisonFigures["metric"];
+type Verdict = ComparisonRow["verdict"];
+
+/** Higher is better for pass rates only: a decision has no better end. */
+export const VERDICTS: Record<Verdict, readonly [sign: string, word: string]> = {
+  HIGHER: ["▲", "higher"],
+  LOWER: ["▼", "lower"],
+  EQUIVALENT: ["=", "equivalent"],
+  INCONCLUSIVE: ["?", "inconclusive"],
+  NOT_COMPARABLE: ["–", "not comparable"],
+};
+
+export const METRICS: Record<Metric, string> = {
+  DECISION: "mean decision",
+  PASS_RATE: "pass rate",
+  OTHER_RATE: "share of answers without a decision",
+};
+
+export function isRate(metric: Metric): boolean {
+  return metric !== "DECISION";
+}
+
+/** A value of either side. */
+export function formatLevel(metric: Metric, value: number | null): string {
+  if (value === null) return UNKNOWN;
+  return isRate(metric) ? `${(100 * value).toFixed(1)}%` : value.toFixed(2);
+}
+
+/** A difference with its sign, of rates in percentage points. */
+export function formatDifference(metric: Metric, value: number | null): string {
+  if (value === null) return UNKNOWN;
+  const size = isRate(metric) ? `${(100 * value).toFixed(1)} pp` : value.toFixed(2);
+  const isZero = Number.parseFloat(size) === 0;
+  return value > 0 && !isZero ? `+${size}` : isZero ? size.replace("-", "") : size;
+}
+
+export function formatDifferences(metric: Metric, interval: readonly number[] | null): string {
+  if (interval === null) return UNKNOWN;
+  return formatInterval(interval, (value) => formatDifference(metric, value)).replace("–", " to ");
+}
+
+export function formatP(p: number | null): string {
+  if (p === null) return UNKNOWN;
+  return p < 0.001 ? "< 0.001" : p.toFixed(3);
+}
+
+interface Named {
+  label: string | null;
+  modelId: string;
+  promptId: string | null;
+}
+
+const nameOf = (column: Named) =>
+  [column.label ?? column.modelId, column.promptId].filter((each) => each !== null).join(", ");
+
+/** The targets of a row: one name if both sides have the same. */
+export function rowName(row: Pick<ComparisonRow, "baseline" | "comparison">): string {
+  const [one, other] = [row.baseline.map(nameOf).join(" + "), row.comparison.map(nameOf).join(" + ")];
+  return one === other ? one : `${one} → ${other}`;
+}
+
+export const ALL_TARGETS = "All targets together";
+
+/** All pairs together, if there are several, then each pair. */
+export function allRows(
+  figures: ComparisonFigures,
+): { name: string; row: ComparisonRow; isOverall: boolean }[] {
+  const rows = figures.rows.map((row) => ({ name: rowName(row), row, isOverall: false }));
+  return figures.overall ? [{ name: ALL_TARGETS, row: figures.overall, isOverall: true }, ...rows] : rows;
+}

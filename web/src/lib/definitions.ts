@@ -1,0 +1,90 @@
+/** What the screens of definitions compute. */
+
+export type Content = Readonly<Record<string, unknown>>;
+
+export interface FieldChange {
+  readonly field: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The fields of two contents that differ, as texts; in the order in which they are shown. */
+export function changedFields(before: Content, after: Content): FieldChange[] {
+  const fields = FIELDS.filter((field) => field in before || field in after);
+  const others = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (field) => !FIELDS.includes(field),
+  );
+  return [...fields, ...others.sort()]
+    .map((field) => ({ field, before: asText(before[field]), after: asText(after[field]) }))
+    .filter((change) => change.before !== change.after);
+}
+
+const FIELDS = [
+  "system",
+  "template",
+  "prompts",
+  "dimensions",
+  "matchingRules",
+  "followUps",
+  "maxTurns",
+  "params",
+  "toolResults",
+  "decision",
+  "assertions",
+  "derivedMetrics",
+];
+
+const NAMES: Readonly<Record<string, string>> = {
+  system: "System prompt",
+  template: "Template",
+  prompts: "Prompts",
+  dimensions: "Dimensions",
+  matchingRules: "Matching rules",
+  followUps: "Follow-ups",
+  maxTurns: "Turns at most",
+  params: "Parameters",
+  toolResults: "Results of tools",
+  decision: "Decision rule",
+  assertions: "Assertions",
+  derivedMetrics: "Derived metrics",
+};
+
+export function fieldName(field: string): string {
+  return NAMES[field] ?? field;
+}
+
+/** Nothing for a field that is absent or empty; objects as JSON with sorted keys and without null, so
+ * that neither is a change. */
+export function asText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.length === 0) return "";
+  if (typeof value === "object" && Object.keys(value).length === 0) return "";
+  return JSON.stringify(value, sorted, 2);
+}
+
+function sorted(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const entries = Object.entries(value).filter(([, each]) => each !== null && each !== undefined);
+  return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+export interface Piece {
+  readonly text: string;
+  /** Whether it is the placeholder of a dimension. */
+  readonly isPlaceholder: boolean;
+}
+
+/** A template with the placeholders that its dimensions fill. */
+export function pieces(template: string, dimensions: readonly string[]): Piece[] {
+  const placeholders = new Set(dimensions.map((name) => `[${name}]`));
+  return template
+    .split(/(\[[^[\]\n]{1,100}\])/)
+    .filter((text) => text !== "")
+    .map((text) => ({ text, isPlaceholder: placeholders.has(text) }));
+}
+
+/** How many scenarios the levels make, before rules leave some out. */
+export function combinations(dimensions: readonly { levels: readonly unknown[] }[]): number {
+  return dimensions.reduce((product, dimension) => product * dimension.levels.length, 1);
+}

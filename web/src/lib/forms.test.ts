@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { changesOf, parseHeaders, parseObject, parseWhole } from "./forms";
+
+test.each([
+  ["", null],
+  [" 7 ", 7],
+  ["0", undefined],
+  ["11", undefined],
+  ["1.5", undefined],
+  ["1e1", undefined],
+])("%j is the number %j of 1 to 10", (text, value) => {
+  expect(parseWhole(text, 1, 10)).toBe(value);
+});
+
+test("only what differs is sent", () => {
+  expect(changesOf({ a: 1, b: null as string | null }, { a: 1, b: "x" })).toEqual({ b: "x" });
+});
+
+test.each([
+  ["", {}],
+  ["X-Key: secret\n\nAccept: a: b", { "X-Key": "secret", Accept: "a: b" }],
+  ["no header", undefined],
+  ["X-Key:", undefined],
+])("%j are the headers %j", (text, headers) => {
+  expect(parseHeaders(text)).toEqual(headers);
+});
+
+test.each([
+  [" ", {}],
+  ['{"a": 1}', { a: 1 }],
+  ["[1]", undefined],
+  ["{", undefined],
+])("%j is the object %j", (text, value) => {
+  expect(parseObject(text)).toEqual(value);
+});

@@ -1,0 +1,38 @@
+/** Fields of forms as values of requests. */
+
+/** A whole number; null for an empty field, undefined for what is none within the bounds. */
+export function parseWhole(text: string, min: number, max: number): number | null | undefined {
+  const trimmed = text.trim();
+  if (trimmed === "") return null;
+  const value = /^\d{1,12}$/.test(trimmed) ? Number(trimmed) : Number.NaN;
+  return value >= min && value <= max ? value : undefined;
+}
+
+/** What of a form differs from what is stored, as a request has it. */
+export function changesOf<T extends object>(stored: Readonly<T>, wanted: Readonly<Partial<T>>): Partial<T> {
+  const entries = Object.entries(wanted).filter(([name, value]) => stored[name as keyof T] !== value);
+  return Object.fromEntries(entries) as Partial<T>;
+}
+
+/** Lines of the form `Name: value`; undefined if a line is none. */
+export function parseHeaders(text: string): Record<string, string> | undefined {
+  const headers: Record<string, string> = {};
+  for (const line of text.split("\n").filter((each) => each.trim() !== "")) {
+    const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(\S.*)$/.exec(line.trim());
+    if (!match?.[1] || !match[2]) return undefined;
+    headers[match[1]] = match[2];
+  }
+  return headers;
+}
+
+/** A JSON object; an empty one for no text, undefined for what is none. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  if (text.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,129 @@
+/** The figures of a run's probes in typed arrays by index, filled block by block. */
+import type { Schemas } from "../api/client";
+
+export type ProbeColumns = Schemas["ProbeColumns"];
+
+export const BLOCK = 1_000;
+export const Outcome = { NONE: 0, PASSED: 1, FAILED: 2, ERRORED: 3, UNJUDGED: 4 } as const;
+export type OutcomeCode = (typeof Outcome)[keyof typeof Outcome];
+/** A decision that is no number. */
+export const OTHER = 255;
+
+export interface Shape {
+  readonly total: number;
+  readonly columns: number;
+  readonly repeats: number;
+}
+
+export interface ProbeTable extends Shape {
+  readonly cases: number;
+  readonly outcome: Uint8Array;
+  /** 1 to 5, OTHER, or 0 without a decision. */
+  readonly decision: Uint8Array;
+  /** NaN where there is none; so are the following. */
+  readonly score: Float32Array;
+  readonly durationMs: Float32Array;
+  readonly costUsd: Float32Array;
+  readonly tokens: Float32Array;
+  readonly turns: Float32Array;
+  /** The index of the first repeat of a cell, by `case * columns + column`; -1 until its block is loaded. */
+  readonly firstIndex: Int32Array;
+  /** Whether a block is loaded, by number. */
+  readonly loaded: Uint8Array;
+}
+
+export function emptyTable({ total, columns, repeats }: Shape): ProbeTable {
+  const cases = Math.round(total / Math.max(1, columns * repeats));
+  const unknown = () => new Float32Array(total).fill(Number.NaN);
+  return {
+    total,
+    columns,
+    repeats,
+    cases,
+    outcome: new Uint8Array(total),
+    decision: new Uint8Array(total),
+    score: unknown(),
+    durationMs: unknown(),
+    costUsd: unknown(),
+    tokens: unknown(),
+    turns: unknown(),
+    firstIndex: new Int32Array(cases * columns).fill(-1),
+    loaded: new Uint8Array(Math.ceil(total / BLOCK)),
+  };
+}
+
+/** Writes the figures of a block into the table. */
+export function addBlock(table: ProbeTable, block: ProbeColumns): void {
+  const first = block.firstIndex;
+  for (let offset = 0; offset < block.case.length; offset++) {
+    const index = first + offset;
+    const completed = block.completed[offset];
+    table.outcome[index] = outcomeOf(completed ?? null, block.success[offset] ?? null);
+    table.decision[index] = decisionOf(block.decision[offset] ?? null);
+    table.score[index] = block.score[offset] ?? Number.NaN;
+    table.durationMs[index] = block.durationMs[offset] ?? Number.NaN;
+    table.costUsd[index] = block.costUsd[offset] ?? Number.NaN;
+    table.tokens[index] =
+      (block.inputTokens[offset] ?? Number.NaN) + (block.outputTokens[offset] ?? Number.NaN);
+    table.turns[index] = block.turns[offset] ?? Number.NaN;
+    const cell = (block.case[offset] ?? 0) * table.columns + (block.column[offset] ?? 0);
+    table.firstIndex[cell] = index - (block.repeat[offset] ?? 0);
+  }
+  table.loaded[Math.floor(first / BLOCK)] = 1;
+}
+
+function outcomeOf(completed: boolean | null, success: boolean | null): OutcomeCode {
+  if (completed === null) return Outcome.NONE;
+  if (!completed) return Outcome.ERRORED;
+  if (success === null) return Outcome.UNJUDGED;
+  return success ? Outcome.PASSED : Outcome.FAILED;
+}
+
+function decisionOf(code: string | null): number {
+  if (code === null) return 0;
+  return /^[1-5]$/.test(code) ? Number(code) : OTHER;
+}
+
+export function loadedBlocks(table: ProbeTable): number {
+  return table.loaded.reduce((sum, each) => sum + each, 0);
+}
+
+export interface Cell {
+  readonly firstIndex: number;
+  readonly outcomes: readonly OutcomeCode[];
+  readonly passed: number;
+  readonly judged: number;
+  readonly errored: number;
+  /** Of the decisions that are numbers; null without one. */
+  readonly meanDecision: number | null;
+  readonly decided: number;
+}
+
+/** What one column made of a case; null until its block is loaded. */
+export function readCell(table: ProbeTable, row: number, column: number): Cell | null {
+  const firstIndex = table.firstIndex[row * table.columns + column] ?? -1;
+  if (firstIndex < 0) return null;
+  const outcomes: OutcomeCode[] = [];
+  let [passed, judged, errored, sum, decided] = [0, 0, 0, 0, 0];
+  for (let index = firstIndex; index < firstIndex + table.repeats; index++) {
+    const outcome = table.outcome[index] as OutcomeCode;
+    outcomes.push(outcome);
+    if (outcome === Outcome.PASSED) passed++;
+    if (outcome === Outcome.PASSED || outcome === Outcome.FAILED) judged++;
+    if (outcome === Outcome.ERRORED) errored++;
+    const decision = table.decision[index] ?? 0;
+    if (decision >= 1 && decision <= 5) {
+      sum += decision;
+      decided++;
+    }
+  }
+  return {
+    firstIndex,
+    outcomes,
+    passed,
+    judged,
+    errored,
+    meanDecision: decided > 0 ? sum / decided : null,
+    decided,
+  };
+}

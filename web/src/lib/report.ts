@@ -1,0 +1,38 @@
+/** What the screen of a report computes. */
+import { formatUsd } from "./format";
+
+/** What a summarizer reads and writes at most, by our count: a unit test compares them with the code of reports. */
+export const SUMMARY_INPUT_TOKENS = 24_000;
+export const SUMMARY_OUTPUT_TOKENS = 2_000;
+
+export interface Priced {
+  readonly simulated: boolean;
+  readonly inputUsdPerMillion: number | null;
+  readonly outputUsdPerMillion: number | null;
+}
+
+/** What one call for a summary costs at most, in USD; null if the price is unknown. */
+export function summaryUsd(model: Priced): number | null {
+  if (model.inputUsdPerMillion === null || model.outputUsdPerMillion === null)
+    return model.simulated ? 0 : null;
+  const input = SUMMARY_INPUT_TOKENS * model.inputUsdPerMillion;
+  return (input + SUMMARY_OUTPUT_TOKENS * model.outputUsdPerMillion) / 1_000_000;
+}
+
+export function summaryCostText(usd: number | null): string {
+  if (usd === null) return "The price of this model is unknown.";
+  if (usd === 0) return "It costs nothing.";
+  return `One call, about ${formatUsd(usd)} at most; a second one if its answer has to be repaired.`;
+}
+
+/** The index of the probe that a transcript's id names; undefined for another id. */
+export function probeIndex(transcriptId: string): number | undefined {
+  const match = /-(\d{1,7})$/.exec(transcriptId);
+  return match ? Number(match[1]) : undefined;
+}
+
+/** The original of a revised prompt, from the snapshot of the run's definition. */
+export function systemPrompt(snapshot: Readonly<Record<string, unknown>> | null): string | null {
+  const system = snapshot?.["system"];
+  return typeof system === "string" ? system : null;
+}

@@ -1,0 +1,157 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useId } from "react";
+import {
+  comparisonOfQuery,
+  comparisonQuery,
+  createComparison,
+  terminalRunsQuery,
+} from "../../api/comparisons";
+import { type Run, sessionQuery } from "../../api/queries";
+import { formatAgo, visible } from "../../lib/format";
+import { useNow } from "../../ui/now";
+import { Empty, Failure, Loading } from "../../ui/states";
+import styles from "./compare.module.css";
+import { Comparison } from "./comparison";
+
+const route = getRouteApi("/compare");
+
+/** Two runs, chosen in the address, and what differs between their results. */
+export function ComparePage() {
+  const { a, b } = route.useSearch();
+  const navigate = route.useNavigate();
+  const runs = useQuery(terminalRunsQuery);
+  return (
+    <>
+      <title>Compare · Cupel</title>
+      <h1>Compare two runs</h1>
+      {runs.isPending && <Loading what="runs" />}
+      {runs.isError && <Failure error={runs.error} what="Runs" retry={() => void runs.refetch()} />}
+      {runs.data && (
+        <div className={styles.sides}>
+          <Side
+            label="Baseline"
+            runs={runs.data}
+            value={a}
+            change={(chosen) => void navigate({ search: (old) => ({ b: old.b, a: chosen }) })}
+          />
+          <button
+            type="button"
+            disabled={a === undefined && b === undefined}
+            onClick={() => void navigate({ search: { a: b, b: a } })}
+          >
+            Swap
+          </button>
+          <Side
+            label="Compared with it"
+            runs={runs.data}
+            value={b}
+            change={(chosen) => void navigate({ search: (old) => ({ a: old.a, b: chosen }) })}
+          />
+        </div>
+      )}
+      {a === undefined || b === undefined ? (
+        <Empty title="Choose two runs">
+          <p>
+            Differences are paired by scenario, so both runs need scenarios in common: two runs of one
+            definition, or of a fork of it. Runs that have not ended cannot be compared.
+          </p>
+        </Empty>
+      ) : a === b ? (
+        <Empty title="Both are the same run">
+          <p>Choose another run for one side. The analysis of a run compares its targets.</p>
+        </Empty>
+      ) : (
+        <Found key={`${a} ${b}`} baseline={a} comparison={b} />
+      )}
+    </>
+  );
+}
+
+interface SideProps {
+  label: string;
+  runs: readonly Run[];
+  value: string | undefined;
+  change: (id: string | undefined) => void;
+}
+
+function Side({ label, runs, value, change }: SideProps) {
+  const id = useId();
+  const now = useNow();
+  const isListed = runs.some((run) => run.id === value);
+  return (
+    <div className={styles.side}>
+      <label htmlFor={id}>{label}</label>
+      <select id={id} value={value ?? ""} onChange={(event) => change(event.target.value || undefined)}>
+        <option value="">choose a run</option>
+        {value !== undefined && !isListed && <option value={value}>{visible(value)}</option>}
+        {runs.map((run) => (
+          <option key={run.id} value={run.id}>
+            {visible(run.name ?? run.definitionName ?? run.id)}, {formatAgo(run.createdAt, now)}
+            {run.name === null && run.definitionName === null ? "" : `, ${run.id.slice(-6)}`}
+          </option>
+        ))}
+      </select>
+      {value !== undefined && (
+        <Link to="/runs/$id" params={{ id: value }}>
+          Open this run
+        </Link>
+      )}
+    </div>
+  );
+}
+
+/** The newest comparison of these runs, or the way to one. */
+function Found({ baseline, comparison }: { baseline: string; comparison: string }) {
+  const client = useQueryClient();
+  const session = useQuery(sessionQuery);
+  const found = useQuery(comparisonOfQuery(baseline, comparison));
+  const make = useMutation({
+    mutationFn: () => createComparison(baseline, comparison),
+    onSuccess: (made) => {
+      client.setQueryData(comparisonOfQuery(baseline, comparison).queryKey, made.id);
+      void client.invalidateQueries({ queryKey: ["comparison", made.id] });
+    },
+  });
+  const id = found.data;
+  const shown = useQuery({ ...comparisonQuery(id ?? ""), enabled: typeof id === "string" });
+  const mayChange = session.data !== undefined && session.data.role !== "viewer";
+  const again = mayChange ? () => make.mutate() : undefined;
+  const problem = found.error ?? shown.error ?? make.error;
+  if (problem) return <Failure error={problem} what="The comparison" retry={() => void found.refetch()} />;
+  if (id === null) {
+    return (
+      <Empty title="Not compared yet">
+        {mayChange ? (
+          <button type="button" data-kind="primary" disabled={make.isPending} onClick={() => make.mutate()}>
+            {make.isPending ? "Comparing…" : "Compare"}
+          </button>
+        ) : (
+          <p>Comparing runs needs the role member or admin; this session has viewer.</p>
+        )}
+      </Empty>
+    );
+  }
+  if (!shown.data) return <Loading what="the comparison" />;
+  if (shown.data.status === "FAILED") {
+    const { failure } = shown.data;
+    return (
+      <Empty title="The comparison failed">
+        <p>{failure ? visible(`${failure.where}: ${failure.why}`) : "No reason is recorded."}</p>
+        {again && (
+          <button type="button" onClick={again}>
+            Compare again
+          </button>
+        )}
+      </Empty>
+    );
+  }
+  if (!shown.data.figures) {
+    return (
+      <p role="status" className={styles.note}>
+        The comparison is being computed…
+      </p>
+    );
+  }
+  return <Comparison comparison={shown.data} figures={shown.data.figures} again={again} />;
+}

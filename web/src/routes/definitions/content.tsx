@@ -1,0 +1,164 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type Definition, type DefinitionContent, forksQuery } from "../../api/definitions";
+import { asText, type Content, fieldName, pieces } from "../../lib/definitions";
+import { visible } from "../../lib/format";
+import { CopyButton } from "../../ui/copy";
+import page from "../../ui/page.module.css";
+import { PlainText } from "../../ui/plain_text";
+import { ScrollRegion } from "../../ui/scroll";
+import { Section } from "../../ui/section";
+import { Empty } from "../../ui/states";
+import { useDefinition } from "./definition";
+import styles from "./definitions.module.css";
+
+const SHOWN = new Set(["system", "template", "dimensions"]);
+const OTHERS = [
+  "prompts",
+  "decision",
+  "assertions",
+  "followUps",
+  "maxTurns",
+  "params",
+  "matchingRules",
+  "toolResults",
+  "derivedMetrics",
+];
+
+export function DefinitionContents() {
+  const { data: definition } = useDefinition();
+  if (definition === undefined) return null;
+  const { content } = definition;
+  const others = OTHERS.filter((field) => asText((content as Content)[field]) !== "");
+  const isEmpty =
+    others.length === 0 && ![...SHOWN].some((field) => asText((content as Content)[field]) !== "");
+  return (
+    <>
+      <Warnings definition={definition} />
+      {isEmpty && (
+        <Empty title="No content">
+          <p>This definition consists of its scenarios.</p>
+        </Empty>
+      )}
+      {content.system && (
+        <Section title="System prompt">
+          <div className={page.bar}>
+            <CopyButton label="Copy" text={content.system} />
+          </div>
+          <PlainText label="Text of the system prompt" text={content.system} />
+        </Section>
+      )}
+      {content.template && <Template content={content} template={content.template} />}
+      {content.dimensions && content.dimensions.length > 0 && <Dimensions dimensions={content.dimensions} />}
+      {others.map((field) => (
+        <Section key={field} title={fieldName(field)}>
+          <PlainText
+            label={`Value of ${fieldName(field)}`}
+            text={asText((content as Content)[field])}
+            isCode
+          />
+        </Section>
+      ))}
+      <Forks id={definition.id} />
+    </>
+  );
+}
+
+function Warnings({ definition }: { definition: Definition }) {
+  if (definition.warnings.length === 0) return null;
+  return (
+    <div className={page.warning} role="status">
+      <strong>What may be a mistake</strong>
+      <ul className={page.list}>
+        {definition.warnings.map((warning) => (
+          <li key={warning.field + warning.message}>
+            <code>{visible(warning.field)}</code> {visible(warning.message)}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** The template, with what the dimensions fill marked. */
+function Template({ content, template }: { content: DefinitionContent; template: string }) {
+  const names = (content.dimensions ?? []).map((each) => each.name);
+  return (
+    <Section title="Template">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <section className={page.text} aria-label="Text of the template" tabIndex={0}>
+        {pieces(template, names).map((piece, index) =>
+          piece.isPlaceholder ? (
+            // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a template never move
+            <mark key={index} className={styles.placeholder}>
+              {visible(piece.text)}
+            </mark>
+          ) : (
+            // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a template never move
+            <span key={index}>{visible(piece.text)}</span>
+          ),
+        )}
+      </section>
+    </Section>
+  );
+}
+
+function Dimensions({ dimensions }: { dimensions: NonNullable<DefinitionContent["dimensions"]> }) {
+  return (
+    <Section title="Dimensions">
+      <ScrollRegion label="Dimensions">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Dimension</th>
+              <th scope="col" className="figure">
+                Score
+              </th>
+              <th scope="col">Level</th>
+              <th scope="col">Texts</th>
+            </tr>
+          </thead>
+          <tbody>
+            {dimensions.flatMap((dimension) =>
+              dimension.levels.map((level, index) => (
+                <tr key={`${dimension.name} ${level.score}`}>
+                  {index === 0 && (
+                    <th scope="rowgroup" rowSpan={dimension.levels.length} className={page.name}>
+                      {visible(dimension.name)}
+                    </th>
+                  )}
+                  <td className="figure">{level.score}</td>
+                  <td className={page.name}>
+                    {visible(level.label)}
+                    {level.description && <small>{visible(level.description)}</small>}
+                  </td>
+                  <td className={styles.options}>{visible((level.options ?? []).join(" / "))}</td>
+                </tr>
+              )),
+            )}
+          </tbody>
+        </table>
+      </ScrollRegion>
+    </Section>
+  );
+}
+
+function Forks({ id }: { id: string }) {
+  const { data } = useQuery(forksQuery(id));
+  if (!data || data.items.length === 0) return null;
+  return (
+    <Section title="Forks">
+      <ul className={page.list}>
+        {data.items.map((each) => (
+          <li key={each.id}>
+            <Link to="/definitions/$id" params={{ id: each.id }}>
+              {visible(each.name)}
+            </Link>
+            , of version {each.parentVersion}
+          </li>
+        ))}
+      </ul>
+      {data.nextCursor !== null && <p className={page.note}>The first {data.items.length} are shown.</p>}
+    </Section>
+  );
+}

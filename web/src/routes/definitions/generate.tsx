@@ -1,0 +1,107 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useEffect, useState } from "react";
+import { api, read, type Schemas } from "../../api/client";
+import { type Definition, type Generation, generationQuery } from "../../api/definitions";
+import { modelsQuery } from "../../api/queries";
+import { combinations } from "../../lib/definitions";
+import { counted, formatCount, visible } from "../../lib/format";
+import { ProgressBar } from "../../ui/bars";
+import { Field } from "../../ui/field";
+import page from "../../ui/page.module.css";
+import { Failure } from "../../ui/states";
+
+type Options = Schemas["GenerateScenarios"];
+
+/** Combines the levels of the dimensions, or has a model write a text for each combination. */
+export function Generate({ definition }: { definition: Definition }) {
+  const client = useQueryClient();
+  const models = useQuery(modelsQuery);
+  const [model, setModel] = useState("");
+  const [isRandom, setRandom] = useState(false);
+  const [replace, setReplace] = useState(false);
+  const [key, setKey] = useState(() => crypto.randomUUID());
+  const start = useMutation({
+    mutationFn: (body: Options) =>
+      read(
+        api.POST("/v1/definitions/{definition_id}/scenarios/generate", {
+          params: { path: { definition_id: definition.id }, header: { "Idempotency-Key": key } },
+          body,
+        }),
+      ),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["definition", definition.id] }),
+    onSettled: () => setKey(crypto.randomUUID()),
+  });
+  const count = combinations(definition.content.dimensions ?? []);
+  const hasRules = (definition.content.matchingRules?.length ?? 0) > 0;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const options = isRandom ? "random" : "first";
+    start.mutate(model ? { mode: "llm", model, options, replace } : { mode: "matrix", options, replace });
+  };
+  return (
+    <form className={page.form} onSubmit={submit}>
+      <p className={page.note}>
+        {counted(count, "combination")} of levels
+        {hasRules && ", before the matching rules leave some out"}: a scenario for each.
+      </p>
+      <Field
+        label="Texts"
+        id="generation-model"
+        note={model && "One call of the model for each scenario; it costs what these calls cost"}
+      >
+        <select id="generation-model" value={model} onChange={(event) => setModel(event.target.value)}>
+          <option value="">from the template, without a model</option>
+          {(models.data ?? [])
+            .filter((each) => each.usable)
+            .map((each) => (
+              <option key={each.id} value={each.id}>
+                written by {visible(each.id)}
+              </option>
+            ))}
+        </select>
+      </Field>
+      <label className={page.check}>
+        <input type="checkbox" checked={isRandom} onChange={(event) => setRandom(event.target.checked)} />
+        Draw one of a level's texts at random instead of the first
+      </label>
+      <label className={page.check}>
+        <input type="checkbox" checked={replace} onChange={(event) => setReplace(event.target.checked)} />
+        Replace the {counted(definition.scenarioCount, "scenario")} of this definition
+      </label>
+      <button type="submit" data-kind="primary" disabled={start.isPending}>
+        {start.isPending ? "Generating…" : "Generate"}
+      </button>
+      {start.isError && <Failure error={start.error} what="Nothing was generated" />}
+      {start.data && <Watched started={start.data} />}
+    </form>
+  );
+}
+
+/** A generation by a model goes on in the background. */
+function Watched({ started }: { started: Generation }) {
+  const client = useQueryClient();
+  const isMatrix = started.status === "COMPLETED";
+  const query = useQuery({ ...generationQuery(started.definitionId, started.id), enabled: !isMatrix });
+  const generation = query.data ?? started;
+  const isDone = generation.status === "COMPLETED";
+  useEffect(() => {
+    if (isDone) void client.invalidateQueries({ queryKey: ["definition", started.definitionId] });
+  }, [isDone, client, started.definitionId]);
+  if (generation.status === "ERROR") {
+    return <p role="alert">The generation failed: {visible(generation.error ?? "without a reason")}</p>;
+  }
+  if (isDone) {
+    return (
+      <p role="status">
+        Version {generation.definitionVersion} was used; the scenarios are in the latest one.
+      </p>
+    );
+  }
+  const { total, completed } = generation.progress;
+  return (
+    <div role="status">
+      <ProgressBar total={total} completed={completed} errored={0} />
+      {formatCount(completed)} of {counted(total, "text")} written. It goes on without this page.
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+import { Link } from "@tanstack/react-router";
+import { type Experiment, experimentsQuery } from "../../api/resources";
+import { visible } from "../../lib/format";
+import { type Column, ListScreen } from "../../ui/list_screen";
+import { Empty } from "../../ui/states";
+import { Ago } from "../../ui/time";
+
+const COLUMNS: readonly Column<Experiment>[] = [
+  {
+    name: "Experiment",
+    cell: (each) => (
+      <Link to="/experiments/$id" params={{ id: each.id }}>
+        {visible(each.name)}
+      </Link>
+    ),
+  },
+  { name: "Hypothesis", cell: (each) => visible(each.hypothesis) },
+  { name: "Status", cell: (each) => each.status.toLowerCase() },
+  { name: "Conclusion", cell: (each) => each.conclusion?.toLowerCase() ?? "open" },
+  { name: "Changed", isFigure: true, cell: (each) => <Ago time={each.updatedAt} /> },
+];
+
+export function Experiments() {
+  return (
+    <>
+      <title>Experiments · Cupel</title>
+      <h1>Experiments</h1>
+      <ListScreen
+        noun="experiment"
+        query={experimentsQuery}
+        columns={COLUMNS}
+        empty={
+          <Empty title="No experiments yet">
+            <p>
+              An experiment groups runs under one hypothesis and compares them with a baseline.{" "}
+              <code>cupel experiments create</code> makes one, and <code>cupel run --experiment</code> adds a
+              run.
+            </p>
+          </Empty>
+        }
+      />
+    </>
+  );
+}

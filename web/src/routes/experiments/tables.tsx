@@ -1,0 +1,166 @@
+import { Link } from "@tanstack/react-router";
+import type { ExperimentSummary } from "../../api/resources";
+import { differenceAxis, pText, signed, signedInterval } from "../../lib/experiments";
+import { formatCount, formatUsd, UNKNOWN, visible } from "../../lib/format";
+import { IntervalMark } from "../../ui/bars";
+import page from "../../ui/page.module.css";
+import { ScrollRegion } from "../../ui/scroll";
+import { Section } from "../../ui/section";
+import { Status } from "../../ui/status";
+import { Ago } from "../../ui/time";
+
+type Row = ExperimentSummary["rows"][number];
+
+const VERDICTS: Record<Row["verdict"], string> = {
+  NOT_COMPARABLE: "not comparable",
+  HIGHER: "higher",
+  LOWER: "lower",
+  EQUIVALENT: "equivalent",
+  INCONCLUSIVE: "inconclusive",
+};
+const METRICS: Record<Row["metric"], string> = {
+  DECISION: "mean decision",
+  PASS_RATE: "pass rate",
+  OTHER_RATE: "share of decisions “other”",
+};
+
+/** How each run and target differs from the baseline, on one axis. */
+export function Differences({ summary }: { summary: ExperimentSummary }) {
+  const { rows } = summary;
+  if (rows.length === 0) {
+    return (
+      <Section title="Differences from the baseline">
+        <p className={page.note}>
+          They need a baseline and another run of the same scenarios that have ended.
+        </p>
+      </Section>
+    );
+  }
+  const axis = differenceAxis(rows);
+  const names = new Map(summary.runs.map((run) => [run.runId, run.name ?? run.runId]));
+  const confidence = `${((1 - summary.experiment.alpha) * 100).toFixed(0)}%`;
+  return (
+    <Section title="Differences from the baseline">
+      <ScrollRegion label="Differences from the baseline">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Run</th>
+              <th scope="col">Target</th>
+              <th scope="col">Measure</th>
+              <th scope="col" className="figure">
+                Baseline
+              </th>
+              <th scope="col" className="figure">
+                Run
+              </th>
+              <th scope="col">Difference ({confidence} interval)</th>
+              <th scope="col" className="figure">
+                p, adjusted
+              </th>
+              <th scope="col">Verdict</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={`${row.comparisonId} ${row.target} ${row.metric}`}>
+                <th scope="row" className={page.name}>
+                  <Link to="/runs/$id" params={{ id: row.runId }}>
+                    {visible(names.get(row.runId) ?? row.runId)}
+                  </Link>
+                </th>
+                <td className={page.name}>{visible(row.target)}</td>
+                <td>
+                  {METRICS[row.metric]}, n = {formatCount(row.scenarios)}
+                </td>
+                <td className="figure">{row.baselineMean?.toFixed(2) ?? UNKNOWN}</td>
+                <td className="figure">{row.comparisonMean?.toFixed(2) ?? UNKNOWN}</td>
+                <td>
+                  <Difference row={row} axis={axis} />
+                </td>
+                <td className="figure">{pText(row.adjustedP)}</td>
+                <td>{VERDICTS[row.verdict]}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+      {summary.rowCount > rows.length && (
+        <p className={page.note}>
+          {formatCount(rows.length)} of {formatCount(summary.rowCount)} rows are shown.
+        </p>
+      )}
+      {summary.suggestedConclusion && (
+        <p className={`${page.note} ${page.below}`}>
+          By what was expected, the differences say: {summary.suggestedConclusion.toLowerCase()}. A person
+          concludes.
+        </p>
+      )}
+    </Section>
+  );
+}
+
+function Difference({ row, axis }: { row: Row; axis: { min: number; max: number } }) {
+  if (row.difference === null) return <span className={page.note}>{UNKNOWN}</span>;
+  const bounds = signedInterval(row.interval);
+  return (
+    <span className={page.estimate}>
+      <IntervalMark
+        value={row.difference}
+        interval={row.interval}
+        {...axis}
+        hasZero
+        label={`Difference ${signed(row.difference)}, interval ${bounds}`}
+      />
+      <span>
+        <strong>{signed(row.difference)}</strong> {bounds && `(${bounds})`}
+      </span>
+    </span>
+  );
+}
+
+export function Runs({ summary, baseline }: { summary: ExperimentSummary; baseline: string | null }) {
+  const reasons = new Map(summary.reasons.map((each) => [each.runId, each.reason]));
+  return (
+    <Section title="Runs">
+      {summary.runs.length === 0 && <p className={page.note}>None yet.</p>}
+      {summary.runs.length > 0 && (
+        <ScrollRegion label="Runs">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Run</th>
+                <th scope="col">Status</th>
+                <th scope="col">Started</th>
+                <th scope="col" className="figure">
+                  Cost
+                </th>
+                <th scope="col">Comparison</th>
+              </tr>
+            </thead>
+            <tbody>
+              {summary.runs.map((run) => (
+                <tr key={run.runId}>
+                  <th scope="row" className={page.name}>
+                    <Link to="/runs/$id" params={{ id: run.runId }}>
+                      {visible(run.name ?? run.runId)}
+                    </Link>
+                    {run.runId === baseline && <small>the baseline</small>}
+                  </th>
+                  <td>
+                    <Status status={run.status} />
+                  </td>
+                  <td>
+                    <Ago time={run.createdAt} />
+                  </td>
+                  <td className="figure">{formatUsd(run.costUsd)}</td>
+                  <td className={page.cell}>{visible(reasons.get(run.runId) ?? "")}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollRegion>
+      )}
+    </Section>
+  );
+}

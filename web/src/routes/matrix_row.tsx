@@ -1,0 +1,163 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { ApiError } from "../api/client";
+import type { Run } from "../api/queries";
+import { transcriptQuery, useCaseNames } from "../api/tables";
+import { columnName } from "../lib/estimates";
+import { visible } from "../lib/format";
+import { sideBySide } from "../lib/matrix";
+import { Outcome, type ProbeTable } from "../lib/probe_table";
+import { useKeys } from "../ui/keys";
+import { Empty, Failure, Loading } from "../ui/states";
+import styles from "./matrix.module.css";
+import { TranscriptView } from "./transcript";
+
+const route = getRouteApi("/runs/$id/matrix");
+const MOST = 4;
+
+interface RowProps {
+  run: Run;
+  table: ProbeTable;
+  row: number;
+  column: number;
+  repeat: number;
+  close: () => void;
+}
+
+/** The conversations of one case with up to four targets, scrolled together. */
+export function MatrixRow({ run, table, row, column, repeat, close }: RowProps) {
+  const navigate = route.useNavigate();
+  const panel = useRef<HTMLElement>(null);
+  const title = useRef<HTMLHeadingElement>(null);
+  const name = useCaseNames(run.id, [row]).get(row);
+  const columns = sideBySide(table.columns, Math.min(column, table.columns - 1), MOST);
+  const indexes = columns.map((each) => {
+    const first = table.firstIndex[row * table.columns + each] ?? -1;
+    return first < 0 ? undefined : first + repeat;
+  });
+  useEffect(() => {
+    title.current?.focus({ preventScroll: true });
+    panel.current?.scrollIntoView({ block: "nearest" });
+  }, []);
+  useKeys({ Escape: close });
+  const first = useQuery({
+    ...transcriptQuery(run.id, indexes[0] ?? 0),
+    enabled: hasTranscript(table, indexes[0]),
+  });
+  const scrollTogether = (source: HTMLElement) => {
+    const share = source.scrollTop / Math.max(1, source.scrollHeight - source.clientHeight);
+    for (const other of panel.current?.querySelectorAll<HTMLElement>("[data-pane]") ?? []) {
+      if (other !== source) other.scrollTop = share * (other.scrollHeight - other.clientHeight);
+    }
+  };
+  return (
+    <section className={styles.panel} ref={panel} aria-labelledby="opened">
+      <div className={styles.panelHead}>
+        <h2 id="opened" ref={title} tabIndex={-1}>
+          {visible(name?.scenarioName ?? `Case ${row}`)}
+        </h2>
+        {table.repeats > 1 && (
+          <label>
+            Repeat{" "}
+            <select
+              value={repeat}
+              onChange={(event) =>
+                void navigate({
+                  search: (old) => ({ ...old, repeat: Number(event.target.value) || undefined }),
+                  replace: true,
+                })
+              }
+            >
+              {Array.from({ length: table.repeats }, (_, number) => (
+                <option key={String(number)} value={number}>
+                  {number + 1} of {table.repeats}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+      {columns.length > 1 && (
+        <p className={styles.note}>Words that the first answer does not have are marked.</p>
+      )}
+      <div className={styles.panes} data-count={columns.length}>
+        {columns.map((each, position) => (
+          <section
+            key={each}
+            className={styles.pane}
+            data-pane=""
+            data-chosen={each === column && columns.length > 1}
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+            tabIndex={0}
+            aria-label={`Conversation ${position + 1} of ${columns.length}`}
+            onPointerEnter={() => {
+              if (panel.current) panel.current.dataset["leader"] = String(position);
+            }}
+            onFocus={() => {
+              if (panel.current) panel.current.dataset["leader"] = String(position);
+            }}
+            onScroll={(event) => {
+              if ((panel.current?.dataset["leader"] ?? "0") === String(position))
+                scrollTogether(event.currentTarget);
+            }}
+          >
+            <Pane
+              run={run}
+              table={table}
+              index={indexes[position]}
+              against={position > 0 ? lastAnswer(first.data) : undefined}
+            />
+          </section>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+type Shown = { content: { messages: readonly { role: string; content: unknown }[] } | null };
+
+function lastAnswer(transcript: Shown | undefined): string | undefined {
+  const answers = transcript?.content?.messages.filter((message) => message.role === "assistant") ?? [];
+  const content = answers.at(-1)?.content;
+  return typeof content === "string" ? content : undefined;
+}
+
+function hasTranscript(table: ProbeTable, index: number | undefined): boolean {
+  const outcome = index === undefined ? Outcome.NONE : table.outcome[index];
+  return outcome !== Outcome.NONE && outcome !== Outcome.ERRORED;
+}
+
+interface PaneProps {
+  run: Run;
+  table: ProbeTable;
+  index: number | undefined;
+  against: string | undefined;
+}
+
+function Pane({ run, table, index, against }: PaneProps) {
+  const isThere = hasTranscript(table, index);
+  const query = useQuery({ ...transcriptQuery(run.id, index ?? 0), enabled: isThere });
+  if (!isThere) {
+    const isError = index !== undefined && table.outcome[index] === Outcome.ERRORED;
+    return (
+      <Empty title={isError ? "Errored" : "Not there yet"}>
+        <p>
+          {isError
+            ? "The infrastructure failed, not the target. The results of the run say why; a retry runs it again."
+            : "The conversation has no outcome yet."}
+        </p>
+      </Empty>
+    );
+  }
+  if (query.data)
+    return <TranscriptView transcript={query.data} against={against} heading={columnName(query.data)} />;
+  if (query.error instanceof ApiError && query.error.status === 404)
+    return <Empty title="Its outcome has changed: reload the page" />;
+  if (query.isError)
+    return <Failure error={query.error} what="The conversation" retry={() => void query.refetch()} />;
+  return <Loading what="the conversation" />;
+}

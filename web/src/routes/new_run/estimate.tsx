@@ -1,0 +1,123 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { type Estimate, estimateQuery, type RunInput } from "../../api/queries";
+import { counted, formatSeconds, formatUsd, visible } from "../../lib/format";
+import { CostBar } from "../../ui/cost_bar";
+import { Failure, Loading } from "../../ui/states";
+import styles from "./new_run.module.css";
+
+const SETTLE_MS = 400;
+
+export interface Estimating {
+  data: Estimate | undefined;
+  error: Error | null;
+  /** Whether the form has changed since. */
+  isStale: boolean;
+  retry: () => void;
+}
+
+/** What the run will cost, a moment after the last change of its form. */
+export function useEstimate(plan: RunInput | null): Estimating {
+  const text = JSON.stringify(plan);
+  const [settled, settle] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => settle(text), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const body = JSON.parse(settled) as RunInput | null;
+  const query = useQuery({
+    ...estimateQuery(body ?? { definitionId: "" }),
+    enabled: body !== null,
+    placeholderData: keepPreviousData,
+  });
+  return {
+    data: plan === null ? undefined : query.data,
+    error: query.error,
+    isStale: settled !== text || query.isFetching || query.isPlaceholderData,
+    retry: () => void query.refetch(),
+  };
+}
+
+export function EstimateCard({ estimate, budget }: { estimate: Estimating; budget: number | null }) {
+  if (estimate.error) return <Failure error={estimate.error} what="The estimate" retry={estimate.retry} />;
+  if (!estimate.data) return <Loading rows={3} what="the estimate" />;
+  return (
+    <div data-stale={estimate.isStale} className={styles.estimate}>
+      <Figures estimate={estimate.data} budget={budget} />
+    </div>
+  );
+}
+
+function Figures({ estimate, budget }: { estimate: Estimate; budget: number | null }) {
+  const { usd, seconds } = estimate;
+  return (
+    <>
+      <p className={styles.count}>{counted(estimate.jobCount, "conversation")}</p>
+      <dl>
+        <dt>Cost</dt>
+        <dd>
+          {formatUsd(usd.expected)}
+          {usd.high > usd.low && (
+            <small>
+              {formatUsd(usd.low)} to {formatUsd(usd.high)}
+            </small>
+          )}
+        </dd>
+        {budget !== null && (
+          <>
+            <dt>Budget</dt>
+            <dd>{formatUsd(budget)}</dd>
+          </>
+        )}
+      </dl>
+      {(usd.high > 0 || budget !== null) && <CostBar cost={usd} budget={budget} />}
+      <dl>
+        <Roles estimate={estimate} />
+        <dt>Time</dt>
+        <dd>
+          {formatSeconds(seconds.expected)}
+          {seconds.high > seconds.low && (
+            <small>
+              {formatSeconds(seconds.low)} to {formatSeconds(seconds.high)}
+            </small>
+          )}
+        </dd>
+      </dl>
+      <p className={styles.note}>{basis(estimate)}</p>
+      {estimate.unpriced.length > 0 && (
+        <p className={styles.note}>
+          Without a price, and not included: {visible(estimate.unpriced.join(", "))}
+        </p>
+      )}
+    </>
+  );
+}
+
+const ROLES = {
+  target: "Targets",
+  judge: "Judges",
+  persona: "Users",
+  operation: "Operations",
+  summary: "Summaries",
+} as const;
+
+/** By what models are called for, if that costs anything. */
+function Roles({ estimate }: { estimate: Estimate }) {
+  if (estimate.usd.expected === 0 || estimate.graders.length === 0) return null;
+  const sums = new Map<keyof typeof ROLES, number>();
+  const add = (role: keyof typeof ROLES, usd: number) => sums.set(role, (sums.get(role) ?? 0) + usd);
+  for (const target of estimate.targets) add("target", target.usd?.expected ?? 0);
+  for (const grader of estimate.graders) add(grader.role, grader.usd?.expected ?? 0);
+  return [...sums].map(([role, usd]) => (
+    <span key={role} className={styles.role}>
+      <dt>{ROLES[role]}</dt>
+      <dd>{formatUsd(usd)}</dd>
+    </span>
+  ));
+}
+
+function basis(estimate: Estimate): string {
+  if (estimate.basis !== "history") return "From the texts, and usual lengths of answers.";
+  const samples = estimate.targets.reduce((sum, target) => sum + target.samples, 0);
+  return `From ${counted(samples, "conversation")} of an earlier run like it.`;
+}

@@ -1,0 +1,161 @@
+import type { Run } from "../../api/queries";
+import type { Report, ReportContent } from "../../api/reports";
+import {
+  counted,
+  formatCount,
+  formatInterval,
+  formatMs,
+  formatShare,
+  formatUsd,
+  UNKNOWN,
+  visible,
+} from "../../lib/format";
+import page from "../../ui/page.module.css";
+import { ScrollRegion } from "../../ui/scroll";
+import { Section } from "../../ui/section";
+import { FailureModes } from "./failure_modes";
+import styles from "./report.module.css";
+import { Summary } from "./summary";
+import { Agreement, Assertions, Targets } from "./tables";
+
+interface Props {
+  run: Run;
+  content: ReportContent;
+  texts: Report["texts"];
+}
+
+export function Contents({ run, content, texts }: Props) {
+  return (
+    <>
+      <Cards content={content} />
+      {texts === null && (
+        <p className={page.note}>
+          Quotations and summary are gone: a quoted conversation was deleted or has expired. The figures
+          remain.
+        </p>
+      )}
+      {texts?.summary && <Summary run={run} summary={texts.summary} />}
+      {texts && texts.summary === null && (
+        <Section title="Summary">
+          <p className={page.note}>No model was asked for one.</p>
+        </Section>
+      )}
+      <FailureModes id={run.id} content={content} excerpts={texts?.excerpts ?? []} />
+      <Targets content={content} />
+      <Assertions content={content} />
+      <Agreement content={content} />
+      <Errors content={content} />
+      {content.notes.length > 0 && (
+        <Section title="Notes">
+          <ul className={styles.notes}>
+            {content.notes.map((note) => (
+              <li key={note}>{visible(note)}</li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </>
+  );
+}
+
+/** The figures that one looks for first. */
+function Cards({ content }: { content: ReportContent }) {
+  const { overall, cost } = content;
+  const { winRate } = overall;
+  const bounds = formatInterval(winRate.interval95, formatShare);
+  return (
+    <Section title="Outcome">
+      <dl className={page.cards}>
+        <Card name="Win rate" value={formatShare(winRate.share)}>
+          {bounds && <small>{bounds}, 95% interval</small>}
+          <small>
+            {formatCount(winRate.successes)} of {formatCount(winRate.trials)} judged
+          </small>
+        </Card>
+        <Card name="Completed" value={formatCount(overall.completed)}>
+          <small>of {counted(content.probes, "conversation")}</small>
+          {overall.errored > 0 && <small>{counted(overall.errored, "error")} of the infrastructure</small>}
+          {overall.unscored > 0 && <small>{formatCount(overall.unscored)} could not be scored</small>}
+        </Card>
+        <Card name="Turns per conversation" value={overall.turns ? overall.turns.mean.toFixed(1) : UNKNOWN}>
+          {overall.turns && <small>95% have at most {formatCount(overall.turns.p95)}</small>}
+        </Card>
+        <Card name="Time, 95th percentile" value={formatMs(overall.durationMs?.p95)}>
+          <small>median {formatMs(overall.durationMs?.p50)}</small>
+        </Card>
+        <Card name="Tokens" value={formatCount(overall.totalInputTokens + overall.totalOutputTokens)}>
+          <small>
+            {formatCount(overall.totalInputTokens)} in, {formatCount(overall.totalOutputTokens)} out
+          </small>
+        </Card>
+        <Card name="Cost" value={formatUsd(cost.usd)}>
+          <Estimated cost={cost} />
+        </Card>
+      </dl>
+    </Section>
+  );
+}
+
+function Card({ name, value, children }: { name: string; value: string; children: React.ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <strong>{value}</strong>
+        {children}
+      </dd>
+    </div>
+  );
+}
+
+function Estimated({ cost }: { cost: ReportContent["cost"] }) {
+  const { estimatedUsd: estimate, budget } = cost;
+  return (
+    <>
+      {cost.usd === null && <small>{formatUsd(cost.pricedUsd)} of it with a known price</small>}
+      {estimate ? (
+        <small>
+          estimated {formatUsd(estimate.expected)} ({formatUsd(estimate.low)} to {formatUsd(estimate.high)})
+        </small>
+      ) : (
+        <small>without an estimate</small>
+      )}
+      {budget && (
+        <small>
+          {formatUsd(budget.spentUsd + budget.uncertainUsd)} of a budget of {formatUsd(budget.maxBudgetUsd)}
+        </small>
+      )}
+    </>
+  );
+}
+
+function Errors({ content }: { content: ReportContent }) {
+  if (content.errors.length === 0) return null;
+  return (
+    <Section title="Errors of the infrastructure">
+      <p className={page.note}>They are not the model's failures, and no result counts them.</p>
+      <ScrollRegion label="Errors of the infrastructure">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Cause</th>
+              <th scope="col" className="figure">
+                Conversations
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {content.errors.map((each) => (
+              <tr key={each.code}>
+                <th scope="row">
+                  <code>{visible(each.code)}</code>
+                </th>
+                <td className="figure">{formatCount(each.probes)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+    </Section>
+  );
+}

@@ -1,0 +1,46 @@
+import { Link } from "@tanstack/react-router";
+import { type Eval, evalsQuery } from "../../api/resources";
+import { formatCount, visible } from "../../lib/format";
+import { targetNames } from "../../lib/targets";
+import { type Column, ListScreen } from "../../ui/list_screen";
+import { Empty } from "../../ui/states";
+import { Ago } from "../../ui/time";
+import { ResourceTabs } from "./resource_tabs";
+
+const COLUMNS: readonly Column<Eval>[] = [
+  {
+    name: "Eval",
+    cell: (each) => (
+      <Link to="/evals/$id" params={{ id: each.id }}>
+        {visible(each.name)}
+      </Link>
+    ),
+  },
+  { name: "Targets", cell: (each) => visible(targetNames(each.targets)) },
+  { name: "Scenarios", isFigure: true, cell: (each) => formatCount(each.scenarioIds.length) },
+  { name: "Judge", cell: (each) => visible(each.judgeModel ?? "none") },
+  { name: "Changed", isFigure: true, cell: (each) => <Ago time={each.updatedAt} /> },
+];
+
+export function Evals() {
+  return (
+    <>
+      <title>Evals · Cupel</title>
+      <h1>Evals</h1>
+      <ResourceTabs />
+      <ListScreen
+        noun="eval"
+        query={evalsQuery}
+        columns={COLUMNS}
+        empty={
+          <Empty title="No evals yet">
+            <p>
+              An eval is a saved evaluation: scenarios, targets and judges. <code>cupel evals create</code>{" "}
+              makes one; each of its runs repeats it.
+            </p>
+          </Empty>
+        }
+      />
+    </>
+  );
+}

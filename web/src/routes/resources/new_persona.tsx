@@ -1,0 +1,64 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { api, read } from "../../api/client";
+import { useCanWrite } from "../../api/role";
+import { Field } from "../../ui/field";
+import page from "../../ui/page.module.css";
+import { Failure } from "../../ui/states";
+
+export function NewPersona() {
+  const canWrite = useCanWrite();
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const [name, setName] = useState("");
+  const [prompt, setPrompt] = useState("");
+  const [key] = useState(() => crypto.randomUUID());
+  const create = useMutation({
+    mutationFn: () =>
+      read(
+        api.POST("/v1/personas", {
+          params: { header: { "Idempotency-Key": key } },
+          body: { name: name.trim(), systemPrompt: prompt.trim() || null },
+        }),
+      ),
+    onSuccess: async (made) => {
+      await client.invalidateQueries({ queryKey: ["personas"] });
+      await navigate({ to: "/personas/$id", params: { id: made.id } });
+    },
+  });
+  if (!canWrite) return null;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate();
+  };
+  return (
+    <details className={page.fold}>
+      <summary>New persona</summary>
+      <form className={page.form} onSubmit={submit}>
+        <Field label="Name" id="name">
+          <input
+            id="name"
+            size={40}
+            maxLength={100}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </Field>
+        <Field label="System prompt" id="prompt" note="What the model that plays this user is told">
+          <textarea
+            id="prompt"
+            rows={6}
+            maxLength={20000}
+            value={prompt}
+            onChange={(event) => setPrompt(event.target.value)}
+          />
+        </Field>
+        <button type="submit" data-kind="primary" disabled={name.trim() === "" || create.isPending}>
+          {create.isPending ? "Creating…" : "Create"}
+        </button>
+        {create.isError && <Failure error={create.error} what="No persona was created" />}
+      </form>
+    </details>
+  );
+}

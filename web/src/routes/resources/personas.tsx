@@ -1,0 +1,46 @@
+import { Link } from "@tanstack/react-router";
+import { type Persona, personasQuery } from "../../api/resources";
+import { visible } from "../../lib/format";
+import { type Column, ListScreen } from "../../ui/list_screen";
+import { Empty } from "../../ui/states";
+import { Ago } from "../../ui/time";
+import { NewPersona } from "./new_persona";
+import { ResourceTabs } from "./resource_tabs";
+
+const COLUMNS: readonly Column<Persona>[] = [
+  {
+    name: "Persona",
+    cell: (each) => (
+      <Link to="/personas/$id" params={{ id: each.id }}>
+        {visible(each.name)}
+      </Link>
+    ),
+  },
+  { name: "Description", cell: (each) => visible(each.description ?? "") },
+  { name: "Headers", cell: (each) => visible(each.headerNames.join(", ")) },
+  { name: "Changed", isFigure: true, cell: (each) => <Ago time={each.updatedAt} /> },
+];
+
+export function Personas() {
+  return (
+    <>
+      <title>Personas · Cupel</title>
+      <h1>Personas</h1>
+      <ResourceTabs />
+      <NewPersona />
+      <ListScreen
+        noun="persona"
+        query={personasQuery}
+        columns={COLUMNS}
+        empty={
+          <Empty title="No personas yet">
+            <p>
+              A persona is a simulated user, played by a model. <code>cupel personas create</code> makes one;
+              scenarios name the personas that hold their conversation.
+            </p>
+          </Empty>
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import { type ReactNode, useEffect, useId, useRef } from "react";
+import styles from "./dialog.module.css";
+
+interface Props {
+  title: string;
+  close: () => void;
+  children: ReactNode;
+}
+
+/** A question that must be answered first. Escape closes it, and the focus returns to where it was. */
+export function Dialog({ title, close, children }: Props) {
+  const element = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog ref={element} className={styles.dialog} aria-labelledby={heading} onCancel={close}>
+      <h2 id={heading}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+/** The answers: the one that changes something first. */
+export function DialogActions({ children }: { children: ReactNode }) {
+  return <p className={styles.actions}>{children}</p>;
+}

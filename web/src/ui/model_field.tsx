@@ -1,0 +1,40 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { modelsQuery } from "../api/queries";
+import { Field } from "./field";
+
+interface Props {
+  label: string;
+  id: string;
+  value: string;
+  change: (value: string) => void;
+  note?: ReactNode;
+  disabled?: boolean;
+}
+
+/** A model by its name; those that can be called are offered, and others may be typed. */
+export function ModelField({ label, id, value, change, note, disabled }: Props) {
+  const models = useQuery(modelsQuery);
+  return (
+    <Field label={label} id={id} note={note}>
+      <input
+        id={id}
+        list={`${id}-models`}
+        size={40}
+        maxLength={256}
+        placeholder="none"
+        spellCheck={false}
+        disabled={disabled}
+        value={value}
+        onChange={(event) => change(event.target.value)}
+      />
+      <datalist id={`${id}-models`}>
+        {(models.data ?? [])
+          .filter((each) => each.usable)
+          .map((each) => (
+            <option key={each.id} value={each.id} />
+          ))}
+      </datalist>
+    </Field>
+  );
+}
