@@ -23,6 +23,7 @@ from cupel.commands import (
     labels,
     plan,
     probes,
+    profiles,
     providers,
     queue,
     report,
@@ -117,6 +118,7 @@ app.add_typer(files.app, name="files")
 app.add_typer(resources.personas, name="personas")
 app.add_typer(resources.connectors, name="connectors")
 app.add_typer(resources.evals, name="evals")
+app.add_typer(profiles.app, name="profiles")
 app.command("try")(evals.try_scenario)
 app.command()(evals.settings)
 app.add_typer(queue.app, name="queue")

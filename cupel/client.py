@@ -292,6 +292,19 @@ class Client:
         """With its content, once it is completed."""
         return self._get(f"/runs/{_segment(run_id)}/reports/{_segment(report_id)}")
 
+    def create_trial(self, run_id: str, report_id: str, options: Json | None = None) -> Json:
+        """Try the revised prompt of a report against the original, unless it has a trial. `options` may have
+        `maxBudgetUsd`, `scenarios`, `repeats`."""
+        return self._send("POST", _trial_path(run_id, report_id), options or {}, is_idempotent=True)
+
+    def estimate_trial(self, run_id: str, report_id: str, options: Json | None = None) -> Json:
+        """How large a trial would be, what it could find and what it would cost; nothing is started."""
+        return self._send("POST", f"{_trial_path(run_id, report_id)}/estimate", options or {})
+
+    def get_trial(self, run_id: str, report_id: str) -> Json:
+        """With its `result`, once both prompts were run and compared."""
+        return self._get(_trial_path(run_id, report_id))
+
     def list_report_conversations(self, run_id: str, report_id: str) -> Pages:
         """The completed conversations of the run, with their failure tags."""
         return self._pages(f"/runs/{_segment(run_id)}/reports/{_segment(report_id)}/conversations")
@@ -354,6 +367,10 @@ class Client:
         """How far each target is, with what holds it up, and results, tokens and errors so far."""
         return self._get(f"/runs/{_segment(run_id)}/progress")
 
+    def get_budgets(self) -> Json:
+        """What is used of the workspace's budgets for the day and the month."""
+        return self._get("/budgets")
+
     def get_run_budget(self, run_id: str) -> Json:
         """What is used of a run's budget, and by which workers. Conflict for a run without one."""
         return self._get(f"/runs/{_segment(run_id)}/budget")
@@ -415,6 +432,23 @@ class Client:
     def list_run_cases(self, run_id: str, *, model: str | None = None, prompt_id: str | None = None) -> Pages:
         """A row per scenario and persona, with a cell per target and prompt."""
         return self._pages(f"/runs/{_segment(run_id)}/cases", model=model, promptId=prompt_id)
+
+    def get_probe_columns(self, run_id: str, block: int) -> TaggedJson:
+        """The figures of probes `1000 * block` and following, as lists with an entry per probe."""
+        return self._get(f"/runs/{_segment(run_id)}/probe-columns", block=block)
+
+    def list_probe_excerpts(self, run_id: str, indexes: list[int]) -> list[Json]:
+        """The beginning of the answers of up to 100 probes, and why they passed or failed."""
+        path = f"/runs/{_segment(run_id)}/probe-excerpts"
+        return list(self._get(path, indexes=[str(index) for index in indexes])["items"])
+
+    def find_probe_matches(self, run_id: str, query: str, *, first: int = 0) -> Json:
+        """`{indexes, nextIndex}`: which of the next 1,000 probes have all of these words in their conversation."""
+        return self._get(f"/runs/{_segment(run_id)}/probe-matches", q=query, first=first)
+
+    def get_case_names(self, run_id: str, *, first: int = 0) -> TaggedJson:
+        """`{items, nextIndex}`: names and dimensions of up to 1,000 cases, from index `first` on."""
+        return self._get(f"/runs/{_segment(run_id)}/case-names", first=first)
 
     def list_probes(self, *, order: str = "newest", **filters: str | None) -> Pages:
         """Probes of all runs, with their conversations. Filters: `evalId`, `scenarioId`, `personaId`,
@@ -507,6 +541,28 @@ class Client:
         """
         return self._call(self._http.build_request("POST", "/comparisons", json=body), is_repeatable=True)
 
+    def list_profiles(self) -> Pages:
+        """Newest first, without their operations."""
+        return self._pages("/profiles")
+
+    def create_profile(self, profile: Json) -> TaggedJson:
+        """Create an operation profile from `{name, description?, enabled?, executionMode?, operations}`."""
+        return self._send("POST", "/profiles", profile, is_repeatable=True)
+
+    def get_profile(self, profile_id: str, *, version: int | None = None) -> TaggedJson:
+        return self._get(f"/profiles/{_segment(profile_id)}", version=version)
+
+    def update_profile(self, profile_id: str, changes: Json, *, if_match: str | None = None) -> TaggedJson:
+        """Other operations, or another mode, make the next version."""
+        return self._send("PATCH", f"/profiles/{_segment(profile_id)}", changes, if_match=if_match)
+
+    def delete_profile(self, profile_id: str, *, if_match: str | None = None) -> None:
+        self._send("DELETE", f"/profiles/{_segment(profile_id)}", if_match=if_match)
+
+    def check_profile(self, profile: Json) -> Json:
+        """`{errors, warnings, plan}` of a profile, which is not stored."""
+        return self._send("POST", "/profiles/check", profile, is_idempotent=True)
+
     def list_comparisons(self, *, run_id: str | None = None, experiment_id: str | None = None) -> Pages:
         """Newest first, without their figures."""
         return self._pages("/comparisons", runId=run_id, experimentId=experiment_id)
@@ -550,13 +606,25 @@ class Client:
         return self._pages(f"/runs/{_segment(run_id)}/analysis/scenarios", **options)
 
     def analyze_run(
-        self, run_id: str, *, kind: str = "basic", force: bool = False, rescore_id: str | None = None
+        self,
+        run_id: str,
+        *,
+        kind: str = "basic",
+        force: bool = False,
+        narrative: bool = True,
+        rescore_id: str | None = None,
     ) -> Json:
         """Analyze a run that has ended. `kind` is `basic` or `deep`.
 
+        The workspace's `analysisModel`, if it has one, writes the narrative of a deep one unless `narrative` is false.
         Without `status` while a large run is analyzed in the background; `jobId` names the job of a deep analysis.
         """
-        body = {"kind": kind, "force": force, **({} if rescore_id is None else {"rescoreId": rescore_id})}
+        body = {
+            "kind": kind,
+            "force": force,
+            **({} if narrative else {"narrative": False}),
+            **({} if rescore_id is None else {"rescoreId": rescore_id}),
+        }
         return self._send("POST", f"/runs/{_segment(run_id)}/analysis", body)
 
     def get_run_scores(
@@ -770,6 +838,10 @@ def _retry_after_seconds(response: httpx.Response) -> float:
     """How long the API asks to wait; 0 if it does not say, or says it as a date."""
     value = response.headers.get("Retry-After", "")
     return min(float(value), MAX_WAIT_SECONDS) if value.isdecimal() else 0.0
+
+
+def _trial_path(run_id: str, report_id: str) -> str:
+    return f"/runs/{_segment(run_id)}/reports/{_segment(report_id)}/trial"
 
 
 def _segment(text: str) -> str:

@@ -265,7 +265,7 @@ def _pause_lines(progress: Json, run: Json, delay: Json) -> Iterator[str]:
         yield f"{delay['model']} cannot be called: {delay['message']}"
         yield render.repair_hint(run, delay["model"])
     elif progress["pauseReason"] == PauseReason.BUDGET:
-        yield render.raise_hint(progress["runId"])
+        yield render.budget_hint(progress["runId"], progress.get("exhaustedBudget"))
     else:
         reason = "by a user" if progress["pauseReason"] == PauseReason.USER else f"({progress['pauseReason']})"
         yield f"the run is paused {reason}; cupel resume {progress['runId']} resumes it"

@@ -13,6 +13,7 @@ from cupel.message_texts import content_text
 from cupel.results import ModelResults, is_unscored
 from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE, format_time, shorten
+from cupel_core.domain.budgets.periods import PERIODS
 from cupel_core.domain.runs.plan import column_name
 from cupel_core.domain.runs.run import PauseReason, RunStatus
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval
@@ -183,14 +184,13 @@ def run_lines(run: Json) -> list[str]:
 
 def _budget_use_lines(run: Json) -> list[str]:
     """`budget $5.00: $3.20 spent, $0.10 uncertain, about $6.40 for all probes`."""
-    use = (run.get("spend") or {}).get("budget")
-    if not use:
-        return []
-    projected = use["projectedUsd"]
-    outlook = f", about {format_cost(projected)} for all probes" if projected and not run.get("completedAt") else ""
-    lines = [f"budget {format_cost(use['maxBudgetUsd'])}: {_used(use)}{outlook}"]
+    lines = []
+    if use := (run.get("spend") or {}).get("budget"):
+        projected = use["projectedUsd"]
+        outlook = f", about {format_cost(projected)} for all probes" if projected and not run.get("completedAt") else ""
+        lines.append(f"budget {format_cost(use['maxBudgetUsd'])}: {_used(use)}{outlook}")
     if _is_paused(run) and run["pauseReason"] == PauseReason.BUDGET:
-        lines.append(f"[yellow]{escape(raise_hint(run['id']))}[/yellow]")
+        lines.append(f"[yellow]{escape(budget_hint(run['id'], run.get('exhaustedBudget')))}[/yellow]")
     return lines
 
 
@@ -201,8 +201,28 @@ def _used(budget: Json) -> str:
     return ", ".join(parts)
 
 
-def raise_hint(run_id: str) -> str:
+def budget_hint(run_id: str, scope: str | None = None) -> str:
+    """How a run goes on whose budget is used up, or that of its workspace for a period."""
+    if scope in PERIODS:
+        return (
+            f"the workspace's budget for the {scope} is used up; the run resumes when the {scope} has ended, or when "
+            f"cupel budget set --{scope} USD raises it"
+        )
     return f"the budget is used up; cupel budget raise {run_id} --to USD raises it, and the run resumes"
+
+
+def workspace_budget_lines(budgets: Json) -> list[str]:
+    """The workspace's budgets of today and of this month, as Rich markup."""
+    return [f"time zone {escape(budgets['timezone'])}", *(_period_line(scope, budgets[scope]) for scope in PERIODS)]
+
+
+def _period_line(scope: str, budget: Json) -> str:
+    """`day 2026-11-23: $3.20 of $20.00 spent, $16.80 available until 2026-11-24 00:00`."""
+    name = f"[bold]{scope} {escape(budget['period'])}[/bold]"
+    if budget["limitUsd"] is None:
+        return f"{name}: no limit, {_used(budget)}"
+    available = f"{format_cost(budget['availableUsd'])} available until {format_time(budget['endsAt'])}"
+    return f"{name}: budget {format_cost(budget['limitUsd'])}: {_used(budget)}, {available}"
 
 
 def budget_lines(budget: Json) -> list[str]:
@@ -221,7 +241,7 @@ def budget_lines(budget: Json) -> list[str]:
     if budget["leases"]:
         lines.append(f"{count_of(len(budget['leases']), 'worker')} at work")
     if budget["shortage"] and budget["status"] == RunStatus.PAUSED:
-        lines.append(f"[yellow]{escape(raise_hint(budget['runId']))}[/yellow]")
+        lines.append(f"[yellow]{escape(budget_hint(budget['runId']))}[/yellow]")
     return lines
 
 
@@ -392,6 +412,13 @@ def format_cost(usd: float | None) -> str:
     if usd == 0 or usd >= 0.1:
         return f"${usd:,.2f}"
     return f"${usd:.2g}" if usd >= 0.0001 else "<$0.0001"
+
+
+def format_cost_interval(usd: Json) -> str:
+    """What is expected, and the bounds of its interval."""
+    if not usd["high"]:
+        return format_cost(0.0)
+    return f"{format_cost(usd['expected'])} ({format_cost(usd['low'])} to {format_cost(usd['high'])})"
 
 
 def _decimal(value: float | None) -> str:

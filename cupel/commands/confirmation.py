@@ -5,7 +5,7 @@ from collections.abc import Callable
 from cupel.commands.options import confirm
 from cupel.errors import ApiProblem, UsageError
 from cupel.json_types import Json
-from cupel.render import format_cost
+from cupel.render import format_cost_interval
 from cupel.session import Session
 
 
@@ -26,8 +26,7 @@ def start_confirmed(session: Session, start: Callable[[Json], Json], *, yes: boo
 
 def confirm_estimate(session: Session, usd: Json, *, yes: bool) -> None:
     """Ask whether to start although the estimate exceeds the budget. UsageError if nobody can answer."""
-    low, expected, high = (format_cost(usd[name]) for name in ("low", "expected", "high"))
-    exceeds = f"the estimate of {expected} ({low} to {high}) exceeds the budget"
+    exceeds = f"the estimate of {format_cost_interval(usd)} exceeds the budget"
     if yes:
         session.remark(f"{exceeds}; started because of --yes")
         return

@@ -13,6 +13,7 @@ from cupel.commands.options import (
     Models,
     Parameters,
     PersonaModel,
+    ProfileName,
     Repeats,
     Sample,
     Seed,
@@ -20,11 +21,12 @@ from cupel.commands.options import (
     Temperature,
 )
 from cupel.commands.run import Definitions, InProcess, resolve_definition
-from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config, target_specs
+from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config, target_specs, with_profile_id
 from cupel.counts import count_of
+from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
-from cupel.render import format_cost, format_duration
+from cupel.render import format_cost_interval, format_duration
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
@@ -42,6 +44,7 @@ def estimate(
     temperature: Temperature = None,
     param: Parameters = None,
     max_turns: MaxTurns = None,
+    profile: ProfileName = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
@@ -57,6 +60,7 @@ def estimate(
         temperature=temperature,
         params=parameters_of(param),
         max_turns=max_turns,
+        profile=profile,
         judge_model=judge_model,
         persona_model=persona_model,
         embedding_model=embedding_model,
@@ -69,11 +73,15 @@ def estimate(
         "config": config,
     }
     if in_process:
+        if profile is not None:
+            raise UsageError("--profile: needs a stack, which stores profiles")
         print_estimate(session, _estimate_in_process(definitions, specification), as_json=as_json)
         return
     with session.connect() as client:
         resolved = resolve_definition(session, client, definitions, specification)
-        print_estimate(session, client.estimate_run({**specification, **resolved}), as_json=as_json)
+        print_estimate(
+            session, client.estimate_run(with_profile_id(client, {**specification, **resolved})), as_json=as_json
+        )
 
 
 def _estimate_in_process(definitions: Sequence[str], specification: Json) -> Json:
@@ -106,19 +114,13 @@ def print_estimate(session: Session, estimate: Json, *, as_json: bool) -> None:
 
 def _figures(calls: Json) -> list[str]:
     tokens = (f"{calls[name]['expected']:,.0f}" for name in ("calls", "inputTokens", "outputTokens"))
-    return [*tokens, NO_VALUE if calls["usd"] is None else _cost(calls["usd"])]
-
-
-def _cost(usd: Json) -> str:
-    if not usd["high"]:
-        return format_cost(0.0)
-    return f"{format_cost(usd['expected'])} ({format_cost(usd['low'])} to {format_cost(usd['high'])})"
+    return [*tokens, NO_VALUE if calls["usd"] is None else format_cost_interval(calls["usd"])]
 
 
 def _totals(estimate: Json) -> list[str]:
     seconds, unpriced = estimate["seconds"], estimate["unpriced"]
     low, high = (format_duration(seconds[bound] * 1_000) for bound in ("low", "high"))
-    total = f"{count_of(estimate['jobCount'], 'probe')}: {_cost(estimate['usd'])}, {low} to {high}"
+    total = f"{count_of(estimate['jobCount'], 'probe')}: {format_cost_interval(estimate['usd'])}, {low} to {high}"
     missing = [f"without {', '.join(unpriced)}, whose price is unknown"] if unpriced else []
     bases = [_BASES[estimate["basis"]], *_file_bases(estimate["targets"]), f"prices of {estimate['priceList']}"]
     return ["", total, *missing, f"basis  {'; '.join(bases)}"]

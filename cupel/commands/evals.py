@@ -29,6 +29,7 @@ from cupel.commands.show import print_messages, print_result
 from cupel.commands.targets import run_config, warn_about_unlisted_models
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
+from cupel.render import format_cost
 from cupel.session import Session
 from cupel.watch import follow
 
@@ -115,11 +116,19 @@ def settings(
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
+    analysis_model: Annotated[
+        str | None, typer.Option(help="Model that writes the narratives of deep analyses; without one, rules do.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show or set the default judge, persona and embedding models. An empty name removes a setting."""
+    """Show or set the default judge, persona, embedding and analysis models. An empty name removes a setting."""
     session = ctx.ensure_object(Session)
-    options = without_none(judgeModel=judge_model, personaModel=persona_model, embeddingModel=embedding_model)
+    options = without_none(
+        judgeModel=judge_model,
+        personaModel=persona_model,
+        embeddingModel=embedding_model,
+        analysisModel=analysis_model,
+    )
     with session.connect() as client:
         changes = {name: value or None for name, value in options.items()}
         current = client.update_settings(changes) if changes else client.get_settings()
@@ -127,8 +136,14 @@ def settings(
         session.print_json(current)
         return
     for name, value in current.items():
-        shown = value.get("url") if isinstance(value, dict) else value
+        shown = value.get("url") or _limits(value) if isinstance(value, dict) else value
         session.out.print(f"{name}: {shown or '-'}", markup=False, soft_wrap=True)
+
+
+def _limits(budgets: Json) -> str:
+    """`day $20.00, month $300.00`; empty without a limit."""
+    fields = (("day", "dayUsd"), ("month", "monthUsd"))
+    return ", ".join(f"{name} {format_cost(budgets[field])}" for name, field in fields if budgets.get(field))
 
 
 def _print_probe(session: Session, probe: Json) -> None:

@@ -61,6 +61,10 @@ Temperature = Annotated[
     float | None, typer.Option("--temperature", min=0, max=2, help="Sampling temperature; default: the model's.")
 ]
 MaxTurns = Annotated[int | None, typer.Option("--max-turns", min=1, help="Maximum turns per conversation.")]
+ProfileName = Annotated[
+    str | None,
+    typer.Option("--profile", metavar="NAME", help="An operation profile of the workspace, by its name or id."),
+]
 Repeats = Annotated[
     int, typer.Option("--repeats", min=1, max=1_000, help="Conversations per target, scenario and persona.")
 ]

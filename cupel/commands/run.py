@@ -1,7 +1,7 @@
 """`cupel run` and `cupel watch`: start a run and follow it."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +25,7 @@ from cupel.commands.options import (
     Models,
     Parameters,
     PersonaModel,
+    ProfileName,
     Repeats,
     RunId,
     RunName,
@@ -43,12 +44,13 @@ from cupel.commands.options import (
 )
 from cupel.commands.report import print_report
 from cupel.commands.show import print_run
-from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config
+from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config, with_profile_id
 from cupel.comparing import FailIf, compare
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
+from cupel.render import format_cost_interval
 from cupel.render_analysis import BELOW_RESULTS
 from cupel.session import Session
 from cupel.target_names import TargetNames
@@ -130,6 +132,7 @@ def run(
     embedding_model: EmbeddingModel = None,
     evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
     experiment: Experiment = None,
+    profile: ProfileName = None,
     budget: Budget = None,
     allow_unpriced: AllowUnpriced = False,
     yes: StartAnyway = False,
@@ -156,14 +159,16 @@ def run(
     gate_options = GateOptions.from_options(
         fail_under, allow_errors, junit, waits_for_end=watch or in_process, worse_than=worse_than
     )
-    if worse_than is not None and in_process:
-        raise UsageError("--fail-if-worse-than: needs a stack, which stores the run to compare with")
-    if new and in_process:
-        raise UsageError("--new: has no effect with --in-process, which stores no definition")
-    if experiment is not None and in_process:
-        raise UsageError("--experiment: needs a stack, which stores experiments")
-    if priority is not None and in_process:
-        raise UsageError("--priority: has no effect with --in-process, where no other run waits")
+    if in_process:
+        _refuse_without_stack(
+            {
+                "--fail-if-worse-than: needs a stack, which stores the run to compare with": worse_than,
+                "--new: has no effect with --in-process, which stores no definition": new or None,
+                "--experiment: needs a stack, which stores experiments": experiment,
+                "--profile: needs a stack, which stores profiles": profile,
+                "--priority: has no effect with --in-process, where no other run waits": priority,
+            }
+        )
     if definition_version is not None and (in_process or _are_files(definitions)):
         raise UsageError("--definition-version: needs the id of a definition, whose versions the stack stores")
     chosen = chosen_targets(models, targets)
@@ -173,6 +178,7 @@ def run(
         temperature=temperature,
         params=parameters_of(param),
         max_turns=max_turns,
+        profile=profile,
         judge_model=judge_model,
         persona_model=persona_model,
         embedding_model=embedding_model,
@@ -291,6 +297,13 @@ def _run_in_process(
         raise typer.Exit(INTERRUPTED) from None
 
 
+def _refuse_without_stack(options: Mapping[str, object | None]) -> None:
+    """UsageError with the message of an option that is given."""
+    for message, value in options.items():
+        if value is not None:
+            raise UsageError(message)
+
+
 def _start_on_stack(
     session: Session,
     definitions: Sequence[str],
@@ -303,7 +316,7 @@ def _start_on_stack(
 ) -> None:
     with session.connect() as client:
         resolved = resolve_definition(session, client, definitions, specification, new=new)
-        body = {**specification, **resolved}
+        body = with_profile_id(client, {**specification, **resolved})
         started = start_confirmed(session, lambda agreed: client.create_run(body | agreed), yes=yes)
         watch_or_print(session, client, started, gate_options, as_json=as_json)
 
@@ -312,7 +325,7 @@ def watch_or_print(
     session: Session, client: "Client", started: Json, gate_options: GateOptions | None, *, as_json: bool
 ) -> None:
     """Watch a started run to its end. Without `gate_options`, only print the command that watches it."""
-    session.remark(f"run {started['run']['id']}: {count_of(started['jobCount'], 'probe')}")
+    session.remark(f"run {started['run']['id']}: {count_of(started['jobCount'], 'probe')}{_expected(started)}")
     if gate_options is not None:
         extra = {"jobCount": started["jobCount"]}
         _watch_to_end(session, client, started["run"], gate_options, as_json=as_json, extra=extra)
@@ -320,6 +333,12 @@ def watch_or_print(
         session.print_json(started)
     else:
         session.out.print(f"{command_name()} watch {started['run']['id']}", markup=False, soft_wrap=True)
+
+
+def _expected(started: Json) -> str:
+    """Of a run that costs anything; stacks of earlier releases do not say what."""
+    estimate = started.get("estimate")
+    return f", {format_cost_interval(estimate['usd'])}" if estimate and estimate["usd"]["high"] else ""
 
 
 def resolve_definition(

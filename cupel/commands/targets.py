@@ -3,13 +3,18 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
 from cupel.source_files import SourceFile
 from cupel_core.domain.text.near_names import near_name
+
+if TYPE_CHECKING:
+    from cupel.client import Client
+
+_PROFILE_PREFIX = "prof_"
 
 
 def split_models(models: list[str], option: str = "--models") -> list[str]:
@@ -73,22 +78,39 @@ def run_config(
     temperature: float | None = None,
     params: Json | None = None,
     max_turns: int | None = None,
+    profile: str | None = None,
     judge_model: str | None = None,
     persona_model: str | None = None,
     embedding_model: str | None = None,
     evaluator_url: str | None = None,
 ) -> Json:
-    """The `config` of what starts runs. Warns about models, also of `targets`, that are perhaps misspelled."""
+    """The `config` of what starts runs. Warns about models, also of `targets`, that are perhaps misspelled.
+
+    `with_profile_id` replaces the name of a profile in it.
+    """
     warn_about_unlisted_models(session, (*targets, judge_model, persona_model, embedding_model))
     return without_none(
         temperature=temperature,
         params=params or None,
         maxTurns=max_turns,
+        profileId=profile,
         judgeModel=judge_model,
         personaModel=persona_model,
         embeddingModel=embedding_model,
         evaluatorUrl=evaluator_url,
     )
+
+
+def with_profile_id(client: "Client", body: Json) -> Json:
+    """Replace the name of an operation profile in `config` with its id. UsageError if there is none of this name."""
+    name = body["config"].get("profileId")
+    if name is None or name.startswith(_PROFILE_PREFIX):
+        return body
+    ids = {profile["name"].casefold(): profile["id"] for profile in client.list_profiles()}
+    if name.casefold() not in ids:
+        known = ", ".join(sorted(ids)) or "none"
+        raise UsageError(f"--profile: there is no profile {name}; profiles of the workspace: {known}")
+    return {**body, "config": {**body["config"], "profileId": ids[name.casefold()]}}
 
 
 def warn_about_unlisted_models(session: Session, models: Iterable[str | None]) -> None:

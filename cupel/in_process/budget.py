@@ -100,5 +100,6 @@ def _cost(spending: Spending, role: ModelRole) -> float:
         ModelRole.JUDGE: spending.judge,
         ModelRole.PERSONA: spending.persona,
         ModelRole.SUMMARY: spending.summary,
+        ModelRole.OPERATION: spending.operation,
     }
     return parts[role].cost_usd or 0.0

@@ -22,8 +22,8 @@ from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.derived_metrics import metrics_of
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_parameters import ParameterFields
+from cupel_core.domain.turns.spend import Spend
 
 
 @dataclass(frozen=True)

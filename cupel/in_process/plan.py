@@ -22,6 +22,7 @@ from cupel.in_process.definition import (
     load_definition,
     parse_connector,
 )
+from cupel.in_process.grader_accounts import grader_accounts
 from cupel.in_process.options import (
     CALL_TIMEOUT_SECONDS,
     MAX_CONCURRENCY,
@@ -46,14 +47,13 @@ from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.runs.targets import Target
-from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
 from cupel_core.grading.concurrency import MAX_CONCURRENT_CALLS, ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.ids import new_id
-from cupel_core.providers import simulated_target_error
+from cupel_core.providers import simulated_model_error
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import url_error
 from cupel_core.providers.call_guard import no_guard
@@ -238,7 +238,7 @@ def plan_evaluation(definition: DefinitionSource, targets: Targets, options: Eva
         cases=cases,
         targets=resolved_targets,
         grader_config=grader_config,
-        grader_accounts=_grader_accounts(loaded, grader_config, accounts, max_concurrency),
+        grader_accounts=grader_accounts(loaded, grader_config, accounts, max_concurrency),
         seed=seed,
         saved=saved,
         options=options,
@@ -334,7 +334,7 @@ def _resolve_target(
         resolved = _resolve_target(own.model, f"{field}.model", loaded, accounts)
         return replace(resolved, spec=replace(own, model=resolved.spec.model))
     if isinstance(spec, str) and not spec.startswith(f"{PROVIDER}/"):
-        if message := simulated_target_error(spec):
+        if message := simulated_model_error(spec):
             raise UsageError(f"{field}: {message}")
         return ResolvedTarget(Target(spec), accounts.for_model(spec, field))
     if isinstance(spec, str):
@@ -361,31 +361,3 @@ def parse_target(body: Mapping[str, Any], field: str) -> Target:
         first = error.errors()[0]
         where = ".".join(map(str, (field, *first["loc"])))
         raise UsageError(f"{where}: {field_message(first['msg'])}") from None
-
-
-def _grader_accounts(
-    loaded: LoadedDefinition, grader_config: GraderConfig, accounts: AccountResolver, max_concurrency: int
-) -> dict[str, Account]:
-    """Accounts by provider. Each allows at least as many parallel requests as the evaluation has conversations."""
-    grader_accounts = (accounts.for_model(model, field) for field, model in _grader_models(loaded, grader_config))
-    return {
-        each.provider: replace(each, max_parallel_requests=max(each.max_parallel_requests, max_concurrency))
-        for each in grader_accounts
-    }
-
-
-def _grader_models(loaded: LoadedDefinition, grader_config: GraderConfig) -> Iterator[tuple[str, str]]:
-    """Every model that may be called besides the targets, with the name of the field that names it."""
-    models = {
-        "judge_model": grader_config.judge_model,
-        "persona_model": grader_config.persona_model,
-        "embedding_model": grader_config.embedding_model,
-        "content.decision.judgeModel": loaded.content.decision and loaded.content.decision.judge_model,
-    }
-    yield from ((field, model) for field, model in models.items() if model)
-    lists = (loaded.content.assertions, *(scenario.assertions for scenario in loaded.scenarios))
-    yield from (("assertions", model) for each in lists for model in _models_named_in(each))
-
-
-def _models_named_in(assertions: Iterable[Assertion]) -> set[str]:
-    return {each.provider for each in flatten(tuple(assertions)) if each.provider is not None}

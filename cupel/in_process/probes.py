@@ -17,8 +17,9 @@ from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, TranscriptResult
 from cupel_core.domain.runs.views import TranscriptView
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import Spend, Verdict
+from cupel_core.domain.turns.conversation import Verdict
 from cupel_core.domain.turns.model_request import Message
+from cupel_core.domain.turns.spend import Spend
 
 
 @dataclass(frozen=True)

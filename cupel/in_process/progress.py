@@ -101,6 +101,7 @@ class EvaluationProgress:
                 status=self._status,
                 pause_reason=None,
                 pause_cause=None,
+                exhausted_budget=None,
                 read_at=now,
                 total=self._plan.total,
                 completed=sum(each.completed for each in counts),

@@ -135,8 +135,8 @@ class EvaluationRunner:
                 await self.sleep(wait.retry_after_seconds)
                 self.progress.resume(probe.index)
             except BudgetShortage as shortage:
-                if shortage.is_exhausted and self.budget is not None:
-                    error = budget_error(self.budget.max_usd)
+                if shortage.exhausted is not None and self.budget is not None:
+                    error = budget_error(shortage.exhausted, self.budget.max_usd)
                     return probe_error(spec, target.model, error, utc_now(), None, checkpoints.state or unstarted)
                 await self.sleep(WAIT_SECONDS)
 

@@ -8,7 +8,7 @@ import orjson
 from api.rendering import Rendered, render_model
 from cupel_core.contract.common import ResponseModel
 from cupel_core.errors import TooLarge
-from cupel_core.paging import Entry, fill_page
+from cupel_core.paging import Entry, Page, fill_page
 
 MAX_PAGE_BYTES = 5_000_000
 """Of the items of a page, as Lambda sends them: the response's JSON is a string in the function's JSON."""
@@ -19,9 +19,22 @@ def bounded_page[P: ResponseModel, T, R: ResponseModel](
     _page: type[P], entries: Iterable[Entry[T]], limit: int, render: Callable[[T], R]
 ) -> Rendered[P]:
     """A page of rendered items, at least one of which it has. Reads no more entries than it needs."""
-    rendered = (entry.map(lambda item: _bounded(render(item))) for entry in entries)
-    page = fill_page(rendered, limit, _payload_bytes, MAX_PAGE_BYTES)
+    page = _fill(entries, limit, render)
     return Rendered(b'{"items":[%b],"nextCursor":%b}' % (b",".join(page.items), orjson.dumps(page.next_cursor)))
+
+
+def bounded_range[P: ResponseModel, T, R: ResponseModel](
+    _page: type[P], entries: Iterable[Entry[T]], limit: int, render: Callable[[T], R]
+) -> Rendered[P]:
+    """The same of a list that is read by index, from any index on: the cursors of its entries are indexes."""
+    page = _fill(entries, limit, render)
+    following = None if page.next_cursor is None else int(page.next_cursor)
+    return Rendered(b'{"items":[%b],"nextIndex":%b}' % (b",".join(page.items), orjson.dumps(following)))
+
+
+def _fill[T, R: ResponseModel](entries: Iterable[Entry[T]], limit: int, render: Callable[[T], R]) -> Page[bytes]:
+    rendered = (entry.map(lambda item: _bounded(render(item))) for entry in entries)
+    return fill_page(rendered, limit, _payload_bytes, MAX_PAGE_BYTES)
 
 
 def bounded_record[R: ResponseModel](record: R) -> Rendered[R]:

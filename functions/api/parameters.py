@@ -84,7 +84,7 @@ ScenarioFilter = Annotated[str | None, Query(alias="scenarioId", description="Re
 PersonaFilter = Annotated[str | None, Query(alias="personaId", description="Return only items of this persona")]
 VersionFilter = Annotated[
     int | None,
-    Query(alias="version", ge=1, lt=1_000_000, description="Version of the definition; defaults to the latest"),
+    Query(alias="version", ge=1, lt=1_000_000, description="Version to return; defaults to the latest"),
 ]
 IfMatch = Annotated[
     str | None,

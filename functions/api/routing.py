@@ -31,7 +31,7 @@ MODULES = {
         ("health", "imports", "files", "personas", "connectors", "definitions", "evals", "runs", "transcripts")
     ),
     **dict.fromkeys(("probes", "judge", "providers", "schedules", "queue", "tokens", "workspaces", "audit", "webhook")),
-    **dict.fromkeys(("comparisons", "experiments", "jobs")),
+    **dict.fromkeys(("budgets", "comparisons", "experiments", "jobs", "profiles")),
     "openapi.json": "openapi",
     "scale-runs": "scale_runs",
     "definitions/scenarios": "scenarios",
@@ -47,6 +47,9 @@ MODULES = {
     "runs/transcripts": "transcripts",
     **dict.fromkeys(("runs/report", "runs/reports"), "reports"),
     **dict.fromkeys(("runs/analysis", "runs/results"), "analysis"),
+    **dict.fromkeys(
+        ("runs/probe-columns", "runs/probe-excerpts", "runs/probe-matches", "runs/case-names"), "run_tables"
+    ),
     **dict.fromkeys(("runs/rescores", "runs/scores"), "rescores"),
 }
 """The module of a path, by its first word or its first and third; named after the first if None."""
@@ -89,6 +92,10 @@ class OperationRouter(APIGatewayHttpRouter):
         """The body of a response whose `ETag` is `tag`."""
         _response_tag.set(tag)
         return body
+
+    def is_known(self, tag: str) -> bool:
+        """Whether the sender of the current GET has the body with this `ETag` already, so that nobody need make it."""
+        return _has_tag(self.current_event.raw_event, tag)
 
     def query_values(self, name: str) -> list[str]:
         """The values of a repeatable parameter as they were sent; a handler's argument has them split at commas."""

@@ -13,7 +13,7 @@ from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.decisions import last_answer
 from cupel_core.domain.scoring.selections import Selection, assertion_result, select_best_assertions, sibling_probes
-from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import RunRef
 from cupel_core.scoring.selection import compare_answers

@@ -8,7 +8,7 @@ from cupel_core.accounts import load_accounts
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.leases import LeasePool
 from cupel_core.providers.call_guard import CallLimiter

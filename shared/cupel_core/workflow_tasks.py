@@ -10,7 +10,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel
 
 from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress, max_rounds
-from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import RetryableError
 from cupel_core.messages import Cause, QueueMessage
 from cupel_core.providers import queue_of

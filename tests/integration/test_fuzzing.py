@@ -34,6 +34,7 @@ from cupel.stack.paths import StackPaths
 from cupel.stack.subprocesses import child_environment, run
 from tests.conftest import ROOT
 from tests.eval_api import create_definition, evaluate
+from tests.profiles import operation, profile
 
 REQUESTS = 20
 """Per operation: as many as fit into a minute for all of them."""
@@ -104,6 +105,7 @@ def existing(caller: Client) -> dict[str, str]:
         "comparison_id": str(compared["id"]),
         "job_id": str(compared["jobId"]),
         "experiment_id": str(experiment["id"]),
+        "profile_id": str(caller.create_profile(profile(operation()))["id"]),
         "file_id": str(caller.create_file(announced)["file"]["id"]),
         "format": "csv",
         "schedule_id": str(schedule["id"]),

@@ -10,6 +10,8 @@ from urllib.parse import urljoin
 
 import pytest
 
+from cupel_core.grading.report_summary import MAX_OUTPUT_TOKENS
+from cupel_core.reports.summarize import MAX_TOKENS
 from page import app as page
 from tests.conftest import ROOT
 
@@ -139,3 +141,9 @@ def test_a_request_is_logged_in_one_line_without_its_address(capsys: pytest.Capt
     ask("/runs/run_1")
     logged = capsys.readouterr().out
     assert (logged.count("\n"), "run_1" in logged) == (1, False)
+
+
+def test_the_page_names_the_tokens_that_a_summary_may_take() -> None:
+    source = (ROOT / "web" / "src" / "lib" / "report.ts").read_text()
+    named = {name: int(value.replace("_", "")) for name, value in re.findall(r"const (\w+_TOKENS) = ([\d_]+);", source)}
+    assert named == {"SUMMARY_INPUT_TOKENS": MAX_TOKENS, "SUMMARY_OUTPUT_TOKENS": MAX_OUTPUT_TOKENS}

@@ -10,7 +10,7 @@ from api.pages import bounded_page
 from api.parameters import Cursor, ExperimentFilter, Limit
 from api.rendering import CONTENT_TYPE, Rendered
 from api.routing import OperationRouter
-from cupel_core.analysis import comparisons
+from cupel_core.analysis import comparisons, lists
 from cupel_core.analysis.comparisons import ComparisonView
 from cupel_core.clock import utc_now
 from cupel_core.contract.comparisons import (
@@ -44,7 +44,7 @@ def list_comparisons(
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Rendered[ComparisonPage]:
-    listed = comparisons.list_comparisons(
+    listed = lists.list_comparisons(
         router.workspace, run_id=run_id, experiment_id=experiment_id, limit=limit, cursor=cursor
     )
     return bounded_page(ComparisonPage, listed.entries(), limit, ComparisonSummaryResponse.summary)

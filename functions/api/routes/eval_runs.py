@@ -42,4 +42,4 @@ def create_playground_run(body: CreatePlaygroundRun) -> RunStartedResponse:
 def _start(workspace: str, spec: RunSpec, requested: str | None = None) -> RunStartedResponse:
     caller = started_by(router.caller)
     started = start.start(workspace, spec, router.idempotency_key, utc_now(), caller, requested)
-    return RunStartedResponse.of(*started)
+    return RunStartedResponse.of(*started, price_list_version())

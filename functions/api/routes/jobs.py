@@ -8,6 +8,7 @@ from api.pages import bounded_page
 from api.parameters import Cursor, Limit
 from api.rendering import Rendered
 from api.routing import OperationRouter
+from cupel_core.analysis import lists
 from cupel_core.contract.jobs import JobPage, JobResponse
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.paging import DEFAULT_LIMIT
@@ -23,7 +24,7 @@ JobStatusFilter = Annotated[JobStatus | None, Query(alias="status", description=
 def list_jobs(
     run_id: JobRun = None, status: JobStatusFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> Rendered[JobPage]:
-    listed = jobs.list_jobs(router.workspace, run_id=run_id, status=status, limit=limit, cursor=cursor)
+    listed = lists.list_jobs(router.workspace, run_id=run_id, status=status, limit=limit, cursor=cursor)
     return bounded_page(JobPage, listed.entries(), limit, JobResponse.of)
 
 

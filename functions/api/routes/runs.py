@@ -190,4 +190,4 @@ def _start(spec: RunSpec) -> RunStartedResponse:
     from cupel_core.runs import start  # a tenth of a cold start, which requests that read do without
 
     started = start.start(router.workspace, spec, router.idempotency_key, utc_now(), started_by(router.caller))
-    return RunStartedResponse.of(*started)
+    return RunStartedResponse.of(*started, price_list_version())

@@ -18,7 +18,7 @@ def create_scale_run(body: CreateScaleRun) -> RunStartedResponse:
     request = f"createScaleRun\n{body.model_dump_json(exclude_unset=True)}"
     caller, now = router.caller, utc_now()
     started = start_batch(router.workspace, body.batch(), request, router.idempotency_key, now, started_by(caller))
-    return RunStartedResponse.of(*started)
+    return RunStartedResponse.of(*started, price_list_version())
 
 
 @router.operation("estimateScaleRun")

@@ -2,11 +2,11 @@
 
 from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
-from cupel_core.contract.fields import SINGLE_LINE, Id
+from cupel_core.contract.fields import SINGLE_LINE, Id, not_blank
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.domain.analysis.comparison import ComparisonOptions, SignificanceTest
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec
@@ -17,7 +17,9 @@ from cupel_core.domain.analysis.scenario_changes import ChangeDirection
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict, EffectSize
 
 MAX_NAMES = 200
-ColumnName = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=500), SINGLE_LINE]
+ColumnName = Annotated[
+    str, StringConstraints(strict=True, min_length=1, max_length=500), AfterValidator(not_blank), SINGLE_LINE
+]
 Names = Annotated[tuple[ColumnName, ...], Field(max_length=MAX_NAMES)]
 _ALL: tuple[str, ...] = ()
 Alpha = Annotated[float, Field(strict=True, ge=0.001, le=0.2)]

@@ -4,7 +4,14 @@ By the name of the field where it means the same in every schema, otherwise by s
 models because only the document needs them, and models are loaded by every request.
 """
 
+from cupel_core.contract.profile_texts import PROFILE_DESCRIPTIONS
+
 BY_NAME = {
+    "executionMode": "Whether operations run one at a time, or up to 8 together",
+    "profileId": "The operation profile of the turns; null for none",
+    "profileVersion": "Version of the profile; null without one",
+    "operationId": "Id of the operation",
+    "operations": "What runs before and after the main call; see docs/pipeline.md",
     "fileId": "Id of a file of the workspace",
     "mediaType": "Type of the file",
     "arguments": "JSON of the arguments, as a text",
@@ -178,6 +185,7 @@ BY_NAME = {
 }
 
 BY_SCHEMA = {
+    **PROFILE_DESCRIPTIONS,
     "ContentPart.detail": "How closely OpenAI's models look at an image",
     "ContentPart.name": "Name of the file",
     "ContentPart.text": "The text of a part of type `text`",

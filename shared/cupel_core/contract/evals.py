@@ -10,6 +10,7 @@ from cupel_core.contract.fields import Id, ModelId, ResourceName, Url, not_null
 from cupel_core.contract.headers import HeaderNames, Headers, header_values
 from cupel_core.contract.parameters import ModelParametersInput, Targets, target_of, targets_of
 from cupel_core.contract.runs import GRADER_FIELDS
+from cupel_core.contract.workspace_budgets import BudgetLimitsResponse, UpdateBudgets
 from cupel_core.domain.limits.open_runs import DEFAULT_IN_ALL, DEFAULT_PER_OWNER
 from cupel_core.domain.resources.evals import Eval, EvalFields, EvalSpec
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
@@ -171,6 +172,7 @@ class EvaluatorInput(RequestModel):
         return EvaluatorEndpoint(self.url, header_values(self.headers or {}) if has_headers else None)
 
 
+_ANALYSIS_MODEL = "Model that writes the narratives of deep analyses, as `provider/name`; null: rules do"
 _PER_OWNER = "Runs that a token, a user or a schedule may have that have not ended; more are refused with 429"
 _IN_ALL = "Runs that the workspace may have that have not ended; more are refused with 429"
 
@@ -191,6 +193,7 @@ class UpdateSettings(RequestModel):
     judge_model: ModelId | None = None
     persona_model: PersonaModel = None
     embedding_model: ModelId | None = None
+    analysis_model: Annotated[ModelId | None, Field(description=_ANALYSIS_MODEL)] = None
     evaluator: Annotated[EvaluatorInput | None, Field(description="An external evaluator of transcripts")] = None
     open_runs_per_owner: Annotated[
         Annotated[int, Field(strict=True, ge=1, le=1_000)] | None,
@@ -200,11 +203,16 @@ class UpdateSettings(RequestModel):
         Annotated[int, Field(strict=True, ge=1, le=1_000)] | None,
         Field(description=f"{_IN_ALL}; null for {DEFAULT_IN_ALL}"),
     ] = None
+    budgets: Annotated[
+        UpdateBudgets | None, Field(description="What the workspace may spend; null removes all limits")
+    ] = None
 
     def changes(self) -> SettingsChanges:
         changes: dict[str, Any] = self.model_dump(exclude_unset=True)
         if "evaluator" in changes:
             changes["evaluator"] = self.evaluator and self.evaluator.evaluator()
+        if "budgets" in changes:
+            changes["budgets"] = self.budgets and self.budgets.changes()
         return cast(SettingsChanges, changes)
 
 
@@ -219,9 +227,11 @@ class SettingsResponse(ResponseModel):
     judge_model: str | None
     persona_model: str | None
     embedding_model: str | None
+    analysis_model: Annotated[str | None, Field(description=_ANALYSIS_MODEL)]
     evaluator: EvaluatorResponse | None
     open_runs_per_owner: Annotated[int, Field(description=_PER_OWNER)]
     open_runs: Annotated[int, Field(description=_IN_ALL)]
+    budgets: Annotated[BudgetLimitsResponse, Field(description="What the workspace may spend per day and month")]
 
     @classmethod
     def of(cls, settings: EvaluationSettings) -> "SettingsResponse":
@@ -231,7 +241,9 @@ class SettingsResponse(ResponseModel):
             judge_model=graders.judge_model,
             persona_model=graders.persona_model,
             embedding_model=graders.embedding_model,
+            analysis_model=settings.analysis_model,
             evaluator=EvaluatorResponse(url=url, header_names=names) if url else None,
             open_runs_per_owner=settings.open_runs.owner_limit,
             open_runs=settings.open_runs.workspace_limit,
+            budgets=BudgetLimitsResponse.of(settings.budgets),
         )

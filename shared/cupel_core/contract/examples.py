@@ -10,7 +10,9 @@ from typing import Any
 
 from cupel_core.contract.analysis_examples import ANALYSIS_EXAMPLES
 from cupel_core.contract.deep_analysis_examples import DEEP_ANALYSIS_EXAMPLES
+from cupel_core.contract.profile_texts import PROFILE_EXAMPLES
 from cupel_core.contract.report_examples import REPORT_EXAMPLES
+from cupel_core.contract.run_table_examples import RUN_TABLE_EXAMPLES
 from cupel_core.contract.service import VERSION
 
 _CREATED = "2026-11-20T09:30:00Z"
@@ -33,6 +35,7 @@ ABSENT = frozenset(
         "erasureCompletedAt",
         "error",
         "evaluatorNote",
+        "exhaustedBudget",
         "failure",
         "pauseCause",
         "pauseReason",
@@ -53,13 +56,25 @@ _LOGIN_CODE = "Zk3xq8w2vT0p5nRb7yLc1mHs9dGf4aJe6uKi2oWx8zQ"
 _TOOL_CALL = {"id": "call_1", "name": "find_order", "arguments": '{"number":"A-17"}'}
 
 BY_NAME: dict[str, Any] = {
+    "artifacts": {"summary": "The customer wants a refund."},
+    "maxCostUsd": 0.01,
+    "profileId": "prof_01",
+    "profileVersion": 2,
+    "maxInputTokens": 4_000,
+    "strictVariables": False,
     "adjustedP": 0.004,
     "allowUnpriced": False,
     "availableUsd": 1.4,
     "baselineRunId": "run_01k1f0aa",
     "comparisonId": "cmp_5d41402abc4b2a76b9719d91",
     "controlledVariables": ["scenarios", "temperature"],
+    "budgets": {"dayUsd": 20.0, "monthUsd": 300.0, "timezone": "Europe/Berlin"},
     "confirmedUsd": 6.5,
+    "dayUsd": 20.0,
+    "endsAt": "2026-11-20T23:00:00Z",
+    "limitUsd": 20.0,
+    "monthUsd": 300.0,
+    "period": "2026-11-20",
     "direction": "HIGHER",
     "finishUsd": 0.2,
     "hypothesis": "A polite prompt grants more refunds.",
@@ -133,6 +148,7 @@ BY_NAME: dict[str, Any] = {
     "toolCalls": [_TOOL_CALL],
     "topK": 40,
     "topP": 0.9,
+    "analysisModel": _MODEL,
     "assertions": [_ASSERTION],
     "at": _CREATED,
     "attemptedAt": _COMPLETED,
@@ -365,7 +381,9 @@ BY_NAME: dict[str, Any] = {
 BY_SCHEMA: dict[str, Any] = {
     **ANALYSIS_EXAMPLES,
     **REPORT_EXAMPLES,
+    **RUN_TABLE_EXAMPLES,
     **DEEP_ANALYSIS_EXAMPLES,
+    **PROFILE_EXAMPLES,
     "CreateExperiment.metric": "DECISION",
     "CreateExperiment.target": "sober",
     "Experiment.id": "exp_01",

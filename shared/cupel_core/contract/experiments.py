@@ -20,14 +20,14 @@ from cupel_core.domain.analysis.verdicts import ComparisonVerdict
 from cupel_core.domain.runs.run import Run, RunStatus
 
 Text = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=5_000), AfterValidator(not_blank)]
-Variable = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200), SINGLE_LINE]
+Variable = Annotated[
+    str, StringConstraints(strict=True, min_length=1, max_length=200), AfterValidator(not_blank), SINGLE_LINE
+]
 _NONE: tuple[str, ...] = ()
 
 
-class UpdateExperiment(RequestModel):
-    """Omitted fields keep their value and null clears it. `conclusion` ends the experiment; null opens it again."""
-
-    model_config = example({"conclusion": "SUPPORTED", "note": "Holds for both targets."})
+class ExperimentFields(RequestModel):
+    """What its author declares."""
 
     name: ResourceName | None = None
     hypothesis: Text | None = None
@@ -46,16 +46,23 @@ class UpdateExperiment(RequestModel):
     ] = _NONE
     baseline_run_id: Annotated[Id | None, Field(description="Run that the others are compared with")] = None
     tags: Annotated[tuple[Variable, ...], Field(max_length=50)] | None = _NONE
-    conclusion: Annotated[Conclusion | None, Field(description="What a person concludes; null while it is open")] = None
-    note: Annotated[Text | None, Field(description="Why it was concluded so")] = None
 
     _required_fields = field_validator("name", "hypothesis", "alpha", "controlled_variables", "tags")(not_null)
+
+
+class UpdateExperiment(ExperimentFields):
+    """Omitted fields keep their value and null clears it. `conclusion` ends the experiment; null opens it again."""
+
+    model_config = example({"conclusion": "SUPPORTED", "note": "Holds for both targets."})
+
+    conclusion: Annotated[Conclusion | None, Field(description="What a person concludes; null while it is open")] = None
+    note: Annotated[Text | None, Field(description="Why it was concluded so")] = None
 
     def fields(self) -> dict[str, Any]:
         return self.model_dump(exclude_unset=True)
 
 
-class CreateExperiment(UpdateExperiment):
+class CreateExperiment(ExperimentFields):
     """Names are unique within a workspace, ignoring case."""
 
     model_config = example(

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cupel_core.contract.budgets import BudgetUseResponse
+from cupel_core.contract.budgets import BudgetUseResponse, ExhaustedBudget
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.results import CostUsd
@@ -153,6 +153,7 @@ class DetailedProgressResponse(ResponseModel):
     status: RunStatus
     pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
     pause_cause: Annotated[PauseCauseResponse | None, Field(description="What must be repaired if Cupel paused it")]
+    exhausted_budget: ExhaustedBudget
     read_at: Annotated[Time, Field(description="When these figures were read")]
     total: Total
     completed: Completed
@@ -171,6 +172,7 @@ class DetailedProgressResponse(ResponseModel):
             status=run.status,
             pause_reason=PauseReason.parse(run.pause_reason),
             pause_cause=PauseCauseResponse.of(run.pause_cause) if run.pause_cause else None,
+            exhausted_budget=run.exhausted_budget,
             read_at=view.read_at,
             total=run.plan.total,
             completed=completed,

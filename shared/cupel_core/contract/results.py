@@ -9,8 +9,9 @@ from cupel_core.contract.content_parts import ContentPartResponse
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import Spend, Verdict
+from cupel_core.domain.turns.conversation import Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
+from cupel_core.domain.turns.spend import Spend
 
 CostUsd = Annotated[float | None, Field(description="In US dollars; null for a model without a known price")]
 MESSAGES_DESCRIPTION = "The definition's system prompt, and what the user and the target said; sent to the target as is"

@@ -6,9 +6,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from cupel_core.contract.budgets import BudgetFields, BudgetUseResponse
+from cupel_core.contract.budgets import BudgetFields, BudgetUseResponse, ExhaustedBudget
 from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, TargetResponse
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.fields import CompleteUrl, Count100, Flag, Id, ModelId, Seed
 from cupel_core.contract.parameters import (
     CallTimeout,
@@ -25,6 +26,7 @@ from cupel_core.contract.parameters import (
 )
 from cupel_core.contract.results import CostUsd, ProbeResultResponse, SpendResponse
 from cupel_core.contract.run_labels import LabelFields
+from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.labels import MetadataValue
@@ -87,7 +89,22 @@ class CallOptions(RequestModel):
         return {**own, **self.params.fields()}
 
 
-class RunConfigInput(CallOptions):
+class ProfileChoice(RequestModel):
+    """The operation profile through which every turn of the probes goes."""
+
+    profile_id: Annotated[Id | None, Field(description="An operation profile; see docs/pipeline.md")] = None
+    profile_version: Annotated[
+        int | None, Field(strict=True, ge=1, description="Version of the profile; defaults to the newest")
+    ] = None
+
+    @model_validator(mode="after")
+    def _has_profile_of_version(self) -> Self:
+        if self.profile_version is not None and self.profile_id is None:
+            raise ValueError("must have a profileId with profileVersion")
+        return self
+
+
+class RunConfigInput(CallOptions, ProfileChoice):
     """Grading models and the evaluator override those of the eval, which override the workspace's settings; null means
     that this run has none."""
 
@@ -161,6 +178,8 @@ class CreateRun(LabelFields, BudgetFields):
             max_attempts=self.config.max_attempts,
             call_timeout_seconds=self.config.call_timeout_seconds,
             max_turns=self.config.max_turns,
+            profile_id=self.config.profile_id,
+            profile_version=self.config.profile_version,
             grader_config=self.config.grader_config(),
             disabled_graders=self.config.disabled_graders(),
             labels=self.labels(),
@@ -192,6 +211,8 @@ class CreateEvalRun(LabelFields, BudgetFields):
             max_attempts=self.config.max_attempts,
             call_timeout_seconds=self.config.call_timeout_seconds,
             max_turns=self.config.max_turns,
+            profile_id=self.config.profile_id,
+            profile_version=self.config.profile_version,
             grader_config=self.config.grader_config(),
             disabled_graders=self.config.disabled_graders(),
             labels=self.labels(),
@@ -299,6 +320,8 @@ class RunConfigResponse(ResponseModel):
     max_attempts: int | None
     call_timeout_seconds: float | None
     max_turns: int | None
+    profile_id: str | None = None
+    profile_version: int | None = None
     judge_model: str | None
     persona_model: str | None
     embedding_model: str | None
@@ -327,6 +350,8 @@ class RunConfigResponse(ResponseModel):
             max_attempts=run.max_attempts,
             call_timeout_seconds=run.call_timeout_seconds,
             max_turns=run.max_turns,
+            profile_id=run.profile.id if run.profile else None,
+            profile_version=run.profile.version if run.profile else None,
             judge_model=graders.judge_model,
             persona_model=graders.persona_model,
             embedding_model=graders.embedding_model,
@@ -476,6 +501,7 @@ class RunResponse(ResponseModel):
             "unless a user has paused it since"
         ),
     ]
+    exhausted_budget: ExhaustedBudget
     priority: Priority
     config: RunConfigResponse
     progress: RunProgressResponse
@@ -520,6 +546,7 @@ class RunResponse(ResponseModel):
             status=run.status,
             pause_reason=PauseReason.parse(run.pause_reason),
             pause_cause=PauseCauseResponse.of(run.pause_cause) if run.pause_cause else None,
+            exhausted_budget=run.exhausted_budget,
             priority=run.priority,
             config=RunConfigResponse.of(view),
             progress=RunProgressResponse.of(view.progress),
@@ -537,11 +564,16 @@ class RunResponse(ResponseModel):
 class RunStartedResponse(ResponseModel):
     run: RunResponse
     job_count: Annotated[int, Field(description="Number of probes of the run")]
+    estimate: Annotated[
+        EstimateResponse | None,
+        Field(description="What it is expected to cost; null only if the request is repeated after the run was erased"),
+    ]
 
     @classmethod
-    def of(cls, run: Run, job_count: int) -> "RunStartedResponse":
+    def of(cls, run: Run, job_count: int, estimate: RunEstimate | None, price_list: str) -> "RunStartedResponse":
         view = RunView(run, Progress(job_count), RunSpend(), None, None)
-        return cls(run=RunResponse.of(view), job_count=job_count)
+        expected = EstimateResponse.of(estimate, price_list) if estimate else None
+        return cls(run=RunResponse.of(view), job_count=job_count, estimate=expected)
 
 
 class RunPage(ResponseModel):

@@ -99,6 +99,8 @@ class ScheduledRunConfigResponse(ResponseModel):
     max_attempts: int | None
     call_timeout_seconds: float | None
     max_turns: int | None
+    profile_id: str | None
+    profile_version: int | None
     judge_model: str | None = None
     persona_model: str | None = None
     embedding_model: str | None = None
@@ -114,6 +116,8 @@ class ScheduledRunConfigResponse(ResponseModel):
             max_attempts=spec.max_attempts,
             call_timeout_seconds=spec.call_timeout_seconds,
             max_turns=spec.max_turns,
+            profile_id=spec.profile_id,
+            profile_version=spec.profile_version,
             **own,
         )
 

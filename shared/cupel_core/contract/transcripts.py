@@ -27,6 +27,13 @@ from cupel_core.domain.turns.model_request import RequestParameter
 class TranscriptContentResponse(ResponseModel):
     messages: Annotated[list[MessageResponse], Field(description=MESSAGES_DESCRIPTION)]
     simulated_user_prompt: SimulatedUserPrompt
+    turns: Annotated[
+        list[dict[str, Any]],
+        Field(description="With an operation profile: what ran in each turn, and what it changed"),
+    ]
+    artifacts: Annotated[
+        dict[str, Any], Field(description="Values of the persisted artifacts after the last turn, by their tags")
+    ]
 
 
 class TranscriptResponse(CaseFields, ColumnFields):
@@ -59,7 +66,12 @@ class TranscriptResponse(CaseFields, ColumnFields):
     summary_spend: Annotated[
         SpendResponse, Field(description="Spent on the judge's decision; not included in `usage` and `costUsd`")
     ]
-    total_spend: Annotated[SpendResponse, Field(description="Target, judge, simulated user and summary together")]
+    operation_spend: Annotated[
+        SpendResponse, Field(description="Spent on operations of the profile; not included in `usage` and `costUsd`")
+    ]
+    total_spend: Annotated[
+        SpendResponse, Field(description="Target, judge, simulated user, summary and operations together")
+    ]
     duration_ms: Annotated[int, Field(description="Time spent in calls of the target")]
     cost_usd: CostUsd
     decision_code: str | None
@@ -103,6 +115,7 @@ class TranscriptResponse(CaseFields, ColumnFields):
             judge_spend=SpendResponse.of(conversation.judge_spend),
             persona_spend=SpendResponse.of(conversation.persona_spend),
             summary_spend=SpendResponse.of(spending.summary),
+            operation_spend=SpendResponse.of(spending.operation),
             total_spend=SpendResponse.of(spending.total),
             duration_ms=conversation.duration_ms,
             cost_usd=conversation.cost_usd,
@@ -126,7 +139,10 @@ class TranscriptPage(ResponseModel):
 
 
 def _content(transcript: Transcript) -> TranscriptContentResponse:
+    pipeline = transcript.conversation.pipeline
     return TranscriptContentResponse(
         messages=[MessageResponse.of(message) for message in transcript.messages],
         simulated_user_prompt=transcript.conversation.simulated_user_prompt,
+        turns=[dict(record) for record in pipeline.records] if pipeline else [],
+        artifacts={tag: each.value for tag, each in pipeline.artifacts.items()} if pipeline else {},
     )

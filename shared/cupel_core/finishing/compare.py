@@ -14,7 +14,7 @@ from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.selections import select_best_assertions, with_selection_results
-from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete

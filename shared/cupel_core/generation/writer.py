@@ -14,6 +14,8 @@ from random import Random
 from typing import NamedTuple, Protocol
 
 from cupel_core.accounts import load_account
+from cupel_core.budgets.reservations import BudgetShortage
+from cupel_core.charged_calls import workspace_calls
 from cupel_core.clock import utc_now
 from cupel_core.definitions import resolve
 from cupel_core.domain.definitions.generations import UNFINISHED, Generation, request_for
@@ -30,6 +32,7 @@ from cupel_core.providers.completion import Attempt, complete_with_retry
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.settings import settings
 from cupel_core.store import definition_scenarios, generations, queues, scenarios
+from cupel_core.workspace_budgets import shortage
 
 CHUNK_SIZE = 100
 """Texts written before they are stored."""
@@ -144,9 +147,10 @@ async def write_scenarios(
     generation = generations.claim(request, now, leased_until)
     if generation is None:
         return WriteResult.NOTHING
-    async with LeasePool() as leases:
+    charged = workspace_calls(generation.workspace, seconds_left=seconds_left)
+    async with LeasePool() as leases, charged as attempt:
         try:
-            writer = _load_writer(generation, complete, leases)
+            writer = _load_writer(generation, complete, leases, attempt)
         except NotFound as error:
             return _fail(generation, error.detail)
         return await _write_until_time_is_up(generation, writer, seconds_left, leased_until)
@@ -178,16 +182,19 @@ def give_up(request: GenerationRequest) -> WriteResult:
     return _fail(generation, "internal: the generation was interrupted too often")
 
 
-def _load_writer(generation: Generation, complete: CompleteCall, leases: LeasePool) -> ScenarioWriter:
+def _load_writer(generation: Generation, complete: CompleteCall, leases: LeasePool, attempt: Attempt) -> ScenarioWriter:
     definition = resolve(generation.workspace, generation.definition_id, generation.definition_version)
     model = generation.model or ""
     account = load_account(generation.workspace, provider_of(model).name)
-    attempt = partial(leases.attempt, generation.workspace)
+    attempt = partial(leases.attempt, generation.workspace, attempt=attempt)
     return ScenarioWriter(matrix_of(generation, definition), account, model, complete, attempt)
 
 
 def _handle_failure(generation: Generation, error: ProviderError | RetryLater | CallPostponed) -> WriteResult:
     """Retry after a while if that can help, otherwise fail. A call that was postponed has not failed."""
+    if isinstance(error, BudgetShortage) and error.exhausted is not None:
+        why = shortage(generation.workspace, error.needed, utc_now()) or error.detail
+        return _fail(generation, f"budget: {why}")
     if isinstance(error, CallPostponed):
         return _requeue(generation, max(error.retry_after_seconds, 1))
     message = f"{error.code}: {error.detail}"

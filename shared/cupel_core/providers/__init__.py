@@ -24,7 +24,7 @@ __all__ = [
     "model_name_of",
     "provider_of",
     "queue_of",
-    "simulated_target_error",
+    "simulated_model_error",
     "wire_format_of",
 ]
 
@@ -141,18 +141,15 @@ def unknown_provider_message(name: str) -> str:
     return f"must be one of {', '.join(PROVIDERS)}{did_you_mean(name, list(PROVIDERS))}"
 
 
-def simulated_target_error(target: str) -> str | None:
-    """Why this simulated model cannot be a target; None if it can, or if it belongs to another provider.
-
-    Simulated graders are not restricted: each answers with an example of the requested JSON.
-    """
-    provider, _, name = target.partition("/")
+def simulated_model_error(model: str) -> str | None:
+    """What is wrong with a model's name if it is of `sim`; None if there is such a model."""
+    provider, _, name = model.partition("/")
     if provider != "sim" or not name or name in simulation.MODELS:
         return None
     near = near_name(name, list(simulation.MODELS))
     hint = f"did you mean sim/{near}? " if near else ""
     known = ", ".join(f"sim/{each}" for each in simulation.MODELS)
-    return f'unknown simulated model "{target}"; {hint}known models: {known}'
+    return f'unknown simulated model "{model}"; {hint}known models: {known}'
 
 
 def model_name_of(model: str) -> str:

@@ -10,8 +10,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 
 from cupel_core.domain.turns import simulation
-from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Reply, Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.providers import model_name_of, provider_of
 from cupel_core.providers.account import Account
 

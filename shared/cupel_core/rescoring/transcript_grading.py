@@ -12,8 +12,9 @@ from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.rescores import RescoreConfig, RescoreResult
 from cupel_core.domain.scoring.scoring import CRITERIA, build_scoring
-from cupel_core.domain.turns.conversation import ConversationOutcome, Criteria, Spend, Verdict, apply_verdict
+from cupel_core.domain.turns.conversation import ConversationOutcome, Criteria, Verdict, apply_verdict
 from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.criteria import evaluate_criteria
 from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory

@@ -17,11 +17,17 @@ _KIND = ResourceKind.EXPERIMENT
 
 
 def create(workspace: str, name: str, design: ExperimentDesign, now: datetime) -> Experiment:
-    """Raises Invalid for an unknown baseline, and Conflict if another experiment has this name."""
+    """Raises Invalid for an unknown baseline or an impossible effect, and Conflict if another one has this name."""
+    _check_effect(design)
     _check_baseline(workspace, design)
-    experiment = Experiment(new_id("exp"), name, design, now, now)
-    resources.create(workspace, _resource(experiment))
+    experiment = new_experiment(name, design, now)
+    resources.create(workspace, to_resource(experiment))
     return experiment
+
+
+def new_experiment(name: str, design: ExperimentDesign, now: datetime) -> Experiment:
+    """Not stored."""
+    return Experiment(new_id("exp"), name, design, now, now)
 
 
 def get(workspace: str, experiment_id: str) -> Experiment:
@@ -55,6 +61,8 @@ def update(
     before = _experiment(stored)
     own = {name: fields.pop(name) for name in ("name", "conclusion", "note") if name in fields}
     after = replace(before, **own, design=replace(before.design, **fields), updated_at=now)
+    if not fields.keys().isdisjoint(("metric", "minimum_effect")):
+        _check_effect(after.design)
     if "baseline_run_id" in fields:
         _check_baseline(workspace, after.design)
     with precondition.guard_write():
@@ -70,6 +78,11 @@ def delete(workspace: str, experiment_id: str, now: datetime, precondition: Prec
         resources.delete(workspace, before, now)
 
 
+def _check_effect(design: ExperimentDesign) -> None:
+    if issue := design.options.margin_issue:
+        raise Invalid.field("minimumEffect", issue)
+
+
 def _check_baseline(workspace: str, design: ExperimentDesign) -> None:
     run_id = design.baseline_run_id
     if run_id is not None and runs.find(RunRef(workspace, run_id)) is None:
@@ -80,7 +93,7 @@ def _body(experiment: Experiment) -> dict[str, Any]:
     return {"design": experiment.design.to_json(), "conclusion": experiment.conclusion, "note": experiment.note}
 
 
-def _resource(experiment: Experiment) -> Resource:
+def to_resource(experiment: Experiment) -> Resource:
     return Resource(
         _KIND, experiment.id, experiment.name, _body(experiment), experiment.created_at, experiment.updated_at
     )

@@ -1,23 +1,30 @@
 """Calls of the judge and of the simulated user outside a run, within one API request."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from functools import partial
 from random import Random
 from typing import Any
 
 from cupel_core.accounts import load_account, model_error
+from cupel_core.budgets.reservations import BudgetShortage
+from cupel_core.charged_calls import workspace_calls
+from cupel_core.clock import utc_now
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.run import Priority
-from cupel_core.domain.turns.conversation import Criteria, Spend, Verdict
+from cupel_core.domain.turns.conversation import Criteria, Verdict
 from cupel_core.domain.turns.model_request import Message
-from cupel_core.errors import Invalid
+from cupel_core.domain.turns.spend import Spend
+from cupel_core.errors import Conflict, Invalid
 from cupel_core.grading.criteria import evaluate_criteria
 from cupel_core.grading.grader import Grader, GraderError, GraderReply, GraderRole
 from cupel_core.grading.simulated_user import generate_persona_message, simulated_user_prompt
 from cupel_core.leases import LeasePool
+from cupel_core.providers.completion import Attempt
 from cupel_core.resources import personas
 from cupel_core.resources.evaluation_settings import workspace_grader_config
+from cupel_core.workspace_budgets import shortage
 
 CALL_TIMEOUT_SECONDS = 20.0
 TOTAL_TIMEOUT_SECONDS = 25.0
@@ -32,12 +39,12 @@ async def judge_conversation(
 ) -> GraderReply[Verdict]:
     """The judge's verdict on these messages; `model` defaults to the workspace's judge.
 
-    Raises Invalid for a model that cannot be called, GraderError when it gives no usable reply in time, and
-    CallPostponed while its account is paused or fully used.
+    Raises Invalid for a model that cannot be called, GraderError when it gives no usable reply in time, CallPostponed
+    while its account is paused or fully used, and Conflict when the workspace's budget is used up.
     """
-    async with _leases() as leases:
+    async with _leases() as leases, _paid_calls(workspace) as attempt:
         default = workspace_grader_config(workspace).judge_model
-        grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases)
+        grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases, attempt)
         return await _with_total_timeout(grader.role, evaluate_criteria(grader, messages, criteria))
 
 
@@ -50,12 +57,12 @@ async def simulate_user(
 ) -> GraderReply[str]:
     """The simulated user's next message; `persona` is a description or the id of a stored one.
 
-    Raises Invalid, NotFound for an unknown persona, and GraderError as `judge_conversation` does.
+    Raises NotFound for an unknown persona, and what `judge_conversation` raises.
     """
     config = workspace_grader_config(workspace)
-    async with _leases() as leases:
-        default = config.persona_model or config.judge_model
-        grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases, GraderRole.SIMULATED_USER)
+    async with _leases() as leases, _paid_calls(workspace) as attempt:
+        default, role = config.persona_model or config.judge_model, GraderRole.SIMULATED_USER
+        grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases, attempt, role)
         description = await asyncio.to_thread(personas.get, workspace, persona) if isinstance(persona, str) else persona
         prompt = simulated_user_prompt(description, instructions)
         return await _with_total_timeout(grader.role, generate_persona_message(grader, prompt, messages))
@@ -63,6 +70,18 @@ async def simulate_user(
 
 def _leases() -> LeasePool:
     return LeasePool(priority=Priority.HIGH, max_wait_seconds=lambda: _MAX_SLOT_WAIT_SECONDS)
+
+
+@asynccontextmanager
+async def _paid_calls(workspace: str) -> AsyncIterator[Attempt]:
+    try:
+        async with workspace_calls(workspace, seconds_left=lambda: TOTAL_TIMEOUT_SECONDS) as attempt:
+            yield attempt
+    except BudgetShortage as short:
+        if short.exhausted is None:
+            raise
+        why = shortage(workspace, short.needed, utc_now()) or short.detail
+        raise Conflict(f"the model cannot be called: {why}") from None
 
 
 async def _with_total_timeout[T](role: GraderRole, request: Coroutine[Any, Any, GraderReply[T]]) -> GraderReply[T]:
@@ -74,7 +93,13 @@ async def _with_total_timeout[T](role: GraderRole, request: Coroutine[Any, Any, 
         raise GraderError(role, message, Spend()) from None
 
 
-def _load_grader(workspace: str, model: str | None, leases: LeasePool, role: GraderRole = GraderRole.JUDGE) -> Grader:
+def _load_grader(
+    workspace: str,
+    model: str | None,
+    leases: LeasePool,
+    attempt: Attempt,
+    role: GraderRole = GraderRole.JUDGE,
+) -> Grader:
     if model is None:
         raise Invalid.field("model", "is required: the workspace has no default (PUT /v1/settings sets it)")
     if problem := model_error(workspace, model):
@@ -86,6 +111,7 @@ def _load_grader(workspace: str, model: str | None, leases: LeasePool, role: Gra
         CALL_TIMEOUT_SECONDS,
         _MAX_WAIT_SECONDS,
         Random(),  # noqa: S311 - jitter
+        attempt=attempt,
         guard=partial(leases.slot, workspace, account, model),
         role=role,
     )

@@ -1,51 +1,89 @@
 """The budget of a run: what it starts with, and raising or lowering it later."""
 
+from collections.abc import Callable
 from datetime import datetime
+from typing import NamedTuple, Protocol
 
+from cupel_core import workspace_budgets
 from cupel_core.domain.budgets.confirmation import confirmable_usd, needs_confirmation
+from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.estimates.run_estimate import RunEstimate
-from cupel_core.domain.runs.batches import Batch
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunEventType, RunStatus
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.views import BudgetView
 from cupel_core.errors import ConfirmationRequired, Conflict, Invalid, NotFound
 from cupel_core.messages import RunRef
 from cupel_core.runs import control
-from cupel_core.runs.estimates import estimate_of, finishing_usd
+from cupel_core.runs.estimates import finishing_usd
 from cupel_core.store import budgets, runs
 from cupel_core.store.snapshots import Snapshot
 
 _NO_BUDGET = "the run has no budget: it was started without maxBudgetUsd"
 
 
-def initial_budget(spec: RunSpec, run: Run, snapshot: Snapshot) -> RunBudget | None:
+class _Spendable(NamedTuple):
+    """What a run can spend, and of which budget."""
+
+    usd: float
+    budget: str
+
+
+def initial_budget(spec: RunSpec, run: Run, snapshot: Snapshot, estimate: RunEstimate) -> RunBudget | None:
     """The budget that a run starts with. Raises what `check_estimate` raises."""
+    check_estimate(run.workspace, spec, lambda: estimate, run.created_at)
     if spec.max_budget_usd is None:
         return None
-    check_estimate(spec, estimate_of(run, snapshot))
     return RunBudget(spec.max_budget_usd, finishing_usd(run, snapshot), spec.allow_unpriced)
 
 
-def check_estimate(spec: RunSpec | Batch, estimate: RunEstimate) -> None:
-    """Raises Invalid if the budget could not limit the calls of a model, because its price is unknown, and
-    ConfirmationRequired for a run that is expected to cost more than its budget, unless the caller has agreed."""
+class BudgetTerms(Protocol):
+    """What a request says about money: that of a run, a batch or a trial."""
+
+    @property
+    def max_budget_usd(self) -> float | None: ...
+    @property
+    def allow_unpriced(self) -> bool: ...
+    @property
+    def confirmed_usd(self) -> float | None: ...
+
+
+def check_estimate(workspace: str, spec: BudgetTerms, estimated: Callable[[], RunEstimate], now: datetime) -> None:
+    """For a run that a budget limits, its own or the workspace's, raises Invalid if that could not limit the calls of a
+    model, because its price is unknown, and ConfirmationRequired if the run is expected to cost more than is left,
+    unless the caller has agreed."""
+    spendable = _spendable(workspace, spec, now)
+    if spendable is None:
+        return
+    estimate = estimated()
     if estimate.unpriced and not spec.allow_unpriced:
         raise Invalid.field(
             "allowUnpriced",
             f"must be true, or a price must be set: the price of {', '.join(estimate.unpriced)} is unknown, so the "
             "budget would not limit its calls",
         )
-    if spec.max_budget_usd is not None and needs_confirmation(estimate.usd, spec.max_budget_usd, spec.confirmed_usd):
-        raise ConfirmationRequired(_question(estimate, spec.max_budget_usd), estimate)
+    if needs_confirmation(estimate.usd, spendable.usd, spec.confirmed_usd):
+        raise ConfirmationRequired(_question(estimate, spendable.budget), estimate)
 
 
-def _question(estimate: RunEstimate, max_usd: float) -> str:
-    usd = estimate.usd
+def _spendable(workspace: str, spec: BudgetTerms, now: datetime) -> _Spendable | None:
+    """None if nothing limits the run."""
+    budgets = []
+    if (max_usd := spec.max_budget_usd) is not None:
+        budgets.append(_Spendable(max_usd, f"its budget of ${max_usd:g}"))
+    if (left := workspace_budgets.left(workspace, now)) is not None:
+        scope, left_usd = left[0], usd(max(0, left[1]))
+        name = f"the ${left_usd:.6g} that are left of the workspace's budget for the {scope}"
+        budgets.append(_Spendable(left_usd, f"{name} ({workspace_budgets.FIELDS[scope]})"))
+    return min(budgets, default=None)
+
+
+def _question(estimate: RunEstimate, budget: str) -> str:
+    cost = estimate.usd
     return (
-        f"the run is expected to cost ${usd.expected:.6g} (from ${usd.low:.6g} to ${usd.high:.6g}), more than its "
-        f"budget of ${max_usd:g}, so it would be paused before its end; repeat the request with confirmedUsd of at "
-        f"least {confirmable_usd(usd)} to start it"
+        f"the run is expected to cost ${cost.expected:.6g} (from ${cost.low:.6g} to ${cost.high:.6g}), more than "
+        f"{budget}, so it would be paused before its end; repeat the request with confirmedUsd of at least "
+        f"{confirmable_usd(cost)} to start it"
     )
 
 
@@ -67,14 +105,22 @@ def change_budget(workspace: str, run_id: str, max_usd: float, *, resume: bool, 
     run, account = runs.get(ref), budgets.get(ref)
     budget = _require_budget(run).with_limit(max_usd)
     was_exhausted = run.status is RunStatus.PAUSED and run.pause_reason == PauseReason.BUDGET
-    if was_exhausted and resume and budget.can_continue(account):
-        run = control.resume(workspace, run_id, now, fencing_token=run.fencing_token, budget=budget)
+    if was_exhausted and resume and _can_resume(run, budget, now):
+        run = control.resume_unchecked(run, now, fencing_token=run.fencing_token, budget=budget)
     elif was_exhausted and not resume:
         run = _pause_by_user(run, budget, now)
     else:
         data: dict[str, object] = {"changed": ["maxBudgetUsd"], "maxBudgetUsd": max_usd}
         run = runs.change_budget(ref, lambda before: before.with_limit(max_usd), RunEventType.UPDATED, data, now)
     return BudgetView(run, _require_budget(run), account)
+
+
+def _can_resume(run: Run, budget: RunBudget, now: datetime) -> bool:
+    try:
+        control.check_affordable(run, budget, now)
+    except Conflict:
+        return False
+    return True
 
 
 def _pause_by_user(run: Run, budget: RunBudget, now: datetime) -> Run:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from cupel_core import workspace_budgets
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
@@ -22,7 +23,7 @@ from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.validation import check_files, check_size
 from cupel_core.store import barrier, budgets, governor, keys, outbox, runs, scenarios, snapshots
 
-_NOT_PAUSED: dict[str, Any] = {"pause_reason": None, "pause_cause": None}
+_NOT_PAUSED: dict[str, Any] = {"pause_reason": None, "pause_cause": None, "period_pause": None}
 
 
 def pause(workspace: str, run_id: str, now: datetime, reason: PauseReason = PauseReason.USER) -> Run:
@@ -39,37 +40,41 @@ def pause(workspace: str, run_id: str, now: datetime, reason: PauseReason = Paus
     return _steer(RunRef(workspace, run_id), Action.PAUSE, RunStatus.PAUSED, now, pause_reason=reason)
 
 
-def resume(
-    workspace: str,
-    run_id: str,
-    now: datetime,
-    *,
-    fencing_token: int | None = None,
-    budget: RunBudget | None = None,
-) -> Run:
+def resume(workspace: str, run_id: str, now: datetime, *, fencing_token: int | None = None) -> Run:
     """Resume a paused run and dispatch the probes that its barrier is missing.
 
-    Conflict if it is not paused, or its budget is used up, unless `budget` is a new one. The model that it was paused
-    for may be called again. With `fencing_token`, the pause must be the one of this token.
+    Conflict if it is not paused, or its budget or the workspace's is used up. The model that it was paused for may be
+    called again. With `fencing_token`, the pause must be the one of this token.
     """
     run = runs.get(RunRef(workspace, run_id))
-    if budget is None:
-        _check_budget(run)
+    check_affordable(run, run.budget, now)
+    return resume_unchecked(run, now, fencing_token=fencing_token)
+
+
+def resume_unchecked(
+    run: Run, now: datetime, *, fencing_token: int | None = None, budget: RunBudget | None = None
+) -> Run:
+    """The same whatever its budgets allow: its workers pause it if they are used up. `budget` is a new one."""
     if run.pause_cause is not None:
         model = run.pause_cause.model
-        governor.reset_breaker(workspace, model.partition("/")[0], model)
+        governor.reset_breaker(run.workspace, model.partition("/")[0], model)
     changes: dict[str, Any] = {**_NOT_PAUSED, "fencing_token": fencing_token}
     if budget is not None:
         changes.update(budget=budget, event_data={"maxBudgetUsd": budget.max_usd})
-    run = _steer(RunRef(workspace, run_id), Action.RESUME, RunStatus.RUNNING, now, **changes)
-    dispatch.enqueue(run)
-    return run
+    resumed = _steer(RunRef(run.workspace, run.id), Action.RESUME, RunStatus.RUNNING, now, **changes)
+    dispatch.enqueue(resumed)
+    return resumed
 
 
-def _check_budget(run: Run) -> None:
-    if run.budget is None or run.status is not RunStatus.PAUSED:
+def check_affordable(run: Run, budget: RunBudget | None, now: datetime) -> None:
+    """Raises Conflict if a budget, this one of the run or the workspace's, has too little for a paused run."""
+    if run.status is not RunStatus.PAUSED:
         return
-    if shortage := run.budget.shortage(budgets.get(RunRef(run.workspace, run.id))):
+    shortage = budget and budget.shortage(budgets.get(RunRef(run.workspace, run.id)))
+    if shortage is None:
+        needed = run.period_pause.needed_nano_usd if run.period_pause else 0
+        shortage = workspace_budgets.shortage(run.workspace, needed, now)
+    if shortage is not None:
         raise Conflict(f"the run cannot resume: {shortage}")
 
 

@@ -14,7 +14,7 @@ from cupel_core.store import snapshots
 
 def estimate(workspace: str, spec: RunSpec, now: datetime) -> RunEstimate:
     """Raises what a start would raise for this specification now, except that it must be confirmed."""
-    return estimate_of(*build_run(workspace, replace(spec, confirmed_usd=inf), now))
+    return build_run(workspace, replace(spec, confirmed_usd=inf), now).estimate
 
 
 def estimate_run_again(run: Run) -> RunEstimate:

@@ -10,6 +10,7 @@ from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.estimates.expectations import RunTerms, SampledCase, run_assumptions
 from cupel_core.domain.estimates.history import with_history
 from cupel_core.domain.estimates.run_estimate import RunEstimate, estimate_run
+from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.sampling import evenly
@@ -52,6 +53,7 @@ def _estimate(run: Run, snapshot: Snapshot, *, finishing_only: bool) -> RunEstim
         run.grader_config,
         run.max_turns,
         columns=len(run.plan.columns),
+        profile=RunProfile.of_snapshot(snapshot.profile),
         finishing_only=finishing_only,
     )
     return estimate_cases(run.workspace, terms, run.plan, run.params, _sampled_cases(snapshot))

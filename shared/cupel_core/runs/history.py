@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from cupel_core.domain.analysis.column_totals import CountedOutcome
 from cupel_core.domain.estimates.conversations import Calls
-from cupel_core.domain.estimates.history import ColumnHistory, HeldConversation
+from cupel_core.domain.estimates.history import ColumnHistory, PastConversation
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.plan import Column, Plan
-from cupel_core.domain.runs.run import Run, RunStatus
+from cupel_core.domain.runs.run import ProfileRef, Run, RunStatus
 from cupel_core.domain.runs.sampling import evenly
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
@@ -39,6 +39,7 @@ class ComparableRuns(NamedTuple):
     eval_id: str | None
     grader_config: GraderConfig
     max_turns: int | None
+    profile: ProfileRef | None
     params: ParameterFields
     plan: Plan
     before: datetime
@@ -53,18 +54,20 @@ class ComparableRuns(NamedTuple):
             run.eval_id,
             run.grader_config,
             run.max_turns,
+            run.profile,
             run.params,
             run.plan,
             run.created_at,
         )
 
     def includes(self, run: Run) -> bool:
-        own = (self.definition_version, self.eval_id, self.grader_config, self.max_turns)
+        own = (self.definition_version, self.eval_id, self.grader_config, self.max_turns, self.profile)
         return run.created_at < self.before and own == (
             run.definition_version,
             run.eval_id,
             run.grader_config,
             run.max_turns,
+            run.profile,
         )
 
 
@@ -77,14 +80,14 @@ def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHi
     leaves = max(1, MAX_LEAVES // len(wanted.plan.columns))
     probes = wanted.plan.cases * wanted.plan.repeats
     return [
-        ColumnHistory(column.target.id, probes, _held(wanted, column, earlier, leaves, price))
+        ColumnHistory(column.target.id, probes, _past_conversations(wanted, column, earlier, leaves, price))
         for column in wanted.plan.columns
     ]
 
 
-def _held(
+def _past_conversations(
     wanted: ComparableRuns, column: Column, earlier: Sequence[Run], leaves: int, price: CallsPrice
-) -> list[HeldConversation]:
+) -> list[PastConversation]:
     key = _terms(column, wanted.params)
     for run in earlier:
         for number, candidate in enumerate(run.plan.columns):
@@ -98,13 +101,13 @@ def _terms(column: Column, params: ParameterFields) -> tuple[str, str | None, di
     return target.model, column.prompt_id, merge_parameters(params, target.params)
 
 
-def _read(run: Run, ranges: Sequence[range], leaves: int, model: str, price: CallsPrice) -> Iterator[HeldConversation]:
+def _read(run: Run, ranges: Sequence[range], leaves: int, model: str, price: CallsPrice) -> Iterator[PastConversation]:
     ref = RunRef(run.workspace, run.id)
     for stored in outcomes.list_stored(ref, _sampled(ranges, leaves)):
         outcome = counted(stored)
         usd = _usd(outcome, model, price) if outcome.is_completed else None
         if usd is not None:
-            yield HeldConversation(outcome.turns, outcome.input_tokens, outcome.output_tokens, usd)
+            yield PastConversation(outcome.turns, outcome.input_tokens, outcome.output_tokens, usd)
 
 
 def _sampled(ranges: Sequence[range], leaves: int) -> list[int]:

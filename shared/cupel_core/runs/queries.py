@@ -9,7 +9,7 @@ from functools import partial
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.identifiers import transcript_id
-from cupel_core.domain.runs.run import ACTIVE, TERMINAL, Progress, Run, RunEvent, RunStatus
+from cupel_core.domain.runs.run import ACTIVE, TERMINAL, Progress, Run, RunStatus
 from cupel_core.domain.runs.run_spend import UNKNOWN, RunSpend
 from cupel_core.domain.runs.slices import providers_of
 from cupel_core.domain.runs.transcripts import (
@@ -26,7 +26,6 @@ from cupel_core.messages import RunRef
 from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, Page, decode_index, encode_cursor
 from cupel_core.probe_ranges import probe_ranges
 from cupel_core.store import barrier, budgets, definitions, governor, outcomes, resources, runs, schedules, snapshots
-from cupel_core.store import events as event_store
 from cupel_core.store.barrier import State, Tree
 from cupel_core.store.resources import Resource, ResourceKind
 
@@ -154,13 +153,6 @@ def _state(run: Run) -> State:
         return State(run.settled, run.spend or _UNKNOWN_SPEND)
     state = barrier.get_state(Tree.for_run(run))
     return state._replace(progress=run.settled or state.progress)
-
-
-def list_events(workspace: str, run_id: str, after: int) -> tuple[RunEvent, ...]:
-    """Events with a `seq` above `after`, ascending."""
-    ref = RunRef(workspace, run_id)
-    runs.get(ref)
-    return event_store.list_after(ref, after)
 
 
 def list_transcripts(

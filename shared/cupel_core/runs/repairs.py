@@ -110,10 +110,10 @@ def _continue_unless_changed(ref: RunRef, repair: Repair, now: datetime) -> None
 def _continue_run(run: Run, repair: Repair, now: datetime) -> None:
     """Raises Conflict or IllegalTransition if the run was changed since it was read: a user's pause is not undone."""
     if _was_paused_for(run, repair.model_prefix):
-        control.resume(run.workspace, run.id, now, fencing_token=run.fencing_token)
+        control.resume_unchecked(run, now, fencing_token=run.fencing_token)
     elif run.status is RunStatus.RUNNING and (waiting_for := repair.suspended_models & _models_of(run, repair)):
         paused = _pause(run, PauseCause(min(waiting_for), _REPAIRED), now)
-        control.resume(run.workspace, run.id, now, fencing_token=paused.fencing_token)
+        control.resume_unchecked(paused, now, fencing_token=paused.fencing_token)
 
 
 def _pause(run: Run, cause: PauseCause, now: datetime) -> Run:

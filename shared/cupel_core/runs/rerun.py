@@ -1,6 +1,6 @@
 """Reruns: a run that repeats another one from its snapshot, even if the definition has changed since."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cupel_core.definitions import ResolvedDefinition
 from cupel_core.domain.definitions.definitions import Content
@@ -18,6 +18,7 @@ class RerunSource(NamedTuple):
     definition: ResolvedDefinition
     cases: RunCases
     labels: RunLabels
+    profile: dict[str, Any] | None = None
 
 
 def rerun_spec(workspace: str, run_id: str) -> RunSpec:
@@ -35,6 +36,8 @@ def rerun_spec(workspace: str, run_id: str) -> RunSpec:
         max_attempts=run.max_attempts,
         call_timeout_seconds=run.call_timeout_seconds,
         max_turns=run.max_turns,
+        profile_id=run.profile.id if run.profile else None,
+        profile_version=run.profile.version if run.profile else None,
         grader_config=run.grader_config,
         eval_id=run.eval_id,
         playground=run.playground,
@@ -57,7 +60,7 @@ def load_source(workspace: str, run_id: str) -> RerunSource:
         run.definition_id, run.definition_version, _definition_name(run), content, snapshot.manifest
     )
     cases = RunCases(snapshot.scenario_positions, snapshot.personas, snapshot.case_personas)
-    return RerunSource(definition, cases, run.labels)
+    return RerunSource(definition, cases, run.labels, snapshot.profile)
 
 
 def _definition_name(run: Run) -> str:

@@ -62,8 +62,7 @@ def start_batch(
     if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
         return first
     checked = _check(workspace, batch, now)
-    if batch.max_budget_usd is not None:
-        check_estimate(batch, _estimate(workspace, batch, checked, now))
+    check_estimate(workspace, batch, lambda: _estimate(workspace, batch, checked, now), now)
     definition_id = _find_or_create(workspace, batch, checked.evaluators, now)
     spec = batch.spec(definition_id, checked.evaluators)
     return start.start(workspace, spec, idempotency_key, now, started_by, request)
@@ -82,7 +81,7 @@ def _estimate(workspace: str, batch: Batch, checked: _CheckedBatch, now: datetim
     definition_id, exists = _find(workspace, batch, checked.evaluators)
     if not exists:
         return estimate
-    own = (checked.grader_config, batch.max_turns, batch.params, checked.plan)
+    own = (checked.grader_config, batch.max_turns, None, batch.params, checked.plan)
     return from_history(estimate, ComparableRuns(workspace, definition_id, 1, None, *own, before=now))
 
 

@@ -4,20 +4,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from secrets import randbelow
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cupel_core import idempotency
 from cupel_core.definitions import ResolvedDefinition, resolve
 from cupel_core.domain.definitions.scenarios import Manifest
+from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.runs.run import Run, StartedBy, StarterType
+from cupel_core.domain.runs.run import ProfileRef, Run, StartedBy, StarterType
 from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.scoring.default_evaluators import statuses_from_json
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_parameters import merge_parameters
-from cupel_core.errors import Invalid
+from cupel_core.errors import Invalid, NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.resources import evals, experiments
@@ -25,6 +26,9 @@ from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import dispatch, open_runs, rerun
 from cupel_core.runs.budgets import initial_budget
 from cupel_core.runs.cases import RunCases, build_cases
+from cupel_core.runs.estimates import estimate_of
+from cupel_core.runs.profiles import check_profile, find_profile
+from cupel_core.runs.rerun import RerunSource
 from cupel_core.runs.spec import spec_to_text
 from cupel_core.runs.tool_choices import check_tool_choices
 from cupel_core.runs.validation import (
@@ -46,6 +50,16 @@ class RunStarted(NamedTuple):
     run: Run
     job_count: int
     """The number of probes."""
+    estimate: RunEstimate | None
+    """None if the run was started by an earlier request and has been erased since."""
+
+
+class BuiltRun(NamedTuple):
+    """A run that could start now; nothing of it is stored."""
+
+    run: Run
+    snapshot: Snapshot
+    estimate: RunEstimate
 
 
 def start(
@@ -66,7 +80,7 @@ def start(
     request = spec_to_text(spec) if request is None else request
     if idempotency_key is not None and (first := find_started(workspace, idempotency_key, request, now)):
         return first
-    run, snapshot = build_run(workspace, spec, now)
+    run, snapshot, estimate = build_run(workspace, spec, now)
     run = replace(run, started_by=started_by, callbacks=webhooks.callback_scope(workspace))
     open_runs.admit(run)
     reservation = None
@@ -77,7 +91,7 @@ def start(
     snapshots.save(run.snapshot_key, snapshot)
     created = runs.create(run, {"total": run.plan.total}, reservation)
     dispatch.enqueue(created)
-    return RunStarted(created, created.plan.total)
+    return RunStarted(created, created.plan.total, estimate)
 
 
 def find_started(workspace: str, idempotency_key: str, request: str, now: datetime) -> RunStarted | None:
@@ -86,7 +100,14 @@ def find_started(workspace: str, idempotency_key: str, request: str, now: dateti
     if answer is None:
         return None
     run = runs.decode_answer(answer)
-    return RunStarted(run, run.plan.total)
+    return RunStarted(run, run.plan.total, _find_estimate(run))
+
+
+def _find_estimate(run: Run) -> RunEstimate | None:
+    try:
+        return estimate_of(run, snapshots.get(run.snapshot_key))
+    except (Invalid, NotFound):
+        return None
 
 
 def validate(workspace: str, spec: RunSpec, now: datetime) -> None:
@@ -94,10 +115,14 @@ def validate(workspace: str, spec: RunSpec, now: datetime) -> None:
     build_run(workspace, spec, now)
 
 
-def build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapshot]:
-    """The run of this specification, checked and not stored. Raises what `start` raises."""
+def build_run(workspace: str, spec: RunSpec, now: datetime, source: rerun.RerunSource | None = None) -> BuiltRun:
+    """The run of this specification, checked and not stored. Raises what `start` raises.
+
+    `source` is what it repeats, if that is not all of the run that the specification names.
+    """
     spec = _with_experiment(workspace, spec)
-    source = rerun.load_source(workspace, spec.rerun_of) if spec.rerun_of else None
+    if source is None and spec.rerun_of:
+        source = rerun.load_source(workspace, spec.rerun_of)
     definition = source.definition if source else _resolve(workspace, spec)
     manifest = definition.manifest
     grader_config = spec.grader_config if source else _grader_config(workspace, spec)
@@ -113,12 +138,26 @@ def build_run(workspace: str, spec: RunSpec, now: datetime) -> tuple[Run, Snapsh
     graded = scenarios.iterate_with_models(manifest, cases.scenario_positions)
     check_required_models(grader_config, definition.content, graded)
     check_files(workspace, plan, definition.content, scenarios.list_with_files(manifest, cases.scenario_positions))
-    snapshot = Snapshot(definition.content.to_json(), manifest, **cases._asdict())
+    profile = _profile(workspace, spec, source)
+    snapshot = Snapshot(definition.content.to_json(), manifest, **cases._asdict(), profile=profile)
     params = spec.params if source else merge_parameters(definition.content.params, spec.params)
     run = replace(_run(workspace, spec, definition, plan, seed, now), params=params)
+    run = replace(run, profile=ProfileRef(profile["id"], profile["version"]) if profile else None)
     labels = spec.labels.apply_to(source.labels if source else RunLabels())
     run = replace(run, grader_config=grader_config, scenario_count=cases.scenario_count, labels=labels)
-    return replace(run, budget=initial_budget(spec, run, snapshot)), snapshot
+    estimate = estimate_of(run, snapshot)
+    return BuiltRun(replace(run, budget=initial_budget(spec, run, snapshot, estimate)), snapshot, estimate)
+
+
+def _profile(workspace: str, spec: RunSpec, source: RerunSource | None) -> dict[str, Any] | None:
+    """The profile as it is stored with the run; of a rerun, as it was. Raises Invalid if it cannot be executed."""
+    if spec.profile_id is None:
+        return None
+    stored = source.profile if source is not None else None
+    is_same = stored is not None and (stored["id"], stored["version"]) == (spec.profile_id, spec.profile_version)
+    profile = stored if is_same and stored else find_profile(workspace, spec.profile_id, spec.profile_version)
+    check_profile(workspace, spec, profile)
+    return profile
 
 
 def _with_experiment(workspace: str, spec: RunSpec) -> RunSpec:

@@ -16,7 +16,7 @@ from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.parts import LargestFiles
 from cupel_core.errors import FieldError, Invalid, NotFound
-from cupel_core.providers import find_provider, queue_of, simulated_target_error
+from cupel_core.providers import find_provider, queue_of, simulated_model_error
 from cupel_core.providers.file_support import agent_file_error, file_error
 from cupel_core.providers.parameters import known_parameters, parameter_errors
 from cupel_core.resources import connectors
@@ -170,7 +170,7 @@ def _target_error(workspace: str, target: Target) -> str | None:
     if problem := _queue_error(target.provider):
         return problem
     if target.connector_id is None:
-        return model_error(workspace, target.model) or simulated_target_error(target.model)
+        return model_error(workspace, target.model) or simulated_model_error(target.model)
     try:
         connector = connectors.get(workspace, target.connector_id)
     except NotFound as error:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from cupel_core.domain.scoring.assertions import AssertionResult
-from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.spend import Spend
 
 type SpendLog = list[Spend]
 """The spend of a check's model calls so far; complete even if the check fails."""

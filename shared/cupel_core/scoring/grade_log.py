@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from cupel_core.domain.turns.conversation import AssertionGrade, Spend
+from cupel_core.domain.turns.conversation import AssertionGrade
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.scoring.check_result import SpendLog
 
 

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from cupel_core.domain.scoring.assertion_rules import RUBRIC_PROMPT
 from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.grader import Grader, GraderError, as_material, request_structured
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.scoring.assertion_context import AssertionContext

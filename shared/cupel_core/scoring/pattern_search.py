@@ -24,6 +24,17 @@ def matches(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) -
     return _compiled(pattern).search(text, timeout=timeout_seconds, concurrent=False) is not None
 
 
+def first_group(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) -> str | None:
+    """The first group of the pattern's first match, or the match if there is no group; None without a match.
+
+    Raises NotComputable for an invalid pattern, and TimeoutError.
+    """
+    match = _compiled(pattern).search(text, timeout=timeout_seconds, concurrent=False)
+    if match is None:
+        return None
+    return str((match[1] or "") if match.re.groups else match[0])
+
+
 def last_group(
     pattern: str, texts: Sequence[str], timeout_seconds: float = TIMEOUT_SECONDS
 ) -> tuple[int, str | None] | None:

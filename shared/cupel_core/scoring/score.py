@@ -19,7 +19,8 @@ from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
 from cupel_core.domain.scoring.scoring import combine, failure_tag, metrics
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.conversation import AssertionGrade, Spend
+from cupel_core.domain.turns.conversation import AssertionGrade
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Invalid
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import ProviderError

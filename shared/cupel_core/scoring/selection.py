@@ -7,7 +7,7 @@ from typing import Any
 from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.selections import Selection
-from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Invalid
 from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory

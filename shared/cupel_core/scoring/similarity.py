@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.grader import Grader
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers import prices

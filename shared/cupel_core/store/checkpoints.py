@@ -14,11 +14,13 @@ from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribu
 from pynamodb.exceptions import PutError
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.pipeline.turns import PipelineState
 from cupel_core.domain.runs.run_spend import Cost, checkpoint_member
 from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.scoring.assertions import AssertionResult
-from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, Spend, StopReason, Verdict
+from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, StopReason, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
@@ -63,6 +65,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         "output": state.output,
         "omittedParameters": state.omitted_parameters,
         "simulatedUserPrompt": state.simulated_user_prompt,
+        "pipeline": state.pipeline and state.pipeline.to_json(),
         "grades": {path: [grade.result.to_json(), grade.spend.to_json()] for path, grade in state.grades.items()},
     }
     expires = now + min(RETENTION, settings().retention or RETENTION)
@@ -178,6 +181,7 @@ def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> Conversati
         output=body["output"],
         omitted_parameters=tuple(map(RequestParameter, body.get("omittedParameters", ()))),
         simulated_user_prompt=body.get("simulatedUserPrompt"),
+        pipeline=PipelineState.from_json(body["pipeline"]) if body.get("pipeline") else None,
         grades={
             path: AssertionGrade(AssertionResult.from_json(result), Spend.from_json(spend))
             for path, (result, spend) in body.get("grades", {}).items()

@@ -34,7 +34,8 @@ def _transcript(stored: StoredOutcome) -> CountedOutcome:
     correction = stored.correction
     turns = body["turnCount"]
     costs = [CountedCost("target", turns, body["costUsd"] if turns else 0.0)]
-    costs += _costs({"judge": body.get("judge"), "persona": body.get("persona"), "summary": summary.get("spend")})
+    others = {name: body.get(name) for name in ("judge", "persona", "operation")}
+    costs += _costs({**others, "summary": summary.get("spend")})
     return CountedOutcome(
         probe_index=stored.index,
         is_completed=True,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from cupel_core.domain.definitions.definitions import DefinitionHead, DefinitionVersion, StoredVersion
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.store import definitions, scenarios
-from cupel_core.store.definitions import ExtraWrite
+from cupel_core.store.table import ExtraWrite
 
 
 class CurrentScenarios(NamedTuple):

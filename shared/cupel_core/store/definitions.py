@@ -6,7 +6,7 @@ Every change is one transaction on condition that the head is unchanged, so of t
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.exceptions import TransactWriteError, UpdateError
@@ -19,7 +19,7 @@ from cupel_core.errors import Conflict, NotFound
 from cupel_core.paging import ANY_TIME, Creation, Page, fill_page
 from cupel_core.store import idempotency_keys, keys, partitions
 from cupel_core.store.listing import all_of, list_newest
-from cupel_core.store.table import CreationIndex, Item, error_code
+from cupel_core.store.table import CreationIndex, ExtraWrite, Item, error_code
 
 _HEAD = "head"
 _CHILD = "child#"
@@ -71,13 +71,6 @@ class OwnerItem(Item):
 
 class UnknownVersion(NotFound):
     """The definition has no version of this number."""
-
-
-class ExtraWrite(NamedTuple):
-    """An item to write in the same transaction as a change, on its own condition."""
-
-    item: Item
-    condition: Condition
 
 
 def create(workspace: str, head: DefinitionHead, content: Mapping[str, Any], inherited: Manifest | None = None) -> None:

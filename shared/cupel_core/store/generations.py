@@ -23,10 +23,9 @@ from cupel_core.ids import new_id
 from cupel_core.messages import GenerationRequest
 from cupel_core.store import blobs, definition_scenarios, idempotency_keys, keys
 from cupel_core.store.definition_scenarios import CurrentScenarios
-from cupel_core.store.definitions import ExtraWrite
 from cupel_core.store.listing import all_of
 from cupel_core.store.open_work import OpenWork
-from cupel_core.store.table import Item, error_code
+from cupel_core.store.table import ExtraWrite, Item, error_code
 
 
 class GenerationItem(Item):

@@ -35,6 +35,7 @@ pk                                   sk                    item
 <ws>#start#<sha256 of key>           start                 an Idempotency-Key and what it created
 <ws>#schedule#<id>                   schedule              a schedule and its last firings
 <ws>#persona#<id>                    resource              a persona; connectors and evals likewise
+<ws>#profile#<id>                    resource, v000001     an operation profile, and its versions
 <ws>#names#<kind>                    <name in lower case>  which persona, connector or eval has this name
 <ws>#scenario-owners                 <id's tail>#<id>      the definition that a scenario's id belongs to
 <ws>#settings                        evaluation            the workspace's evaluation settings
@@ -60,9 +61,9 @@ repairs                              <ws>#<id>             repairs of providers 
 outbox                               <runId>#<epoch>       dispatches not carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#comparisons`, `<ws>#jobs`, `<ws>#schedules`,
-`<ws>#personas`, `<ws>#connectors`, `<ws>#evals` and `<ws>#files`, sorted by `<createdAt>#<id>`. Deleted schedules,
-personas, connectors and evals are in lists of their own, `<ws>#deleted-schedules` and so on, from which a workspace is
-erased.
+`<ws>#personas`, `<ws>#connectors`, `<ws>#evals`, `<ws>#profiles` and `<ws>#files`, sorted by `<createdAt>#<id>`.
+Deleted schedules, personas, connectors, evals and profiles are in lists of their own, `<ws>#deleted-schedules` and so
+on, from which a workspace is erased.
 """
 
 from collections.abc import Iterator
@@ -216,6 +217,10 @@ def analysis_document(ref: RunRef, analysis_id: str) -> str:
     return f"{analysis_blobs(ref)}{analysis_id}.json.gz"
 
 
+def narrative_reply(ref: RunRef, key: str) -> str:
+    return f"{analysis_blobs(ref)}narratives/{key}.json.gz"
+
+
 def count_file(ref: RunRef, revision: str, first_leaf: int) -> str:
     """`revision` identifies the outcomes that are counted."""
     return f"{analysis_blobs(ref)}{revision}/counts-{barrier_node(first_leaf)}.bin.gz"
@@ -261,6 +266,7 @@ def workspace_partitions(workspace: str) -> tuple[str, ...]:
     return (
         scenario_owners(workspace),
         workspace_settings(workspace),
+        budgets(workspace),
         callback_log(workspace),
         audit_log(workspace),
         provider(workspace),
@@ -315,6 +321,11 @@ def scenario_owners(workspace: str) -> str:
 
 def workspace_settings(workspace: str) -> str:
     return f"{workspace}#settings"
+
+
+def budgets(workspace: str) -> str:
+    """The partition of what a workspace may spend, and of what it has spent in each month."""
+    return f"{workspace}#budgets"
 
 
 def callback_log(workspace: str) -> str:

@@ -1,13 +1,11 @@
 """Codes that open a session for a web page, once. Like tokens, only the SHA-256 of a code is stored."""
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
-from pynamodb.exceptions import TransactWriteError
-from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.access import AccessRole, LoginCode, Token
 from cupel_core.store import keys, tokens
-from cupel_core.store.table import Item, connection, error_code
+from cupel_core.store.table import Item, conditional_transaction
 
 _CODE = "login-code"
 
@@ -57,13 +55,7 @@ def redeem(digest: str, code: LoginCode, session: Token, session_digest: str) ->
 
     False if another request has redeemed the code, or the token that the session belongs to was revoked or erased.
     """
-    item = LoginCodeItem(keys.token(digest), _CODE)
-    try:
-        with TransactWrite(connection=connection()) as transaction:
-            transaction.delete(item, condition=LoginCodeItem.pk.exists())
-            tokens.create_session(transaction, code.workspace, session, session_digest, code.root_digest)
-    except TransactWriteError as error:
-        if error_code(error) != "TransactionCanceledException":
-            raise
-        return False
-    return True
+    with conditional_transaction() as transaction:
+        transaction.delete(LoginCodeItem(keys.token(digest), _CODE), condition=LoginCodeItem.pk.exists())
+        tokens.create_session(transaction, code.workspace, session, session_digest, code.root_digest)
+    return transaction.is_committed

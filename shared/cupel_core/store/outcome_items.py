@@ -13,11 +13,13 @@ import orjson
 from pynamodb.attributes import BinaryAttribute, BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.pipeline.turns import PipelineState
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState, Spend, StopReason, Verdict
+from cupel_core.domain.turns.conversation import ConversationState, StopReason, Verdict
 from cupel_core.domain.turns.model_request import Message, ProbeErrorCode, RequestParameter, Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
@@ -238,6 +240,7 @@ def _fill_transcript(item: OutcomeItem, transcript: Transcript) -> None:
         omittedParameters=list(state.omitted_parameters) or None,
         judge=state.judge_spend.to_json() if state.judge_spend.calls else None,
         persona=state.persona_spend.to_json() if state.persona_spend.calls else None,
+        operation=state.pipeline.spend.to_json() if state.pipeline and state.pipeline.spend.calls else None,
         wordCount=state.answer_word_count if state.messages else transcript.word_count,
         # The statistics of a run are computed from this, without reading the content.
         scored=transcript.scoring and transcript.scoring.digest(),
@@ -253,6 +256,7 @@ def _content_of(transcript: Transcript) -> dict[str, Any]:
         messages=[message.to_json() for message in state.messages],
         simulatedUserPrompt=state.simulated_user_prompt,
         output=state.output,
+        pipeline=state.pipeline and state.pipeline.to_json(),
         scoring=scoring and scoring.to_json(),
     )
 
@@ -305,7 +309,15 @@ def _conversation(body: dict[str, Any], content: dict[str, Any]) -> Conversation
         output=content.get("output"),
         omitted_parameters=tuple(map(RequestParameter, body.get("omittedParameters", ()))),
         simulated_user_prompt=content.get("simulatedUserPrompt"),
+        pipeline=_pipeline(body, content),
     )
+
+
+def _pipeline(body: dict[str, Any], content: dict[str, Any]) -> PipelineState | None:
+    """What was spent on operations is known without the content."""
+    if content.get("pipeline"):
+        return PipelineState.from_json(content["pipeline"])
+    return PipelineState(past_spend=Spend.from_json(body["operation"])) if "operation" in body else None
 
 
 def _error(item: StoredOutcome) -> ProbeError:

@@ -12,7 +12,7 @@ from pynamodb.expressions.update import Action
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.scoring.rescores import RescoreResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef

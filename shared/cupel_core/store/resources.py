@@ -1,4 +1,4 @@
-"""Named resources of a workspace: personas, connectors and evals. A name is unique within its kind, in any case.
+"""Named resources of a workspace: personas, connectors, evals and so on. A name is unique within its kind, in any case.
 
 The name is a separate item written in the same transaction, so that of two concurrent writers one is refused.
 """
@@ -18,9 +18,9 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.resources.names import fold_name
 from cupel_core.errors import Conflict, FieldError, NotFound
 from cupel_core.paging import Page, fill_page
-from cupel_core.store import idempotency_keys, keys, listing
+from cupel_core.store import clients, idempotency_keys, keys, listing
 from cupel_core.store.listing import list_newest
-from cupel_core.store.table import CreationIndex, Item, connection, error_code
+from cupel_core.store.table import CreationIndex, ExtraWrite, Item, connection, error_code
 
 _SORT_KEY = "resource"
 
@@ -30,11 +30,12 @@ class ResourceKind(StrEnum):
     CONNECTOR = "connector"
     EVAL = "eval"
     EXPERIMENT = "experiment"
+    PROFILE = "profile"
 
 
 @dataclass(frozen=True)
 class Resource:
-    """A persona, connector or eval. Only the capability of its kind reads `body`, which is JSON."""
+    """A persona, a connector and so on. Only the capability of its kind reads `body`, which is JSON."""
 
     kind: ResourceKind
     id: str
@@ -63,17 +64,23 @@ class NameItem(Item):
     resource_id = UnicodeAttribute(attr_name="resourceId")
 
 
-def create(workspace: str, resource: Resource) -> None:
+def create(workspace: str, resource: Resource, extra: ExtraWrite | None = None) -> None:
     """Create a resource. Raises Conflict (field `name`) if another of its kind has the name."""
     try:
         with idempotency_keys.transaction() as transaction:
-            transaction.save(_to_item(workspace, resource), condition=ResourceItem.pk.does_not_exist())
-            transaction.save(_name_item(workspace, resource), condition=NameItem.pk.does_not_exist())
+            add(transaction, workspace, resource)
+            _save_extra(transaction, extra)
     except TransactWriteError as error:
         raise _conflict_of(workspace, resource, error) from None
 
 
-def update(workspace: str, before: Resource, after: Resource) -> Resource:
+def add(transaction: TransactWrite, workspace: str, resource: Resource) -> None:
+    """Create a resource as a part of a transaction, which fails if another of its kind has the name."""
+    transaction.save(_to_item(workspace, resource), condition=ResourceItem.pk.does_not_exist())
+    transaction.save(_name_item(workspace, resource), condition=NameItem.pk.does_not_exist())
+
+
+def update(workspace: str, before: Resource, after: Resource, extra: ExtraWrite | None = None) -> Resource:
     """Replace `before` with `after`. Raises Conflict if it changed since it was read, or another has the new name."""
     written = replace(after, revision=before.revision + 1)
     renamed = fold_name(after.name) != fold_name(before.name)
@@ -83,6 +90,7 @@ def update(workspace: str, before: Resource, after: Resource) -> Resource:
             if renamed:
                 transaction.save(_name_item(workspace, written), condition=NameItem.pk.does_not_exist())
                 transaction.delete(_name_item(workspace, before))
+            _save_extra(transaction, extra)
     except TransactWriteError as error:
         raise _conflict_of(workspace, after, error) from None
     return written
@@ -135,13 +143,18 @@ def list_ids(workspace: str, kind: ResourceKind) -> Iterator[str]:
     return listing.list_ids(ResourceItem, *lists)
 
 
+def _save_extra(transaction: TransactWrite, extra: ExtraWrite | None) -> None:
+    if extra is not None:
+        transaction.save(extra.item, condition=extra.condition)
+
+
 def _unchanged_since(before: Resource) -> Any:
     return (ResourceItem.revision == before.revision) & ResourceItem.deleted_at.does_not_exist()
 
 
 def _conflict_of(workspace: str, resource: Resource, error: TransactWriteError) -> Exception:
     """The Conflict that a cancelled transaction means; any other error is returned as it is."""
-    if error_code(error) != "TransactionCanceledException":
+    if error_code(error) != "TransactionCanceledException" or clients.is_transient(error):
         return error
     if _name_owner(workspace, resource.kind, resource.name) not in (None, resource.id):
         message = f"there is another {resource.kind} of this name"

@@ -7,13 +7,16 @@ from typing import Any
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import (
     PauseCause,
+    PeriodPause,
     Priority,
+    ProfileRef,
     Progress,
     RetryScope,
     Run,
@@ -88,8 +91,10 @@ def from_item(item: RunItem) -> Run:
         max_attempts=body.get("maxAttempts"),
         call_timeout_seconds=body.get("callTimeoutSeconds"),
         max_turns=body.get("maxTurns"),
+        profile=ProfileRef(*body["profile"]) if body.get("profile") else None,
         pause_reason=body.get("pauseReason"),
         pause_cause=PauseCause(**body["pauseCause"]) if body.get("pauseCause") else None,
+        period_pause=_period_pause(body.get("periodPause")),
         failure=RunFailure(**failure) if failure else None,
         started_at=_moment(body.get("startedAt")),
         completed_at=_moment(body.get("completedAt")),
@@ -108,6 +113,10 @@ def from_item(item: RunItem) -> Run:
         callbacks=CallbackScope(body["callbacks"]) if body.get("callbacks") else None,
         budget=RunBudget(**body["budget"]) if body.get("budget") else None,
     )
+
+
+def _period_pause(stored: dict[str, Any] | None) -> PeriodPause | None:
+    return PeriodPause(BudgetScope(stored["scope"]), stored["needed_nano_usd"]) if stored else None
 
 
 def _plan_json(plan: Plan) -> dict[str, Any]:
@@ -137,8 +146,10 @@ def to_item(run: Run) -> RunItem:
         "maxAttempts": run.max_attempts,
         "callTimeoutSeconds": run.call_timeout_seconds,
         "maxTurns": run.max_turns,
+        "profile": run.profile and list(run.profile),
         "pauseReason": run.pause_reason,
         "pauseCause": run.pause_cause and asdict(run.pause_cause),
+        "periodPause": run.period_pause and asdict(run.period_pause),
         "failure": run.failure and asdict(run.failure),
         "startedAt": run.started_at and to_iso(run.started_at),
         "completedAt": run.completed_at and to_iso(run.completed_at),

@@ -52,24 +52,35 @@ def create(run: Run, event_data: dict[str, object], start: IdempotencyItem | Non
 
     Raises TransactWriteError if the key is no longer reserved for this run.
     """
-    created = replace(run, event_seq=1)
-    ref = RunRef(run.workspace, run.id)
     with TransactWrite(connection=connection()) as transaction:
-        transaction.save(to_item(created), condition=RunItem.pk.does_not_exist())
-        transaction.save(EventItem.for_run(ref, 1, RunEventType.CREATED, run.created_at, event_data))
-        transaction.save(OutboxItem.for_run(ref, run.fencing_token, run.created_at))
-        transaction.save(ActiveRunItem.for_run(ref))
-        _request_erasure(transaction, ref, run.created_at)
-        if run.callbacks is not None:
-            callbacks.add_event(transaction, ref, 1, run.created_at)
-        if run.experiment_id is not None:
-            experiment_runs.add(transaction, run.workspace, run.experiment_id, run.id, run.created_at)
+        created = add(transaction, run, event_data)
         if start is not None:
             start.answer = orjson.dumps(to_item(created).to_dynamodb_dict()).decode()
             transaction.save(start, condition=IdempotencyItem.run_id == run.id)
-    if run.callbacks is not None:
-        callbacks.request(ref)
+    request_callbacks(created)
     return created
+
+
+def add(transaction: TransactWrite, run: Run, event_data: dict[str, object]) -> Run:
+    """Create a run with its first event and its dispatch, as a part of a transaction."""
+    created = replace(run, event_seq=1)
+    ref = RunRef(run.workspace, run.id)
+    transaction.save(to_item(created), condition=RunItem.pk.does_not_exist())
+    transaction.save(EventItem.for_run(ref, 1, RunEventType.CREATED, run.created_at, event_data))
+    transaction.save(OutboxItem.for_run(ref, run.fencing_token, run.created_at))
+    transaction.save(ActiveRunItem.for_run(ref))
+    _request_erasure(transaction, ref, run.created_at)
+    if run.callbacks is not None:
+        callbacks.add_event(transaction, ref, 1, run.created_at)
+    if run.experiment_id is not None:
+        experiment_runs.add(transaction, run.workspace, run.experiment_id, run.id, run.created_at)
+    return created
+
+
+def request_callbacks(created: Run) -> None:
+    """After the transaction that created a run."""
+    if created.callbacks is not None:
+        callbacks.request(RunRef(created.workspace, created.id))
 
 
 def decode_answer(start: IdempotencyItem) -> Run:

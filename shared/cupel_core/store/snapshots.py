@@ -25,6 +25,8 @@ class Snapshot:
     """The personas as they were at the start, without their headers."""
     case_personas: tuple[int | None, ...] = ()
     """The index in `personas` for each case; empty if no case has one."""
+    profile: dict[str, Any] | None = None
+    """`{id, name, version, enabled, content}` of the operation profile; None without one."""
 
     def scenario(self, case: int) -> Scenario:
         return scenarios.get_scenario(self.manifest, self.scenario_positions[case])
@@ -48,6 +50,7 @@ def save(key: str, snapshot: Snapshot) -> None:
             "selection": list(snapshot.scenario_positions),
             "personas": [persona.to_json() for persona in snapshot.personas],
             "cast": list(snapshot.case_personas),
+            **({"profile": snapshot.profile} if snapshot.profile else {}),
         },
     )
 
@@ -59,6 +62,7 @@ def _from_json(body: dict[str, Any]) -> Snapshot:
         scenario_positions=tuple(body["selection"]),
         personas=tuple(map(Persona.from_json, body["personas"])),
         case_personas=tuple(body["cast"]),
+        profile=body.get("profile"),
     )
 
 

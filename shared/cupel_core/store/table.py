@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from botocore.exceptions import ClientError
 from botocore.session import Session
@@ -53,6 +53,13 @@ class Item(Model):
         table = super()._get_connection()
         table.connection._client = connection().client
         return table
+
+
+class ExtraWrite(NamedTuple):
+    """An item to write in the same transaction as a change, on its own condition."""
+
+    item: Item
+    condition: Condition
 
 
 class RevisedItem(Item):

@@ -11,7 +11,7 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.access import AccessRole, Caller, SecretState, Token
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.paging import Page, fill_page
-from cupel_core.store import idempotency_keys, keys
+from cupel_core.store import clients, idempotency_keys, keys
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import Item, connection, error_code
 from cupel_core.store.workspaces import WorkspaceItem, is_free
@@ -51,7 +51,8 @@ def create(workspace: str, token: Token, digest: str, *, of_new_workspace: bool 
                 item = WorkspaceItem(keys.WORKSPACES, workspace, created_at=to_iso(token.created_at))
                 transaction.save(item, condition=is_free())
     except TransactWriteError as error:
-        if not of_new_workspace or error_code(error) != "TransactionCanceledException":
+        is_refused = error_code(error) == "TransactionCanceledException" and not clients.is_transient(error)
+        if not of_new_workspace or not is_refused:
             raise
         raise Conflict(f"the workspace {workspace} exists") from None
 

@@ -11,6 +11,8 @@ from cupel_core.store import blobs, definitions, keys, partitions, providers, re
 from cupel_core.store.resources import ResourceKind
 from cupel_core.webhooks import configuration
 
+_WITH_HEADERS = (ResourceKind.PERSONA, ResourceKind.CONNECTOR)
+
 
 def erase_workspace(workspace: str, now: datetime, has_time: Callable[[], bool]) -> bool:
     """Whether nothing is left. Its deleted runs are erased one by one, by erasures of their own."""
@@ -41,12 +43,12 @@ def _erase_definitions(workspace: str, has_time: Callable[[], bool]) -> bool:
 
 
 def _erase_resources(workspace: str, has_time: Callable[[], bool]) -> bool:
-    """Personas, connectors and evals, with the values of their headers."""
+    """Personas, connectors and so on, with the values of their headers."""
     for kind in ResourceKind:
         for resource_id in resources.list_ids(workspace, kind):
             if not has_time():
                 return False
-            if kind is not ResourceKind.EVAL:
+            if kind in _WITH_HEADERS:
                 secrets.delete(workspace, owner(kind, resource_id))
             partitions.erase(keys.resource(workspace, kind, resource_id))
         if not partitions.erase(keys.resource_names(workspace, kind), has_time=has_time):

@@ -15,6 +15,7 @@ from cupel_core.settings import Settings
 from cupel_core.store import clients, resources, workspaces
 from cupel_core.store.resources import ResourceKind
 from cupel_core.sweeping.erasure import erase_due
+from tests.profiles import operation, profile
 from tests.stored_text import places_with
 from tests.unit.api.client import Client
 
@@ -55,6 +56,7 @@ def filled(client: Client) -> Client:
         "personas": {"name": MARKER, "systemPrompt": MARKER, **HEADERS, "connectorUrls": ["https://agent.example"]},
         "connectors": CONNECTOR | CONNECTOR_CONFIG,
         "evals": {"name": MARKER, "model": "sim/steady", "scenarioIds": [_scenario_id(client, definition_id)]},
+        "profiles": profile(operation(params={"template": MARKER}), name=MARKER),
         "schedules": {"name": MARKER, "expression": "rate(1 day)", "run": run},
     }
     for path, body in made.items():

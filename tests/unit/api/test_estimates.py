@@ -16,7 +16,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 from cupel_core.messages import RunRef
 from cupel_core.runs import estimates as estimate
 from cupel_core.runs.history import _sampled
-from cupel_core.store import runs
+from cupel_core.store import blobs, keys, runs, snapshots
 from tests.added_scenarios import add_scenarios
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import ref_of
@@ -181,3 +181,20 @@ def test_few_leaves_of_a_large_run_are_read() -> None:
     indexes = _sampled([range(50, 100_000)], 12)
     assert len({index // FANOUT for index in indexes}) == 12
     assert (len(indexes), len(set(indexes))) == (96, 96)
+
+
+def test_a_start_says_what_the_estimate_says(client: Client, definition_id: str, own_model: str) -> None:
+    expected = estimated(client, definition_id, models=[own_model], repeats=5).json()
+    body = {"definitionId": definition_id, "models": [own_model], "repeats": 5}
+    assert client.post("/v1/runs", body).json()["estimate"] == expected
+
+
+def test_a_repeated_start_is_answered_after_the_run_was_deleted(client: Client, definition_id: str) -> None:
+    body, key = {"definitionId": definition_id, "models": ["sim/steady"]}, {"Idempotency-Key": "k"}
+    first = client.post("/v1/runs", body, headers=key).json()
+    assert client.post("/v1/runs", body, headers=key).json() == first
+    assert client.delete(f"/v1/runs/{first['run']['id']}").status == 204
+    blobs.delete_prefix(keys.snapshot_blobs(RunRef("acme", first["run"]["id"])))  # As the sweeper does later.
+    snapshots.get.cache_clear()
+    repeated = client.post("/v1/runs", body, headers=key)
+    assert (repeated.status, repeated.json()) == (201, {**first, "estimate": None})

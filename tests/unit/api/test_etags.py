@@ -10,6 +10,7 @@ from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.errors import PreconditionFailed
 from cupel_core.preconditions import Precondition
 from cupel_core.store import definitions
+from tests.profiles import operation
 from tests.unit.api.client import Client
 
 CHANGES: dict[str, dict[str, Any]] = {
@@ -19,6 +20,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "connector": {"name": "two"},
     "eval": {"name": "two"},
     "schedule": {"enabled": False},
+    "profile": {"operations": []},
 }
 
 
@@ -36,6 +38,7 @@ def resource(client: Client, request: pytest.FixtureRequest) -> tuple[str, dict[
             {"name": "one", **agent},
         ),
         "eval": ("/v1/evals", {"name": "one", "scenarioIds": [scenario], "model": "sim/steady"}),
+        "profile": ("/v1/profiles", {"name": "one", "operations": [operation()]}),
         "schedule": ("/v1/schedules", {"name": "one", "expression": "rate(6 hours)", "run": run}),
     }
     paths = {"definition": definition, "scenario": f"{definition}/scenarios/{scenario}"}

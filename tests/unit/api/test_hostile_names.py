@@ -49,6 +49,7 @@ def test_a_name_with_control_characters_is_refused(client: Client, name: str) ->
         ("personas", {"name": "a\x1b"}, "name"),
         ("connectors", {**CONNECTOR, "name": "a\x1b"}, "name"),
         ("evals", {"name": "a\x1b", "scenarioIds": ["s"], "model": "sim/steady"}, "name"),
+        ("profiles", {"name": "a\x1b", "operations": []}, "name"),
         ("runs", {**RUN, "experimentId": "a\x1b"}, "experimentId"),
         ("runs", {**RUN, "models": ["sim/a\x1b"]}, "models.0"),
         ("schedules", {**SCHEDULE, "name": "a\x1b"}, "name"),

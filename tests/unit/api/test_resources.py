@@ -9,6 +9,7 @@ from cupel_core import event_loop
 from cupel_core.providers import safe_http
 from cupel_core.store import clients
 from tests.unit.api.client import Client
+from tests.unit.conflicting_transactions import conflicting_transactions
 
 SECRET = "Bearer s3cret"
 HEADERS = {"Authorization": SECRET, "X-Tenant": "acme corp"}
@@ -78,6 +79,14 @@ def test_a_name_is_given_once(client: Client, scenario_ids: list[str], path: str
     made(client, path, body)
     again = client.post(path, {**body, "name": str(body["name"]).upper()})
     assert (again.status, again.fields()) == (409, ["name"])
+
+
+def test_a_change_that_conflicts_with_other_writes_may_be_repeated(client: Client) -> None:
+    path = f"/v1/personas/{made(client, '/v1/personas', PERSONA)['id']}"
+    with conflicting_transactions():
+        refused = client.patch(path, PERSONA)
+    assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
+    assert client.patch(path, PERSONA).status == 200
 
 
 @pytest.mark.parametrize("path", ["personas", "connectors", "evals"])
@@ -217,12 +226,24 @@ def test_settings_are_read_by_all_and_set_by_admins(client: Client, member: str)
         "judgeModel": "sim/judge",
         "personaModel": None,
         "embeddingModel": None,
+        "analysisModel": None,
         "evaluator": {"url": EVALUATOR["url"], "headerNames": ["Authorization", "X-Tenant"]},
         "openRuns": 200,
         "openRunsPerOwner": 50,
+        "budgets": {"dayUsd": None, "monthUsd": None, "timezone": "UTC"},
     }
     assert client.get("/v1/settings", token=member).text == set_up.text
     assert "s3cret" not in set_up.text
+
+
+def test_the_model_of_analyses_is_set_checked_and_unset(client: Client) -> None:
+    assert client.put("/v1/settings", {"analysisModel": "openai/gpt-5-mini"}).json()["analysisModel"] == (
+        "openai/gpt-5-mini"
+    )
+    refused = client.put("/v1/settings", {"analysisModel": "nobody/x", "judgeModel": "nobody/y"})
+    assert (refused.status, refused.fields()) == (422, ["judgeModel", "analysisModel"])
+    assert client.put("/v1/settings", {"judgeModel": None}).json()["analysisModel"] == "openai/gpt-5-mini"
+    assert client.put("/v1/settings", {"analysisModel": None}).json()["analysisModel"] is None
 
 
 def test_settings_that_are_left_out_stay_and_null_unsets(client: Client) -> None:

@@ -14,8 +14,9 @@ from cupel_core.domain.runs.run import Action
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState, Spend
+from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings, settings
 from cupel_core.store import clients, runs, snapshots

@@ -16,6 +16,7 @@ from cupel_core.store import clients, login_codes
 from tests.lambda_context import Context
 from tests.unit.api.client import Answer, Client, call, event
 from tests.unit.api.test_event_tickets import start_run
+from tests.unit.conflicting_transactions import conflicting_transactions
 
 
 def create_code(client: Client, token: str | None = None) -> str:
@@ -68,6 +69,14 @@ def test_of_two_concurrent_redemptions_one_succeeds(client: Client) -> None:
     assert code is not None
     made = [tokens.Token(f"tok_{number}", "page", code.role, now) for number in range(2)]
     assert [login_codes.redeem(digest, code, token, token.id) for token in made] == [True, False]
+
+
+def test_a_code_is_not_lost_when_redeeming_it_conflicts_with_other_writes(client: Client) -> None:
+    code = create_code(client)
+    with conflicting_transactions():
+        refused = redeem(code)
+    assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
+    assert redeem(code).status == 200
 
 
 def test_a_code_expires_after_a_minute(client: Client) -> None:

@@ -6,6 +6,7 @@ from cupel_core.contract.operations import OPERATIONS
 from cupel_core.domain.access import AccessRole
 from cupel_core.store import keys, partitions, tokens
 from tests.unit.api.client import Client
+from tests.unit.conflicting_transactions import conflicting_transactions
 
 
 @pytest.fixture
@@ -26,6 +27,13 @@ def test_a_workspace_that_exists_is_refused(client: Client, operator: str) -> No
     assert client.post("/v1/workspaces", {"name": "team-a"}, token=operator).status == 201
     assert client.post("/v1/workspaces", {"name": "team-a"}, token=operator).status == 409
     assert client.post("/v1/workspaces", {"name": "acme"}, token=operator).status == 409  # from before operators
+
+
+def test_a_creation_that_conflicts_with_other_writes_may_be_repeated(client: Client, operator: str) -> None:
+    with conflicting_transactions():
+        refused = client.post("/v1/workspaces", {"name": "team-a"}, token=operator)
+    assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
+    assert client.post("/v1/workspaces", {"name": "team-a"}, token=operator).status == 201
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,8 @@ def test_stored_comparisons_are_listed_shown_and_deleted(cupel: Cupel, baseline:
 def test_jobs_are_listed(cupel: Cupel, baseline: Run, run: Run) -> None:
     cupel("compare", baseline.id, run.id)
     assert "storing" in cupel("jobs", "--status", "completed").stdout
-    assert json.loads(cupel("jobs", "--run", "run_none", "--json").stdout) == []
+    assert json.loads(cupel("jobs", "--status", "failed", "--json").stdout) == []
+    assert "there is no run run_none" in cupel("jobs", "--run", "run_none").stderr
 
 
 def test_watching_a_run_fails_if_it_is_worse_than_another(cupel: Cupel, baseline: Run, run: Run) -> None:

@@ -52,3 +52,8 @@ def test_without_common_scenarios_it_is_refused():
 def test_an_unknown_metric_is_named():
     with pytest.raises(UsageError, match="'speed' is not one of DECISION, PASS_RATE, OTHER_RATE"):
         cupel.compare_results(evaluated("2"), evaluated("2"), metric="speed")
+
+
+def test_a_margin_above_one_is_refused_of_a_rate():
+    with pytest.raises(UsageError, match="margin: must be at most 1: PASS_RATE is a share"):
+        cupel.compare_results(evaluated("2"), evaluated("2"), metric="pass_rate", margin=2)

@@ -1,5 +1,6 @@
 """Runs that are expected to cost more than their budget, against the real API function."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -110,3 +111,10 @@ def test_an_evaluation_in_this_process_asks_too(
     )
     assert result.exit_code == 2
     assert "--budget: the estimate of $" in result.stderr
+
+
+def test_a_start_prints_what_it_is_expected_to_cost(cupel: Invoke, definition: str) -> None:
+    answer = cupel("run", definition, "--models", "sim/steady", "--repeats", "1000")
+    assert answer.exit_code == 0, answer.stderr
+    [line] = [line for line in answer.stderr.splitlines() if line.startswith("run run_")]
+    assert re.search(r": 1,000 probes, \$\d+\.\d\d \(\$\d+\.\d\d to \$\d+\.\d\d\)$", line), line

@@ -6,19 +6,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from cupel.cli import app
-from cupel.client import Client
-from cupel.session import Session
 from cupel_core import record_outcomes
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Priority, Progress, Run
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import NotFound
 from cupel_core.ids import new_id
 from cupel_core.settings import Settings
@@ -29,23 +25,13 @@ from tests import recorded_outcomes
 from tests.answered_runs import AnsweredRun, get_transcript
 from tests.conftest import ROOT
 from tests.started_runs import NOW, RunSetup, ref_of, slice_message
-from tests.unit.api.client import Client as ApiClient
-from tests.unit.api.client import api_transport
+from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 
 
 @pytest.fixture
 def cupel(cloud: Settings) -> Cupel:
-    api = ApiClient(None)
-    token = api.issue()
-
-    def connect() -> Client:
-        return Client("http://api.test", token, transport=api_transport(api))
-
-    def invoke(*arguments: str) -> Any:
-        return CliRunner().invoke(app, list(arguments), obj=Session(connect=connect), catch_exceptions=False)
-
-    return invoke
+    return command_of(connect_to_api_function())
 
 
 @pytest.fixture

@@ -83,4 +83,5 @@ def test_models_of_an_eval_outside_the_price_list_are_a_warning(cupel: Cupel, cl
 def test_the_judge_model_is_set_shown_and_removed(cupel: Cupel) -> None:
     assert "judgeModel: sim/steady" in cupel("settings", "--judge-model", "sim/steady").stdout
     assert json.loads(cupel("settings", "--json").stdout)["judgeModel"] == "sim/steady"
+    assert "analysisModel: openai/x" in cupel("settings", "--analysis-model", "openai/x").stdout
     assert json.loads(cupel("settings", "--judge-model", "", "--json").stdout)["judgeModel"] is None

@@ -19,8 +19,9 @@ from cupel.session import PlainTextConsole
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState, Spend
+from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.domain.turns.spend import Spend
 from tests.unit.cupel.fake_api import a_progress, a_target
 
 type Json = dict[str, Any]

@@ -150,6 +150,14 @@ def test_a_simulated_judge_is_named_as_such(cupel: Cupel, echoes: str) -> None:
         (["--models", "nope/x"], 'unknown provider for model "nope/x"'),
         (["--models", "custom/x"], "custom/x needs an address: set CUSTOM_BASE_URL"),
         (["--models", "sim/echo", "--judge-model", "nope"], "--judge-model"),
+        (
+            ["--models", "sim/echo", "--judge-model", "sim/steddy"],
+            '--judge-model: unknown simulated model "sim/steddy"; did you mean sim/steady? known models: sim/',
+        ),
+        (
+            ["--models", "sim/echo", "--persona-model", "sim/none"],
+            '--persona-model: unknown simulated model "sim/none"',
+        ),
     ],
 )
 def test_a_model_that_cannot_be_called_is_a_usage_error(

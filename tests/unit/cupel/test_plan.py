@@ -1,9 +1,14 @@
 """`cupel plan`, against the real API function."""
 
 import json
+from typing import cast
 
 import pytest
 
+from cupel.client import Client
+from cupel.commands.run_spread import spread_of_run
+from cupel.json_types import Json
+from cupel.session import Session
 from cupel_core.domain.analysis.power import scenarios_for
 from cupel_core.settings import Settings
 from tests.compared_runs import run_of
@@ -32,7 +37,44 @@ def test_it_is_estimated_from_two_targets_of_a_run(cupel: Cupel, cloud: Settings
 def test_repeats_tell_noise_from_differences(cupel: Cupel, cloud: Settings) -> None:
     run = run_of("def_shared", "+-", models=("sim/steady", "sim/bold"), repeats=2)
     document = json.loads(cupel("plan", "--effect", "0.1", "--run", run.id, "--json").stdout)
-    assert (document["varianceBetweenScenarios"], document["varianceWithinScenarios"]) == (0, 1)
+    assert (document["varianceBetweenScenarios"], document["varianceWithinScenarios"]) == (0, 0.5)
+
+
+def test_no_case_is_read(cupel: Cupel, cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = run_of("def_shared", "+-", models=("sim/steady", "sim/bold"), repeats=2)
+    for name in ("list_run_cases", "list_analyzed_scenarios", "list_transcripts", "list_probes"):
+        monkeypatch.setattr(Client, name, lambda *_, **__: pytest.fail("reads cases"))
+    assert cupel("plan", "--effect", "0.1", "--run", run.id).exit_code == 0
+
+
+class RunWithPersonas:
+    """Stands for the API: 10 scenarios with three personas each, asked twice by two targets."""
+
+    def get_run(self, _: str) -> Json:
+        targets = [{"id": name, "model": name, "connectorId": None} for name in ("sim/steady", "sim/bold")]
+        config = {"targets": targets, "promptIds": [], "repeats": 2}
+        return {"config": config, "scenarioCount": 10, "progress": {"total": 120}}
+
+    def create_comparison(self, _: Json) -> Json:
+        row = {"scenarios": 10, "standardError": 0.5}
+        return {"id": "cmp_1", "status": "COMPLETED", "figures": {"metric": "DECISION", "rows": [row]}}
+
+    def analyze_run(self, _: str, **__: bool) -> Json:
+        return {"status": "COMPLETED"}
+
+    def get_run_analysis(self, _: str) -> Json:
+        columns = [
+            {"targetId": "sim/steady", "promptId": None, "consistency": 0.75},
+            {"targetId": "sim/bold", "promptId": None, "consistency": 0.5},
+        ]
+        return {"isStale": False, "figures": {"metric": "DECISION", "columns": columns}}
+
+
+def test_personas_average_noise_out_as_repeats_do() -> None:
+    session = Session(connect=lambda: pytest.fail("another client"))
+    found = spread_of_run(session, cast(Client, RunWithPersonas()), "run_1", None, None, None)
+    assert (found.metric, found.personas) == ("DECISION", 3)
+    assert found.differences == (2.5 - 3 / 6, 3.0)
 
 
 @pytest.mark.parametrize(

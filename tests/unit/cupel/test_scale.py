@@ -70,3 +70,11 @@ def test_what_the_api_refuses_is_shown(cupel: Cupel) -> None:
     answer = cupel("scale", "--model", "sim/steady", *GOAL)
     assert answer.exit_code != 0
     assert "userMessage: is required without a judgeModel" in answer.stderr
+
+
+@pytest.mark.parametrize(("option", "writes"), [((), True), (("--no-report",), False)])
+def test_a_report_is_made_unless_it_is_switched_off(
+    cupel: Cupel, client: Client, option: tuple[str, ...], writes: bool
+) -> None:
+    run = started(cupel, "--message", "Hello", "-n", "2", *option)
+    assert client.get_run(run["id"])["report"] is writes

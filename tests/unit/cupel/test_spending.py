@@ -13,8 +13,9 @@ from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
-from cupel_core.domain.turns.conversation import ConversationState, Spend
+from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.probing.invocation_totals import InvocationTotals

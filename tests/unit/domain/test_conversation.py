@@ -11,13 +11,13 @@ from cupel_core.domain.turns.conversation import (
     Criteria,
     FailureCriteriaMode,
     NextStep,
-    Spend,
     Verdict,
     apply_verdict,
     next_step,
     outcome_of,
 )
 from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
+from cupel_core.domain.turns.spend import Spend
 
 USER, ASSISTANT = Message(MessageRole.USER, "hello"), Message(MessageRole.ASSISTANT, "hi")
 BOTH = Criteria("booked", "refused")

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from cupel_core.domain.estimates.history import ColumnHistory, HeldConversation, predicted_sum, with_history
+from cupel_core.domain.estimates.history import ColumnHistory, PastConversation, predicted_sum, with_history
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.estimates.run_estimate import Basis, CallsEstimate, GraderEstimate, RunEstimate, TargetEstimate
 from cupel_core.domain.turns.roles import ModelRole
@@ -17,8 +17,8 @@ def calls(model: str) -> CallsEstimate:
     return CallsEstimate(model, ONE, ONE, ONE, ONE)
 
 
-def held(target: float, judge: float = 0.0) -> HeldConversation:
-    return HeldConversation(2, 100, 50, {ModelRole.TARGET: target, ModelRole.JUDGE: judge})
+def past(target: float, judge: float = 0.0) -> PastConversation:
+    return PastConversation(2, 100, 50, {ModelRole.TARGET: target, ModelRole.JUDGE: judge})
 
 
 def estimate(*judges: str) -> RunEstimate:
@@ -53,7 +53,7 @@ def test_nothing_costs_less_than_nothing() -> None:
 
 
 def test_figures_of_conversations_held_before_replace_assumptions() -> None:
-    found = with_history(estimate("custom/j"), [ColumnHistory("t", 100, [held(0.02, 0.01)] * 10)])
+    found = with_history(estimate("custom/j"), [ColumnHistory("t", 100, [past(0.02, 0.01)] * 10)])
     assert (found.basis, found.usd.expected) == (Basis.HISTORY, pytest.approx(3.0))
     [target] = found.targets
     assert (target.basis, target.samples, target.calls.calls.expected) == (Basis.HISTORY, 10, 200)
@@ -64,18 +64,18 @@ def test_figures_of_conversations_held_before_replace_assumptions() -> None:
 
 
 def test_models_of_one_role_share_what_it_cost() -> None:
-    found = with_history(estimate("custom/j", "custom/k"), [ColumnHistory("t", 100, [held(0.02, 0.01)] * 10)])
+    found = with_history(estimate("custom/j", "custom/k"), [ColumnHistory("t", 100, [past(0.02, 0.01)] * 10)])
     assert [each.calls.usd and each.calls.usd.expected for each in found.graders] == pytest.approx([0.5, 0.5])
 
 
 @pytest.mark.parametrize("known", [0, 9])
 def test_too_few_conversations_change_nothing(known: int) -> None:
-    columns = [ColumnHistory("t", 100, [held(0.02)] * 10), ColumnHistory("u", 100, [held(0.02)] * known)]
+    columns = [ColumnHistory("t", 100, [past(0.02)] * 10), ColumnHistory("u", 100, [past(0.02)] * known)]
     assert with_history(estimate(), columns) == estimate()
 
 
 def test_the_bounds_of_columns_are_added() -> None:
     """They answer the same scenarios, so both may be dearer than expected."""
-    column = ColumnHistory("t", 100, [held(0.01), held(0.02)] * 5)
+    column = ColumnHistory("t", 100, [past(0.01), past(0.02)] * 5)
     one, both = with_history(estimate(), [column]), with_history(estimate(), [column, column])
     assert both.usd.high == pytest.approx(2 * one.usd.high)

@@ -13,8 +13,8 @@ from cupel_core.domain.runs.run_spend import (
     total,
 )
 from cupel_core.domain.runs.spending import Spending
-from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Usage
+from cupel_core.domain.turns.spend import Spend
 
 
 def test_a_cost_is_the_sum_of_all_calls() -> None:

@@ -1,8 +1,9 @@
 """What the calls of a probe cost, by kind."""
 
 from cupel_core.domain.runs.spending import Spending, conversation_spending
-from cupel_core.domain.turns.conversation import ConversationState, Spend
+from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Usage
+from cupel_core.domain.turns.spend import Spend
 
 TARGET, JUDGE = Spend(2, Usage(10, 5), 0.5), Spend(1, Usage(3, 4), 0.25)
 

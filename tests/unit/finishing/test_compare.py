@@ -14,8 +14,8 @@ from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import CRITERIA, build_scoring
-from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.finishing import phases
 from cupel_core.finishing.compare import compare_slice
 from cupel_core.providers.errors import ProviderError

@@ -1,6 +1,7 @@
 """A model writes scenarios: none is lost or duplicated, whatever fails. On moto, with a scripted model."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -8,11 +9,14 @@ from random import Random
 
 import pytest
 
+from cupel_core import accounts
 from cupel_core.definitions import catalog
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.definitions.definitions import Content, Dimension, Labels, Level
 from cupel_core.domain.definitions.generations import Generation, GenerationMode, GenerationSpec, GenerationStatus
 from cupel_core.domain.definitions.matrix import Matrix
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.generation import writer
@@ -23,7 +27,16 @@ from cupel_core.providers.account import Account
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.settings import Settings
-from cupel_core.store import blobs, clients, definition_scenarios, generations, governor, scenarios
+from cupel_core.store import (
+    blobs,
+    clients,
+    definition_scenarios,
+    evaluation_settings,
+    generations,
+    governor,
+    period_budgets,
+    scenarios,
+)
 from tests.added_scenarios import add_scenarios, current_manifest
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
@@ -284,3 +297,27 @@ async def test_a_model_that_hangs_is_cancelled_when_the_time_is_up(cloud: Settin
     assert texts == []
     assert isinstance(setback, ProviderError)
     assert setback.retryable
+
+
+PRICE = ModelPrice(None, 1_000.0, 1_000.0)
+
+
+async def test_texts_are_charged_to_the_workspaces_budget(queued: Generation) -> None:
+    accounts.update_provider("ws", "sim", {"prices": (PRICE,)})
+    evaluation_settings.update("ws", {"budget_day_usd": 10_000.0})
+    assert await writer.write_scenarios(generation_request(queued), lambda: LONG) is WriteResult.COMPLETED
+    limits = evaluation_settings.get_budgets("ws")
+    day = limits.day_at(time.time())
+    account = period_budgets.get("ws", day)
+    assert account.used(BudgetScope.DAY, day) > 250 * 10**6
+    assert (account.reserved(BudgetScope.DAY, day), account.uncertain(BudgetScope.DAY, day)) == (0, 0)
+
+
+async def test_a_generation_fails_when_the_workspaces_budget_is_used_up(queued: Generation) -> None:
+    accounts.update_provider("ws", "sim", {"prices": (PRICE,)})
+    evaluation_settings.update("ws", {"budget_day_usd": 0.01})
+    assert await writer.write_scenarios(generation_request(queued), lambda: LONG) is WriteResult.FAILED
+    error = stored(queued).error
+    assert error is not None
+    assert error.startswith("budget: the workspace's budget of $0.01 for the day is used up")
+    assert texts(queued) == []

@@ -19,9 +19,10 @@ from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreResult, RescoreStatus
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
-from cupel_core.domain.turns.conversation import Criteria, Spend, Verdict
+from cupel_core.domain.turns.conversation import Criteria, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice

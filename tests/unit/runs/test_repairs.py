@@ -96,7 +96,7 @@ def test_a_repair_that_stops_between_pause_and_resume_can_be_repeated(monkeypatc
     runs.transition(ref_of(run), Action.START, NOW)
     suspend("openai/slow")
     with monkeypatch.context() as interrupted:
-        interrupted.setattr(control, "resume", _interrupt)
+        interrupted.setattr(control, "resume_unchecked", _interrupt)
         with pytest.raises(InterruptedError):
             repair()
     assert runs.get(ref_of(run)).status is RunStatus.PAUSED
@@ -111,13 +111,13 @@ def _interrupt(*_: object, **options: object) -> None:
 def test_a_users_pause_between_the_pause_and_the_resume_of_a_repair_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     run = running(RunSetup(models=("openai/slow",)))
     suspend("openai/slow")
-    resume = control.resume
+    resume = control.resume_unchecked
 
-    def resume_after_a_users_pause(workspace: str, run_id: str, now: datetime, **options: Any) -> Run:
-        control.pause(workspace, run_id, now)
-        return resume(workspace, run_id, now, **options)
+    def resume_after_a_users_pause(run: Run, now: datetime, **options: Any) -> Run:
+        control.pause(run.workspace, run.id, now)
+        return resume(run, now, **options)
 
-    monkeypatch.setattr(control, "resume", resume_after_a_users_pause)
+    monkeypatch.setattr(control, "resume_unchecked", resume_after_a_users_pause)
     repair()
     paused = runs.get(ref_of(run))
     assert (paused.status, paused.pause_reason) == (RunStatus.PAUSED, PauseReason.USER)
@@ -166,7 +166,7 @@ def test_a_repair_interrupted_by_a_crash_is_continued_once_its_request_must_have
 ) -> None:
     run = refused_run()
     with monkeypatch.context() as interrupted:
-        interrupted.setattr(control, "resume", _interrupt)
+        interrupted.setattr(control, "resume_unchecked", _interrupt)
         with pytest.raises(InterruptedError):
             repair()
     assert continue_repairs(utc_now(), lambda: True) == 0

@@ -10,8 +10,9 @@ from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.run_spend import Cost, RunSpend
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
-from cupel_core.domain.turns.conversation import ConversationState, Spend
+from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.finishing import phases
 from cupel_core.finishing.costs import record_costs
 from cupel_core.record_outcomes import record, record_dropped, record_unreported

@@ -8,8 +8,8 @@ import pytest
 from cupel_core.domain.scoring.assertion_rules import assertion_issues
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.conversation import Spend
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Invalid
 from cupel_core.grading.grader import GraderError
 from cupel_core.providers.errors import ProviderError, RetryLater

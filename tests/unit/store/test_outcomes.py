@@ -12,8 +12,9 @@ from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, Spend, StopReason
+from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, StopReason
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, checkpoints, outcomes

@@ -1,17 +1,31 @@
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
+from cupel_core.domain.budgets.account import BudgetReport
+from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.runs.barrier import Node
-from cupel_core.domain.runs.run import Action, PauseReason, Run, RunEventType, RunStatus
+from cupel_core.domain.runs.run import Action, PauseReason, PeriodPause, Run, RunEventType, RunStatus
 from cupel_core.domain.runs.stalls import FIRST_PATIENCE
+from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.runs import dispatch
 from cupel_core.settings import Settings
-from cupel_core.store import active_runs, barrier, events, executions, governor, outbox, queues, runs
+from cupel_core.store import (
+    active_runs,
+    barrier,
+    evaluation_settings,
+    events,
+    executions,
+    governor,
+    outbox,
+    period_budgets,
+    queues,
+    runs,
+)
 from cupel_core.store.barrier import Tree
 from cupel_core.store.executions import RestartResult
 from cupel_core.sweeping.run_recovery import RecoveryAction, recover_runs
@@ -220,3 +234,41 @@ def busy_queue(cloud: Settings) -> None:
     """Another workspace's message is always in the queue."""
     other = RunSetup(workspace="ws_b").start()  # Not dispatched: the sweeper leaves it alone.
     queues.send(cloud.probe_queue_url("sim"), [slice_message(other, [0])])
+
+
+def paused_for_the_workspaces_budget(needed_nano_usd: int) -> Run:
+    evaluation_settings.update("ws_a", {"budget_day_usd": 1.0})
+    run = RunSetup(scenario_count=3).start()
+    pause = PeriodPause(BudgetScope.DAY, needed_nano_usd)
+    return runs.transition(ref_of(run), Action.PAUSE, NOW, pause_reason=PauseReason.BUDGET, period_pause=pause)
+
+
+def spend_on(moment: datetime, amount: int) -> None:
+    limits, seconds = PeriodLimits(1.0), moment.timestamp()
+    report = BudgetReport("w", {ModelRole.TARGET: amount}, 0, 0, 0, 0, seconds + 100)
+    period_budgets.report("ws_a", limits, limits.day_at(seconds), report, seconds)
+
+
+def test_a_run_resumes_when_the_day_has_ended_whose_budget_was_used_up(cloud: Settings) -> None:
+    run = paused_for_the_workspaces_budget(needed_nano_usd=10)
+    spend_on(LATER, 10**9)
+    assert recover_runs(LATER, plenty) == Counter()
+    assert runs.get(ref_of(run)).exhausted_budget is BudgetScope.DAY
+    assert recover_runs(LATER + timedelta(days=1), plenty) == Counter({RecoveryAction.RESUMED: 1})
+    assert runs.get(ref_of(run)).status is RunStatus.RUNNING
+
+
+def test_a_run_resumes_when_the_workspaces_budget_was_raised_enough_for_its_next_call(cloud: Settings) -> None:
+    run = paused_for_the_workspaces_budget(needed_nano_usd=10**9)
+    spend_on(LATER, 10**9 // 2)
+    evaluation_settings.update("ws_a", {"budget_day_usd": 1.4})
+    assert recover_runs(LATER, plenty) == Counter()
+    evaluation_settings.update("ws_a", {"budget_day_usd": 1.5})
+    assert recover_runs(LATER, plenty) == Counter({RecoveryAction.RESUMED: 1})
+    assert runs.get(ref_of(run)).period_pause is None
+
+
+def test_a_users_pause_is_not_lifted_by_another_day(cloud: Settings) -> None:
+    run = paused_for_the_workspaces_budget(needed_nano_usd=10)
+    runs.transition(ref_of(run), Action.PAUSE, NOW, pause_reason=PauseReason.USER)
+    assert recover_runs(LATER + timedelta(days=1), plenty) == Counter()

@@ -8,8 +8,9 @@ from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, Priority, Progress, Run
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.turns.conversation import ConversationState, Spend
+from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.labels import RunLabels
@@ -165,6 +167,13 @@ class RunFailure:
         return {"where": self.where, "why": self.why}
 
 
+class ProfileRef(NamedTuple):
+    """A version of an operation profile."""
+
+    id: str
+    version: int
+
+
 class StarterType(StrEnum):
     TOKEN = "token"  # noqa: S105 - no secret
     USER = "user"
@@ -187,6 +196,14 @@ class PauseCause:
 
     model: str
     message: str
+
+
+@dataclass(frozen=True)
+class PeriodPause:
+    """Which of the workspace's budgets paused a run, and what the cheapest of its next calls needs."""
+
+    scope: BudgetScope
+    needed_nano_usd: int
 
 
 @dataclass(frozen=True)
@@ -252,9 +269,13 @@ class Run:
     call_timeout_seconds: float | None = None
     """Of one call to a target; the stack's if None."""
     max_turns: int | None = None
+    profile: ProfileRef | None = None
+    """The operation profile of its turns; its content is in the snapshot."""
     pause_reason: str | None = None
     pause_cause: PauseCause | None = None
     """Set if `pause_reason` is provider."""
+    period_pause: PeriodPause | None = None
+    """Set if `pause_reason` is budget and the workspace's budget is used up, not the run's."""
     failure: RunFailure | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
@@ -290,6 +311,13 @@ class Run:
         if self.started_at is None or self.completed_at is None:
             return None
         return round((self.completed_at - self.started_at).total_seconds() * 1_000)
+
+    @property
+    def exhausted_budget(self) -> BudgetScope | None:
+        """Which budget it was paused for; None if it was not paused for one."""
+        if self.status is not RunStatus.PAUSED or self.pause_reason != PauseReason.BUDGET:
+            return None
+        return self.period_pause.scope if self.period_pause else BudgetScope.RUN
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from cupel_core.domain.timezones import find_timezone
 
 _FORM = re.compile(r"(cron|rate|at)\(([^()]*)\)")
 _RATE = re.compile(r"([1-9][0-9]{0,6}) (minute|hour|day)s?")
@@ -105,13 +106,9 @@ def parse_timing(expression: str, timezone: str) -> Timing:
 
 
 def _zone(name: str) -> tzinfo:
-    """UTC works even where no time zone data is installed."""
-    if name == "UTC":
-        return UTC
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InvalidTiming("timezone", "must be an IANA time zone, such as Europe/Berlin") from None
+    if (zone := find_timezone(name)) is None:
+        raise InvalidTiming("timezone", "must be an IANA time zone, such as Europe/Berlin")
+    return zone
 
 
 def _rate(text: str) -> str:

@@ -25,6 +25,8 @@ _ADDED = frozenset(
         "max_budget_usd",
         "allow_unpriced",
         "confirmed_usd",
+        "profile_id",
+        "profile_version",
     }
 )
 
@@ -75,6 +77,9 @@ class RunSpec:
     """Whether a run with a budget may call models whose price is unknown."""
     confirmed_usd: float | None = None
     """The greatest expected cost that the caller has agreed to, although it exceeds the budget."""
+    profile_id: str | None = None
+    profile_version: int | None = None
+    """The newest when the run starts if None."""
 
     def to_json(self) -> dict[str, Any]:
         """As stored with an idempotency key and in a schedule, where `grader_config` is called `evaluation`.
@@ -125,6 +130,8 @@ class EvalRunOptions:
     max_budget_usd: float | None = None
     allow_unpriced: bool = False
     confirmed_usd: float | None = None
+    profile_id: str | None = None
+    profile_version: int | None = None
 
 
 @dataclass(frozen=True)

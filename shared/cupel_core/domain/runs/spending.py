@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from cupel_core.domain.turns.conversation import ConversationState, Spend
+from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.spend import Spend
 
 _NOTHING = Spend()
 
@@ -17,6 +18,7 @@ class Spending:
     judge: Spend = field(default_factory=Spend)
     persona: Spend = field(default_factory=Spend)
     summary: Spend = field(default_factory=Spend)
+    operation: Spend = field(default_factory=Spend)
 
     @property
     def total(self) -> Spend:
@@ -31,7 +33,7 @@ class Spending:
 
     @property
     def _parts(self) -> tuple[Spend, ...]:
-        return (self.target, self.judge, self.persona, self.summary)
+        return (self.target, self.judge, self.persona, self.summary, self.operation)
 
     def to_json(self) -> dict[str, Any] | None:
         """Only the kinds of which calls were made; None if none was."""
@@ -48,4 +50,5 @@ def conversation_spending(state: ConversationState) -> Spending:
     """What a conversation has cost so far."""
     cost_usd = state.cost_usd if state.target_calls else 0.0
     target = Spend(state.target_calls, state.usage, cost_usd, state.cached_turns, state.cached_cost_usd)
-    return Spending(target, state.judge_spend, state.persona_spend)
+    operation = state.pipeline.spend if state.pipeline else Spend()
+    return Spending(target, state.judge_spend, state.persona_spend, operation=operation)

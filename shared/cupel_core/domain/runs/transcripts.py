@@ -12,8 +12,9 @@ from typing import Self
 
 from cupel_core.domain.runs.spending import Spending, conversation_spending
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState, Spend
+from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, ProbeErrorCode
+from cupel_core.domain.turns.spend import Spend
 
 CONTENT_DELETED = "the text was deleted, or its retention period has ended"
 """Stands for the text of an error that is no longer stored."""
@@ -94,11 +95,16 @@ class Transcript:
         """The decision code, usage, cost and result; nothing that was said and nothing that may quote it."""
         return replace(
             self,
-            conversation=replace(self.conversation, messages=(), output=None, verdict=None, simulated_user_prompt=None),
+            conversation=_without_content(self.conversation),
             scoring=self.scoring and self.scoring.without_content(),
             summary=self.summary and self.summary.without_content(),
             correction=self.correction and self.correction.without_content(),
         )
+
+
+def _without_content(state: ConversationState) -> ConversationState:
+    pipeline = state.pipeline and state.pipeline.without_content()
+    return replace(state, messages=(), output=None, verdict=None, simulated_user_prompt=None, pipeline=pipeline)
 
 
 @dataclass(frozen=True)

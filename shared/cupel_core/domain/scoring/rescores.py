@@ -15,7 +15,8 @@ from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import Criteria, Spend
+from cupel_core.domain.turns.conversation import Criteria
+from cupel_core.domain.turns.spend import Spend
 
 RESCORABLE = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 """Statuses in which a run's transcripts no longer change."""

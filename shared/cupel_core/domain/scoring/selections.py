@@ -13,7 +13,7 @@ from cupel_core.domain.scoring.assertion_rules import SELECT_BEST
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring, failure_tag
 from cupel_core.domain.text.counts import count_of
-from cupel_core.domain.turns.conversation import Spend
+from cupel_core.domain.turns.spend import Spend
 
 QUOTATION_DELETED = "deleted with one of the compared answers"
 """Stands for a text that may have quoted an answer whose content was deleted."""

@@ -9,6 +9,7 @@ _REPLACEMENTS = (
     (re.compile(r"^Input should be a valid string$"), "must be text"),
     (re.compile(r"^Input should be a valid boolean.*"), "must be true or false"),
     (re.compile(r"^Input should be a valid integer.*"), "must be an integer"),
+    (re.compile(r"^Input should be a valid (list|tuple|set)$"), "must be a list"),
     (re.compile(r"^Input should be a valid (\w+)$"), r"must be a \1"),
     (re.compile(r"^Input should be less than or equal to "), "must be at most "),
     (re.compile(r"^Input should be greater than or equal to "), "must be at least "),

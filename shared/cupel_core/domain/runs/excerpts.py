@@ -1,0 +1,52 @@
+"""The beginning of what a probe's target answered, and of the reason of its result."""
+
+from dataclasses import dataclass
+
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError
+from cupel_core.domain.turns.model_request import Message, MessageRole
+
+MAX_CHARACTERS = 280
+"""Of each text: what fits into a cell of a table."""
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    probe_index: int
+    answer: str | None
+    """The beginning of the last answer; None for an errored probe, and once the content was deleted or has expired."""
+    reason: str | None
+    """Why it passed or failed, or the message of its error."""
+    is_content_available: bool
+
+
+def excerpt_of(outcome: Outcome) -> Excerpt:
+    """`outcome` is as it may be read now."""
+    if isinstance(outcome, ProbeError):
+        return Excerpt(outcome.probe_index, None, _beginning(outcome.message), is_content_available=False)
+    reason = outcome.result.reason if outcome.result else None
+    if reason is None and outcome.summary:
+        reason = outcome.summary.decision_text or None
+    return Excerpt(
+        outcome.probe_index,
+        _beginning(_last_answer(outcome.messages)),
+        _beginning(reason),
+        is_content_available=bool(outcome.messages),
+    )
+
+
+def contains_words(messages: tuple[Message, ...], words: tuple[str, ...]) -> bool:
+    """Whether each word, case-folded, is somewhere in what the user, the target and its tools said. Not in the system
+    prompt, which all conversations share."""
+    texts = [message.text.casefold() for message in messages if message.role is not MessageRole.SYSTEM]
+    return all(any(word in text for text in texts) for word in words)
+
+
+def _last_answer(messages: tuple[Message, ...]) -> str | None:
+    answers = (message.text for message in reversed(messages) if message.role is MessageRole.ASSISTANT)
+    return next(answers, None)
+
+
+def _beginning(text: str | None) -> str | None:
+    if text is None or len(text) <= MAX_CHARACTERS:
+        return text
+    return f"{text[: MAX_CHARACTERS - 1]}…"
