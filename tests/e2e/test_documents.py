@@ -35,10 +35,11 @@ _VARIABLE = {
     r"\d\.\d\d ± \d\.\d\d +\d\.\d\d( +[·▁▂▃▄▅▆▇█]){5}": "decisions",
     r"\b(makes that|Rating:|decision) [1-5]\b": r"\1 n",
     r"\((new definition|unchanged)\)": "(uploaded)",
+    r"\$[\d.]+ \(\$[\d.]+ to \$[\d.]+\)": "estimate",
     r" {2,}|─+": " ",
 }
 """What differs from run to run: ids, times, durations, widths; decisions of simulated models, which depend on the
-scenarios' ids; and whether an earlier page has used the same sample."""
+scenarios' ids; whether an earlier page has used the same sample; and estimates, which runs of earlier pages refine."""
 
 _SCRIPT = {
     "You judge a conversation": {"successMet": True, "failureMet": False, "confidence": 0.9, "reasoning": "booked"},
