@@ -88,6 +88,14 @@ def openai(api: Client, model_server: ModelServer, monkeypatch: pytest.MonkeyPat
     model_server.reset()
 
 
+@pytest.fixture(autouse=True)
+def settings_are_restored(api: Client) -> Iterator[None]:
+    """A page may limit what the workspace spends, which would pause the runs of other tests."""
+    budgets = api.get_settings()["budgets"]
+    yield
+    api.update_settings({"budgets": budgets})
+
+
 def run_commands(page: Path, session: Session, folder: Path) -> Iterator[tuple[Block, str]]:
     """Runs the commands of a page, and yields each block that shows their output with what they have printed."""
     ids: dict[str, str] = {}

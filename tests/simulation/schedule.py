@@ -8,9 +8,11 @@ from math import inf
 from random import Random
 from typing import Any
 
+from cupel_core import workspace_budgets
 from cupel_core.analysis import comparisons
 from cupel_core.definitions import catalog
 from cupel_core.domain.analysis.comparison_requests import ComparisonSpec, SideSpec
+from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -128,6 +130,7 @@ def run_schedule(seed: int, trace: Callable[[str], None] | None = None, conditio
     try:
         _Schedule(cloud, conditions).start()
         cloud.scheduler.run()
+        cloud.table.have_reads_caught_up = True
         cloud.invariants.check_final_state()
     except Exception as error:
         violation = f"{type(error).__name__}: {error}"
@@ -273,11 +276,15 @@ class _Schedule:
             self._set_workspace_limits(self._drawn_limits())
         while self._active_users > self._treasurers:
             self._scheduler.sleep(rng.uniform(1, 15))
-            run = self._cloud.invariants.run
-            if run is not None and run.exhausted_budget is BudgetScope.MONTH:
+            run, more = self._cloud.invariants.run, self._plan.budget_usd(0.3)
+            if run is not None and run.status is RunStatus.PAUSED and self._has_left_of_month(more) is False:
                 limits = self._limits
-                more = (limits.month_usd or 0.0) + self._plan.budget_usd(0.3)
-                self._set_workspace_limits(replace(limits, month_usd=more))
+                self._set_workspace_limits(replace(limits, month_usd=(limits.month_usd or 0.0) + more))
+
+    def _has_left_of_month(self, amount: float) -> bool | None:
+        """None if it could not be read, or if less is left of the day."""
+        left = self._request("budgets", lambda: workspace_budgets.left(_WORKSPACE, simulation.now())).result
+        return None if left is None or left[0] is not BudgetScope.MONTH else usd(left[1]) >= amount
 
     def _drawn_limits(self) -> PeriodLimits:
         shares = self._workspace_rng.choice((0.2, 0.5, 2.0)), self._workspace_rng.choice((None, 0.3, 1.0))

@@ -31,6 +31,8 @@ class Table:
         self._locked: set[Key] = set()
         self._tokens: dict[str, bool] = {}
         """By client request token: whether that transaction has been committed."""
+        self.have_reads_caught_up = False
+        """Whether every read returns what was written last, as some time after the last write."""
 
     # -- for tests
 
@@ -211,7 +213,7 @@ class Table:
 
     def _read_time(self, request: Any) -> float:
         """The time whose state a read returns: in the past for some eventually consistent reads."""
-        if request.get("ConsistentRead") or self._rng.random() < 0.5:
+        if request.get("ConsistentRead") or self.have_reads_caught_up or self._rng.random() < 0.5:
             return self._clock()
         return self._clock() - self._rng.uniform(0, _MAX_LAG_SECONDS)
 

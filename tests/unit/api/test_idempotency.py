@@ -205,7 +205,7 @@ def test_a_slow_request_writes_nothing_once_another_has_taken_over_its_key(clien
 
 
 def test_every_creating_operation_takes_a_key() -> None:
-    asked_twice_is_one = {"analyzeRun", "createComparison", "createReport"}
+    asked_twice_is_one = {"analyzeRun", "createComparison", "createReport", "createTrial"}
     creating = {one.id for one in OPERATIONS.values() if one.location} - {"createEventTicket"} - asked_twice_is_one
     assert {one.id for one in OPERATIONS.values() if one.replay} == creating
     assert creating >= set(OPERATION_IDS)

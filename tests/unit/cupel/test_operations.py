@@ -27,6 +27,10 @@ WITHOUT_A_COMMAND = {
     "list_reports": "for programs that keep a history; `cupel report` writes the newest report",
     "list_report_conversations": "for programs that read all of them; `cupel transcripts` lists them",
     "get_transcript": "`cupel transcripts --full` shows those of a run",
+    "get_case_names": "for the page's matrix; `cupel show --matrix` names them",
+    "get_probe_columns": "for the page's matrix; `cupel show --matrix` reads transcripts",
+    "list_probe_excerpts": "for the page's matrix; `cupel transcripts` shows them in full",
+    "find_probe_matches": "for the page's matrix; `cupel transcripts --full` prints what can be searched",
     "judge_conversation": "for programs that lead a conversation themselves; `cupel rescore` judges stored ones",
 }
 
