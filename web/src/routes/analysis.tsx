@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { ApiError } from "../api/client";
 import { type Analysis, analysisQuery } from "../api/queries";
 import { counted, formatInterval, UNKNOWN, visible } from "../lib/format";
+import { FigureHeader } from "../ui/figure_header";
 import { Empty, Failure, Loading } from "../ui/states";
 import styles from "./analysis.module.css";
 
@@ -151,12 +152,8 @@ function Contested({ figures }: { figures: Figures }) {
         <thead>
           <tr>
             <th scope="col">Scenario</th>
-            <th scope="col" className="figure">
-              Variance
-            </th>
-            <th scope="col" className="figure">
-              Range
-            </th>
+            <FigureHeader>Variance</FigureHeader>
+            <FigureHeader>Range</FigureHeader>
           </tr>
         </thead>
         <tbody>

@@ -22,6 +22,7 @@ import {
   visible,
 } from "../lib/format";
 import { Distribution, IntervalMark, ProgressBar } from "../ui/bars";
+import { FigureHeader } from "../ui/figure_header";
 import { Empty, Failure, Loading } from "../ui/states";
 import { BudgetSection } from "./budget";
 import styles from "./overview.module.css";
@@ -123,9 +124,7 @@ function ResultsSection({ id, results }: { id: string; results: Results }) {
                 <tr>
                   <th scope="col">Target</th>
                   <th scope="col">Cause</th>
-                  <th scope="col" className="figure">
-                    Probes
-                  </th>
+                  <FigureHeader>Probes</FigureHeader>
                   <th scope="col">Example</th>
                 </tr>
               </thead>
@@ -159,9 +158,7 @@ function ResultTable({ id, columns }: { id: string; columns: readonly ColumnResu
         <thead>
           <tr>
             <th scope="col">Target</th>
-            <th scope="col" className="figure">
-              Completed
-            </th>
+            <FigureHeader>Completed</FigureHeader>
             {hasRates && <th scope="col">Pass rate (95% interval)</th>}
             {axis && (
               <th scope="col">
@@ -169,18 +166,10 @@ function ResultTable({ id, columns }: { id: string; columns: readonly ColumnResu
               </th>
             )}
             {axis && <th scope="col">Decisions</th>}
-            <th scope="col" className="figure">
-              Time p50
-            </th>
-            <th scope="col" className="figure">
-              p95
-            </th>
-            <th scope="col" className="figure">
-              Tokens
-            </th>
-            <th scope="col" className="figure">
-              Cost
-            </th>
+            <FigureHeader>Time p50</FigureHeader>
+            <FigureHeader>p95</FigureHeader>
+            <FigureHeader>Tokens</FigureHeader>
+            <FigureHeader>Cost</FigureHeader>
           </tr>
         </thead>
         <tbody>

@@ -6,6 +6,7 @@ import { counted, formatAgo, formatCount, formatUsd, visible } from "../lib/form
 import { type RunStatus, STATUSES } from "../lib/search";
 import { targetNames } from "../lib/targets";
 import { ProgressBar } from "../ui/bars";
+import { FigureHeader } from "../ui/figure_header";
 import { LoadMore } from "../ui/more";
 import { useNow } from "../ui/now";
 import { Empty, Failure, Loading } from "../ui/states";
@@ -108,12 +109,8 @@ function Table({ runs }: { runs: readonly Run[] }) {
           <th scope="col">Status</th>
           <th scope="col">Models</th>
           <th scope="col">Conversations</th>
-          <th scope="col" className="figure">
-            Cost
-          </th>
-          <th scope="col" className="figure">
-            Created
-          </th>
+          <FigureHeader>Cost</FigureHeader>
+          <FigureHeader>Created</FigureHeader>
         </tr>
       </thead>
       <tbody>

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { type Change, type Comparison, scenarioChangesQuery } from "../../api/comparisons";
 import { formatDifference, formatLevel, formatP, type Metric } from "../../lib/comparison";
 import { visible } from "../../lib/format";
+import { FigureHeader } from "../../ui/figure_header";
 import { More } from "../../ui/more";
 import { ScrollRegion } from "../../ui/scroll";
 import { Failure, Loading } from "../../ui/states";
@@ -49,9 +50,7 @@ export function Changes({ comparison, metric, row }: Props) {
               <tr>
                 <th scope="col">Scenario</th>
                 {["Baseline", "Other run", "Difference", "p", "q"].map((each) => (
-                  <th key={each} scope="col" className="figure">
-                    {each}
-                  </th>
+                  <FigureHeader key={each}>{each}</FigureHeader>
                 ))}
                 <th scope="col">Conversations</th>
               </tr>

@@ -12,6 +12,7 @@ import {
   VERDICTS,
 } from "../../lib/comparison";
 import { counted, formatCount, UNKNOWN, visible } from "../../lib/format";
+import { FigureHeader } from "../../ui/figure_header";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 import { Changes } from "./changes";
@@ -181,9 +182,7 @@ function DifferenceTable({ figures }: { figures: ComparisonFigures }) {
             "p, adjusted",
             "Detectable",
           ].map((each) => (
-            <th key={each} scope="col" className="figure">
-              {each}
-            </th>
+            <FigureHeader key={each}>{each}</FigureHeader>
           ))}
         </tr>
       </thead>

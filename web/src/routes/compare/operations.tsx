@@ -1,5 +1,6 @@
 import type { ComparisonRow } from "../../api/comparisons";
 import { formatCount, formatMs, formatUsd, UNKNOWN } from "../../lib/format";
+import { FigureHeader } from "../../ui/figure_header";
 import { ScrollRegion } from "../../ui/scroll";
 
 type Operations = ComparisonRow["operations"];
@@ -26,15 +27,9 @@ export function Operations({ operations }: { operations: Operations }) {
         <thead>
           <tr>
             <th scope="col">Per conversation</th>
-            <th scope="col" className="figure">
-              Baseline
-            </th>
-            <th scope="col" className="figure">
-              Other run
-            </th>
-            <th scope="col" className="figure">
-              Difference
-            </th>
+            <FigureHeader>Baseline</FigureHeader>
+            <FigureHeader>Other run</FigureHeader>
+            <FigureHeader>Difference</FigureHeader>
           </tr>
         </thead>
         <tbody>

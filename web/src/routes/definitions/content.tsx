@@ -4,6 +4,7 @@ import { type Definition, type DefinitionContent, forksQuery } from "../../api/d
 import { asText, type Content, fieldName, pieces } from "../../lib/definitions";
 import { visible } from "../../lib/format";
 import { CopyButton } from "../../ui/copy";
+import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { PlainText } from "../../ui/plain_text";
 import { ScrollRegion } from "../../ui/scroll";
@@ -111,9 +112,7 @@ function Dimensions({ dimensions }: { dimensions: NonNullable<DefinitionContent[
           <thead>
             <tr>
               <th scope="col">Dimension</th>
-              <th scope="col" className="figure">
-                Score
-              </th>
+              <FigureHeader>Score</FigureHeader>
               <th scope="col">Level</th>
               <th scope="col">Texts</th>
             </tr>

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { type DefinitionSummary, definitionListQuery } from "../../api/definitions";
 import { useCanWrite } from "../../api/role";
 import { formatAgo, visible } from "../../lib/format";
+import { FigureHeader } from "../../ui/figure_header";
 import { More } from "../../ui/more";
 import { useNow } from "../../ui/now";
 import page from "../../ui/page.module.css";
@@ -80,12 +81,8 @@ function Table({ items }: { items: readonly DefinitionSummary[] }) {
           <th scope="col">Name</th>
           <th scope="col">Folder</th>
           <th scope="col">Tags</th>
-          <th scope="col" className="figure">
-            Version
-          </th>
-          <th scope="col" className="figure">
-            Changed
-          </th>
+          <FigureHeader>Version</FigureHeader>
+          <FigureHeader>Changed</FigureHeader>
           <th scope="col">Runs</th>
         </tr>
       </thead>

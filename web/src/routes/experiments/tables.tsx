@@ -3,6 +3,7 @@ import type { ExperimentSummary } from "../../api/resources";
 import { differenceAxis, pText, signed, signedInterval } from "../../lib/experiments";
 import { formatCount, formatUsd, UNKNOWN, visible } from "../../lib/format";
 import { IntervalMark } from "../../ui/bars";
+import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
@@ -48,16 +49,10 @@ export function Differences({ summary }: { summary: ExperimentSummary }) {
               <th scope="col">Run</th>
               <th scope="col">Target</th>
               <th scope="col">Measure</th>
-              <th scope="col" className="figure">
-                Baseline
-              </th>
-              <th scope="col" className="figure">
-                Run
-              </th>
+              <FigureHeader>Baseline</FigureHeader>
+              <FigureHeader>Run</FigureHeader>
               <th scope="col">Difference ({confidence} interval)</th>
-              <th scope="col" className="figure">
-                p, adjusted
-              </th>
+              <FigureHeader>p, adjusted</FigureHeader>
               <th scope="col">Verdict</th>
             </tr>
           </thead>
@@ -132,9 +127,7 @@ export function Runs({ summary, baseline }: { summary: ExperimentSummary; baseli
                 <th scope="col">Run</th>
                 <th scope="col">Status</th>
                 <th scope="col">Started</th>
-                <th scope="col" className="figure">
-                  Cost
-                </th>
+                <FigureHeader>Cost</FigureHeader>
                 <th scope="col">Comparison</th>
               </tr>
             </thead>

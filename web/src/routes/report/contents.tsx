@@ -10,6 +10,7 @@ import {
   UNKNOWN,
   visible,
 } from "../../lib/format";
+import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
@@ -139,9 +140,7 @@ function Errors({ content }: { content: ReportContent }) {
           <thead>
             <tr>
               <th scope="col">Cause</th>
-              <th scope="col" className="figure">
-                Conversations
-              </th>
+              <FigureHeader>Conversations</FigureHeader>
             </tr>
           </thead>
           <tbody>

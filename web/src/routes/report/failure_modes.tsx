@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { Report, ReportContent } from "../../api/reports";
 import { counted, formatCount, formatShare, visible } from "../../lib/format";
 import { probeIndex } from "../../lib/report";
+import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
@@ -37,12 +38,8 @@ export function FailureModes({ id, content, excerpts }: Props) {
           <thead>
             <tr>
               <th scope="col">Tag</th>
-              <th scope="col" className="figure">
-                Conversations
-              </th>
-              <th scope="col" className="figure">
-                Share of completed
-              </th>
+              <FigureHeader>Conversations</FigureHeader>
+              <FigureHeader>Share of completed</FigureHeader>
               <th scope="col">Samples by conversation, the lowest scores first</th>
             </tr>
           </thead>

@@ -9,6 +9,7 @@ import {
   visible,
 } from "../../lib/format";
 import { IntervalMark } from "../../ui/bars";
+import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
@@ -29,27 +30,13 @@ export function Targets({ content }: { content: ReportContent }) {
             <tr>
               <th scope="col">Target</th>
               <th scope="col">Win rate (95% interval)</th>
-              <th scope="col" className="figure">
-                Completed
-              </th>
-              <th scope="col" className="figure">
-                Errors
-              </th>
-              <th scope="col" className="figure">
-                Turns
-              </th>
-              <th scope="col" className="figure">
-                Time p50
-              </th>
-              <th scope="col" className="figure">
-                p95
-              </th>
-              <th scope="col" className="figure">
-                Tokens
-              </th>
-              <th scope="col" className="figure">
-                Cost
-              </th>
+              <FigureHeader>Completed</FigureHeader>
+              <FigureHeader>Errors</FigureHeader>
+              <FigureHeader>Turns</FigureHeader>
+              <FigureHeader>Time p50</FigureHeader>
+              <FigureHeader>p95</FigureHeader>
+              <FigureHeader>Tokens</FigureHeader>
+              <FigureHeader>Cost</FigureHeader>
             </tr>
           </thead>
           <tbody>
@@ -118,15 +105,9 @@ export function Assertions({ content }: { content: ReportContent }) {
             <tr>
               <th scope="col">Assertion</th>
               <th scope="col">Pass rate (95% interval)</th>
-              <th scope="col" className="figure">
-                Passed
-              </th>
-              <th scope="col" className="figure">
-                Failed
-              </th>
-              <th scope="col" className="figure">
-                Not computed
-              </th>
+              <FigureHeader>Passed</FigureHeader>
+              <FigureHeader>Failed</FigureHeader>
+              <FigureHeader>Not computed</FigureHeader>
             </tr>
           </thead>
           <tbody>
@@ -160,16 +141,10 @@ export function Agreement({ content }: { content: ReportContent }) {
           <thead>
             <tr>
               <th scope="col">Graders</th>
-              <th scope="col" className="figure">
-                Conversations
-              </th>
-              <th scope="col" className="figure">
-                Equal verdicts
-              </th>
+              <FigureHeader>Conversations</FigureHeader>
+              <FigureHeader>Equal verdicts</FigureHeader>
               <th scope="col">Cohen's κ (95% interval)</th>
-              <th scope="col" className="figure">
-                Krippendorff's α
-              </th>
+              <FigureHeader>Krippendorff's α</FigureHeader>
             </tr>
           </thead>
           <tbody>

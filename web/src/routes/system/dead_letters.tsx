@@ -4,6 +4,7 @@ import { api, read, type Schemas } from "../../api/client";
 import { useCanWrite } from "../../api/role";
 import { type DeadLetter, deadLettersQuery } from "../../api/system";
 import { counted, formatCount, visible } from "../../lib/format";
+import { FigureHeader } from "../../ui/figure_header";
 import { More } from "../../ui/more";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
@@ -61,12 +62,8 @@ function Table({ items, send }: { items: readonly DeadLetter[]; send: ((id: stri
           <tr>
             <th scope="col">Run</th>
             <th scope="col">Provider</th>
-            <th scope="col" className="figure">
-              Probes
-            </th>
-            <th scope="col" className="figure">
-              Received
-            </th>
+            <FigureHeader>Probes</FigureHeader>
+            <FigureHeader>Received</FigureHeader>
             <th scope="col">Cause</th>
             <th scope="col">
               <span className="hidden-text">Action</span>

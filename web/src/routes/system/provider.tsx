@@ -7,6 +7,7 @@ import { modelsOfQuery, type Provider, providerQuery } from "../../api/system";
 import { formatUsd, visible } from "../../lib/format";
 import { changesOf, parseWhole } from "../../lib/forms";
 import { Field } from "../../ui/field";
+import { FigureHeader } from "../../ui/figure_header";
 import { More } from "../../ui/more";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
@@ -219,15 +220,9 @@ function Prices({ provider }: { provider: Provider }) {
           <thead>
             <tr>
               <th scope="col">Model</th>
-              <th scope="col" className="figure">
-                Input
-              </th>
-              <th scope="col" className="figure">
-                Output
-              </th>
-              <th scope="col" className="figure">
-                Each call
-              </th>
+              <FigureHeader>Input</FigureHeader>
+              <FigureHeader>Output</FigureHeader>
+              <FigureHeader>Each call</FigureHeader>
             </tr>
           </thead>
           <tbody>
@@ -265,15 +260,9 @@ function Models({ name }: { name: string }) {
               <thead>
                 <tr>
                   <th scope="col">Model</th>
-                  <th scope="col" className="figure">
-                    Input per million
-                  </th>
-                  <th scope="col" className="figure">
-                    Output per million
-                  </th>
-                  <th scope="col" className="figure">
-                    Context
-                  </th>
+                  <FigureHeader>Input per million</FigureHeader>
+                  <FigureHeader>Output per million</FigureHeader>
+                  <FigureHeader>Context</FigureHeader>
                 </tr>
               </thead>
               <tbody>

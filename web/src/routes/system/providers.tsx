@@ -5,6 +5,7 @@ import { useIsAdmin } from "../../api/role";
 import { type Provider, providersQuery } from "../../api/system";
 import { formatCount, visible } from "../../lib/format";
 import { Field } from "../../ui/field";
+import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
@@ -45,18 +46,10 @@ function Table({ providers }: { providers: readonly Provider[] }) {
             <th scope="col">Provider</th>
             <th scope="col">State</th>
             <th scope="col">Address</th>
-            <th scope="col" className="figure">
-              Parallel requests
-            </th>
-            <th scope="col" className="figure">
-              Requests a minute
-            </th>
-            <th scope="col" className="figure">
-              Tokens a minute
-            </th>
-            <th scope="col" className="figure">
-              Own prices
-            </th>
+            <FigureHeader>Parallel requests</FigureHeader>
+            <FigureHeader>Requests a minute</FigureHeader>
+            <FigureHeader>Tokens a minute</FigureHeader>
+            <FigureHeader>Own prices</FigureHeader>
           </tr>
         </thead>
         <tbody>

@@ -6,6 +6,7 @@ import { useCanWrite } from "../../api/role";
 import { type ProviderQueue, queuesQuery } from "../../api/system";
 import { formatCount, visible } from "../../lib/format";
 import { isIdle, queueStates } from "../../lib/queues";
+import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
@@ -90,18 +91,10 @@ function Table({ queues }: { queues: readonly ProviderQueue[] }) {
           <thead>
             <tr>
               <th scope="col">Provider</th>
-              <th scope="col" className="figure">
-                Waiting
-              </th>
-              <th scope="col" className="figure">
-                Parallel requests
-              </th>
-              <th scope="col" className="figure">
-                Workers
-              </th>
-              <th scope="col" className="figure">
-                Dead letters
-              </th>
+              <FigureHeader>Waiting</FigureHeader>
+              <FigureHeader>Parallel requests</FigureHeader>
+              <FigureHeader>Workers</FigureHeader>
+              <FigureHeader>Dead letters</FigureHeader>
               <th scope="col">State</th>
               {canWrite && (
                 <th scope="col">
