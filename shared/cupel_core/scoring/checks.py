@@ -13,7 +13,7 @@ from cupel_core.domain.scoring.assertion_values import to_text
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.patterns import is_quick_pattern
 from cupel_core.sandbox.pool import budget
-from cupel_core.scoring import formats, response_metrics, texts, tool_calls
+from cupel_core.scoring import formats, response_metrics, templated, texts, tool_calls
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult
 
@@ -58,6 +58,8 @@ CHECKS: Mapping[str, Check] = {
     "trajectory:tool-args-match": tool_calls.tool_args_match,
     "trajectory:tool-sequence": tool_calls.tool_sequence,
     "trajectory:step-count": tool_calls.step_count,
+    "string-check": templated.string_check,
+    "text-similarity": templated.text_similarity,
 }
 
 
@@ -96,6 +98,8 @@ def work_of(assertion: Assertion, output: str) -> float:
         return (len(value) if isinstance(value, list) else 1 + str(value).count(",")) * size
     if assertion.kind == "levenshtein":
         return size * len(value) / 1_000
+    if assertion.kind == "text-similarity":
+        return templated.similarity_work(value)
     if assertion.kind == "bleu":
         return (len(value) if isinstance(value, list) else 1) * 20 * size + 20 * len(to_text(value))
     return 10 * size + len(to_text(value))

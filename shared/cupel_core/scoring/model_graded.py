@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -39,10 +39,17 @@ async def ask_grader[T: StructuredReply](
 async def _ask[T: StructuredReply](
     grader: Grader, messages: tuple[Message, ...], reply_type: type[T], spend_log: SpendLog
 ) -> T:
+    return await ask_messages(grader, messages, reply_type, spend_log, ModelParameters())
+
+
+async def ask_messages[T: StructuredReply](
+    grader: Grader, messages: tuple[Message, ...], reply_type: type[T], spend_log: SpendLog, parameters: ModelParameters
+) -> T:
+    """As `ask_grader`, with messages of the author's own. The temperature is 0 unless the parameters have one."""
+    if parameters.temperature is None:
+        parameters = replace(parameters, temperature=0.0)
     try:
-        reply = await request_structured(
-            grader, ModelRequest(messages, ModelParameters(temperature=0.0)), reply_type, spend_log
-        )
+        reply = await request_structured(grader, ModelRequest(messages, parameters), reply_type, spend_log)
     except GraderError as error:
         spend_log.append(error.spend)
         raise

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.grading.graders import GraderFactory
-from cupel_core.scoring import external_evaluators, model_graded, similarity
+from cupel_core.scoring import external_evaluators, model_graded, similarity, templated_graders
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, SpendLog
 
@@ -16,6 +16,9 @@ GRADED_CHECKS: Mapping[str, GradedCheck] = {
     "factuality": model_graded.factuality,
     "similar": similarity.similar,
     "answer-relevance": similarity.answer_relevance,
+    "embedding-similarity": templated_graders.embedding_similarity,
+    "label-model": templated_graders.label_model,
+    "score-model": templated_graders.score_model,
     "webhook": lambda assertion, context, graders, _: external_evaluators.webhook(
         assertion, context, graders.allow_private
     ),

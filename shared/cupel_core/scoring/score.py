@@ -28,6 +28,7 @@ from cupel_core.scoring.assertion_context import AssertionContext, ShortConversa
 from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog, TransformFailed
 from cupel_core.scoring.checks import CHECKS, compute_bounded
 from cupel_core.scoring.grade_log import GradeLog
+from cupel_core.scoring.templated import TEMPLATED, render_value
 
 if TYPE_CHECKING:
     from cupel_core.scoring.code_assertions import CodeRunner
@@ -172,6 +173,8 @@ async def _context_of(assertion: Assertion, context: AssertionContext) -> Assert
 
 
 def _render(assertion: Assertion, context: AssertionContext) -> Assertion:
+    if assertion.kind in TEMPLATED:
+        return _render_templates(assertion, context)
     try:
         value = render_variables(assertion.value, context.variables)
     except ValueError as error:
@@ -181,6 +184,15 @@ def _render(assertion: Assertion, context: AssertionContext) -> Assertion:
     if why := value_error(assertion.kind, value, assertion.config):
         raise NotComputable(f"its value {why}")
     return replace(assertion, value=value)
+
+
+def _render_templates(assertion: Assertion, context: AssertionContext) -> Assertion:
+    if why := value_error(assertion.kind, assertion.value, assertion.config):
+        raise NotComputable(f"its value {why}")
+    try:
+        return replace(assertion, value=render_value(assertion.value, context))
+    except ValueError as error:
+        raise NotComputable(str(error)) from None
 
 
 def _to_result(assertion: Assertion, check_result: CheckResult) -> AssertionResult:

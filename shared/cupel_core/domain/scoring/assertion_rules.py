@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
-from cupel_core.domain.scoring import tool_values
+from cupel_core.domain.scoring import grader_values, tool_values
 from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, variable_names
 from cupel_core.domain.scoring.assertions import NOT
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
@@ -378,6 +378,13 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     "g-eval": AssertionKind(_references, threshold=0.7, is_fraction=True, needs_judge=True),
     "factuality": AssertionKind(_text, needs_judge=True),
     "answer-relevance": AssertionKind(threshold=0, is_fraction=True, needs_judge=True, needs_embedder=True),
+    "string-check": AssertionKind(grader_values.string_check_error),
+    "text-similarity": AssertionKind(grader_values.text_similarity_error, needs_threshold=True, is_fraction=True),
+    "embedding-similarity": AssertionKind(
+        grader_values.embedding_similarity_error, needs_threshold=True, is_fraction=True, needs_embedder=True
+    ),
+    "label-model": AssertionKind(grader_values.label_model_error, needs_judge=True),
+    "score-model": AssertionKind(grader_values.score_model_error, threshold=0.5, is_fraction=True, needs_judge=True),
     "webhook": AssertionKind(_url),
     ASSERT_SET: AssertionKind(is_fraction=True, may_negate=False),
     SELECT_BEST: AssertionKind(_text, may_negate=False, needs_judge=True),

@@ -1,0 +1,84 @@
+"""Templates of graders: `{{ item.answer }}` and `{{ sample.choices[0].message.content }}` are paths into JSON."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from cupel_core.domain.scoring.assertion_values import MAX_RENDERED_LENGTH, to_text
+
+SAMPLE = "sample"
+"""The namespace of what the target answered. What it does not have is rendered as nothing, as the target said nothing
+there; what any other namespace does not have is an error."""
+_STEP = r"""\.[\w-]+|\[\d{1,6}\]|\['[^'\]]*'\]|\["[^"\]]*"\]"""
+_PATH = re.compile(rf"\{{\{{\s*([A-Za-z_]\w*)((?:{_STEP})*)\s*\}}\}}")
+_STEPS = re.compile(_STEP)
+_OPENING = re.compile(r"\{\{\s*([A-Za-z_]\w*)")
+_MISSING = object()
+
+
+def namespaces_of(text: str) -> set[str]:
+    """The first names of the paths in a template."""
+    return {match[1] for match in _PATH.finditer(text)}
+
+
+def template_error(text: str, namespaces: frozenset[str]) -> str | None:
+    """What is wrong with a template that may use these namespaces; None if nothing is.
+
+    Braces around anything but a name are text: JSON in a prompt has them too.
+    """
+    for opening in _OPENING.finditer(text):
+        path = _PATH.match(text, opening.start())
+        if path is None and opening[1] in namespaces:
+            return (
+                f"has an expression that is not a path, such as {{{{item.answer}}}}: {text[opening.start() :][:60]!r}"
+            )
+        if path is not None and path[1] not in namespaces:
+            known = " and ".join(f"{{{{{name}.…}}}}" for name in sorted(namespaces))
+            return f"has the unknown variable {path[0]}; templates may use {known}"
+    return None
+
+
+def render_template(text: str, namespaces: Mapping[str, Any]) -> str:
+    """Raises ValueError for a path that leads nowhere, and for a text of more than MAX_RENDERED_LENGTH characters."""
+    left = MAX_RENDERED_LENGTH - len(text)
+
+    def replacement(match: re.Match[str]) -> str:
+        nonlocal left
+        found = _text_at(match, namespaces)
+        left -= len(found)
+        if left < 0:
+            raise ValueError(f"its variables make it longer than {MAX_RENDERED_LENGTH:,} characters")
+        return found
+
+    return _PATH.sub(replacement, text)
+
+
+def value_at(path: str, namespaces: Mapping[str, Any]) -> Any:
+    """The value at a path without braces, such as `item.messages`. Raises ValueError if there is none."""
+    match = _PATH.fullmatch(f"{{{{{path}}}}}")
+    value = _MISSING if match is None else _lookup(match, namespaces)
+    if value is _MISSING:
+        raise ValueError(f"unknown variable {path[:100]}")
+    return value
+
+
+def _text_at(match: re.Match[str], namespaces: Mapping[str, Any]) -> str:
+    value = _lookup(match, namespaces)
+    if value is _MISSING:
+        if match[1] == SAMPLE:
+            return ""
+        raise ValueError(f"unknown variable {match[1]}{match[2]}")
+    return to_text(value)
+
+
+def _lookup(match: re.Match[str], namespaces: Mapping[str, Any]) -> Any:
+    value: Any = namespaces.get(match[1], _MISSING)
+    for step in _STEPS.findall(match[2]):
+        name = step[1:] if step.startswith(".") else step[1:-1].strip("'\"")
+        if isinstance(value, Mapping):
+            value = value.get(name, _MISSING)
+        elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return _MISSING
+    return value

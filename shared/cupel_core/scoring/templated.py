@@ -1,0 +1,85 @@
+"""Assertions whose value has templates of its own: what is compared, or shown to a judge, is written in the value.
+
+Those that call models are in `templated_graders.py`: the sandbox imports this module.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.grader_templates import SAMPLE, render_template
+from cupel_core.domain.scoring.grader_values import StringOperation, TextMetric
+from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.check_result import CheckResult, binary, graded, quote
+
+TEMPLATED = frozenset({"string-check", "text-similarity", "embedding-similarity", "label-model", "score-model"})
+TEXTS = ("input", "reference")
+
+
+def render_value(value: Mapping[str, Any], context: AssertionContext) -> dict[str, Any]:
+    """The value with its templates rendered. Raises ValueError for an unknown variable."""
+    namespaces = {SAMPLE: sample_of(context), **context.variables}
+    rendered = dict(value)
+    for name in TEXTS:
+        if name in value:
+            rendered[name] = render_template(value[name], namespaces)
+    if "messages" in value:
+        rendered["messages"] = [
+            {**message, "content": render_template(message["content"], namespaces)} for message in value["messages"]
+        ]
+    return rendered
+
+
+def sample_of(context: AssertionContext) -> dict[str, Any]:
+    """What templates may use of the target's answer, in the form of OpenAI's chat completions."""
+    calls = [
+        {"type": "function", "id": call.id, "function": {"name": call.name, "arguments": call.arguments}}
+        for call in context.answer_calls
+    ]
+    message = {"role": "assistant", "content": context.output, **({"tool_calls": calls} if calls else {})}
+    return {
+        "output_text": context.output,
+        "output_json": _parsed(context.output),
+        "output_tools": calls,
+        "choices": [{"index": 0, "message": message, "finish_reason": context.finish_reason}],
+    }
+
+
+def _parsed(text: str) -> Any:
+    """The JSON of the text; an empty object for other text, in which no path leads anywhere."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return {}
+
+
+def string_check(assertion: Assertion, _: AssertionContext) -> CheckResult:
+    text, reference = assertion.value["input"], assertion.value["reference"]
+    match StringOperation(assertion.value["operation"]):
+        case StringOperation.EQ:
+            return binary(text == reference, _compared(text, "equals", "differs from", reference, text == reference))
+        case StringOperation.NE:
+            return binary(text != reference, _compared(text, "equals", "differs from", reference, text == reference))
+        case StringOperation.ILIKE:
+            text, reference = text.lower(), reference.lower()
+    return binary(reference in text, _compared(text, "has", "lacks", reference, reference in text))
+
+
+def _compared(text: str, yes: str, no: str, reference: str, holds: bool) -> str:
+    return f"{quote(text)} {yes if holds else no} {quote(reference)}"
+
+
+def text_similarity(assertion: Assertion, _: AssertionContext) -> CheckResult:
+    from cupel_core.scoring.text_metrics import METRICS
+
+    metric = TextMetric(assertion.value["metric"])
+    score = METRICS[metric](assertion.value["input"], assertion.value["reference"])
+    return graded(metric, score, assertion.threshold or 0.0)
+
+
+def similarity_work(value: Mapping[str, Any]) -> float:
+    """A bound of what `text_similarity` costs, as `checks.work_of`."""
+    size, other = len(value["input"]), len(value["reference"])
+    return 100 * (size + other) + size * other / 10
