@@ -10,13 +10,16 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from api import cors, locations, problems, routing
-from api.admission import admit, check_edge
+from api import locations, problems, routing
+from api.admission import admit
 from api.auditing import audit
-from api.compression import compress
 from api.idempotency import respond_once
 from cupel_core.contract.operations import Operation, operations_at
 from cupel_core.errors import AppError, NotFound
+from cupel_core.gateway import cors
+from cupel_core.gateway.compression import compress
+from cupel_core.gateway.problems import from_unexpected, lambda_response
+from cupel_core.gateway.requests import check_edge
 from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger()
@@ -64,9 +67,9 @@ def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[st
             read=lambda path: _read(path, event, context),
         )
     except AppError as refusal:
-        return problems.lambda_response(refusal, request.request_context.request_id)
+        return lambda_response(refusal, request.request_context.request_id)
     except AWS_ERRORS as error:
-        return problems.lambda_response(problems.from_unexpected(error), request.request_context.request_id)
+        return lambda_response(from_unexpected(error), request.request_context.request_id)
 
 
 def _carry_out(operation: Operation, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

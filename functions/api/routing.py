@@ -17,12 +17,12 @@ from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from api.caller import caller
 from api.idempotency import idempotency_key
 from api.rendering import documented, rendering, response_type
 from cupel_core.contract.operations import OPERATIONS
 from cupel_core.domain.access import Caller
 from cupel_core.errors import FieldError, Invalid
+from cupel_core.gateway.caller import caller
 
 PREFIX = "/v1"
 _CONTROLS = ("pause", "resume", "cancel", "retry", "expand", "budget")

@@ -17,7 +17,7 @@ AppError                500  an internal error
 
 Providers add ProviderError (an AppError) and a RetryableError of their own (cupel_core/providers/errors.py).
 
-functions/api/problems.py turns them into RFC 9457 problem documents; nothing else maps errors to HTTP.
+gateway/problems.py turns them into RFC 9457 problem documents; nothing else maps errors to HTTP.
 """
 
 from collections.abc import Iterable

@@ -4,7 +4,7 @@ from typing import Any
 
 import yaml
 
-from api.admission import EDGE_HEADER
+from cupel_core.gateway.requests import EDGE_HEADER
 from tests.conftest import ROOT, CloudFormationLoader
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from api import cors
 from cupel.errors import CupelError, UsageError
 from cupel.stack import emulator
 from cupel.stack.address import LocalStack, read_local, write_local
@@ -20,6 +19,7 @@ from cupel.stack.sources import write_sources
 from cupel.stack.subprocesses import child_environment, run
 from cupel.stack.warmup import warmup_calls
 from cupel.stack.workers import probe_workers
+from cupel_core.gateway import cors
 from tests.conftest import ROOT, template
 
 CLONE = find_stack_paths(ROOT)

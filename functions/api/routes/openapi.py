@@ -9,11 +9,11 @@ import orjson
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 
 from api import idempotency, routing
-from api.problems import CONTENT_TYPE
 from cupel_core.contract.descriptions import describe
 from cupel_core.contract.examples import SchemaExamples
 from cupel_core.contract.operations import OPERATIONS, TAGS, Operation, Replay
 from cupel_core.contract.service import VERSION
+from cupel_core.gateway.problems import CONTENT_TYPE
 
 router = routing.OperationRouter()
 

@@ -1551,3 +1551,10 @@ def operations_at(path: str) -> dict[str, Operation]:
     """The operations of this path by their methods; empty for an unknown path."""
     segments = path.split("/")
     return {one.method: one for one in _by_shape().get(_shape(segments), ()) if one.serves(segments)}
+
+
+def methods_at(path: str) -> list[str]:
+    """The methods that a path accepts; none for an unknown path."""
+    declared = set(operations_at(path))
+    implied = {"OPTIONS"} | ({"HEAD"} if "GET" in declared else set())
+    return sorted(declared | implied) if declared else []

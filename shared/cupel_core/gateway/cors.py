@@ -4,7 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
-from api.admission import methods_at
+from cupel_core.contract.operations import methods_at
 from cupel_core.settings import settings
 
 PREFLIGHT = {

@@ -1,0 +1,1 @@
+"""HTTP requests as API Gateway passes them to a function, and the responses that it expects."""

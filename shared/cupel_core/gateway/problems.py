@@ -1,0 +1,122 @@
+"""The one mapping from errors to HTTP: RFC 9457 problem documents."""
+
+from typing import Any
+
+import orjson
+from aws_lambda_powertools import Logger
+
+from cupel_core.domain.limits.request_rate import RequestLimit
+from cupel_core.errors import (
+    AppError,
+    ClientError,
+    ConfirmationRequired,
+    InProgress,
+    PreconditionFailed,
+    RetryableError,
+    TooManyRequests,
+    Unauthorized,
+)
+from cupel_core.settings import settings
+from cupel_core.store.clients import is_transient
+
+CONTENT_TYPE = "application/problem+json"
+
+logger = Logger()
+
+
+class MethodNotAllowed(ClientError):
+    status = 405
+    title = "Method not allowed"
+
+    def __init__(self, allowed: list[str]) -> None:
+        super().__init__(f"allowed methods: {', '.join(allowed)}")
+        self.allowed = allowed
+
+
+class UnsupportedContentType(ClientError):
+    status = 415
+    title = "Unsupported content type"
+
+
+class UnsupportedContentEncoding(ClientError):
+    status = 415
+    title = "Unsupported content encoding"
+
+
+def lambda_response(error: AppError, request_id: str) -> dict[str, Any]:
+    """The response as a function returns it."""
+    return {
+        "statusCode": error.status,
+        "headers": {"Content-Type": CONTENT_TYPE, **headers(error)},
+        "body": orjson.dumps(document(error, request_id)).decode(),
+        "isBase64Encoded": False,
+    }
+
+
+def document(error: AppError, request_id: str) -> dict[str, Any]:
+    problem: dict[str, Any] = {
+        "type": f"urn:cupel:problem:{error.title.lower().replace(' ', '-')}",
+        "title": error.title,
+        "status": error.status,
+        "detail": public_detail(error),
+        "requestId": request_id,
+    }
+    if error.errors:
+        problem["errors"] = [{"field": one.field, "message": one.message} for one in error.errors]
+    if isinstance(error, PreconditionFailed) and error.etag is not None:
+        problem["etag"] = error.etag
+    if isinstance(error, ConfirmationRequired):
+        problem["estimate"] = _estimate(error)
+    return problem
+
+
+def _estimate(error: ConfirmationRequired) -> dict[str, Any]:
+    from cupel_core.contract.estimates import EstimateResponse  # needed rarely, and slow to import
+    from cupel_core.providers.prices import price_list_version
+
+    return EstimateResponse.of(error.estimate, price_list_version()).model_dump(by_alias=True, mode="json")
+
+
+def public_detail(error: AppError) -> str:
+    """What the caller may know: nothing of an internal error."""
+    return error.detail if error.status < AppError.status or isinstance(error, RetryableError) else "internal error"
+
+
+def headers(error: AppError) -> dict[str, str]:
+    match error:
+        case Unauthorized():
+            return {"WWW-Authenticate": "Bearer"}
+        case InProgress():
+            return {"Retry-After": "1"}
+        case TooManyRequests():
+            return _retry_after(error) | _rate_limit(settings().request_limit)
+        case RetryableError():
+            return _retry_after(error)
+        case PreconditionFailed(etag=str(etag)):
+            return {"ETag": etag}
+        case MethodNotAllowed():
+            return {"Allow": ", ".join(error.allowed)}
+        case UnsupportedContentEncoding():
+            return {"Accept-Encoding": "identity"}
+    return {}
+
+
+def _retry_after(error: RetryableError) -> dict[str, str]:
+    return {"Retry-After": str(max(1, round(error.retry_after)))}
+
+
+def _rate_limit(limit: RequestLimit) -> dict[str, str]:
+    """As in draft-ietf-httpapi-ratelimit-headers: `q` requests per `w` seconds; `r` are left for `t` seconds."""
+    return {
+        "RateLimit-Policy": f'"token";q={limit.burst};w={max(1, round(limit.window_seconds))}',
+        "RateLimit": '"token";r=0;t=1',
+    }
+
+
+def from_unexpected(error: Exception) -> AppError:
+    """The last resort: the response does not reveal the cause; the log contains all of it."""
+    if is_transient(error):
+        logger.warning("request failed", exc_info=error)
+        return RetryableError("an AWS service is busy or unavailable; repeat the request")
+    logger.exception("unexpected error", exc_info=error)
+    return AppError("unexpected error")

@@ -1,0 +1,45 @@
+"""Checks of requests before anything else reads them."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Mapping
+
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
+
+from cupel_core.errors import ClientError, Forbidden, TooLarge
+from cupel_core.gateway.problems import UnsupportedContentEncoding, UnsupportedContentType
+from cupel_core.settings import settings
+
+EDGE_HEADER = "x-cupel-edge"
+
+
+def check_edge(headers: Mapping[str, str]) -> None:
+    """Refuse a request that does not come through `deploy/edge.yaml`, if the stack requires that."""
+    digest = hashlib.sha256(headers.get(EDGE_HEADER, "").encode()).hexdigest()
+    expected = settings().edge_secret_sha256
+    if expected and not hmac.compare_digest(digest, expected):
+        raise Forbidden("requests must be sent to the address of the stack's CloudFront distribution")
+
+
+def check_body(request: APIGatewayProxyEventV2, max_bytes: int, advice: str) -> None:
+    """Refuse a body that is not plain JSON, or larger than that; `advice` says what to do instead."""
+    body = request.body or ""
+    size = len(body) * 3 // 4 if request.is_base64_encoded else len(body.encode(errors="replace"))
+    if size > max_bytes:
+        raise TooLarge(f"the body must have at most {max_bytes} bytes; {advice}")
+    content_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if content_type != "application/json":
+        raise UnsupportedContentType("send the body as application/json")
+    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise UnsupportedContentEncoding("send the body without Content-Encoding; compressed bodies are not accepted")
+    if request.is_base64_encoded:
+        _check_encoding(body)
+
+
+def _check_encoding(body: str) -> None:
+    try:
+        base64.b64decode(body).decode()
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise ClientError("the body is not valid UTF-8") from error
