@@ -563,6 +563,57 @@ class Client:
         """`{errors, warnings, plan}` of a profile, which is not stored."""
         return self._send("POST", "/profiles/check", profile, is_idempotent=True)
 
+    def list_chats(self) -> Pages:
+        """Newest first."""
+        return self._pages("/chats")
+
+    def create_chat(self, chat: Json) -> TaggedJson:
+        """Create a chat from `{target, title?, system?, profileId?, historyLimit?, metadata?}`."""
+        return self._send("POST", "/chats", chat, is_repeatable=True)
+
+    def get_chat(self, chat_id: str) -> TaggedJson:
+        return self._get(f"/chats/{_segment(chat_id)}")
+
+    def update_chat(self, chat_id: str, changes: Json, *, if_match: str | None = None) -> TaggedJson:
+        """Change settings, or `activeBranchId`; turns that have started are not changed."""
+        return self._send("PATCH", f"/chats/{_segment(chat_id)}", changes, if_match=if_match)
+
+    def delete_chat(self, chat_id: str) -> None:
+        self._send("DELETE", f"/chats/{_segment(chat_id)}")
+
+    def list_branches(self, chat_id: str) -> Pages:
+        """Oldest first."""
+        return self._pages(f"/chats/{_segment(chat_id)}/branches")
+
+    def create_branch(self, chat_id: str, fork: Json) -> Json:
+        """Fork a branch: `{name?, fromBranchId?, afterExchangeId?, withAnswer?, artifacts?}`."""
+        return self._send("POST", f"/chats/{_segment(chat_id)}/branches", fork, is_repeatable=True)
+
+    def get_branch(self, chat_id: str, branch_id: str) -> Json:
+        return self._get(_branch_path(chat_id, branch_id))
+
+    def update_branch(self, chat_id: str, branch_id: str, name: str) -> Json:
+        return self._send("PATCH", _branch_path(chat_id, branch_id), {"name": name})
+
+    def delete_branch(self, chat_id: str, branch_id: str) -> None:
+        self._send("DELETE", _branch_path(chat_id, branch_id))
+
+    def list_exchanges(self, chat_id: str, branch_id: str, *, include: list[str] | None = None) -> Pages:
+        """Newest first. `include` may have `hidden` and `deleted`."""
+        return self._pages(f"{_branch_path(chat_id, branch_id)}/exchanges", include=include)
+
+    def list_message_variants(self, chat_id: str, message_id: str) -> Pages:
+        """In the order in which they were made."""
+        return self._pages(f"/chats/{_segment(chat_id)}/messages/{_segment(message_id)}/variants")
+
+    def update_message(self, chat_id: str, branch_id: str, message_id: str, change: Json) -> Json:
+        """`change` is one of `{content}` (an edit), `{selected}` (a variant) and `{hidden}`, each with `revision?`."""
+        return self._send("PATCH", f"{_branch_path(chat_id, branch_id)}/messages/{_segment(message_id)}", change)
+
+    def delete_message(self, chat_id: str, branch_id: str, message_id: str) -> None:
+        """Take a message out of a branch."""
+        self._send("DELETE", f"{_branch_path(chat_id, branch_id)}/messages/{_segment(message_id)}")
+
     def list_comparisons(self, *, run_id: str | None = None, experiment_id: str | None = None) -> Pages:
         """Newest first, without their figures."""
         return self._pages("/comparisons", runId=run_id, experimentId=experiment_id)
@@ -842,6 +893,10 @@ def _retry_after_seconds(response: httpx.Response) -> float:
 
 def _trial_path(run_id: str, report_id: str) -> str:
     return f"/runs/{_segment(run_id)}/reports/{_segment(report_id)}/trial"
+
+
+def _branch_path(chat_id: str, branch_id: str) -> str:
+    return f"/chats/{_segment(chat_id)}/branches/{_segment(branch_id)}"
 
 
 def _segment(text: str) -> str:

@@ -31,7 +31,8 @@ MODULES = {
         ("health", "imports", "files", "personas", "connectors", "definitions", "evals", "runs", "transcripts")
     ),
     **dict.fromkeys(("probes", "judge", "providers", "schedules", "queue", "tokens", "workspaces", "audit", "webhook")),
-    **dict.fromkeys(("budgets", "comparisons", "experiments", "jobs", "profiles")),
+    **dict.fromkeys(("budgets", "comparisons", "experiments", "jobs", "profiles", "chats")),
+    **dict.fromkeys(("chats/branches", "chats/messages"), "chat_branches"),
     "openapi.json": "openapi",
     "scale-runs": "scale_runs",
     "definitions/scenarios": "scenarios",

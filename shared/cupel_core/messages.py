@@ -18,6 +18,13 @@ class RunRef(NamedTuple):
     run_id: str
 
 
+class ChatRef(NamedTuple):
+    """A chat and its workspace."""
+
+    workspace: str
+    chat_id: str
+
+
 class QueueMessage(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True

@@ -90,7 +90,11 @@ def existing(caller: Client) -> dict[str, str]:
     experiment = caller.create_experiment({"name": "shorter", "hypothesis": "Shorter prompts suffice."})
     announced = {"name": "dot.png", "type": "image/png", "size": 3, "sha256": sha256(b"dot").hexdigest()}
     saved = caller.create_eval({"name": "saved", "model": "sim/steady", "scenarioIds": [scenario["id"]]})
+    chat = caller.create_chat({"target": {"model": "sim/steady"}})
     return {
+        "chat_id": str(chat["id"]),
+        "branch_id": str(chat["activeBranchId"]),
+        "message_id": "ex_01k1f0aa.user",
         "definition_id": generated,
         "scenario_id": f"scn_{generated.removeprefix('def_')}_000000",
         "generation_id": str(caller.generate_scenarios(generated, {"mode": "matrix"})["id"]),

@@ -45,6 +45,7 @@ RARE = {
     ("sweep", "s3:DeleteObject", "scenarios"): "20 minutes after the erasure of a definition",
     ("sweep", "s3:DeleteObject", "generations"): "20 minutes after the erasure of a definition",
     ("sweep", "s3:DeleteObject", "analyses"): "20 minutes after the deletion of a run",
+    ("sweep", "s3:DeleteObject", "chats"): "20 minutes after the deletion of a chat",
     ("sweep", "s3:DeleteObject", "comparisons"): "20 minutes after the deletion of a run",
     ("sweep", "sqs:SendMessage", "analyze"): "after the loss of a message",
     ("sweep", "secretsmanager:DeleteSecret", "cupel"): "20 minutes after the erasure of a workspace",

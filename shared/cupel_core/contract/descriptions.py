@@ -4,6 +4,7 @@ By the name of the field where it means the same in every schema, otherwise by s
 models because only the document needs them, and models are loaded by every request.
 """
 
+from cupel_core.contract.chat_texts import CHAT_DESCRIPTIONS
 from cupel_core.contract.profile_texts import PROFILE_DESCRIPTIONS
 
 BY_NAME = {
@@ -186,6 +187,7 @@ BY_NAME = {
 
 BY_SCHEMA = {
     **PROFILE_DESCRIPTIONS,
+    **CHAT_DESCRIPTIONS,
     "ContentPart.detail": "How closely OpenAI's models look at an image",
     "ContentPart.name": "Name of the file",
     "ContentPart.text": "The text of a part of type `text`",

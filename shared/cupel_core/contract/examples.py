@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cupel_core.contract.analysis_examples import ANALYSIS_EXAMPLES
+from cupel_core.contract.chat_texts import CHAT_EXAMPLES
 from cupel_core.contract.deep_analysis_examples import DEEP_ANALYSIS_EXAMPLES
 from cupel_core.contract.profile_texts import PROFILE_EXAMPLES
 from cupel_core.contract.report_examples import REPORT_EXAMPLES
@@ -384,6 +385,7 @@ BY_SCHEMA: dict[str, Any] = {
     **RUN_TABLE_EXAMPLES,
     **DEEP_ANALYSIS_EXAMPLES,
     **PROFILE_EXAMPLES,
+    **CHAT_EXAMPLES,
     "CreateExperiment.metric": "DECISION",
     "CreateExperiment.target": "sober",
     "Experiment.id": "exp_01",

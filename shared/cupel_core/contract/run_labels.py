@@ -55,6 +55,9 @@ RunMetadataValue = Annotated[
 ]
 
 
+Metadata = Annotated[dict[Label, RunMetadataValue], AfterValidator(_bounded), Field(max_length=MAX_METADATA)]
+
+
 class LabelFields(RequestModel):
     """What people call the run; without effect on it."""
 
@@ -63,8 +66,8 @@ class LabelFields(RequestModel):
         list[Label] | None, Field(max_length=MAX_TAGS, description="Words to find runs by, without an order")
     ] = None
     metadata: Annotated[
-        Annotated[dict[Label, RunMetadataValue], AfterValidator(_bounded)] | None,
-        Field(max_length=MAX_METADATA, description="Your own data about the run, such as a commit"),
+        Metadata | None,
+        Field(description="Your own data about the run, such as a commit"),
     ] = None
 
     def labels(self) -> LabelChanges:

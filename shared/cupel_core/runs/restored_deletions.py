@@ -4,11 +4,12 @@ from datetime import datetime
 
 from cupel_core.errors import NotFound
 from cupel_core.files import catalog
-from cupel_core.messages import RunRef
+from cupel_core.messages import ChatRef, RunRef
 from cupel_core.runs.erasure import erase_probe, erase_with_runs
 from cupel_core.runs.workspace_erasure import erase_workspace
-from cupel_core.store import definitions, deletion_log, outcomes, runs, workspaces
+from cupel_core.store import chats, definitions, deletion_log, outcomes, runs, workspaces
 from cupel_core.store.deletion_log import DeletedWhole, Deletion
+from cupel_core.store.erasures import ErasureKind
 
 
 def reapply_deletions(now: datetime) -> int:
@@ -28,6 +29,10 @@ def _reapply(deletion: Deletion, now: datetime) -> None:
             _reapply_to_definition(deletion.ref, now)
         case DeletedWhole.FILE:
             _reapply_to_file(deletion, now)
+        case DeletedWhole.CHAT:
+            ref = ChatRef(*deletion.ref)
+            if chats.delete(ref, now):
+                chats.request_erasure(ref, ErasureKind.CHAT, now)
         case _:
             _reapply_to_run(deletion, now)
 

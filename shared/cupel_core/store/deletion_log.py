@@ -18,11 +18,12 @@ class DeletedWhole(StrEnum):
     DEFINITION = "definition"
     WORKSPACE = "workspace"
     FILE = "file"
+    CHAT = "chat"
 
 
 class Deletion(NamedTuple):
     ref: RunRef
-    """The id of an erased definition or a file, or a workspace's name, takes the place of the run's id."""
+    """The id of an erased definition, a file or a chat, or a workspace's name, takes the place of the run's id."""
     what: int | DeletedWhole
     """The index of the probe whose content was deleted, or that the whole was."""
 

@@ -36,6 +36,10 @@ class ErasureKind(StrEnum):
     """Once more, what was written by someone who had read something of it before."""
     FILE = "file"
     """The content of a deleted file. `run_id` is the file's id."""
+    CHAT = "chat"
+    """Everything of a deleted chat. `run_id` is the chat's id."""
+    EXPIRED_CHAT = "expired-chat"
+    """The same of a chat whose retention period has ended, unless it was changed since."""
     EXPIRED = "expired"
     """The run's content whose retention period has ended."""
 

@@ -36,6 +36,11 @@ pk                                   sk                    item
 <ws>#schedule#<id>                   schedule              a schedule and its last firings
 <ws>#persona#<id>                    resource              a persona; connectors and evals likewise
 <ws>#profile#<id>                    resource, v000001     an operation profile, and its versions
+<ws>#chat#<id>                       chat                  a chat: its settings, and which branch is active
+<ws>#chat#<id>                       branch#<branchId>     a branch: its length, its pages, the turn that is being held
+<ws>#chat#<id>                       page#<pageId>         pointers to 50 exchanges, of one branch or of several
+<ws>#chat#<id>                       exchange#<id>         the numbers of the variants of an exchange
+<ws>#chat#<id>                       message#<id>#user#0001 a variant of a message; answers likewise
 <ws>#names#<kind>                    <name in lower case>  which persona, connector or eval has this name
 <ws>#scenario-owners                 <id's tail>#<id>      the definition that a scenario's id belongs to
 <ws>#settings                        evaluation            the workspace's evaluation settings
@@ -61,18 +66,28 @@ repairs                              <ws>#<id>             repairs of providers 
 outbox                               <runId>#<epoch>       dispatches not carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#comparisons`, `<ws>#jobs`, `<ws>#schedules`,
-`<ws>#personas`, `<ws>#connectors`, `<ws>#evals`, `<ws>#profiles` and `<ws>#files`, sorted by `<createdAt>#<id>`.
-Deleted schedules, personas, connectors, evals and profiles are in lists of their own, `<ws>#deleted-schedules` and so
-on, from which a workspace is erased.
+`<ws>#personas`, `<ws>#connectors`, `<ws>#evals`, `<ws>#profiles`, `<ws>#chats` and `<ws>#files`, sorted by
+`<createdAt>#<id>`. Deleted schedules, personas, connectors, evals, profiles and chats are in lists of their own,
+`<ws>#deleted-schedules` and so on, from which a workspace is erased.
 """
 
 from collections.abc import Iterator
 
 from cupel_core.domain.runs.barrier import FANOUT, Node
-from cupel_core.messages import RunRef
+from cupel_core.messages import ChatRef, RunRef
 
 PROBES_PER_BLOCK = 1_000
-_WORKSPACE_BLOBS = ("scenarios", "generations", "runs", "transcripts", "analyses", "comparisons", "files", "uploads")
+_WORKSPACE_BLOBS = (
+    "scenarios",
+    "generations",
+    "runs",
+    "transcripts",
+    "analyses",
+    "comparisons",
+    "files",
+    "uploads",
+    "chats",
+)
 DIGEST_PAGES, TEXT_PAGES = "digest#", "text#"
 """How the sort keys of pages begin."""
 
@@ -313,6 +328,20 @@ def resource(workspace: str, kind: str, resource_id: str) -> str:
 
 def resource_names(workspace: str, kind: str) -> str:
     return f"{workspace}#names#{kind}"
+
+
+def chat(ref: ChatRef) -> str:
+    """The partition of everything of a chat."""
+    return f"{ref.workspace}#chat#{ref.chat_id}"
+
+
+def chat_blobs(ref: ChatRef) -> str:
+    """The prefix of all long texts of a chat."""
+    return f"chats/{ref.workspace}/{ref.chat_id}/"
+
+
+def chat_blob(ref: ChatRef, unique: str) -> str:
+    return f"{chat_blobs(ref)}{unique}.json.gz"
 
 
 def scenario_owners(workspace: str) -> str:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
+from cupel_core.chats import catalog as chat_catalog
 from cupel_core.clock import from_iso
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import ACTIVE, TERMINAL, Run
@@ -98,9 +99,8 @@ def _carry_out(erasure: Erasure, now: datetime, seconds_left: Callable[[], float
             is_done = continue_closing(erasure, now, lambda: seconds_left() > _RESERVE_SECONDS)
         case ErasureKind.WORKSPACE | ErasureKind.WORKSPACE_AGAIN:
             is_done = _erase_workspace(erasure, now, seconds_left)
-        case ErasureKind.FILE:
-            catalog.erase(erasure, now)
-            is_done = True
+        case ErasureKind.FILE | ErasureKind.CHAT | ErasureKind.EXPIRED_CHAT:
+            is_done = _erase_file_or_chat(erasure, now, seconds_left)
         case ErasureKind.EXPIRED:
             is_done = _erase_expired(erasure, now, seconds_left)
     if is_done:
@@ -184,6 +184,16 @@ def _erase_workspace(erasure: Erasure, now: datetime, seconds_left: Callable[[],
     else:
         workspaces.complete_erasure(workspace, now)
     return True
+
+
+# ---- a deleted file, a deleted or expired chat
+
+
+def _erase_file_or_chat(erasure: Erasure, now: datetime, seconds_left: Callable[[], float]) -> bool:
+    if erasure.kind is ErasureKind.FILE:
+        catalog.erase(erasure, now)
+        return True
+    return chat_catalog.erase(erasure, now, lambda: seconds_left() > _RESERVE_SECONDS)
 
 
 # ---- the content of a deleted probe

@@ -4,10 +4,23 @@ sweep. Records of Idempotency-Keys and tickets for events are left: they expire 
 from collections.abc import Callable
 from datetime import datetime
 
+from cupel_core.chats.catalog import erase_content
+from cupel_core.messages import ChatRef
 from cupel_core.resources import evaluation_settings
 from cupel_core.resources.named_resource import owner
 from cupel_core.runs.workspace_erasure import close_workspace
-from cupel_core.store import blobs, definitions, keys, partitions, providers, resources, runs, secrets, workspaces
+from cupel_core.store import (
+    blobs,
+    chats,
+    definitions,
+    keys,
+    partitions,
+    providers,
+    resources,
+    runs,
+    secrets,
+    workspaces,
+)
 from cupel_core.store.resources import ResourceKind
 from cupel_core.webhooks import configuration
 
@@ -21,6 +34,7 @@ def erase_workspace(workspace: str, now: datetime, has_time: Callable[[], bool])
     return (
         _erase_definitions(workspace, has_time)
         and _erase_resources(workspace, has_time)
+        and _erase_chats(workspace, has_time)
         and _erase_secrets(workspace)
         and all(partitions.erase(each, has_time=has_time) for each in keys.workspace_partitions(workspace))
         and all(partitions.erase(each, prefix=f"{workspace}#", has_time=has_time) for each in keys.SHARED_PARTITIONS)
@@ -54,6 +68,10 @@ def _erase_resources(workspace: str, has_time: Callable[[], bool]) -> bool:
         if not partitions.erase(keys.resource_names(workspace, kind), has_time=has_time):
             return False
     return True
+
+
+def _erase_chats(workspace: str, has_time: Callable[[], bool]) -> bool:
+    return all(erase_content(ChatRef(workspace, chat_id), has_time) for chat_id in chats.list_ids(workspace))
 
 
 def _erase_secrets(workspace: str) -> bool:

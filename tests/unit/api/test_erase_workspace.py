@@ -57,6 +57,7 @@ def filled(client: Client) -> Client:
         "connectors": CONNECTOR | CONNECTOR_CONFIG,
         "evals": {"name": MARKER, "model": "sim/steady", "scenarioIds": [_scenario_id(client, definition_id)]},
         "profiles": profile(operation(params={"template": MARKER}), name=MARKER),
+        "chats": {"title": MARKER, "system": MARKER, "target": {"model": "sim/steady"}},
         "schedules": {"name": MARKER, "expression": "rate(1 day)", "run": run},
     }
     for path, body in made.items():

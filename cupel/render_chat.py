@@ -1,0 +1,49 @@
+"""Terminal output for chats."""
+
+from collections.abc import Iterable, Iterator
+
+from rich.table import Table
+
+from cupel.json_types import Json
+from cupel.markup import escape
+from cupel.printable import printable
+from cupel.tables import table
+from cupel.terminal import NO_VALUE, format_time
+
+
+def chats_table(chats: Iterable[Json]) -> Table:
+    columns = table("chat", "title", "model", "branches", "updated", texts=["title"], right=["branches"])
+    for each in chats:
+        columns.add_row(
+            escape(each["id"]),
+            escape(each["title"] or NO_VALUE),
+            escape(each["target"]["model"]),
+            str(each["branchCount"]),
+            format_time(each["updatedAt"]),
+        )
+    return columns
+
+
+def branches_table(branches: Iterable[Json], active: str) -> Table:
+    columns = table("branch", "name", "active", "exchanges", "forked after", right=["exchanges"])
+    for each in branches:
+        columns.add_row(
+            escape(each["id"]),
+            escape(each["name"]),
+            "yes" if each["id"] == active else "",
+            str(each["length"]),
+            escape(each["forkedAfter"] or NO_VALUE),
+        )
+    return columns
+
+
+def exchange_lines(exchange: Json) -> Iterator[str]:
+    """Each message with its id, which variant it is of how many, and its text."""
+    for message in (exchange["user"], exchange["answer"]):
+        if message is not None:
+            count = message["variantCount"]
+            marks = [f"variant {message['number']} of {count}"] if count > 1 else []
+            marks += ["hidden"] if message["hidden"] else []
+            note = f" ({', '.join(marks)})" if marks else ""
+            yield f"{message['id']}{note}"
+            yield f"{message['role']}: {printable(message['content'])}"

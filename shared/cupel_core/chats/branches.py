@@ -1,0 +1,151 @@
+"""Branches of a chat: listed, forked, renamed and deleted."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, PointerPage, Pointers, fork
+from cupel_core.domain.chats.chats import MAX_BRANCHES
+from cupel_core.errors import Conflict, Invalid, NotFound
+from cupel_core.ids import new_id, new_short_id
+from cupel_core.messages import ChatRef
+from cupel_core.store import chat_branches, chats
+from cupel_core.store.chat_branches import BranchChange
+
+MAX_ATTEMPTS = 8
+"""Of a change that others were faster than."""
+
+
+class ForkRequest(NamedTuple):
+    name: str | None
+    from_branch_id: str | None
+    """The active one if None."""
+    after_exchange_id: str | None
+    """The last exchange that the fork has; the last of the branch if None."""
+    with_answer: bool
+    """Whether it has the answers of that exchange."""
+    carries_artifacts: bool
+
+
+def list_branches(workspace: str, chat_id: str) -> list[ChatBranch]:
+    """Oldest first; 200 at most."""
+    ref = ChatRef(workspace, chat_id)
+    chats.get(ref)
+    return chat_branches.list_branches(ref)
+
+
+def get(workspace: str, chat_id: str, branch_id: str) -> ChatBranch:
+    ref = ChatRef(workspace, chat_id)
+    chats.get(ref)
+    return chat_branches.get(ref, branch_id)
+
+
+def create(workspace: str, chat_id: str, request: ForkRequest, now: datetime) -> ChatBranch:
+    """Fork a branch: it has the exchanges of its parent up to one. Raises Invalid for an exchange that the parent does
+    not have, and when the chat has as many branches as it may."""
+    ref = ChatRef(workspace, chat_id)
+    child_id = new_id("br")
+    for _ in range(MAX_ATTEMPTS):
+        chat = chats.get(ref)
+        if chat.branch_count >= MAX_BRANCHES:
+            raise Invalid.field("fromBranchId", f"a chat has at most {MAX_BRANCHES} branches: delete one first")
+        parent = _parent(ref, request.from_branch_id or chat.active_branch_id)
+        length = parent.length
+        if request.after_exchange_id is not None:
+            length = _position(ref, parent, request.after_exchange_id) + 1
+        if not (request.with_answer or length):
+            raise Invalid.field("withAnswer", "the branch has no exchange whose answer could be left out")
+        cut_page = chat_branches.get_page(ref, parent.page_of(length - 1)) if length else ()
+        made = fork(
+            parent,
+            length,
+            cut_page,
+            _child(child_id, parent, request, cut_page, now),
+            new_short_id(),
+            with_answer=request.with_answer,
+        )
+        if chat_branches.create_fork(ref, parent, made, now):
+            return made.child
+    raise changed_too_often()
+
+
+def rename(workspace: str, chat_id: str, branch_id: str, name: str, now: datetime) -> ChatBranch:
+    ref = ChatRef(workspace, chat_id)
+    return change(ref, branch_id, lambda branch: BranchChange(branch, replace(branch, name=name)), now)
+
+
+def delete(workspace: str, chat_id: str, branch_id: str, now: datetime) -> None:
+    """Raises Conflict for the active branch, and while a turn is held on it."""
+    ref = ChatRef(workspace, chat_id)
+    for _ in range(MAX_ATTEMPTS):
+        chat, branch = chats.get(ref), chat_branches.get(ref, branch_id)
+        if chat.active_branch_id == branch_id:
+            raise Conflict("this is the active branch of its chat; make another one active first")
+        check_is_free(branch)
+        if chat_branches.delete(ref, branch, now):
+            return
+    raise changed_too_often()
+
+
+def change(
+    ref: ChatRef, branch_id: str, make: Callable[[ChatBranch], BranchChange | None], now: datetime
+) -> ChatBranch:
+    """Apply a change of a branch to what it is now; `make` returns None if there is nothing to change."""
+    for _ in range(MAX_ATTEMPTS):
+        chats.get(ref)
+        branch = chat_branches.get(ref, branch_id)
+        changed = make(branch)
+        if changed is None:
+            return branch
+        if chat_branches.apply(ref, changed, now):
+            return replace(changed.after, revision=branch.revision + 1)
+    raise changed_too_often()
+
+
+def check_is_free(branch: ChatBranch) -> None:
+    """Raise Conflict while a turn is held on the branch."""
+    if branch.open_turn is not None:
+        raise Conflict(f"turn {branch.open_turn} is being held on this branch; wait for its end, or abort it")
+
+
+def changed_too_often() -> Conflict:
+    return Conflict("this branch is being changed by other requests; read it and try again")
+
+
+def _parent(ref: ChatRef, branch_id: str) -> ChatBranch:
+    try:
+        return chat_branches.get(ref, branch_id)
+    except NotFound as unknown:
+        raise Invalid.field("fromBranchId", unknown.detail) from None
+
+
+def _position(ref: ChatRef, branch: ChatBranch, exchange_id: str) -> int:
+    """Raises Invalid unless the branch has the exchange."""
+    exchange = chat_branches.get_exchanges(ref, [exchange_id]).get(exchange_id)
+    if exchange is not None and exchange.position < branch.length:
+        page = chat_branches.get_page(ref, branch.page_of(exchange.position))
+        if any(pointer.exchange_id == exchange_id for pointer in page):
+            return exchange.position
+    raise Invalid.field("afterExchangeId", f"branch {branch.id} has no exchange {exchange_id}")
+
+
+def _child(
+    child_id: str, parent: ChatBranch, request: ForkRequest, cut_page: Pointers, now: datetime
+) -> Callable[[int, tuple[PointerPage, ...]], ChatBranch]:
+    """`cut_page` are the pointers of the page of the last exchange."""
+    salt = parent.session_salt if request.carries_artifacts else new_short_id()
+
+    def make(length: int, pages: tuple[PointerPage, ...]) -> ChatBranch:
+        return ChatBranch(
+            id=child_id,
+            name=request.name or child_id,
+            created_at=now,
+            parent_id=parent.id,
+            forked_after=cut_page[(length - 1) % POINTERS_PER_PAGE].exchange_id if length else None,
+            length=length,
+            pages=pages,
+            session_salt=salt,
+        )
+
+    return make

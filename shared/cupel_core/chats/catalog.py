@@ -1,0 +1,120 @@
+"""Chats of a workspace: created, read, changed, deleted, and erased."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from cupel_core.accounts import model_error
+from cupel_core.domain.chats.branches import ChatBranch
+from cupel_core.domain.chats.chats import Chat, ChatSettings
+from cupel_core.errors import FieldError, Invalid, NotFound
+from cupel_core.ids import new_id
+from cupel_core.messages import ChatRef, RunRef
+from cupel_core.paging import Page
+from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
+from cupel_core.settings import settings as stack_settings
+from cupel_core.store import blobs, chat_branches, chats, deletion_log, idempotency_keys, keys, partitions, profiles
+from cupel_core.store.deletion_log import DeletedWhole, Deletion
+from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureKind
+
+_FIRST_BRANCH = "main"
+
+
+def create(workspace: str, settings: ChatSettings, created_by: str, now: datetime) -> Chat:
+    """A chat with one empty branch. Raises Invalid for a model that cannot be called, or an unknown profile."""
+    check_settings(workspace, settings)
+    branch = ChatBranch(new_id("br"), _FIRST_BRANCH, now)
+    chat = Chat(workspace, new_id("chat"), settings, branch.id, created_by, now, now, expires_at=chats.expiry(now))
+    with idempotency_keys.transaction() as transaction:
+        chats.add(transaction, chat)
+        chat_branches.add(transaction, ChatRef(workspace, chat.id), branch)
+    return chat
+
+
+def get(workspace: str, chat_id: str) -> Chat:
+    return chats.get(ChatRef(workspace, chat_id))
+
+
+def list_chats(workspace: str, limit: int, cursor: str | None) -> Page[Chat]:
+    """Newest first."""
+    return chats.list_chats(workspace, limit, cursor)
+
+
+def update(
+    workspace: str,
+    chat_id: str,
+    fields: Mapping[str, Any],
+    active_branch_id: str | None,
+    now: datetime,
+    precondition: Precondition = UNCONDITIONAL,
+) -> Chat:
+    """Change these settings, and the active branch if one is given. Invalid for settings that cannot be used."""
+    ref = ChatRef(workspace, chat_id)
+    before = chats.get(ref)
+    precondition.check(etag(before.revision))
+    settings = replace(before.settings, **fields)
+    check_settings(workspace, settings)
+    if active_branch_id is not None:
+        _check_branch(ref, active_branch_id)
+    after = replace(before, settings=settings, active_branch_id=active_branch_id or before.active_branch_id)
+    with precondition.guard_write():
+        return chats.update(before, after, now)
+
+
+def delete(workspace: str, chat_id: str, now: datetime) -> None:
+    """Hide a chat at once and have the sweeper erase it. NotFound if it was deleted before."""
+    ref = ChatRef(workspace, chat_id)
+    chats.get(ref)
+    deletion_log.record(Deletion(RunRef(*ref), DeletedWhole.CHAT), now)
+    chats.request_erasure(ref, ErasureKind.CHAT, now + LAST_WRITE_AFTER)
+    if not chats.delete(ref, now):
+        raise NotFound(f"there is no chat {chat_id}")
+
+
+def erase(erasure: Erasure, now: datetime, has_time: Callable[[], bool]) -> bool:
+    """Erase a deleted chat, or one that has expired; whether nothing is left to do."""
+    ref = ChatRef(*erasure.ref)
+    chat = chats.find(ref)
+    if chat is None:
+        return True
+    if erasure.kind is ErasureKind.EXPIRED_CHAT:
+        if chat.expires_at is not None and chat.expires_at > now:
+            chats.request_erasure(ref, ErasureKind.EXPIRED_CHAT, chat.expires_at)
+            return True
+        chats.delete(ref, now)
+    return erase_content(ref, has_time)
+
+
+def erase_content(ref: ChatRef, has_time: Callable[[], bool]) -> bool:
+    """Everything of a chat, its own item last."""
+    return (
+        blobs.delete_prefix(keys.chat_blobs(ref), has_time)
+        and partitions.erase(keys.chat(ref), except_sort_key="chat", has_time=has_time)
+        and partitions.erase(keys.chat(ref))
+    )
+
+
+def check_settings(workspace: str, settings: ChatSettings) -> None:
+    """Raise Invalid, naming each field: keys and providers change after a chat was created."""
+    errors = []
+    if problem := model_error(workspace, settings.model):
+        errors.append(FieldError("target.model", problem))
+    timeout = settings.target.get("callTimeoutSeconds")
+    if timeout is not None and timeout > stack_settings().call_timeout_seconds:
+        message = f"must be at most {stack_settings().call_timeout_seconds:g}, the stack's CallTimeoutSeconds"
+        errors.append(FieldError("target.callTimeoutSeconds", message))
+    if settings.profile_id is not None:
+        try:
+            profiles.get(workspace, settings.profile_id)
+        except NotFound as unknown:
+            errors.append(FieldError("profileId", unknown.detail))
+    if errors:
+        raise Invalid.fields(errors)
+
+
+def _check_branch(ref: ChatRef, branch_id: str) -> None:
+    try:
+        chat_branches.get(ref, branch_id)
+    except NotFound as unknown:
+        raise Invalid.field("activeBranchId", unknown.detail) from None

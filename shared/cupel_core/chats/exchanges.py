@@ -1,0 +1,209 @@
+"""The exchanges of a branch: listed, edited, hidden, deleted, and their variants selected."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from cupel_core.chats.branches import change, check_is_free
+from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, MessageSide, Pointer
+from cupel_core.domain.chats.chats import MAX_VARIANTS
+from cupel_core.domain.chats.messages import (
+    Exchange,
+    MessageRef,
+    ShownExchange,
+    ShownMessage,
+    Variant,
+    VariantKind,
+    shown_exchange,
+)
+from cupel_core.errors import Conflict, Invalid, NotFound
+from cupel_core.ids import new_short_id
+from cupel_core.messages import ChatRef
+from cupel_core.paging import Page, decode_index, encode_cursor
+from cupel_core.store import chat_branches, chats
+from cupel_core.store.chat_branches import BranchChange
+
+
+class MessageChange(NamedTuple):
+    """What is asked for; exactly one of the first three."""
+
+    content: str | None = None
+    """An edit: a new variant, which is selected."""
+    selected: int | None = None
+    hidden: bool | None = None
+    deleted: bool = False
+    revision: int | None = None
+    """Of the branch that the change is based on."""
+
+
+def list_exchanges(
+    workspace: str, chat_id: str, branch_id: str, included: frozenset[str], limit: int, cursor: str | None
+) -> Page[ShownExchange]:
+    """A page of a branch's exchanges, newest first. `included` may have `hidden` and `deleted`."""
+    ref = ChatRef(workspace, chat_id)
+    chats.get(ref)
+    branch = chat_branches.get(ref, branch_id)
+    end = branch.length if cursor is None else min(branch.length, decode_index(cursor))
+    start = max(0, end - limit)
+    pointers = read_pointers(ref, branch, range(start, end))
+    shown = list(reversed(show(ref, pointers, included)))
+    cursors = ("", *(encode_cursor(str(position)) for position in range(end - 1, start, -1)))
+    return Page(tuple(shown), encode_cursor(str(start)) if start else None, cursors[: len(shown)])
+
+
+def read_pointers(ref: ChatRef, branch: ChatBranch, positions: range) -> list[Pointer]:
+    """Those at consecutive positions, oldest first."""
+    if not positions:
+        return []
+    first = positions.start // POINTERS_PER_PAGE
+    pages = branch.pages[first : (positions.stop - 1) // POINTERS_PER_PAGE + 1]
+    pointers = [pointer for page in chat_branches.get_pages(ref, pages) for pointer in page]
+    offset = first * POINTERS_PER_PAGE
+    return pointers[positions.start - offset : positions.stop - offset]
+
+
+def show(ref: ChatRef, pointers: Iterable[Pointer], included: frozenset[str]) -> list[ShownExchange]:
+    pointers = list(pointers)
+    exchanges = chat_branches.get_exchanges(ref, [pointer.exchange_id for pointer in pointers])
+    wanted = [
+        (pointer.exchange_id, side, number)
+        for pointer in pointers
+        for side in MessageSide
+        if (number := pointer.selected(side)) is not None
+    ]
+    variants = chat_branches.get_variants(ref, wanted)
+    return [
+        shown_exchange(
+            pointer,
+            exchanges[pointer.exchange_id],
+            {key[1:]: variant for key, variant in variants.items() if key[0] == pointer.exchange_id},
+            included,
+        )
+        for pointer in pointers
+    ]
+
+
+def list_variants(workspace: str, chat_id: str, message_id: str, limit: int, cursor: str | None) -> Page[Variant]:
+    """A page of the wordings of a message, in the order in which they were made."""
+    ref = ChatRef(workspace, chat_id)
+    chats.get(ref)
+    message = _parsed(message_id)
+    exchange = chat_branches.get_exchange(ref, message.exchange_id)
+    numbers = exchange.numbers(message.side)
+    if not numbers:
+        raise _unknown(message_id)
+    start = decode_index(cursor)
+    wanted = [(exchange.id, message.side, number) for number in numbers[start : start + limit]]
+    found = chat_branches.get_variants(ref, wanted)
+    cursors = ("", *(encode_cursor(str(index)) for index in range(start + 1, start + len(wanted))))
+    more = encode_cursor(str(start + limit)) if start + limit < len(numbers) else None
+    return Page(tuple(found[key] for key in wanted), more, cursors[: len(wanted)])
+
+
+def update_message(
+    workspace: str, chat_id: str, branch_id: str, message_id: str, asked: MessageChange, now: datetime
+) -> ShownMessage:
+    """Change what a branch has of a message. NotFound if it has none; Conflict while a turn is held on it, for another
+    revision, and when others change it all the time; Invalid for an unknown variant, or too many."""
+    ref, message = ChatRef(workspace, chat_id), _parsed(message_id)
+    changed: list[tuple[Pointer, Exchange]] = []
+
+    def make(branch: ChatBranch) -> BranchChange | None:
+        if asked.revision is not None and asked.revision != branch.revision:
+            raise Conflict(f"the branch has revision {branch.revision}, not {asked.revision}; read it and try again")
+        check_is_free(branch)
+        exchange, pointers, pointer = _locate(ref, branch, message)
+        after, variants = _changed(pointer, exchange, message.side, asked, branch, now)
+        pointer = _repointed(pointer, message.side, asked, variants)
+        changed[:] = [(pointer, after)]
+        written = branch.replacing(exchange.position, pointers, pointer, new_short_id())
+        return BranchChange(
+            branch,
+            written.branch,
+            (written.page_id, written.pointers),
+            exchange if variants else None,
+            after if variants else None,
+            variants,
+        )
+
+    change(ref, branch_id, make, now)
+    pointer, _ = changed[0]
+    shown = show(ref, [pointer], frozenset({"hidden", "deleted"}))[0]
+    found = shown.user if message.side is MessageSide.USER else shown.answer
+    if found is None:
+        raise _unknown(message_id)
+    return found
+
+
+def _locate(ref: ChatRef, branch: ChatBranch, message: MessageRef) -> tuple[Exchange, tuple[Pointer, ...], Pointer]:
+    """Raises NotFound unless the branch has the message."""
+    exchange = chat_branches.get_exchanges(ref, [message.exchange_id]).get(message.exchange_id)
+    if exchange is None or exchange.position >= branch.length:
+        raise _unknown(f"{message.exchange_id}.{message.side}")
+    pointers = chat_branches.get_page(ref, branch.page_of(exchange.position))
+    pointer = pointers[exchange.position % POINTERS_PER_PAGE]
+    is_there = pointer.exchange_id == exchange.id and pointer.selected(message.side) is not None
+    if not is_there or message.side in pointer.deleted:
+        raise _unknown(f"{message.exchange_id}.{message.side}")
+    return exchange, pointers, pointer
+
+
+def _changed(
+    pointer: Pointer, exchange: Exchange, side: MessageSide, asked: MessageChange, branch: ChatBranch, now: datetime
+) -> tuple[Exchange, tuple[Variant, ...]]:
+    """With the new variant of an edit."""
+    if asked.selected is not None and asked.selected not in exchange.numbers(side):
+        numbers = ", ".join(map(str, exchange.numbers(side)))
+        raise Invalid.field("selected", f"must be one of the variants {numbers}")
+    if asked.content is None:
+        return exchange, ()
+    after, number = with_variant(exchange, side, "content")
+    variant = Variant(
+        exchange.id,
+        side,
+        number,
+        VariantKind.EDIT,
+        asked.content,
+        now,
+        branch.id,
+        based_on=pointer.selected(side),
+    )
+    return after, (variant,)
+
+
+def with_variant(exchange: Exchange, side: MessageSide, field: str) -> tuple[Exchange, int]:
+    """With the number of another variant. Raises Invalid if there are as many as there may be."""
+    numbers = exchange.numbers(side)
+    if len(numbers) >= MAX_VARIANTS:
+        raise Invalid.field(field, f"a message has at most {MAX_VARIANTS} variants: fork the branch, or go on")
+    number = exchange.next_number(side)
+    if side is MessageSide.USER:
+        return replace(exchange, user=(*numbers, number)), number
+    return replace(exchange, answer=(*numbers, number), last_answer=number), number
+
+
+def _repointed(pointer: Pointer, side: MessageSide, asked: MessageChange, variants: tuple[Variant, ...]) -> Pointer:
+    changes: list[Callable[[Pointer], Pointer]] = []
+    if variants:
+        changes.append(lambda each: each.selecting(side, variants[0].number))
+    if (selected := asked.selected) is not None:
+        changes.append(lambda each: each.selecting(side, selected))
+    if (hidden := asked.hidden) is not None:
+        changes.append(lambda each: each.hiding(side, is_hidden=hidden))
+    if asked.deleted:
+        changes.append(lambda each: each.deleting(side))
+    for apply in changes:
+        pointer = apply(pointer)
+    return pointer
+
+
+def _parsed(message_id: str) -> MessageRef:
+    message = MessageRef.parse(message_id)
+    if message is None:
+        raise _unknown(message_id)
+    return message
+
+
+def _unknown(message_id: str) -> NotFound:
+    return NotFound(f"there is no message {message_id} here")

@@ -1,0 +1,126 @@
+"""Descriptions and examples of the fields of chats, for the OpenAPI document."""
+
+from typing import Any
+
+CHAT_DESCRIPTIONS = {
+    "Branch.parentBranchId": "The branch that it was forked from; null for the first",
+    "Chat.activeBranchId": "The branch that turns go to by default",
+    "Chat.branchCount": "How many branches it has",
+    "Chat.historyLimit": "How many earlier exchanges are part of a prompt",
+    "Chat.metadata": "Your own data about the chat, without effect on it",
+    "Chat.system": "The system prompt",
+    "Chat.target": "The model that answers",
+    "Chat.title": "What people call it",
+    "ChatMessage.deleted": "Whether it was taken out of the branch",
+    "ChatMessage.hidden": "Whether later prompts leave it out",
+    "ChatMessage.variantCount": "How many wordings it has",
+    "CreateBranch.name": "What people call it; its id if omitted",
+    "CreateChat.target": "The model that answers",
+    "CreateChat.title": "What people call it",
+    "Exchange.position": "Its place in the branch, from 0",
+    "UpdateBranch.name": "What people call it",
+    "UpdateChat.target": "The model that answers",
+    "UpdateChat.title": "What people call it",
+    **{
+        f"{schema}.{field}": text
+        for schema in ("ChatMessage", "Variant")
+        for field, text in {
+            "content": "The text",
+            "kind": "`main` as it was sent or answered, `edit` of a person, `rewrite` of an operation",
+            "number": "The number of the variant",
+            "usage": "Tokens of the main call; null if there was none",
+        }.items()
+    },
+}
+"""By schema and field."""
+
+_CREATED = "2026-11-20T09:30:00Z"
+_BRANCH_ID = "br_01k1f0aa"
+_EXCHANGE_ID = "ex_01k1f0aa"
+_USAGE = {"inputTokens": 12, "outputTokens": 9, "cachedInputTokens": 0, "cacheWriteTokens": 0}
+_VARIANT = {
+    "number": 2,
+    "kind": "edit",
+    "content": "You can return it within 30 days.",
+    "basedOn": 1,
+    "branchId": _BRANCH_ID,
+    "turnId": "turn_01k1f0aa",
+    "modelId": "openai/gpt-5-mini",
+    "usage": _USAGE,
+    "costUsd": 0.00002,
+    "annotations": [],
+    "createdAt": _CREATED,
+}
+_ANSWER = {
+    **_VARIANT,
+    "id": f"{_EXCHANGE_ID}.answer",
+    "role": "assistant",
+    "variantCount": 2,
+    "hidden": False,
+    "deleted": False,
+}
+_USER = {
+    **_ANSWER,
+    "id": f"{_EXCHANGE_ID}.user",
+    "role": "user",
+    "content": "I want my money back.",
+    "turnId": None,
+    "modelId": None,
+    "usage": None,
+    "costUsd": None,
+}
+_TARGET = {"model": "openai/gpt-5-mini", "params": {"temperature": 0.7}}
+_CHAT = {
+    "id": "chat_01k1f0aa",
+    "title": "Refund policy",
+    "target": _TARGET,
+    "system": "Be brief.",
+    "profileId": "prof_01",
+    "historyLimit": 50,
+    "metadata": {},
+    "activeBranchId": _BRANCH_ID,
+    "branchCount": 1,
+    "createdBy": "tok_01k1f0aa",
+    "createdAt": _CREATED,
+    "updatedAt": _CREATED,
+    "expiresAt": "2027-11-20T09:30:00Z",
+}
+_BRANCH = {
+    "id": _BRANCH_ID,
+    "name": "Shorter answers",
+    "parentBranchId": "br_01k1f0ab",
+    "forkedAfter": _EXCHANGE_ID,
+    "length": 1,
+    "revision": 3,
+    "openTurnId": "turn_01k1f0ab",
+    "createdAt": _CREATED,
+}
+_EXCHANGE = {"id": _EXCHANGE_ID, "position": 0, "user": _USER, "answer": _ANSWER, "turnId": "turn_01k1f0aa"}
+_SCHEMAS = {
+    "Chat": _CHAT,
+    "Branch": _BRANCH,
+    "Exchange": _EXCHANGE,
+    "ChatMessage": _ANSWER,
+    "Variant": _VARIANT,
+}
+
+CHAT_EXAMPLES: dict[str, Any] = {
+    **{f"{schema}.{field}": value for schema, fields in _SCHEMAS.items() for field, value in fields.items()},
+    "ChatPage.items": [_CHAT],
+    "BranchPage.items": [_BRANCH],
+    "ExchangePage.items": [_EXCHANGE],
+    "VariantPage.items": [_VARIANT],
+    "ChatTargetInput.model": "openai/gpt-5-mini",
+    "CreateBranch.artifacts": "carry",
+    "CreateBranch.fromBranchId": _BRANCH_ID,
+    "CreateChat.metadata": {"team": "search"},
+    "CreateChat.historyLimit": 50,
+    "UpdateChat.activeBranchId": _BRANCH_ID,
+    "UpdateChat.metadata": {"team": "search"},
+    "UpdateChat.system": "Be brief.",
+    "UpdateChat.target": _TARGET,
+    "UpdateMessage.hidden": False,
+    "UpdateMessage.revision": 3,
+    "UpdateMessage.selected": 1,
+}
+"""By schema and field."""

@@ -1,0 +1,296 @@
+"""Chats, their branches, and the exchanges in them."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
+
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.fields import Flag, Id, Label, ModelId, not_blank, not_null
+from cupel_core.contract.parameters import CallTimeout, MaxAttempts, ModelParametersInput, Parameters
+from cupel_core.contract.results import TokenUsageResponse
+from cupel_core.contract.run_labels import Metadata, RunName
+from cupel_core.domain.chats.branches import ChatBranch, MessageSide
+from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT, MAX_MESSAGE_LENGTH, Chat
+from cupel_core.domain.chats.messages import ShownExchange, ShownMessage, Variant, VariantKind
+from cupel_core.domain.text.json_limits import json_limit_error
+from cupel_core.domain.turns.model_request import Usage
+
+_NOT_OF_CHATS = ("tools", "toolChoice", "maxToolRounds", "toolConnectorId")
+
+
+def _storable(text: str) -> str:
+    if why := json_limit_error(text):
+        raise ValueError(why)
+    return text
+
+
+MessageText = Annotated[
+    str,
+    StringConstraints(strict=True, min_length=1, max_length=MAX_MESSAGE_LENGTH),
+    AfterValidator(not_blank),
+    AfterValidator(_storable),
+]
+SystemText = Annotated[str, StringConstraints(strict=True, max_length=MAX_MESSAGE_LENGTH), AfterValidator(_storable)]
+HistoryLimit = Annotated[int, Field(strict=True, ge=0, le=200)]
+Revision = Annotated[
+    int | None, Field(strict=True, ge=1, description="Of the branch that the change is based on; 409 for another")
+]
+
+
+class ChatTargetInput(RequestModel):
+    """The model that answers, as runs name their targets."""
+
+    model_config = example({"model": "openai/gpt-5-mini", "params": {"temperature": 0.7}})
+
+    model: ModelId
+    params: Parameters = ModelParametersInput()
+    max_attempts: MaxAttempts | None = None
+    call_timeout_seconds: CallTimeout | None = None
+
+    @field_validator("params")
+    @classmethod
+    def _refuse_tools(cls, params: ModelParametersInput) -> ModelParametersInput:
+        if unknown := [name for name in _NOT_OF_CHATS if name in params.fields()]:
+            raise ValueError(f"must not have {', '.join(unknown)}: chats call no tools")
+        return params
+
+
+class _ChatFields(RequestModel):
+    title: RunName | None = None
+    target: ChatTargetInput | None = None
+    system: Annotated[SystemText | None, Field(description="The system prompt")] = None
+    profile_id: Annotated[Id | None, Field(description="Operation profile of its turns")] = None
+    history_limit: Annotated[
+        HistoryLimit | None, Field(description="How many earlier exchanges are part of a prompt")
+    ] = DEFAULT_HISTORY_LIMIT
+    metadata: Annotated[Metadata | None, Field(description="Without effect on the chat")] = None
+
+    _required_fields = field_validator("target", "history_limit", "metadata")(not_null)
+
+    def settings(self) -> dict[str, Any]:
+        """Those that were given, as fields of ChatSettings."""
+        given = self.model_fields_set & {"title", "system", "profile_id", "history_limit", "metadata"}
+        fields = self.model_dump(include=given)
+        if self.target is not None:
+            fields["target"] = self.target.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return fields
+
+
+class CreateChat(_ChatFields):
+    """A conversation with one model, which is asked by turns."""
+
+    model_config = example({"title": "Refund policy", "target": {"model": "sim/steady"}, "system": "Be brief."})
+
+    target: ChatTargetInput
+
+
+class UpdateChat(_ChatFields):
+    """Omitted fields keep their value. Turns that have started are not changed."""
+
+    model_config = example({"title": "Refunds", "historyLimit": 20})
+
+    active_branch_id: Annotated[Id | None, Field(description="The branch that turns go to by default")] = None
+
+    _required_branch = field_validator("active_branch_id")(not_null)
+
+
+class ChatResponse(ResponseModel):
+    id: str
+    title: str | None
+    target: ChatTargetInput
+    system: str | None
+    profile_id: str | None
+    history_limit: int
+    metadata: dict[str, Any]
+    active_branch_id: str
+    branch_count: int
+    created_by: Annotated[str, Field(description="The id of the token that created it")]
+    created_at: Time
+    updated_at: Time
+    expires_at: Annotated[Time | None, Field(description="When it is erased unless it is used before; null if never")]
+
+    @classmethod
+    def of(cls, chat: Chat) -> "ChatResponse":
+        settings = chat.settings
+        return cls(
+            id=chat.id,
+            title=settings.title,
+            target=ChatTargetInput.model_validate(settings.target),
+            system=settings.system,
+            profile_id=settings.profile_id,
+            history_limit=settings.history_limit,
+            metadata=dict(settings.metadata),
+            active_branch_id=chat.active_branch_id,
+            branch_count=chat.branch_count,
+            created_by=chat.created_by,
+            created_at=chat.created_at,
+            updated_at=chat.updated_at,
+            expires_at=chat.expires_at,
+        )
+
+
+class ChatPage(ResponseModel):
+    items: list[ChatResponse]
+    next_cursor: str | None
+
+
+class CreateBranch(RequestModel):
+    """A fork: it begins with the exchanges of another branch, and changes nothing there."""
+
+    model_config = example({"name": "Shorter answers", "afterExchangeId": "ex_01k1f0aa", "withAnswer": False})
+
+    name: Label | None = None
+    from_branch_id: Annotated[Id | None, Field(description="The active branch if omitted")] = None
+    after_exchange_id: Annotated[
+        Id | None, Field(description="The last exchange that the fork has; the last of the branch if omitted")
+    ] = None
+    with_answer: Annotated[
+        Flag, Field(description="False leaves out the answers of that exchange, to have another one generated")
+    ] = True
+    artifacts: Annotated[
+        Literal["carry", "fresh"],
+        Field(description="Whether the fork has the artifacts that operations have stored up to there"),
+    ] = "carry"
+
+
+class UpdateBranch(RequestModel):
+    model_config = example({"name": "Shorter answers"})
+
+    name: Label
+
+
+class BranchResponse(ResponseModel):
+    id: str
+    name: str
+    parent_branch_id: str | None
+    forked_after: Annotated[str | None, Field(description="The last exchange that it has in common with its parent")]
+    length: Annotated[int, Field(description="In exchanges")]
+    revision: Annotated[int, Field(description="Changes with every change of the branch")]
+    open_turn_id: Annotated[str | None, Field(description="The turn that is being held; no other is possible then")]
+    created_at: Time
+
+    @classmethod
+    def of(cls, branch: ChatBranch) -> "BranchResponse":
+        return cls(
+            id=branch.id,
+            name=branch.name,
+            parent_branch_id=branch.parent_id,
+            forked_after=branch.forked_after,
+            length=branch.length,
+            revision=branch.revision,
+            open_turn_id=branch.open_turn,
+            created_at=branch.created_at,
+        )
+
+
+class BranchPage(ResponseModel):
+    items: list[BranchResponse]
+    next_cursor: str | None
+
+
+class UpdateMessage(RequestModel):
+    """Exactly one of `content`, `selected` and `hidden`."""
+
+    model_config = example({"content": "How long do I have to return it?"})
+
+    content: Annotated[MessageText | None, Field(description="An edit: a new variant, which is selected")] = None
+    selected: Annotated[int | None, Field(strict=True, ge=1, description="The number of a variant")] = None
+    hidden: Annotated[Flag | None, Field(description="Whether the message is left out of later prompts")] = None
+    revision: Revision = None
+
+    @model_validator(mode="after")
+    def _has_one_change(self) -> Self:
+        if sum(each is not None for each in (self.content, self.selected, self.hidden)) != 1:
+            raise ValueError("must have exactly one of content, selected and hidden")
+        return self
+
+
+class VariantResponse(ResponseModel):
+    """One wording of a message. It never changes."""
+
+    number: int
+    kind: VariantKind
+    content: str
+    based_on: Annotated[int | None, Field(description="The variant that was edited or rewritten")]
+    branch_id: Annotated[str, Field(description="The branch in which it was made")]
+    turn_id: Annotated[str | None, Field(description="The turn that made it")]
+    model_id: Annotated[str | None, Field(description="Of an answer: the model that gave it")]
+    usage: TokenUsageResponse | None
+    cost_usd: Annotated[float | None, Field(description="Of the main call; null if it is unknown, or there was none")]
+    annotations: Annotated[list[Any], Field(description="What operations have stored beside it")]
+    created_at: Time
+
+    @classmethod
+    def of(cls, variant: Variant) -> "VariantResponse":
+        return cls(**_variant_fields(variant))
+
+
+class VariantPage(ResponseModel):
+    items: list[VariantResponse]
+    next_cursor: str | None
+
+
+class ChatMessageResponse(VariantResponse):
+    """A message as a branch has it: its selected variant."""
+
+    id: str
+    role: Annotated[str, Field(description="`user` or `assistant`")]
+    variant_count: int
+    hidden: bool
+    deleted: bool
+
+    @classmethod
+    def of_shown(cls, message: ShownMessage) -> "ChatMessageResponse":
+        variant = message.variant
+        return cls(
+            **_variant_fields(variant),
+            id=variant.message_id,
+            role="user" if variant.side is MessageSide.USER else "assistant",
+            variant_count=message.variant_count,
+            hidden=message.hidden,
+            deleted=message.deleted,
+        )
+
+
+class ExchangeResponse(ResponseModel):
+    id: str
+    position: int
+    user: Annotated[ChatMessageResponse | None, Field(description="Null if it is hidden or deleted")]
+    answer: Annotated[
+        ChatMessageResponse | None, Field(description="Null while there is none, and if it is hidden or deleted")
+    ]
+    turn_id: Annotated[str | None, Field(description="The last turn that was held here")]
+
+    @classmethod
+    def of(cls, exchange: ShownExchange) -> "ExchangeResponse":
+        user, answer = exchange.user, exchange.answer
+        return cls(
+            id=exchange.id,
+            position=exchange.position,
+            user=ChatMessageResponse.of_shown(user) if user is not None else None,
+            answer=ChatMessageResponse.of_shown(answer) if answer is not None else None,
+            turn_id=exchange.turn_id,
+        )
+
+
+class ExchangePage(ResponseModel):
+    items: list[ExchangeResponse]
+    next_cursor: str | None
+
+
+def _variant_fields(variant: Variant) -> dict[str, Any]:
+    details = variant.details
+    usage = details.get("usage")
+    return {
+        "number": variant.number,
+        "kind": variant.kind,
+        "content": variant.content,
+        "based_on": variant.based_on,
+        "branch_id": variant.branch_id,
+        "turn_id": variant.turn_id,
+        "model_id": details.get("modelId"),
+        "usage": TokenUsageResponse.of(Usage.from_json(usage)) if usage else None,
+        "cost_usd": details.get("costUsd"),
+        "annotations": details.get("annotations", []),
+        "created_at": variant.created_at,
+    }

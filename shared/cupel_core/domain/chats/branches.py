@@ -1,0 +1,180 @@
+"""Branches: lines of exchanges, as pages of pointers.
+
+A fork shares the pages of its parent. Whoever changes a shared page writes a copy of its own, so a branch costs one
+item and at most one page, however long it is, and no change shows in another branch.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
+
+POINTERS_PER_PAGE = 50
+
+
+class MessageSide(StrEnum):
+    """The two messages of an exchange."""
+
+    USER = "user"
+    ANSWER = "answer"
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """An exchange in a branch, and which variant of each side the branch has selected."""
+
+    exchange_id: str
+    user: int = 1
+    answer: int | None = None
+    """None while there is no answer."""
+    hidden: frozenset[MessageSide] = frozenset()
+    deleted: frozenset[MessageSide] = frozenset()
+    turn_id: str | None = None
+    """The last turn that was held here."""
+    sessions: Mapping[str, str] = field(default_factory=dict)
+    """By profile session, the turn that last stored its artifacts here."""
+
+    def selected(self, side: MessageSide) -> int | None:
+        return self.user if side is MessageSide.USER else self.answer
+
+    def selecting(self, side: MessageSide, number: int) -> Self:
+        return replace(self, user=number) if side is MessageSide.USER else replace(self, answer=number)
+
+    def hiding(self, side: MessageSide, *, is_hidden: bool) -> Self:
+        return replace(self, hidden=self.hidden | {side} if is_hidden else self.hidden - {side})
+
+    def deleting(self, side: MessageSide) -> Self:
+        return replace(self, deleted=self.deleted | {side})
+
+    def shows(self, side: MessageSide) -> bool:
+        """Whether the message is part of later prompts."""
+        return side not in self.hidden and side not in self.deleted and self.selected(side) is not None
+
+    def to_json(self) -> list[Any]:
+        hidden, deleted = sorted(self.hidden), sorted(self.deleted)
+        return [self.exchange_id, self.user, self.answer, hidden, deleted, self.turn_id, dict(self.sessions)]
+
+    @classmethod
+    def from_json(cls, data: Sequence[Any]) -> Self:
+        exchange_id, user, answer, hidden, deleted, turn_id, sessions = data
+        return cls(
+            exchange_id,
+            int(user),
+            None if answer is None else int(answer),
+            frozenset(map(MessageSide, hidden)),
+            frozenset(map(MessageSide, deleted)),
+            turn_id,
+            sessions,
+        )
+
+
+class PointerPage(NamedTuple):
+    """A page of a branch. Only one that no other branch has may be changed in place."""
+
+    id: str
+    is_own: bool
+
+
+type Pointers = tuple[Pointer, ...]
+"""Those of one page."""
+
+
+class ChangedBranch(NamedTuple):
+    """A branch with a page that is to be written with it."""
+
+    branch: "ChatBranch"
+    page_id: str
+    pointers: Pointers
+
+
+@dataclass(frozen=True)
+class ChatBranch:
+    id: str
+    name: str
+    created_at: datetime
+    parent_id: str | None = None
+    forked_after: str | None = None
+    """The last exchange that it has in common with its parent; None if there is none."""
+    length: int = 0
+    """In exchanges."""
+    pages: tuple[PointerPage, ...] = ()
+    open_turn: str | None = None
+    """The turn that is being held. The branch is not changed meanwhile."""
+    session_salt: str = ""
+    """Part of the names of profile sessions: another one begins them afresh."""
+    revision: int = 1
+
+    def page_of(self, position: int) -> PointerPage:
+        return self.pages[position // POINTERS_PER_PAGE]
+
+    @property
+    def last_page(self) -> PointerPage | None:
+        """None if the next pointer begins a page."""
+        return self.pages[-1] if self.length % POINTERS_PER_PAGE else None
+
+    def appending(self, last_page: Pointers, pointer: Pointer, new_page_id: str) -> ChangedBranch:
+        """`last_page` are the pointers of the page that it goes to."""
+        longer = replace(self, length=self.length + 1)
+        if self.last_page is not None:
+            return longer._writing(len(self.pages) - 1, (*last_page, pointer), new_page_id)
+        return ChangedBranch(
+            replace(longer, pages=(*self.pages, PointerPage(new_page_id, True))), new_page_id, (pointer,)
+        )
+
+    def replacing(self, position: int, page: Pointers, pointer: Pointer, new_page_id: str) -> ChangedBranch:
+        index = position % POINTERS_PER_PAGE
+        pointers = (*page[:index], pointer, *page[index + 1 :])
+        return self._writing(position // POINTERS_PER_PAGE, pointers, new_page_id)
+
+    def _writing(self, number: int, pointers: Pointers, new_page_id: str) -> ChangedBranch:
+        page_id = self.pages[number].id if self.pages[number].is_own else new_page_id
+        pages = (*self.pages[:number], PointerPage(page_id, True), *self.pages[number + 1 :])
+        return ChangedBranch(replace(self, pages=pages), page_id, pointers)
+
+    def shared(self) -> Self:
+        """Once another branch has its pages too."""
+        return replace(self, pages=tuple(PointerPage(page.id, False) for page in self.pages))
+
+
+class Fork(NamedTuple):
+    parent: ChatBranch
+    child: ChatBranch
+    page: tuple[str, Pointers] | None
+    """The child's own page, if the fork is within one of its parent's."""
+
+
+def fork(
+    parent: ChatBranch,
+    length: int,
+    cut_page: Pointers,
+    child: Callable[[int, tuple[PointerPage, ...]], ChatBranch],
+    new_page_id: str,
+    *,
+    with_answer: bool,
+) -> Fork:
+    """A branch with the first `length` exchanges of its parent, the last of them perhaps without its answer.
+
+    `cut_page` are the pointers of the page of that last one, and `child` makes the branch of its length and pages.
+    """
+    full, rest = divmod(length, POINTERS_PER_PAGE)
+    if with_answer and not rest:
+        return Fork(parent.shared(), child(length, parent.shared().pages[:full]), None)
+    number = (length - 1) // POINTERS_PER_PAGE
+    kept = cut_page[: length - number * POINTERS_PER_PAGE]
+    if not with_answer:
+        kept = (*kept[:-1], unanswered(kept[-1]))
+    pages = (*parent.shared().pages[:number], PointerPage(new_page_id, True))
+    return Fork(parent.shared(), child(length, pages), (new_page_id, kept))
+
+
+def unanswered(pointer: Pointer) -> Pointer:
+    without = {MessageSide.ANSWER}
+    return replace(
+        pointer,
+        answer=None,
+        hidden=pointer.hidden - without,
+        deleted=pointer.deleted - without,
+        turn_id=None,
+        sessions={},
+    )

@@ -1,0 +1,70 @@
+"""Chats: conversations that a person has with one model, in branches."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Self
+
+DEFAULT_HISTORY_LIMIT = 50
+MAX_EXCHANGES = 2_000
+"""Of a branch."""
+MAX_BRANCHES = 200
+MAX_VARIANTS = 200
+"""Of one message."""
+MAX_MESSAGE_LENGTH = 100_000
+
+
+@dataclass(frozen=True)
+class ChatSettings:
+    """What the next turn of a chat is held with."""
+
+    target: Mapping[str, Any]
+    """`{model, params, maxAttempts, callTimeoutSeconds}`, as runs name their targets."""
+    title: str | None = None
+    system: str | None = None
+    profile_id: str | None = None
+    history_limit: int = DEFAULT_HISTORY_LIMIT
+    """How many of the last exchanges are part of a prompt."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def model(self) -> str:
+        return str(self.target["model"])
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "target": dict(self.target),
+            "title": self.title,
+            "system": self.system,
+            "profileId": self.profile_id,
+            "historyLimit": self.history_limit,
+            "metadata": dict(self.metadata),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(
+            data["target"],
+            data["title"],
+            data["system"],
+            data["profileId"],
+            data["historyLimit"],
+            data["metadata"],
+        )
+
+
+@dataclass(frozen=True)
+class Chat:
+    workspace: str
+    id: str
+    settings: ChatSettings
+    active_branch_id: str
+    created_by: str
+    """The id of the token that created it."""
+    created_at: datetime
+    updated_at: datetime
+    branch_count: int = 1
+    expires_at: datetime | None = None
+    """When it is erased, unless it is changed before."""
+    revision: int = 1
+    """Of its settings."""

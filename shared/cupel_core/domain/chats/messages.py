@@ -1,0 +1,120 @@
+"""The messages of a chat: each has variants, which are never changed, and each branch selects one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
+
+from cupel_core.domain.chats.branches import MessageSide, Pointer
+
+
+class VariantKind(StrEnum):
+    MAIN = "main"
+    """As it was sent or answered."""
+    EDIT = "edit"
+    """A person's."""
+    REWRITE = "rewrite"
+    """An operation's."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A user's message and the answers to it: the numbers of their variants, in the order in which they were made."""
+
+    id: str
+    position: int
+    """The same in every branch that has it."""
+    user: tuple[int, ...] = (1,)
+    answer: tuple[int, ...] = ()
+    last_answer: int = 0
+    """The highest number that was given to an answer, also to one that no turn has stored."""
+    revision: int = 1
+
+    def numbers(self, side: MessageSide) -> tuple[int, ...]:
+        return self.user if side is MessageSide.USER else self.answer
+
+    def next_number(self, side: MessageSide) -> int:
+        return (max(self.user) if side is MessageSide.USER else max(self.last_answer, *self.answer, 0)) + 1
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One wording of a message."""
+
+    exchange_id: str
+    side: MessageSide
+    number: int
+    kind: VariantKind
+    content: str
+    created_at: datetime
+    branch_id: str
+    """The branch in which it was made."""
+    turn_id: str | None = None
+    based_on: int | None = None
+    """The variant that was edited or rewritten."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """Of answers: `modelId`, `usage`, `costUsd`, `annotations`."""
+
+    @property
+    def message_id(self) -> str:
+        return message_id(self.exchange_id, self.side)
+
+
+class MessageRef(NamedTuple):
+    exchange_id: str
+    side: MessageSide
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """Of `<exchange>.user` or `<exchange>.answer`; None for any other text."""
+        exchange_id, _, side = text.rpartition(".")
+        return cls(exchange_id, MessageSide(side)) if exchange_id and side in list(MessageSide) else None
+
+
+def message_id(exchange_id: str, side: MessageSide) -> str:
+    return f"{exchange_id}.{side}"
+
+
+class ShownMessage(NamedTuple):
+    """A message as a branch has it."""
+
+    variant: Variant
+    variant_count: int
+    hidden: bool
+    deleted: bool
+
+
+class ShownExchange(NamedTuple):
+    id: str
+    position: int
+    user: ShownMessage | None
+    answer: ShownMessage | None
+    turn_id: str | None
+
+
+def shown_exchange(
+    pointer: Pointer,
+    exchange: Exchange,
+    variants: Mapping[tuple[MessageSide, int], Variant],
+    included: frozenset[str],
+) -> ShownExchange:
+    """Without messages that are hidden or deleted, unless `included` has `hidden` or `deleted`."""
+    shown = {side: _shown(pointer, exchange, side, variants, included) for side in MessageSide}
+    return ShownExchange(
+        exchange.id, exchange.position, shown[MessageSide.USER], shown[MessageSide.ANSWER], pointer.turn_id
+    )
+
+
+def _shown(
+    pointer: Pointer,
+    exchange: Exchange,
+    side: MessageSide,
+    variants: Mapping[tuple[MessageSide, int], Variant],
+    included: frozenset[str],
+) -> ShownMessage | None:
+    number = pointer.selected(side)
+    hidden, deleted = side in pointer.hidden, side in pointer.deleted
+    if number is None or (hidden and "hidden" not in included) or (deleted and "deleted" not in included):
+        return None
+    return ShownMessage(variants[side, number], len(exchange.numbers(side)), hidden, deleted)

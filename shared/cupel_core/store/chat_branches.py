@@ -1,0 +1,270 @@
+"""The branches of a chat, with their pages, exchanges and variants of messages.
+
+A change of a branch is one transaction on condition that the branch and the exchange are as they were read. Long texts
+are objects, written before the item that names them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.transactions import TransactWrite
+
+from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.chats.branches import ChatBranch, Fork, MessageSide, Pointer, PointerPage, Pointers
+from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
+from cupel_core.errors import NotFound
+from cupel_core.ids import new_short_id
+from cupel_core.messages import ChatRef
+from cupel_core.store import blobs, chats, keys
+from cupel_core.store.table import Item, conditional_transaction
+
+MAX_INLINE_BYTES = 8_192
+_BRANCH, _PAGE, _EXCHANGE, _MESSAGE = "branch#", "page#", "exchange#", "message#"
+
+
+class BranchItem(Item):
+    body = JSONAttribute()
+    open_turn = UnicodeAttribute(attr_name="openTurn", null=True)
+    revision = NumberAttribute()
+
+
+class PageItem(Item):
+    body = JSONAttribute()
+
+
+class ExchangeItem(Item):
+    body = JSONAttribute()
+    revision = NumberAttribute()
+
+
+class VariantItem(Item):
+    body = JSONAttribute()
+
+
+@dataclass(frozen=True)
+class BranchChange:
+    """What a change of a branch writes. `exchange_before` is None for a new exchange."""
+
+    before: ChatBranch
+    after: ChatBranch
+    page: tuple[str, Pointers] | None = None
+    exchange_before: Exchange | None = None
+    exchange: Exchange | None = None
+    variants: tuple[Variant, ...] = ()
+
+
+def add(transaction: TransactWrite, ref: ChatRef, branch: ChatBranch) -> None:
+    transaction.save(_branch_item(ref, branch), condition=BranchItem.pk.does_not_exist())
+
+
+def add_change(transaction: TransactWrite, ref: ChatRef, change: BranchChange, now: datetime) -> None:
+    """Write a change as a part of a transaction, which is cancelled if anything was changed meanwhile. Long texts are
+    written at once."""
+    chats.touch(transaction, ref, now)
+    after = replace(change.after, revision=change.before.revision + 1)
+    transaction.save(_branch_item(ref, after), condition=BranchItem.revision == change.before.revision)
+    if change.page is not None:
+        transaction.save(_page_item(ref, *change.page))
+    if change.exchange is not None:
+        _add_exchange(transaction, ref, change.exchange_before, change.exchange)
+    for variant in change.variants:
+        transaction.save(_variant_item(ref, variant), condition=VariantItem.pk.does_not_exist())
+
+
+def apply(ref: ChatRef, change: BranchChange, now: datetime) -> bool:
+    """False if anything was changed since it was read."""
+    with conditional_transaction() as transaction:
+        add_change(transaction, ref, change, now)
+    return transaction.is_committed
+
+
+def create_fork(ref: ChatRef, parent: ChatBranch, fork: Fork, now: datetime) -> bool:
+    """False if the parent was changed since it was read, or the chat has as many branches as it may."""
+    with conditional_transaction() as transaction:
+        chats.adds_branch(transaction, ref, now)
+        after = replace(fork.parent, revision=parent.revision + 1)
+        transaction.save(_branch_item(ref, after), condition=BranchItem.revision == parent.revision)
+        add(transaction, ref, fork.child)
+        if fork.page is not None:
+            transaction.save(_page_item(ref, *fork.page))
+    return transaction.is_committed
+
+
+def delete(ref: ChatRef, branch: ChatBranch, now: datetime) -> bool:
+    """Delete a branch; its pages stay for those that share them. False if it is the active one, or was changed."""
+    with conditional_transaction() as transaction:
+        chats.removes_branch(transaction, ref, now, branch.id)
+        transaction.delete(
+            BranchItem(keys.chat(ref), f"{_BRANCH}{branch.id}"), condition=BranchItem.revision == branch.revision
+        )
+    return transaction.is_committed
+
+
+def get(ref: ChatRef, branch_id: str) -> ChatBranch:
+    """Raises NotFound."""
+    try:
+        item = BranchItem.get(keys.chat(ref), f"{_BRANCH}{branch_id}", consistent_read=True)
+    except BranchItem.DoesNotExist:
+        raise NotFound(f"there is no branch {branch_id} in this chat") from None
+    return _branch(item)
+
+
+def list_branches(ref: ChatRef) -> list[ChatBranch]:
+    """Oldest first."""
+    items = BranchItem.query(keys.chat(ref), BranchItem.sk.startswith(_BRANCH), consistent_read=True)
+    return sorted(map(_branch, items), key=lambda branch: (branch.created_at, branch.id))
+
+
+def get_pages(ref: ChatRef, pages: Iterable[PointerPage]) -> list[Pointers]:
+    """The pointers of each of these pages."""
+    names = [page.id for page in pages]
+    item_keys = [(keys.chat(ref), f"{_PAGE}{name}") for name in dict.fromkeys(names)]
+    found = {
+        item.sk.removeprefix(_PAGE): tuple(map(Pointer.from_json, item.body))
+        for item in PageItem.batch_get(item_keys, consistent_read=True)
+    }
+    return [found[name] for name in names]
+
+
+def get_page(ref: ChatRef, page: PointerPage | None) -> Pointers:
+    """Without a page, no pointers."""
+    return get_pages(ref, [page])[0] if page is not None else ()
+
+
+def get_exchange(ref: ChatRef, exchange_id: str) -> Exchange:
+    """Raises NotFound."""
+    found = get_exchanges(ref, [exchange_id])
+    if exchange_id not in found:
+        raise NotFound(f"there is no exchange {exchange_id} in this chat")
+    return found[exchange_id]
+
+
+def get_exchanges(ref: ChatRef, exchange_ids: Iterable[str]) -> dict[str, Exchange]:
+    """Those that exist, by id."""
+    item_keys = [(keys.chat(ref), f"{_EXCHANGE}{each}") for each in dict.fromkeys(exchange_ids)]
+    return {each.id: each for each in map(_exchange, ExchangeItem.batch_get(item_keys, consistent_read=True))}
+
+
+type VariantKey = tuple[str, MessageSide, int]
+
+
+def get_variants(ref: ChatRef, wanted: Iterable[VariantKey]) -> dict[VariantKey, Variant]:
+    """The variants, with their texts."""
+    item_keys = [(keys.chat(ref), _variant_key(*each)) for each in dict.fromkeys(wanted)]
+    found = map(_variant, VariantItem.batch_get(item_keys, consistent_read=True))
+    return {(each.exchange_id, each.side, each.number): each for each in found}
+
+
+def write_text(ref: ChatRef, text: str) -> dict[str, Any]:
+    """How an item holds a text: itself, or the name of its object."""
+    if len(text.encode()) <= MAX_INLINE_BYTES:
+        return {"text": text}
+    key = keys.chat_blob(ref, new_short_id() + new_short_id())
+    blobs.put_json(key, text)
+    return {"blob": key}
+
+
+def read_text(stored: Mapping[str, Any]) -> str:
+    return str(stored["text"] if "text" in stored else blobs.get_json(stored["blob"]))
+
+
+def _add_exchange(transaction: TransactWrite, ref: ChatRef, before: Exchange | None, after: Exchange) -> None:
+    body = {
+        "position": after.position,
+        "user": list(after.user),
+        "answer": list(after.answer),
+        "lastAnswer": after.last_answer,
+    }
+    revision = 1 if before is None else before.revision + 1
+    item = ExchangeItem(keys.chat(ref), f"{_EXCHANGE}{after.id}", body=body, revision=revision)
+    unchanged = ExchangeItem.pk.does_not_exist() if before is None else ExchangeItem.revision == before.revision
+    transaction.save(item, condition=unchanged)
+
+
+def _branch_item(ref: ChatRef, branch: ChatBranch) -> BranchItem:
+    body = {
+        "name": branch.name,
+        "createdAt": to_iso(branch.created_at),
+        "parentId": branch.parent_id,
+        "forkedAfter": branch.forked_after,
+        "length": branch.length,
+        "pages": [list(page) for page in branch.pages],
+        "sessionSalt": branch.session_salt,
+    }
+    return BranchItem(
+        keys.chat(ref),
+        f"{_BRANCH}{branch.id}",
+        body=body,
+        open_turn=branch.open_turn,
+        revision=branch.revision,
+    )
+
+
+def _branch(item: BranchItem) -> ChatBranch:
+    body = item.body
+    return ChatBranch(
+        id=item.sk.removeprefix(_BRANCH),
+        name=body["name"],
+        created_at=from_iso(body["createdAt"]),
+        parent_id=body["parentId"],
+        forked_after=body["forkedAfter"],
+        length=body["length"],
+        pages=tuple(PointerPage(*page) for page in body["pages"]),
+        open_turn=item.open_turn,
+        session_salt=body["sessionSalt"],
+        revision=int(item.revision),
+    )
+
+
+def _page_item(ref: ChatRef, page_id: str, pointers: Sequence[Pointer]) -> PageItem:
+    return PageItem(keys.chat(ref), f"{_PAGE}{page_id}", body=[pointer.to_json() for pointer in pointers])
+
+
+def _exchange(item: ExchangeItem) -> Exchange:
+    body = item.body
+    return Exchange(
+        item.sk.removeprefix(_EXCHANGE),
+        body["position"],
+        tuple(body["user"]),
+        tuple(body["answer"]),
+        body["lastAnswer"],
+        int(item.revision),
+    )
+
+
+def _variant_key(exchange_id: str, side: MessageSide, number: int) -> str:
+    return f"{_MESSAGE}{exchange_id}#{side}#{number:04d}"
+
+
+def _variant_item(ref: ChatRef, variant: Variant) -> VariantItem:
+    body = {
+        "kind": variant.kind,
+        "content": write_text(ref, variant.content),
+        "createdAt": to_iso(variant.created_at),
+        "branchId": variant.branch_id,
+        "turnId": variant.turn_id,
+        "basedOn": variant.based_on,
+        "details": dict(variant.details),
+    }
+    key = _variant_key(variant.exchange_id, variant.side, variant.number)
+    return VariantItem(keys.chat(ref), key, body=body)
+
+
+def _variant(item: VariantItem) -> Variant:
+    _, exchange_id, side, number = item.sk.split("#")
+    body = item.body
+    return Variant(
+        exchange_id,
+        MessageSide(side),
+        int(number),
+        VariantKind(body["kind"]),
+        read_text(body["content"]),
+        from_iso(body["createdAt"]),
+        body["branchId"],
+        body["turnId"],
+        body["basedOn"],
+        body["details"],
+    )

@@ -1,0 +1,177 @@
+"""Chats. All items of one are in its partition, so that erasing it is erasing that and its objects.
+
+Every change of a chat moves the time from which it expires; a list says when the sweeper looks at that.
+"""
+
+from datetime import datetime
+
+from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+from pynamodb.transactions import TransactWrite
+
+from cupel_core.clock import from_iso, from_optional_iso, to_iso, utc_now
+from cupel_core.domain.chats.chats import MAX_BRANCHES, Chat, ChatSettings
+from cupel_core.errors import Conflict, NotFound
+from cupel_core.messages import ChatRef, RunRef
+from cupel_core.paging import Page, fill_page
+from cupel_core.settings import settings
+from cupel_core.store import erasures, keys, listing
+from cupel_core.store.erasures import Erasure, ErasureItem, ErasureKind
+from cupel_core.store.listing import list_newest
+from cupel_core.store.table import CreationIndex, Item, updated
+
+_SORT_KEY = "chat"
+
+
+class ChatItem(Item):
+    creation_index = CreationIndex()
+    gsi1pk = UnicodeAttribute()
+    gsi1sk = UnicodeAttribute()
+    body = JSONAttribute()
+    active_branch_id = UnicodeAttribute(attr_name="activeBranchId")
+    branch_count = NumberAttribute(attr_name="branchCount")
+    created_by = UnicodeAttribute(attr_name="createdBy")
+    created_at = UnicodeAttribute(attr_name="createdAt")
+    updated_at = UnicodeAttribute(attr_name="updatedAt")
+    expires_at = UnicodeAttribute(attr_name="expiresAt", null=True)
+    deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
+    revision = NumberAttribute()
+
+
+def expiry(now: datetime) -> datetime | None:
+    """When a chat expires that is changed now."""
+    retention = settings().retention
+    return now + retention if retention is not None else None
+
+
+def add(transaction: TransactWrite, chat: Chat) -> None:
+    """Create a chat as a part of a transaction, with its entry in the list of what expires."""
+    transaction.save(_to_item(chat), condition=ChatItem.pk.does_not_exist())
+    if chat.expires_at is not None:
+        erasure = Erasure(RunRef(chat.workspace, chat.id), ErasureKind.EXPIRED_CHAT, chat.expires_at)
+        transaction.save(ErasureItem.for_erasure(erasure))
+
+
+def touch(
+    transaction: TransactWrite, ref: ChatRef, now: datetime, *actions: Action, condition: Condition | None = None
+) -> None:
+    """Note a change of the chat as a part of a transaction, which is cancelled if the chat was deleted."""
+    present = ChatItem.pk.exists() & ChatItem.deleted_at.does_not_exist()
+    times = [ChatItem.updated_at.set(to_iso(now))]
+    if (expires_at := expiry(now)) is not None:
+        times.append(ChatItem.expires_at.set(to_iso(expires_at)))
+    transaction.update(_key(ref), [*times, *actions], present if condition is None else present & condition)
+
+
+def adds_branch(transaction: TransactWrite, ref: ChatRef, now: datetime) -> None:
+    """Cancels the transaction if the chat has as many branches as it may."""
+    touch(transaction, ref, now, ChatItem.branch_count.add(1), condition=ChatItem.branch_count < MAX_BRANCHES)
+
+
+def removes_branch(transaction: TransactWrite, ref: ChatRef, now: datetime, branch_id: str) -> None:
+    """Cancels the transaction if the branch is the active one."""
+    touch(transaction, ref, now, ChatItem.branch_count.add(-1), condition=ChatItem.active_branch_id != branch_id)
+
+
+def find(ref: ChatRef) -> Chat | None:
+    """Also a deleted or expired chat."""
+    try:
+        return _from_item(ref.workspace, ChatItem.get(keys.chat(ref), _SORT_KEY, consistent_read=True))
+    except ChatItem.DoesNotExist:
+        return None
+
+
+def get(ref: ChatRef) -> Chat:
+    """Raises NotFound if there is none, or it is deleted or expired."""
+    try:
+        item = ChatItem.get(keys.chat(ref), _SORT_KEY, consistent_read=True)
+    except ChatItem.DoesNotExist:
+        item = None
+    if item is None or item.deleted_at is not None or _has_expired(item):
+        raise NotFound(f"there is no chat {ref.chat_id}")
+    return _from_item(ref.workspace, item)
+
+
+def update(before: Chat, after: Chat, now: datetime) -> Chat:
+    """Replace the settings and the active branch. Conflict if they were changed since they were read."""
+    actions: list[Action] = [
+        ChatItem.body.set(after.settings.to_json()),
+        ChatItem.active_branch_id.set(after.active_branch_id),
+        ChatItem.revision.set(before.revision + 1),
+        ChatItem.updated_at.set(to_iso(now)),
+    ]
+    if (expires_at := expiry(now)) is not None:
+        actions.append(ChatItem.expires_at.set(to_iso(expires_at)))
+    ref = ChatRef(before.workspace, before.id)
+    unchanged = (ChatItem.revision == before.revision) & ChatItem.deleted_at.does_not_exist()
+    if not updated(_key(ref), actions, unchanged):
+        get(ref)
+        raise Conflict("this chat was changed at the same time; read it and try again")
+    return get(ref)
+
+
+def delete(ref: ChatRef, now: datetime) -> bool:
+    """Hide a chat; False if another request has hidden it."""
+    actions = [
+        ChatItem.deleted_at.set(to_iso(now)),
+        ChatItem.gsi1pk.set(keys.creation_list(ref.workspace, "chats", deleted=True)),
+    ]
+    return updated(_key(ref), actions, ChatItem.pk.exists() & ChatItem.deleted_at.does_not_exist())
+
+
+def list_chats(workspace: str, limit: int, cursor: str | None) -> Page[Chat]:
+    """A page of the chats, newest first."""
+    condition = ChatItem.expires_at.does_not_exist() | (ChatItem.expires_at > to_iso(utc_now()))
+    entries = list_newest(ChatItem, keys.creation_list(workspace, "chats"), limit, cursor, condition=condition)
+    return fill_page((entry.map(lambda item: _from_item(workspace, item)) for entry in entries), limit)
+
+
+def list_ids(workspace: str) -> list[str]:
+    """The ids of all chats, even of deleted ones."""
+    lists = [keys.creation_list(workspace, "chats", deleted=deleted) for deleted in (False, True)]
+    return list(listing.list_ids(ChatItem, *lists))
+
+
+def request_erasure(ref: ChatRef, kind: ErasureKind, due: datetime) -> None:
+    erasures.request(Erasure(RunRef(*ref), kind, due))
+
+
+def _key(ref: ChatRef) -> ChatItem:
+    return ChatItem(keys.chat(ref), _SORT_KEY)
+
+
+def _has_expired(item: ChatItem) -> bool:
+    return item.expires_at is not None and from_iso(item.expires_at) <= utc_now()
+
+
+def _to_item(chat: Chat) -> ChatItem:
+    return ChatItem(
+        keys.chat(ChatRef(chat.workspace, chat.id)),
+        _SORT_KEY,
+        gsi1pk=keys.creation_list(chat.workspace, "chats"),
+        gsi1sk=f"{to_iso(chat.created_at)}#{chat.id}",
+        body=chat.settings.to_json(),
+        active_branch_id=chat.active_branch_id,
+        branch_count=chat.branch_count,
+        created_by=chat.created_by,
+        created_at=to_iso(chat.created_at),
+        updated_at=to_iso(chat.updated_at),
+        expires_at=to_iso(chat.expires_at) if chat.expires_at else None,
+        revision=chat.revision,
+    )
+
+
+def _from_item(workspace: str, item: ChatItem) -> Chat:
+    return Chat(
+        workspace=workspace,
+        id=item.pk.rpartition("#")[2],
+        settings=ChatSettings.from_json(item.body),
+        active_branch_id=item.active_branch_id,
+        created_by=item.created_by,
+        created_at=from_iso(item.created_at),
+        updated_at=from_iso(item.updated_at),
+        branch_count=int(item.branch_count),
+        expires_at=from_optional_iso(item.expires_at),
+        revision=int(item.revision),
+    )
