@@ -5,6 +5,7 @@ import { api, read } from "../api/client";
 import { isTerminal, type Run, runQuery, sessionQuery } from "../api/queries";
 import { counted, formatAgo, formatCount, formatMs, formatUsd, visible } from "../lib/format";
 import { useNow } from "../ui/now";
+import page from "../ui/page.module.css";
 import { Failure, Loading } from "../ui/states";
 import { Status } from "../ui/status";
 import styles from "./run.module.css";
@@ -22,7 +23,7 @@ export function RunPage() {
     <>
       <Head run={query.data} />
       {query.isError && <Failure error={query.error} what="The run" retry={() => void query.refetch()} />}
-      <nav className={styles.tabs} aria-label="Run" data-screen-only>
+      <nav className={page.tabs} aria-label="Run" data-screen-only>
         <Link to="/runs/$id" params={{ id }} activeOptions={{ exact: true, includeSearch: false }}>
           Results
         </Link>

@@ -9,6 +9,7 @@ import { ProgressBar } from "../ui/bars";
 import { FigureHeader } from "../ui/figure_header";
 import { LoadMore } from "../ui/more";
 import { useNow } from "../ui/now";
+import page from "../ui/page.module.css";
 import { Empty, Failure, Loading } from "../ui/states";
 import { Status, statusWord } from "../ui/status";
 import styles from "./runs.module.css";
@@ -60,7 +61,7 @@ function Filters() {
     return () => clearTimeout(timer);
   }, [typed, name, navigate]);
   return (
-    <search className={styles.filters}>
+    <search className={page.filters}>
       <label>
         Status
         <select

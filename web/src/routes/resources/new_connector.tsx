@@ -7,6 +7,7 @@ import { parseHeaders, parseObject } from "../../lib/forms";
 import { Field } from "../../ui/field";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
+import { TextField } from "../../ui/text_field";
 
 type Type = Schemas["ConnectorType"];
 const TYPES: Record<Type, readonly [string, string]> = {
@@ -59,15 +60,7 @@ export function NewConnector() {
     <details className={page.fold}>
       <summary>New connector</summary>
       <form className={page.form} onSubmit={submit}>
-        <Field label="Name" id="name">
-          <input
-            id="name"
-            size={40}
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        </Field>
+        <TextField label="Name" id="name" maxLength={100} value={name} onChange={setName} />
         <Field label="Protocol" id="type">
           <select id="type" value={type} onChange={(event) => setType(event.target.value as Type)}>
             {Object.entries(TYPES).map(([value, [label]]) => (

@@ -3,9 +3,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
-import { Field } from "../../ui/field";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
+import { TextField } from "../../ui/text_field";
 
 export function NewPersona() {
   const canWrite = useCanWrite();
@@ -36,24 +36,16 @@ export function NewPersona() {
     <details className={page.fold}>
       <summary>New persona</summary>
       <form className={page.form} onSubmit={submit}>
-        <Field label="Name" id="name">
-          <input
-            id="name"
-            size={40}
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        </Field>
-        <Field label="System prompt" id="prompt" note="What the model that plays this user is told">
-          <textarea
-            id="prompt"
-            rows={6}
-            maxLength={20000}
-            value={prompt}
-            onChange={(event) => setPrompt(event.target.value)}
-          />
-        </Field>
+        <TextField label="Name" id="name" maxLength={100} value={name} onChange={setName} />
+        <TextField
+          label="System prompt"
+          id="prompt"
+          note="What the model that plays this user is told"
+          rows={6}
+          maxLength={20000}
+          value={prompt}
+          onChange={setPrompt}
+        />
         <button type="submit" data-kind="primary" disabled={name.trim() === "" || create.isPending}>
           {create.isPending ? "Creating…" : "Create"}
         </button>

@@ -6,11 +6,11 @@ import { type Persona, personaQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import { visible } from "../../lib/format";
 import { changesOf } from "../../lib/forms";
-import { Field } from "../../ui/field";
 import page from "../../ui/page.module.css";
 import { PlainText } from "../../ui/plain_text";
 import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
+import { TextField } from "../../ui/text_field";
 
 const route = getRouteApi("/personas/$id");
 
@@ -84,33 +84,24 @@ function Form({ persona, etag }: { persona: Persona; etag: string | null }) {
   return (
     <Section title="Settings">
       <form className={page.form} onSubmit={submit}>
-        <Field label="Name" id="name">
-          <input
-            id="name"
-            size={40}
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        </Field>
-        <Field label="Description" id="description">
-          <textarea
-            id="description"
-            rows={2}
-            maxLength={2000}
-            value={description}
-            onChange={(event) => setDescription(event.target.value)}
-          />
-        </Field>
-        <Field label="System prompt" id="prompt" note="What the model that plays this user is told">
-          <textarea
-            id="prompt"
-            rows={10}
-            maxLength={20000}
-            value={prompt}
-            onChange={(event) => setPrompt(event.target.value)}
-          />
-        </Field>
+        <TextField label="Name" id="name" maxLength={100} value={name} onChange={setName} />
+        <TextField
+          label="Description"
+          id="description"
+          rows={2}
+          maxLength={2000}
+          value={description}
+          onChange={setDescription}
+        />
+        <TextField
+          label="System prompt"
+          id="prompt"
+          note="What the model that plays this user is told"
+          rows={10}
+          maxLength={20000}
+          value={prompt}
+          onChange={setPrompt}
+        />
         <button type="submit" data-kind="primary" disabled={!isValid || save.isPending}>
           {save.isPending ? "Saving…" : "Save"}
         </button>

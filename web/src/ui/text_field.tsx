@@ -1,0 +1,27 @@
+import type { ReactNode } from "react";
+import { Field } from "./field";
+
+interface Props {
+  label: string;
+  id: string;
+  value: string;
+  maxLength: number;
+  /** Of a text of several lines. */
+  rows?: number;
+  note?: ReactNode;
+  onChange: (value: string) => void;
+}
+
+export function TextField({ label, id, value, maxLength, rows, note, onChange }: Props) {
+  const input = {
+    id,
+    value,
+    maxLength,
+    onChange: (event: { target: { value: string } }) => onChange(event.target.value),
+  };
+  return (
+    <Field label={label} id={id} note={note}>
+      {rows ? <textarea rows={rows} {...input} /> : <input size={40} {...input} />}
+    </Field>
+  );
+}
