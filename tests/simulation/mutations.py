@@ -54,7 +54,7 @@ def acknowledge_before_recording(patches: Patches) -> None:
     patches.set(committer, "_write", mutated)
 
 
-@mutation(LIMITED_SWEEPER, first_seed=540)
+@mutation(LIMITED_SWEEPER, first_seed=500)
 def acknowledge_before_propagating(patches: Patches) -> None:
     """Records in the leaf and deletes the message before it propagates to the parents."""
     from cupel_core import record_outcomes
@@ -123,7 +123,7 @@ def do_not_check_the_fencing_token(patches: Patches) -> None:
     patches.set(RunCache, "get_open_run", mutated)
 
 
-@mutation(LIMITED_SWEEPER, first_seed=85)
+@mutation(LIMITED_SWEEPER)
 def do_not_reread_the_run_for_a_newer_token(patches: Patches) -> None:
     from cupel_core.domain.runs.run import ACTIVE
     from cupel_core.probing.run_cache import RunCache
@@ -135,7 +135,7 @@ def do_not_reread_the_run_for_a_newer_token(patches: Patches) -> None:
     patches.set(RunCache, "get_open_run", mutated)
 
 
-@mutation(first_seed=200)
+@mutation(first_seed=40)
 def do_not_check_the_run_before_a_call(patches: Patches) -> None:
     from cupel_core.probing.worker import Worker
 
@@ -202,7 +202,7 @@ def do_not_renew_claims(patches: Patches) -> None:
     patches.set(claims, "barrier", _PatchedModule(barrier, renew=lambda *_: True))
 
 
-@mutation(LARGE_SKEW, first_seed=340)
+@mutation(LARGE_SKEW, first_seed=300)
 def let_the_last_writer_win(patches: Patches) -> None:
     from cupel_core.domain.runs.leaf_log import _LogReader
 
@@ -283,7 +283,7 @@ def drop_slices_without_counting_their_conversations(patches: Patches) -> None:
         patches.set(module, "record_dropped", lambda *_: None)
 
 
-@mutation(SMALL_SKEW, first_seed=210)
+@mutation(SMALL_SKEW, first_seed=230)
 def forget_what_was_answered_before_an_internal_error(patches: Patches) -> None:
     """Probes end with their first internal error, so that there are some."""
     from cupel_core.domain.turns.conversation import ConversationState
@@ -393,7 +393,7 @@ def restart_a_conversation_from_its_first_turn(patches: Patches) -> None:
     patches.set(table_checkpoints, "checkpoints", _PatchedModule(checkpoints, load=lambda *_: None))
 
 
-@mutation(TOOLS, first_seed=870)
+@mutation(TOOLS, first_seed=650)
 def do_not_store_the_results_of_tools(patches: Patches) -> None:
     """Calls of a reply are executed, but what they returned is stored with the model's next reply only."""
     from cupel_core.conversations.delayed_saver import DelayedSaver
@@ -405,7 +405,7 @@ def do_not_store_the_results_of_tools(patches: Patches) -> None:
     patches.set(DelayedSaver, "flush", mutated)
 
 
-@mutation(TOOLS, first_seed=870)
+@mutation(TOOLS, first_seed=220)
 def do_not_store_results_before_a_pause(patches: Patches) -> None:
     """What was executed beside a call that must wait, or in the second before a pause, is not stored."""
     from cupel_core.conversations.delayed_saver import DelayedSaver
@@ -427,7 +427,7 @@ def let_a_target_call_tools_for_ever(patches: Patches) -> None:
     )
 
 
-@mutation(first_seed=80)
+@mutation()
 def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
     """Removes errors from a leaf that the current retry round has recorded."""
     from cupel_core.domain.runs.leaf_log import Reopening
@@ -463,7 +463,7 @@ def share_inner_nodes_between_retry_rounds(patches: Patches) -> None:
     patches.set(keys, "barrier_nodes", lambda ref, node, _: barrier_nodes(ref, node, 1))
 
 
-@mutation(SMALL_SKEW, first_seed=340)
+@mutation(SMALL_SKEW, first_seed=40)
 def restart_all_conversations_at_a_retry(patches: Patches) -> None:
     """A retry of a running run also restarts the conversations in progress."""
     from cupel_core.domain.runs.claims import SliceDivision
@@ -494,7 +494,7 @@ def end_jobs_before_they_are_computed(patches: Patches) -> None:
     patches.set(jobs, "run_job", mutated)
 
 
-@mutation(first_seed=260)
+@mutation(first_seed=170)
 def do_not_send_the_messages_of_jobs_again(patches: Patches) -> None:
     from tests.simulation import cloud
 
@@ -511,7 +511,7 @@ def read_what_was_counted_before_a_retry(patches: Patches) -> None:
     patches.set(count_files, "save", lambda ref, _, leaf, counts: save(ref, "any", leaf, counts))
 
 
-@mutation(first_seed=1_600)
+@mutation(first_seed=3_560)
 def complete_without_recording_a_failed_analysis(patches: Patches) -> None:
     from cupel_core.analysis import workflow
 
