@@ -2,14 +2,12 @@
 
 import json
 import re
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from analyze import app as analyze
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.run import Run
@@ -18,26 +16,14 @@ from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
 from cupel_core.providers.account import Account
 from cupel_core.reports import compute
 from cupel_core.reports.summarize import write_summary
-from cupel_core.settings import settings
-from cupel_core.store import queues
-from tests.lambda_context import Context
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screens
+from tests.web.jobs import carry_out_jobs
 from tests.web.samples import HOSTILE, PAYLOADS, sample_run
 from tests.web.server import Server
 
 SYSTEM = "You are a clerk of a shop. Be brief. Say what is possible within 30 days."
 REVISED = f"You are a clerk of a shop. Be brief, and name the refund. Say what is possible within 60 days. {HOSTILE}"
-
-
-def carry_out_jobs() -> None:
-    """Deliver the messages of the analyze queue."""
-    deliveries = queues.receive(settings().analyze_queue_url, 10)
-    records = [{"messageId": str(n), "body": each.body} for n, each in enumerate(deliveries)]
-    with ThreadPoolExecutor(1) as pool:  # Playwright has an event loop in this thread.
-        done = pool.submit(analyze.handler, {"Records": records}, Context())
-    assert done.result() == {"batchItemFailures": []}
-    queues.delete(deliveries)
 
 
 class Summarizer:

@@ -90,7 +90,7 @@ const matrix = createRoute({
 const analysis = createRoute({
   getParentRoute: () => run,
   path: "/analysis",
-  component: lazyRouteComponent(() => import("./routes/analysis"), "AnalysisPage"),
+  component: lazyRouteComponent(() => import("./routes/analysis/analysis"), "AnalysisPage"),
 });
 const report = createRoute({
   getParentRoute: () => run,

@@ -8,7 +8,6 @@ export type TargetProgress = Schemas["TargetProgress"];
 export type Results = Schemas["RunResults"];
 export type ColumnResults = Schemas["ColumnResults"];
 export type Transcript = Schemas["Transcript"];
-export type Analysis = Schemas["Analysis"];
 export type Estimate = Schemas["Estimate"];
 export type Message = Schemas["Message"];
 
@@ -77,13 +76,6 @@ export const resultsQuery = (id: string) =>
     queryFn: ({ signal }) =>
       read(api.GET("/v1/runs/{run_id}/results", { signal, params: { path: { run_id: id } } })),
     refetchInterval: (query) => (interval(query.state.data?.status) ? 2 * WATCH_MS : false),
-  });
-
-export const analysisQuery = (id: string) =>
-  queryOptions({
-    queryKey: ["run", id, "analysis"],
-    queryFn: ({ signal }) =>
-      read(api.GET("/v1/runs/{run_id}/analysis", { signal, params: { path: { run_id: id } } })),
   });
 
 export const transcriptsQuery = (id: string, search: Omit<TranscriptsSearch, "t">) =>

@@ -1,5 +1,6 @@
 import { ChartFigure } from "./figure";
 import styles from "./forest.module.css";
+import { shortened } from "./names";
 import { linearScale } from "./scale";
 
 export interface ForestRow {
@@ -23,7 +24,6 @@ interface Props {
 }
 
 const [NAME, PLOT, TEXT, ROW, TOP, BOTTOM] = [220, 420, 240, 30, 12, 52];
-const MAX_NAME = 30;
 
 /** Differences with their intervals, one below the other, on one axis with 0. */
 export function ForestPlot({ title, description, fileName, rows, margin, axis, format, table }: Props) {
@@ -70,7 +70,7 @@ export function ForestPlot({ title, description, fileName, rows, margin, axis, f
           <g key={row.name} className={row.isOverall ? styles.overall : undefined}>
             <text x={0} y={y} dominantBaseline="central">
               <title>{row.name}</title>
-              {row.name.length > MAX_NAME ? `${row.name.slice(0, MAX_NAME - 1)}…` : row.name}
+              {shortened(row.name)}
             </text>
             {row.interval && (
               <line

@@ -1,0 +1,47 @@
+import { queryOptions } from "@tanstack/react-query";
+import { ApiError, api, read, type Schemas } from "./client";
+
+export type Analysis = Schemas["Analysis"];
+export type Figures = NonNullable<Analysis["figures"]>;
+export type DeepAnalysis = Schemas["DeepAnalysis"];
+export type DeepFigures = NonNullable<DeepAnalysis["figures"]>;
+export type Narrative = DeepFigures["narrative"];
+
+const WATCH_MS = 1_000;
+
+export const analysisQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "analysis"],
+    queryFn: ({ signal }) =>
+      read(api.GET("/v1/runs/{run_id}/analysis", { signal, params: { path: { run_id: id } } })),
+  });
+
+/** Null if none was made. */
+export const deepAnalysisQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "analysis", "deep"],
+    queryFn: ({ signal }) =>
+      read(api.GET("/v1/runs/{run_id}/analysis/deep", { signal, params: { path: { run_id: id } } })).catch(
+        (error: unknown) => {
+          if (error instanceof ApiError && error.status === 404) return null;
+          throw error;
+        },
+      ),
+  });
+
+/** Starts it, unless nothing has changed since the last one. `jobId` names the job that computes it. */
+export function analyzeDeeply(id: string, narrative: boolean): Promise<Schemas["AnalysisSummary"]> {
+  const body = { kind: "deep", force: false, narrative } as const;
+  return read(api.POST("/v1/runs/{run_id}/analysis", { params: { path: { run_id: id } }, body }));
+}
+
+export const jobQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["job", id],
+    queryFn: ({ signal }) => read(api.GET("/v1/jobs/{job_id}", { signal, params: { path: { job_id: id } } })),
+    refetchInterval: (query) => (isOver(query.state.data) ? false : WATCH_MS),
+  });
+
+export function isOver(job: Schemas["Job"] | undefined): boolean {
+  return job?.status === "COMPLETED" || job?.status === "FAILED";
+}

@@ -1,0 +1,115 @@
+import type { DeepFigures } from "../../api/analyses";
+import { ScatterPlot } from "../../charts/scatter";
+import { formatShare, visible } from "../../lib/format";
+import { FigureHeader } from "../../ui/figure_header";
+import { ScrollRegion } from "../../ui/scroll";
+import { Section } from "../../ui/section";
+import styles from "./analysis.module.css";
+import { figure, signed } from "./figures";
+import { ScenarioLink } from "./scenario_link";
+
+type Components = NonNullable<DeepFigures["components"]>;
+type Component = Components["components"][number];
+const SHOWN_LOADINGS = 8;
+
+/** Where targets lie along the two directions in which they differ most. */
+export function ComponentsSection({ figures }: { figures: DeepFigures }) {
+  const found = figures.components;
+  const [first, second] = found?.components ?? [];
+  if (!found || !first) return null;
+  const outliers = new Set(
+    figures.outlierTargets?.targets.filter((each) => each.isOutlier).map((each) => each.column),
+  );
+  const points = found.columns.map((column, position) => ({
+    name: figures.columns[column]?.name ?? "",
+    x: first.coordinates[position] ?? 0,
+    y: second?.coordinates[position] ?? 0,
+    isMarked: outliers.has(column),
+  }));
+  return (
+    <Section title="Where the targets lie">
+      <p className={styles.note}>
+        Targets that answer the same scenarios alike lie close together; a ring marks one that answers unlike
+        the others.
+        {found.imputedShare > 0 && ` ${formatShare(found.imputedShare)} of the values are estimated.`}
+      </p>
+      <ScatterPlot
+        title="Targets along the first two principal components"
+        description={points
+          .map((each) => `${visible(each.name)}: ${signed(each.x)}, ${signed(each.y)}`)
+          .join("; ")}
+        fileName="components"
+        points={points}
+        xAxis={axisOf(1, first)}
+        yAxis={second ? axisOf(2, second) : ""}
+        table={
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Target</th>
+                {found.components.map((each, position) => (
+                  <FigureHeader key={each.explainedShare}>{`Component ${position + 1}`}</FigureHeader>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {points.map((point, row) => (
+                <tr key={point.name}>
+                  <th scope="row">{visible(point.name)}</th>
+                  {found.components.map((each) => (
+                    <td key={each.explainedShare} className="figure">
+                      {signed(each.coordinates[row])}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        }
+      />
+      {found.components.slice(0, Math.max(1, found.aboveChance)).map((each, position) => (
+        <Loadings key={each.explainedShare} component={each} number={position + 1} />
+      ))}
+    </Section>
+  );
+}
+
+function axisOf(number: number, component: Component): string {
+  const share = formatShare(component.explainedShare);
+  return `component ${number}: ${share} of the differences${component.isAboveChance ? "" : ", no more than by chance"}`;
+}
+
+function Loadings({ component, number }: { component: Component; number: number }) {
+  const dimensions = component.dimensions.filter((each) => each.correlation !== null);
+  return (
+    <details>
+      <summary>Scenarios that make up component {number}</summary>
+      {dimensions.length > 0 && (
+        <p>
+          It goes with{" "}
+          {dimensions.map((each) => `${visible(each.dimension)} (r ${signed(each.correlation)})`).join(", ")}.
+        </p>
+      )}
+      <ScrollRegion label={`Loadings of component ${number}`}>
+        <table className={styles.contested}>
+          <thead>
+            <tr>
+              <th scope="col">Scenario</th>
+              <FigureHeader>Loading</FigureHeader>
+            </tr>
+          </thead>
+          <tbody>
+            {component.loadings.slice(0, SHOWN_LOADINGS).map((each) => (
+              <tr key={each.scenarioId}>
+                <th scope="row">
+                  <ScenarioLink id={each.scenarioId} name={each.scenarioName} />
+                </th>
+                <td className="figure">{figure(each.value)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+    </details>
+  );
+}

@@ -1,0 +1,14 @@
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { visible } from "../../lib/format";
+
+const route = getRouteApi("/runs/$id");
+
+/** To the scenario's row in the matrix of the run. */
+export function ScenarioLink({ id, name }: { id: string; name: string }) {
+  const { id: run } = route.useParams();
+  return (
+    <Link to="/runs/$id/matrix" params={{ id: run }} search={{ q: id }}>
+      {visible(name)}
+    </Link>
+  );
+}
