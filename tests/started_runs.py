@@ -9,6 +9,7 @@ from cupel_core import event_loop
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.webhooks import CallbackScope
+from cupel_core.domain.runs.pace import UNLIMITED, Pace
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.sampling import sample
@@ -47,6 +48,7 @@ class RunSetup:
     created_at: datetime = NOW
     budget: RunBudget | None = None
     params: dict[str, Any] = field(default_factory=dict)
+    pace: Pace = UNLIMITED
 
     def start(self) -> Run:
         definition_id = new_id("def")
@@ -70,6 +72,7 @@ class RunSetup:
             callbacks=self.callbacks,
             budget=self.budget,
             params=self.params,
+            pace=self.pace,
         )
         snapshots.save(run.snapshot_key, Snapshot(self.content, manifest, selection))
         return runs.create(run, {"total": run.plan.total})

@@ -65,6 +65,16 @@ ProfileName = Annotated[
     str | None,
     typer.Option("--profile", metavar="NAME", help="An operation profile of the workspace, by its name or id."),
 ]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(
+        "--concurrency", min=1, max=1_000, help="Conversations at the same time; default: as the providers allow."
+    ),
+]
+Stagger = Annotated[
+    tuple[int, int] | None,
+    typer.Option("--stagger", metavar="MIN MAX", help="Milliseconds between two starts of a worker: from MIN to MAX."),
+]
 Repeats = Annotated[
     int, typer.Option("--repeats", min=1, max=1_000, help="Conversations per target, scenario and persona.")
 ]

@@ -16,6 +16,7 @@ from cupel.commands.options import (
     AllowUnpriced,
     AsJson,
     Budget,
+    Concurrency,
     DefinitionVersion,
     EmbeddingModel,
     InProcessOptions,
@@ -32,6 +33,7 @@ from cupel.commands.options import (
     RunPriority,
     Sample,
     Seed,
+    Stagger,
     StartAnyway,
     Tags,
     TargetsFile,
@@ -81,7 +83,15 @@ InProcess = Annotated[
 New = Annotated[
     bool, typer.Option("--new", help="Create another definition from the file, even if one of its name exists.")
 ]
-Concurrency = Annotated[int, typer.Option(min=1, max=1_000, help="Concurrent conversations with --in-process.")]
+RunConcurrency = Annotated[
+    int | None,
+    typer.Option(
+        "--concurrency",
+        min=1,
+        max=1_000,
+        help=f"Conversations at the same time; default: as the providers allow, {DEFAULT_CONCURRENCY} in process.",
+    ),
+]
 
 Experiment = Annotated[
     str | None, typer.Option("--experiment", metavar="EXPERIMENT", help="Make it a run of this experiment.")
@@ -142,7 +152,8 @@ def run(
     new: New = False,
     watch: Watch = False,
     in_process: InProcess = False,
-    concurrency: Concurrency = DEFAULT_CONCURRENCY,
+    concurrency: RunConcurrency = None,
+    stagger: Stagger = None,
     resume: Resume = None,
     cache: Cache = False,
     cache_ttl: CacheTtl = None,
@@ -165,6 +176,7 @@ def run(
                 "--fail-if-worse-than: needs a stack, which stores the run to compare with": worse_than,
                 "--new: has no effect with --in-process, which stores no definition": new or None,
                 "--experiment: needs a stack, which stores experiments": experiment,
+                "--stagger: needs a stack, whose workers start conversations": stagger,
                 "--profile: needs a stack, which stores profiles": profile,
                 "--priority: has no effect with --in-process, where no other run waits": priority,
             }
@@ -178,6 +190,8 @@ def run(
         temperature=temperature,
         params=parameters_of(param),
         max_turns=max_turns,
+        concurrency=None if in_process else concurrency,
+        stagger=stagger,
         profile=profile,
         judge_model=judge_model,
         persona_model=persona_model,
@@ -196,7 +210,7 @@ def run(
         "config": config,
     }
     if in_process:
-        options = InProcessOptions(concurrency, resume, cache, cache_ttl, allow_code, matrix)
+        options = InProcessOptions(concurrency or DEFAULT_CONCURRENCY, resume, cache, cache_ttl, allow_code, matrix)
         _run_in_process(session, definitions, specification, options, gate_options, yes=yes, as_json=as_json)
     elif resume is not None or cache:
         raise UsageError("--resume and --cache: only with --in-process; runs on a stack continue by themselves")
@@ -224,6 +238,8 @@ def rerun(
     temperature: Temperature = None,
     param: Parameters = None,
     max_turns: MaxTurns = None,
+    concurrency: Concurrency = None,
+    stagger: Stagger = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
@@ -250,6 +266,8 @@ def rerun(
         temperature=temperature,
         params=parameters_of(param),
         max_turns=max_turns,
+        concurrency=concurrency,
+        stagger=stagger,
         judge_model=judge_model,
         persona_model=persona_model,
         embedding_model=embedding_model,

@@ -19,6 +19,7 @@ from cupel.commands.options import (
     PersonaModel,
     RunName,
     RunPriority,
+    Stagger,
     StartAnyway,
     Tags,
     TargetsFile,
@@ -73,6 +74,10 @@ def scale(
     persona: Personas = None,
     max_turns: MaxTurns = None,
     temperature: Temperature = None,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, max=1_000, help="Conversations at the same time; default: 3.")
+    ] = None,
+    stagger: Stagger = None,
     max_output_tokens: Annotated[int | None, typer.Option(min=1, help="Of one answer of the target.")] = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
@@ -115,6 +120,8 @@ def scale(
             personaIds=persona,
             maxTurns=max_turns,
             temperature=temperature,
+            maxConcurrency=concurrency,
+            staggerMs=stagger,
             maxOutputTokens=max_output_tokens,
             judgeModel=judge_model,
             personaModel=persona_model,

@@ -175,6 +175,8 @@ class Evaluation:
             max_attempts=self.max_attempts,
             call_timeout_seconds=self.call_timeout_seconds,
             max_turns=self.max_turns,
+            max_concurrency=None,
+            stagger_ms=None,
             judge_model=self.grader_config.judge_model,
             persona_model=self.grader_config.persona_model,
             embedding_model=self.grader_config.embedding_model,

@@ -18,6 +18,9 @@ BY_NAME = {
     "arguments": "JSON of the arguments, as a text",
     "callTimeoutSeconds": "Timeout of one call to a target; null for the default",
     "frequencyPenalty": "From -2 to 2; positive values discourage repetition",
+    "maxConcurrency": "Conversations in progress at the same time, of all targets together; null for no limit of the "
+    "run's own",
+    "staggerMs": "Shortest and longest gap between two starts of one worker, in milliseconds; null for none",
     "maxAttempts": "Attempts of one call to a target, with the first; null for the default",
     "maxOutputTokens": "Limit of the tokens of one answer",
     "maxToolRounds": "How often, in one answer, calls of tools are executed and the model goes on; 10 by default, with "

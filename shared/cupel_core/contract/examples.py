@@ -123,6 +123,8 @@ BY_NAME: dict[str, Any] = {
     "callTimeoutSeconds": 60.0,
     "frequencyPenalty": 0.1,
     "maxAttempts": 4,
+    "maxConcurrency": 3,
+    "staggerMs": [200, 400],
     "maxOutputTokens": 500,
     "isError": True,
     "maxToolRounds": 5,

@@ -19,6 +19,7 @@ from pydantic import (
 from cupel_core.contract.common import RequestModel, example
 from cupel_core.contract.fields import SINGLE_LINE, Flag, FunctionName, Id, JsonObject, Label, ModelId, Seed
 from cupel_core.domain.resources.connectors import target_of_connector
+from cupel_core.domain.runs.pace import MAX_CONCURRENCY, MAX_STAGGER_MS
 from cupel_core.domain.runs.targets import Target, plain_targets
 from cupel_core.domain.text.json_schema import schema_errors
 from cupel_core.domain.turns.model_parameters import FormatType, ReasoningEffort
@@ -42,8 +43,31 @@ CallTimeout = Annotated[
     FiniteFloat,
     Field(strict=True, ge=1, le=900, description="Of one call to the target; at most the stack's CallTimeoutSeconds"),
 ]
+_GapMs = Annotated[int, Field(strict=True, ge=0, le=MAX_STAGGER_MS)]
 MaxAttempts = Annotated[
     int, Field(strict=True, ge=1, le=10, description="Of one call to the target, with the first; 4 by default")
+]
+
+
+def _ascending(gaps: tuple[int, int]) -> tuple[int, int]:
+    if gaps[0] > gaps[1]:
+        raise ValueError("must have the shorter gap first")
+    return gaps
+
+
+MaxConcurrency = Annotated[
+    int,
+    Field(
+        strict=True,
+        ge=1,
+        le=MAX_CONCURRENCY,
+        description="Conversations in progress at the same time, of all targets together",
+    ),
+]
+StaggerMs = Annotated[
+    tuple[_GapMs, _GapMs],
+    Field(description="Shortest and longest gap between two starts of one worker, in milliseconds"),
+    AfterValidator(_ascending),
 ]
 
 

@@ -14,9 +14,11 @@ from cupel_core.contract.fields import CompleteUrl, Count100, Flag, Id, ModelId,
 from cupel_core.contract.parameters import (
     CallTimeout,
     MaxAttempts,
+    MaxConcurrency,
     ModelParametersInput,
     Models,
     Parameters,
+    StaggerMs,
     TargetInput,
     TargetName,
     Targets,
@@ -109,6 +111,8 @@ class RunConfigInput(CallOptions, ProfileChoice):
     that this run has none."""
 
     max_turns: Count100 | None = None
+    max_concurrency: MaxConcurrency | None = None
+    stagger_ms: StaggerMs | None = None
     judge_model: Annotated[ModelId | None, Field(description="Model that judges criteria and assertions")] = None
     persona_model: Annotated[
         ModelId | None, Field(description="Model that simulates the user; defaults to the judge model")
@@ -178,6 +182,8 @@ class CreateRun(LabelFields, BudgetFields):
             max_attempts=self.config.max_attempts,
             call_timeout_seconds=self.config.call_timeout_seconds,
             max_turns=self.config.max_turns,
+            max_concurrency=self.config.max_concurrency,
+            stagger_ms=self.config.stagger_ms,
             profile_id=self.config.profile_id,
             profile_version=self.config.profile_version,
             grader_config=self.config.grader_config(),
@@ -211,6 +217,8 @@ class CreateEvalRun(LabelFields, BudgetFields):
             max_attempts=self.config.max_attempts,
             call_timeout_seconds=self.config.call_timeout_seconds,
             max_turns=self.config.max_turns,
+            max_concurrency=self.config.max_concurrency,
+            stagger_ms=self.config.stagger_ms,
             profile_id=self.config.profile_id,
             profile_version=self.config.profile_version,
             grader_config=self.config.grader_config(),
@@ -320,6 +328,8 @@ class RunConfigResponse(ResponseModel):
     max_attempts: int | None
     call_timeout_seconds: float | None
     max_turns: int | None
+    max_concurrency: int | None
+    stagger_ms: list[int] | None
     profile_id: str | None = None
     profile_version: int | None = None
     judge_model: str | None
@@ -350,6 +360,8 @@ class RunConfigResponse(ResponseModel):
             max_attempts=run.max_attempts,
             call_timeout_seconds=run.call_timeout_seconds,
             max_turns=run.max_turns,
+            max_concurrency=run.pace.max_concurrency,
+            stagger_ms=None if run.pace.stagger_ms is None else list(run.pace.stagger_ms),
             profile_id=run.profile.id if run.profile else None,
             profile_version=run.profile.version if run.profile else None,
             judge_model=graders.judge_model,

@@ -8,11 +8,22 @@ from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints, mode
 from cupel_core.contract.budgets import BudgetFields
 from cupel_core.contract.common import RequestModel, example
 from cupel_core.contract.fields import CompleteUrl, Count100, Flag, Id, LongText, ModelId
-from cupel_core.contract.parameters import JsonSchema, MaxAttempts, Models, Targets, Temperature, target_of, targets_of
+from cupel_core.contract.parameters import (
+    JsonSchema,
+    MaxAttempts,
+    MaxConcurrency,
+    Models,
+    StaggerMs,
+    Targets,
+    Temperature,
+    target_of,
+    targets_of,
+)
 from cupel_core.contract.run_labels import LabelFields
 from cupel_core.contract.runs import ExperimentId, WritesReport
 from cupel_core.contract.scenarios import Instructions, PersonaIds, Text
 from cupel_core.domain.runs.batches import Batch
+from cupel_core.domain.runs.pace import BATCH_PACE, Pace
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.assertions import Assertion
@@ -165,6 +176,12 @@ class CreateScaleRun(LabelFields, BudgetFields):
         int | None, Field(strict=True, ge=1, le=1_000_000, description="Of one answer of the target")
     ] = None
     max_attempts: MaxAttempts | None = None
+    max_concurrency: Annotated[MaxConcurrency | None, Field(description="3 by default; null for no limit")] = (
+        BATCH_PACE.max_concurrency
+    )
+    stagger_ms: Annotated[StaggerMs | None, Field(description="[200, 400] by default; null for no gaps")] = (
+        BATCH_PACE.stagger_ms
+    )
     judge_model: Annotated[ModelId | None, Field(description="Defaults to the workspace's; null for none")] = None
     persona_model: Annotated[
         ModelId | None, Field(description="Model that simulates the user; defaults to the workspace's, or to the judge")
@@ -197,6 +214,7 @@ class CreateScaleRun(LabelFields, BudgetFields):
             max_turns=self.max_turns,
             params={name: value for name, value in params.items() if value is not None},
             max_attempts=self.max_attempts,
+            pace=Pace(self.max_concurrency, self.stagger_ms),
             graders=self._graders(),
             choices=self.evaluators.choices(),
             format_checks=tuple(self.format.checks()) if self.format else (),

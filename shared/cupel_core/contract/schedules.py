@@ -99,6 +99,8 @@ class ScheduledRunConfigResponse(ResponseModel):
     max_attempts: int | None
     call_timeout_seconds: float | None
     max_turns: int | None
+    max_concurrency: int | None
+    stagger_ms: list[int] | None
     profile_id: str | None
     profile_version: int | None
     judge_model: str | None = None
@@ -116,6 +118,8 @@ class ScheduledRunConfigResponse(ResponseModel):
             max_attempts=spec.max_attempts,
             call_timeout_seconds=spec.call_timeout_seconds,
             max_turns=spec.max_turns,
+            max_concurrency=spec.max_concurrency,
+            stagger_ms=None if spec.stagger_ms is None else list(spec.stagger_ms),
             profile_id=spec.profile_id,
             profile_version=spec.profile_version,
             **own,

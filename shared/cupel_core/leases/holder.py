@@ -34,6 +34,7 @@ from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import RetryableError
 from cupel_core.leases.observations import Observations
 from cupel_core.leases.waiting_calls import WaitingCall, WaitingCalls
+from cupel_core.messages import RunRef
 from cupel_core.providers.call_guard import Answer, BeforeCall, OnAnswer, allow_call
 from cupel_core.providers.errors import CallPostponed, CallPrevented, ModelRefused, ParameterRejected, ProviderError
 from cupel_core.store import governor as store
@@ -67,12 +68,17 @@ _RANKS = {Priority.HIGH: 0, Priority.NORMAL: 1, Priority.LOW: 2}
 
 @dataclass(frozen=True)
 class LeaseKey:
-    """Identifies a lease: its worker and its account."""
+    """Identifies a lease: its worker, and the account or the run that it is on."""
 
     workspace: str
-    provider: str
+    limited: str | RunRef
+    """The provider of the account; or the run, whose slots are conversations."""
     worker_id: str
     priority: Priority
+
+    @property
+    def name(self) -> str:
+        return self.limited.run_id if isinstance(self.limited, RunRef) else self.limited
 
 
 def _refused(call: WaitingCall, reason: str, retry_after_seconds: float) -> ProviderError | ModelRefused:
@@ -333,7 +339,7 @@ class LeaseHolder:
     def _postpone_if_closed(self) -> None:
         lease = self._lease
         if lease is None or not self._is_current(lease) or self._governor.paused_at is not None:
-            raise CallPostponed(self._key.provider, self._closed_seconds() or self._with_jitter(CROWDED_DELAY_SECONDS))
+            raise CallPostponed(self._key.name, self._closed_seconds() or self._with_jitter(CROWDED_DELAY_SECONDS))
 
     async def _acquire(self, model: str, max_wait_seconds: float, patient: bool) -> None:
         self._used_at = self._clock()
@@ -348,7 +354,7 @@ class LeaseHolder:
                     await asyncio.shield(call.turn)
             except TimeoutError:
                 if not call.has_slot:
-                    raise CallPostponed(self._key.provider, self._with_jitter(CROWDED_DELAY_SECONDS)) from None
+                    raise CallPostponed(self._key.name, self._with_jitter(CROWDED_DELAY_SECONDS)) from None
             except asyncio.CancelledError:
                 if call.has_slot:
                     self._release_unused_slot(model)
@@ -366,7 +372,7 @@ class LeaseHolder:
             if (refusal := self.refusal(call.model)) is not None:
                 self._waiting.postpone(call, _refused(call, refusal, suspended_seconds or 0.0))
             elif postponed_seconds and not call.patient:
-                self._waiting.postpone(call, CallPostponed(self._key.provider, postponed_seconds))
+                self._waiting.postpone(call, CallPostponed(self._key.name, postponed_seconds))
             elif suspended_seconds is None and self.free_slots:
                 self._waiting.start(call)
                 self._take_slot(call.model)
@@ -466,7 +472,7 @@ class LeaseHolder:
         key, renewed_at = self._key, self._renewed_at
         try:
             self._stored = await asyncio.to_thread(
-                store.renew, key.workspace, key.provider, self.limits, report, renewed_at, self._stored
+                store.renew, key.workspace, key.limited, self.limits, report, renewed_at, self._stored
             )
         except (*AWS_ERRORS, RetryableError):
             return
@@ -484,7 +490,7 @@ class LeaseHolder:
         report, key = self._report(0, frozenset()), self._key
         try:
             await asyncio.to_thread(
-                store.leave, key.workspace, key.provider, self.limits, report, self._clock(), self._stored
+                store.leave, key.workspace, key.limited, self.limits, report, self._clock(), self._stored
             )
         except (*AWS_ERRORS, RetryableError):
             return

@@ -13,6 +13,7 @@ from cupel_core.domain.limits.governor import Limits
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.leases.holder import LeaseHolder, LeaseKey, Reservation
+from cupel_core.messages import RunRef
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import BeforeCall, OnAnswer, allow_call
 from cupel_core.providers.completion import Attempt, complete
@@ -51,7 +52,7 @@ class LeasePool:
         self._max_wait_seconds = max_wait_seconds
         self._patient = patient
         self._on_change = on_change
-        self._holders: dict[tuple[str, str], LeaseHolder] = {}
+        self._holders: dict[tuple[str, str | RunRef], LeaseHolder] = {}
         self._has_waiting = asyncio.Event()
         self._renewals: asyncio.Task[None] | None = None
 
@@ -70,12 +71,20 @@ class LeasePool:
 
     def holder(self, workspace: str, account: Account) -> LeaseHolder:
         """The lease on this account, with its limits as they are now."""
-        key = workspace, account.provider
+        limits = Limits(account.max_parallel_requests, account.requests_per_minute, account.tokens_per_minute)
+        return self._holder(workspace, account.provider, limits)
+
+    def run_holder(self, run: RunRef, max_concurrency: int) -> LeaseHolder:
+        """The lease on a run that limits how many of its conversations are in progress; each holds one slot."""
+        return self._holder(run.workspace, run, Limits(max_concurrency))
+
+    def _holder(self, workspace: str, limited: str | RunRef, limits: Limits) -> LeaseHolder:
+        key = workspace, limited
         if key not in self._holders:
-            lease_key = LeaseKey(workspace, account.provider, self._worker_id, self._priority)
+            lease_key = LeaseKey(workspace, limited, self._worker_id, self._priority)
             self._holders[key] = LeaseHolder(lease_key, self._clock, self._rng)
         holder = self._holders[key]
-        holder.limits = Limits(account.max_parallel_requests, account.requests_per_minute, account.tokens_per_minute)
+        holder.limits = limits
         return holder
 
     @asynccontextmanager

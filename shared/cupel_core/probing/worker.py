@@ -49,6 +49,7 @@ from cupel_core.probing.load_meter import MEASURE_SECONDS, LoadMeter
 from cupel_core.probing.refusals import pause_refused_run
 from cupel_core.probing.run_allowances import RunAllowances
 from cupel_core.probing.run_cache import RunCache
+from cupel_core.probing.run_paces import RunPaces, RunSlot
 from cupel_core.probing.run_pauses import RunPauses
 from cupel_core.probing.unforeseen import log_unforeseen
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS
@@ -113,6 +114,7 @@ class Worker:
         self._pauses = RunPauses(self._wake.set)
         self._rng = Random()  # noqa: S311 - jitter
         self._leases = LeasePool(self._id, priority, clock=clock, rng=self._rng, on_change=self._wake.set)
+        self._paces = RunPaces(self._leases, clock, self._rng, self._wake.set)
         self._allowances = RunAllowances(self._id, ends_at, clock, on_report=self._wake.set)
         self._rejected: list[Delivery] = []
 
@@ -192,8 +194,7 @@ class Worker:
             if (refusal := lease_holder.refusal(model)) is not None:
                 self._pause_refused_run(claimed, model, refusal)
                 return
-            characters = claimed.context.opening_length(index)
-            if not lease_holder.free_slots or not self._may_open(claimed.probe_slice.workspace, characters):
+            if not lease_holder.free_slots or not self._may_open(claimed, index):
                 return
             suspended_seconds = lease_holder.suspended_seconds(model)
             if suspended_seconds:
@@ -204,7 +205,10 @@ class Worker:
     def _requeue_delay_seconds(self, claimed: ClaimedSlice, lease_holder: LeaseHolder) -> float | None:
         if claimed.is_lost:
             return RECHECK_SECONDS
-        delay_seconds, allowance = lease_holder.requeue_delay_seconds(), self._allowances.of(claimed.context.run)
+        run = claimed.context.run
+        delay_seconds, allowance = lease_holder.requeue_delay_seconds(), self._allowances.of(run)
+        if delay_seconds is None:
+            delay_seconds = self._paces.requeue_delay_seconds(run)
         return allowance.requeue_delay_seconds() if delay_seconds is None and allowance is not None else delay_seconds
 
     def _open_calls(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> ConversationCalls | None:
@@ -222,21 +226,24 @@ class Worker:
         workspace = claimed.probe_slice.workspace
         return ConversationCalls(self._leases, workspace, reservation, before_call, allowance, opening)
 
-    def _may_open(self, workspace: str, characters: int) -> bool:
-        """Whether a conversation of this workspace may start that begins with so many characters."""
+    def _may_open(self, claimed: ClaimedSlice, index: int) -> bool:
+        """Whether this worker carries the conversation, its run allows it now, and its graders are not crowded."""
+        characters = claimed.context.opening_length(index)
         has_room = self._capacity.has_room(self._open_conversations, self._open_mb, characters)
-        return has_room and not self._leases.is_crowded(workspace)
+        is_allowed = has_room and self._paces.may_start(claimed.context.run)
+        return is_allowed and not self._leases.is_crowded(claimed.probe_slice.workspace)
 
     def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> bool:
         """Whether the run's budget allows it."""
         if (calls := self._open_calls(claimed, index, lease_holder)) is None:
             return False
         size_mb = conversation_mb(claimed.context.opening_length(index))
+        run_slot = self._paces.start(claimed.context.run, claimed.context.model_of(index))
         claimed.start(index)
         self._open_conversations += 1
         self._open_mb += size_mb
         probe = asyncio.create_task(self._run_or_requeue(claimed, index, calls))
-        probe.add_done_callback(partial(self._on_probe_done, claimed, index, calls, size_mb))
+        probe.add_done_callback(partial(self._on_probe_done, claimed, index, calls, size_mb, run_slot))
         return True
 
     def _pause_refused_run(self, claimed: ClaimedSlice, model: str, reason: str) -> "asyncio.Task[None]":
@@ -254,7 +261,11 @@ class Worker:
             return
         workers = settings().probe_workers
         accounts = [
-            AccountProbes(max(1, holder.attainable_slots(workers)), sum(len(claimed.pending) for claimed in slices))
+            AccountProbes(
+                max(1, holder.attainable_slots(workers)),
+                sum(len(claimed.pending) for claimed in slices),
+                self._paces.startable(slices),
+            )
             for holder, slices in self._backlog_by_account().items()
         ]
         missing = probes_to_receive(accounts, self._capacity.conversations, DEFAULT_PARALLEL_REQUESTS // workers)
@@ -274,7 +285,7 @@ class Worker:
     async def _add_to_backlog(self, claimed: ClaimedSlice) -> None:
         self._backlog.append(claimed)
         self._report_pending_probes()
-        await self._leases.renew(self._lease_holder_of(claimed))
+        await asyncio.gather(self._leases.renew(self._lease_holder_of(claimed)), self._paces.renew(claimed.context.run))
 
     def _report_pending_probes(self) -> None:
         """Tell the leases how many probes wait for them, as far as this worker has room for them."""
@@ -283,8 +294,8 @@ class Worker:
         room = max(0, self._capacity.conversations - self._open_conversations)
         for holder in self._target_leases:
             slices = by_account.get(holder, [])
-            count = sum(len(claimed.pending) for claimed in slices)
-            holder.pending = PendingProbes(min(count, room), partial(_pending_models, slices))
+            holder.pending = PendingProbes(min(self._paces.startable(slices), room), partial(_pending_models, slices))
+        self._paces.report_pending(self._backlog, room)
         self._allowances.report_pending(self._backlog, room)
 
     async def _fetch(self, max_slices: int) -> None:
@@ -453,11 +464,14 @@ class Worker:
         index: int,
         calls: ConversationCalls,
         size_mb: float,
+        run_slot: RunSlot | None,
         probe: "asyncio.Task[Outcome | None]",
     ) -> None:
         self._open_conversations -= 1
         self._open_mb -= size_mb
         calls.end()
+        if run_slot is not None:
+            run_slot.release()
         self._lease_holder_of(claimed).end_conversation()
         self._committer.add(FinishedProbe(claimed, index, probe.result()))
         self._wake.set()

@@ -54,6 +54,7 @@ def _estimate(run: Run, snapshot: Snapshot, *, finishing_only: bool) -> RunEstim
         run.max_turns,
         columns=len(run.plan.columns),
         profile=RunProfile.of_snapshot(snapshot.profile),
+        pace=run.pace,
         finishing_only=finishing_only,
     )
     return estimate_cases(run.workspace, terms, run.plan, run.params, _sampled_cases(snapshot))

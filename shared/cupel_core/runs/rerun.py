@@ -36,6 +36,8 @@ def rerun_spec(workspace: str, run_id: str) -> RunSpec:
         max_attempts=run.max_attempts,
         call_timeout_seconds=run.call_timeout_seconds,
         max_turns=run.max_turns,
+        max_concurrency=run.pace.max_concurrency,
+        stagger_ms=run.pace.stagger_ms,
         profile_id=run.profile.id if run.profile else None,
         profile_version=run.profile.version if run.profile else None,
         grader_config=run.grader_config,

@@ -75,7 +75,7 @@ def estimate_batch(workspace: str, batch: Batch, now: datetime) -> RunEstimate:
 
 def _estimate(workspace: str, batch: Batch, checked: _CheckedBatch, now: datetime) -> RunEstimate:
     columns = len(checked.plan.columns)
-    terms = RunTerms(checked.content, checked.grader_config, batch.max_turns, columns=columns)
+    terms = RunTerms(checked.content, checked.grader_config, batch.max_turns, columns=columns, pace=batch.pace)
     cases = [SampledCase(checked.scenario, bool(batch.persona_ids))]
     estimate = estimate_cases(workspace, terms, checked.plan, batch.params, cases)
     definition_id, exists = _find(workspace, batch, checked.evaluators)

@@ -223,6 +223,7 @@ def _run(workspace: str, spec: RunSpec, definition: ResolvedDefinition, plan: Pl
         max_attempts=spec.max_attempts,
         call_timeout_seconds=spec.call_timeout_seconds,
         max_turns=spec.max_turns,
+        pace=spec.pace,
         definition_name=definition.name,
         scenario_total=definition.manifest.total,
         rerun_of=spec.rerun_of,

@@ -1,4 +1,5 @@
-"""A provider account's governor: one item, which all workers of the account rewrite with optimistic locking.
+"""A provider account's governor: one item, which all workers of the account rewrite with optimistic locking. A run that
+limits its own concurrency has one, too.
 
 It is written when a slice arrives and every two to four seconds, not per call. As a write of the whole item is charged
 also when its condition fails, leases are stored compactly (100 of them take about 3 KB), and a worker that is not alone
@@ -26,6 +27,7 @@ from cupel_core.domain.limits.provider_status import ProviderStatus, SuspendedMo
 from cupel_core.domain.limits.throttling import RecentCalls
 from cupel_core.domain.limits.token_bucket import TokenBucket
 from cupel_core.domain.runs.run import Priority
+from cupel_core.messages import RunRef
 from cupel_core.store import keys, versioned_items
 from cupel_core.store.batches import get_batch
 from cupel_core.store.versioned_items import Versioned
@@ -34,23 +36,34 @@ _PRIORITY_BY_INITIAL = {priority[0]: priority for priority in Priority}
 
 
 type StoredGovernor = Versioned[Governor]
+_RUN_SORT_KEY = "concurrency"
 
 
 def renew(
-    workspace: str, provider: str, limits: Limits, report: WorkerReport, now: float, last: StoredGovernor | None = None
+    workspace: str,
+    limited: str | RunRef,
+    limits: Limits,
+    report: WorkerReport,
+    now: float,
+    last: StoredGovernor | None = None,
 ) -> StoredGovernor:
-    """Apply a worker's report; its lease in the result says what it may do.
+    """Apply a worker's report on a provider's account or on a run; its lease in the result says what it may do.
 
     `last` saves a worker that is alone a read.
     """
-    return _change(workspace, provider, lambda governor: after_report(governor, limits, report, now), last)
+    return _change(workspace, limited, lambda governor: after_report(governor, limits, report, now), last)
 
 
 def leave(
-    workspace: str, provider: str, limits: Limits, report: WorkerReport, now: float, last: StoredGovernor | None
+    workspace: str,
+    limited: str | RunRef,
+    limits: Limits,
+    report: WorkerReport,
+    now: float,
+    last: StoredGovernor | None,
 ) -> None:
     """Apply a worker's last report and end its lease."""
-    _change(workspace, provider, lambda governor: after_leave(governor, limits, report, now), last)
+    _change(workspace, limited, lambda governor: after_leave(governor, limits, report, now), last)
 
 
 def set_paused(workspace: str, provider: str, paused: bool) -> None:
@@ -118,14 +131,20 @@ def _moment(seconds: float) -> datetime:
 
 
 def _change(
-    workspace: str, provider: str, change: Callable[[Governor], Governor], last: StoredGovernor | None = None
+    workspace: str,
+    limited: str | RunRef,
+    change: Callable[[Governor], Governor],
+    last: StoredGovernor | None = None,
 ) -> StoredGovernor:
     is_alone = last is not None and len(last.value.leases) < 2
-    return versioned_items.change(_key(workspace, provider), _CODEC, change, last if is_alone else None)
+    return versioned_items.change(_key(workspace, limited), _CODEC, change, last if is_alone else None)
 
 
-def _key(workspace: str, provider: str) -> dict[str, Any]:
-    return {"pk": {"S": keys.governor(workspace)}, "sk": {"S": provider}}
+def _key(workspace: str, limited: str | RunRef) -> dict[str, Any]:
+    """A run's is in its partition, so that it is erased with the run."""
+    if isinstance(limited, RunRef):
+        return {"pk": {"S": keys.run(limited)}, "sk": {"S": _RUN_SORT_KEY}}
+    return {"pk": {"S": keys.governor(workspace)}, "sk": {"S": limited}}
 
 
 def _to_json(governor: Governor) -> dict[str, Any]:

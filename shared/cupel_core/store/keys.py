@@ -11,6 +11,7 @@ pk                                   sk                    item
 <ws>#definition#<id>                 generation#<id>       a generation of scenarios by a model
 <ws>#run#<id>                        run | access          a run; when it was last read
 <ws>#run#<id>                        budget                what is spent of its budget, and its workers' leases
+<ws>#run#<id>                        concurrency           its workers' leases, if it limits its conversations
 <ws>#run#<id>                        progress              how far it was when its progress was last read
 <ws>#run#<id>                        corrections           how often results of it were corrected
 <ws>#run#<id>                        event#00000001        its events

@@ -11,6 +11,7 @@ from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.labels import RunLabels
+from cupel_core.domain.runs.pace import Pace
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import (
     PauseCause,
@@ -91,6 +92,7 @@ def from_item(item: RunItem) -> Run:
         max_attempts=body.get("maxAttempts"),
         call_timeout_seconds=body.get("callTimeoutSeconds"),
         max_turns=body.get("maxTurns"),
+        pace=_pace(body),
         profile=ProfileRef(*body["profile"]) if body.get("profile") else None,
         pause_reason=body.get("pauseReason"),
         pause_cause=PauseCause(**body["pauseCause"]) if body.get("pauseCause") else None,
@@ -113,6 +115,11 @@ def from_item(item: RunItem) -> Run:
         callbacks=CallbackScope(body["callbacks"]) if body.get("callbacks") else None,
         budget=RunBudget(**body["budget"]) if body.get("budget") else None,
     )
+
+
+def _pace(body: dict[str, Any]) -> Pace:
+    stagger = body.get("staggerMs")
+    return Pace(body.get("maxConcurrency"), (stagger[0], stagger[1]) if stagger else None)
 
 
 def _period_pause(stored: dict[str, Any] | None) -> PeriodPause | None:
@@ -146,6 +153,8 @@ def to_item(run: Run) -> RunItem:
         "maxAttempts": run.max_attempts,
         "callTimeoutSeconds": run.call_timeout_seconds,
         "maxTurns": run.max_turns,
+        "maxConcurrency": run.pace.max_concurrency,
+        "staggerMs": run.pace.stagger_ms and list(run.pace.stagger_ms),
         "profile": run.profile and list(run.profile),
         "pauseReason": run.pause_reason,
         "pauseCause": run.pause_cause and asdict(run.pause_cause),

@@ -181,3 +181,44 @@ def test_a_rerun_repeats_the_evaluators(client: Client) -> None:
 def test_viewers_may_only_estimate(client: Client, viewer: str) -> None:
     assert client.post("/v1/scale-runs", BATCH, token=viewer).status == 403
     assert client.post("/v1/scale-runs/estimate", BATCH, token=viewer).status == 200
+
+
+def test_three_conversations_at_a_time_with_gaps_between_their_starts(client: Client) -> None:
+    config = run_of(client, BATCH)["config"]
+    assert (config["maxConcurrency"], config["staggerMs"]) == (3, [200, 400])
+
+
+def test_the_pace_of_a_batch_can_be_chosen(client: Client) -> None:
+    config = run_of(client, {**BATCH, "maxConcurrency": 5, "staggerMs": [0, 100]})["config"]
+    assert (config["maxConcurrency"], config["staggerMs"]) == (5, [0, 100])
+    unlimited = run_of(client, {**BATCH, "maxConcurrency": None, "staggerMs": None})["config"]
+    assert (unlimited["maxConcurrency"], unlimited["staggerMs"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"maxConcurrency": 0}, "maxConcurrency"),
+        ({"maxConcurrency": 1_001}, "maxConcurrency"),
+        ({"maxConcurrency": "3"}, "maxConcurrency"),
+        ({"staggerMs": [400, 200]}, "staggerMs"),
+        ({"staggerMs": [200]}, "staggerMs.1"),
+        ({"staggerMs": [0, 10_001]}, "staggerMs.1"),
+    ],
+)
+def test_a_pace_is_bounded(client: Client, changes: dict[str, Any], field: str) -> None:
+    assert refused(client, **changes) == [field]
+
+
+def test_an_estimate_knows_the_pace(client: Client) -> None:
+    def seconds(**changes: Any) -> float:
+        answer = client.post("/v1/scale-runs/estimate", {**BATCH, "count": 20, **changes})
+        return float(answer.json()["seconds"]["expected"])
+
+    assert seconds() > 2 * seconds(maxConcurrency=None, staggerMs=None)
+
+
+def test_a_rerun_has_the_pace_of_the_run(client: Client) -> None:
+    run = run_of(client, {**BATCH, "maxConcurrency": 2})
+    again = client.post(f"/v1/runs/{run['id']}/rerun", {"config": {"staggerMs": None}}).json()["run"]["config"]
+    assert (again["maxConcurrency"], again["staggerMs"]) == (2, None)

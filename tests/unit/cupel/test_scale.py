@@ -47,6 +47,12 @@ def test_a_batch_is_started_from_options(cupel: Cupel, client: Client, system_fi
     assert [each["type"] for each in snapshot["assertions"]] == ["not-is-refusal", "word-count"]
 
 
+def test_the_pace_of_a_batch_is_chosen_by_options(cupel: Cupel, client: Client) -> None:
+    run = started(cupel, "--message", "Hello", "--concurrency", "5", "--stagger", "0", "100")
+    config = client.get_run(run["id"])["config"]
+    assert (config["maxConcurrency"], config["staggerMs"]) == (5, [0, 100])
+
+
 def test_an_estimate_starts_nothing(cupel: Cupel, client: Client) -> None:
     answer = cupel("scale", "--model", "sim/steady", "--message", "Hello", "-n", "3", "--estimate")
     assert "3 probes: $0.00" in answer.stdout, answer.stderr

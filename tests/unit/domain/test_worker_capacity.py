@@ -86,7 +86,12 @@ def test_the_share_of_a_processor_follows_the_memory(memory_mb: int, share: floa
 
 
 def to_receive(*accounts: tuple[int, int], conversations: int = MAX_CONVERSATIONS, expected: int = 25) -> int:
-    return probes_to_receive([AccountProbes(*account) for account in accounts], conversations, expected)
+    probes = [AccountProbes(slots, pending, pending) for slots, pending in accounts]
+    return probes_to_receive(probes, conversations, expected)
+
+
+def test_a_run_that_limits_itself_does_not_keep_other_runs_away() -> None:
+    assert probes_to_receive([AccountProbes(50, 97, startable=3)], MAX_CONVERSATIONS, 25) == 47
 
 
 def test_as_many_probes_are_pending_as_there_are_slots() -> None:

@@ -17,3 +17,8 @@ def test_a_specification_is_stored_as_in_earlier_versions() -> None:
     spec = RunSpec("def_1", plain_targets("sim/steady"), grader_config=GraderConfig("sim/judge"))
     assert spec_to_text(spec) == STORED
     assert spec_from_text(STORED) == spec
+
+
+def test_the_pace_of_a_run_is_stored_with_its_specification() -> None:
+    spec = RunSpec("def_1", plain_targets("sim/steady"), max_concurrency=3, stagger_ms=(200, 400))
+    assert spec_from_text(spec_to_text(spec)) == spec

@@ -21,6 +21,7 @@ from cupel_core.domain.estimates.run_estimate import (
     Price,
 )
 from cupel_core.domain.pipeline.run_profile import RunProfile
+from cupel_core.domain.runs.pace import UNLIMITED, Pace
 from cupel_core.domain.runs.plan import Column, Plan
 from cupel_core.domain.scoring.assertion_rules import SELECT_BEST
 from cupel_core.domain.scoring.assertions import flatten
@@ -86,6 +87,7 @@ class RunTerms:
     has_functions: bool = False
     """Whether functions of the caller execute calls of tools."""
     profile: RunProfile | None = None
+    pace: Pace = UNLIMITED
     finishing_only: bool = False
     """Whether of the judge's calls only those count that are made once every probe has an outcome."""
 
@@ -164,7 +166,8 @@ def run_assumptions(
         return ColumnEstimate(column.target.id, column.target.model, plan.cases * plan.repeats, conversations, basis)
 
     texts = "".join(message.content for case in cases for message in case.scenario.messages)
-    return Assumptions(tuple(map(column_estimate, plan.columns)), calls.price, calls.capacity_of, is_latin(texts))
+    columns = tuple(map(column_estimate, plan.columns))
+    return Assumptions(columns, calls.price, calls.capacity_of, is_latin(texts), terms.pace)
 
 
 def _request_terms(params: ParameterFields, has_functions: bool, formulas: FileFormulas) -> RequestTerms:

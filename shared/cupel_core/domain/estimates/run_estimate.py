@@ -9,6 +9,7 @@ from functools import cache, partial
 from cupel_core.domain.estimates.conversations import TARGET, Calls, ExpectedConversation, RoleModel
 from cupel_core.domain.estimates.file_tokens import FileBasis
 from cupel_core.domain.estimates.intervals import EstimateInterval, Unknowns, interval_of
+from cupel_core.domain.runs.pace import UNLIMITED, Pace
 from cupel_core.domain.text.token_counts import LATIN_FACTOR, OTHER_FACTOR
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.tool_results import MAX_TOOL_ROUNDS
@@ -99,6 +100,7 @@ class Assumptions:
     """By provider."""
     is_latin: bool = True
     """Whether nearly all texts are in Latin script."""
+    pace: Pace = UNLIMITED
 
     @property
     def spread(self) -> Unknowns:
@@ -216,7 +218,7 @@ def estimate_run(assumptions: Assumptions) -> RunEstimate:
     return RunEstimate(
         probes=sum(column.probes for column in assumptions.columns),
         usd=interval_of(partial(_usd, price, works), spread),
-        seconds=interval_of(partial(_seconds, assumptions.capacity_of, works), spread),
+        seconds=interval_of(partial(_seconds, assumptions, works), spread),
         targets=tuple(
             TargetEstimate(target_id, work.probes, work.estimate(price, spread), file_basis=work.columns[0].file_basis)
             for target_id, work in targets.items()
@@ -247,10 +249,14 @@ def _usd(price: Price, works: Sequence[_Work], unknowns: Unknowns) -> float:
     return sum(price(work.model, work.calls(unknowns)) or 0.0 for work in works)
 
 
-def _seconds(capacity_of: Callable[[str], CallCapacity], works: Sequence[_Work], unknowns: Unknowns) -> float:
-    """Of the provider whose calls take longest: providers work side by side."""
+def _seconds(assumptions: Assumptions, works: Sequence[_Work], unknowns: Unknowns) -> float:
+    """Of the provider whose calls take longest, as providers work side by side; or longer, if the run limits itself."""
     seconds: dict[str, float] = defaultdict(float)
+    one_by_one = 0.0
     for work in works:
         provider = work.model.partition("/")[0]
-        seconds[provider] += capacity_of(provider).seconds_of(work.calls(unknowns), unknowns)
-    return max(seconds.values(), default=0.0)
+        capacity, calls = assumptions.capacity_of(provider), work.calls(unknowns)
+        seconds[provider] += capacity.seconds_of(calls, unknowns)
+        one_by_one += replace(capacity, parallel=1).seconds_of(calls, unknowns)
+    probes = sum(column.probes for column in assumptions.columns)
+    return max(assumptions.pace.min_seconds(one_by_one, probes), *seconds.values(), 0.0)

@@ -92,17 +92,20 @@ class AccountProbes(NamedTuple):
 
     slots: int
     pending: int
+    startable: int
+    """Of these, as many as their runs allow to be in progress."""
 
 
 def probes_to_receive(accounts: Iterable[AccountProbes], conversations: int, expected_slots: int) -> int:
     """How many further probes a worker should receive: enough for every slot to be taken once more.
 
-    Pending probes beyond an account's slots do not count, or an account with a low limit would keep the worker from
-    receiving those of others. `expected_slots` are those of an account that the worker has no probes of.
+    Pending probes beyond an account's slots, or beyond what their runs allow, do not count, or a low limit would keep
+    the worker from receiving those of other accounts and runs. `expected_slots` are those of an account that the worker
+    has no probes of.
     """
-    accounts = list(accounts) or [AccountProbes(expected_slots, 0)]
+    accounts = list(accounts) or [AccountProbes(expected_slots, 0, 0)]
     slots = min(conversations, sum(account.slots for account in accounts))
-    useful = sum(min(account.slots, account.pending) for account in accounts)
+    useful = sum(min(account.slots, account.startable) for account in accounts)
     missing = min(slots - useful, MAX_PENDING - sum(account.pending for account in accounts))
     return missing if missing >= min(MIN_RECEIVE, slots) else 0
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cupel_core.domain.runs.labels import LabelChanges
+from cupel_core.domain.runs.pace import BATCH_PACE, Pace
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
@@ -33,6 +34,7 @@ class Batch:
     max_turns: int | None = None
     params: ParameterFields = field(default_factory=dict)
     max_attempts: int | None = None
+    pace: Pace = BATCH_PACE
     graders: Mapping[str, Any] = field(default_factory=dict)
     """Fields of GraderConfig that it sets; None for those that it switches off."""
     choices: Mapping[EvaluatorName, EvaluatorChoice] = field(default_factory=dict)
@@ -97,6 +99,8 @@ class Batch:
             params=self.params,
             max_attempts=self.max_attempts,
             max_turns=self.max_turns,
+            max_concurrency=self.pace.max_concurrency,
+            stagger_ms=self.pace.stagger_ms,
             grader_config=GraderConfig(**{name: value for name, value in fields.items() if value is not None}),
             disabled_graders=tuple(sorted(name for name, value in fields.items() if value is None)),
             priority=self.priority,

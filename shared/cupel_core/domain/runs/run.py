@@ -10,6 +10,7 @@ from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.labels import RunLabels
+from cupel_core.domain.runs.pace import UNLIMITED, Pace
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.priority import Priority as Priority
 from cupel_core.domain.runs.run_spend import RunSpend
@@ -269,6 +270,7 @@ class Run:
     call_timeout_seconds: float | None = None
     """Of one call to a target; the stack's if None."""
     max_turns: int | None = None
+    pace: Pace = UNLIMITED
     profile: ProfileRef | None = None
     """The operation profile of its turns; its content is in the snapshot."""
     pause_reason: str | None = None

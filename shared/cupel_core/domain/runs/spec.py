@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 from cupel_core.domain.runs.labels import LabelChanges
+from cupel_core.domain.runs.pace import Pace, Stagger
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -27,6 +28,8 @@ _ADDED = frozenset(
         "confirmed_usd",
         "profile_id",
         "profile_version",
+        "max_concurrency",
+        "stagger_ms",
     }
 )
 
@@ -49,6 +52,8 @@ class RunSpec:
     max_attempts: int | None = None
     call_timeout_seconds: float | None = None
     max_turns: int | None = None
+    max_concurrency: int | None = None
+    stagger_ms: Stagger | None = None
     grader_config: GraderConfig = field(default_factory=GraderConfig)
     """Takes precedence over the eval's, which takes precedence over the workspace's."""
     scenario_ids: tuple[str, ...] = ()
@@ -81,6 +86,10 @@ class RunSpec:
     profile_version: int | None = None
     """The newest when the run starts if None."""
 
+    @property
+    def pace(self) -> Pace:
+        return Pace(self.max_concurrency, self.stagger_ms)
+
     def to_json(self) -> dict[str, Any]:
         """As stored with an idempotency key and in a schedule, where `grader_config` is called `evaluation`.
 
@@ -109,6 +118,7 @@ class RunSpec:
                 "disabled_graders": tuple(data.get("disabled_graders", ())),
                 "persona_ids": None if persona_ids is None else tuple(persona_ids),
                 "labels": LabelChanges.from_json(data.get("labels", {})),
+                "stagger_ms": _stagger(data),
             }
         )
 
@@ -124,6 +134,8 @@ class EvalRunOptions:
     max_attempts: int | None = None
     call_timeout_seconds: float | None = None
     max_turns: int | None = None
+    max_concurrency: int | None = None
+    stagger_ms: Stagger | None = None
     grader_config: GraderConfig = field(default_factory=GraderConfig)
     disabled_graders: tuple[str, ...] = ()
     labels: LabelChanges = field(default_factory=LabelChanges)
@@ -157,6 +169,7 @@ class EvalRunSpec:
             "grader_config": graders,
             "disabled_graders": tuple(options.get("disabled_graders", ())),
             "labels": LabelChanges.from_json(options.get("labels", {})),
+            "stagger_ms": _stagger(options),
         }
         return cls(data["eval_id"], EvalRunOptions(**changed))
 
@@ -181,6 +194,11 @@ def _params_json(params: ParameterFields) -> dict[str, Any]:
 def _params(data: Mapping[str, Any]) -> dict[str, Any]:
     temperature = data.get("temperature")
     return {**({} if temperature is None else {"temperature": temperature}), **data.get("params", {})}
+
+
+def _stagger(data: Mapping[str, Any]) -> Stagger | None:
+    gaps = data.get("stagger_ms")
+    return (gaps[0], gaps[1]) if gaps else None
 
 
 def _without_unset_additions(data: dict[str, Any]) -> dict[str, Any]:
