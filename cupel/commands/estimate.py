@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import typer
 
 from cupel.commands.options import (
+    AllowUnpriced,
     AsJson,
+    Budget,
     DefinitionVersion,
     EmbeddingModel,
     JudgeModel,
@@ -19,6 +21,7 @@ from cupel.commands.options import (
     Seed,
     TargetsFile,
     Temperature,
+    budget_fields,
 )
 from cupel.commands.run import Definitions, InProcess, resolve_definition
 from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config, target_specs, with_profile_id
@@ -26,10 +29,11 @@ from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
-from cupel.render import format_cost_interval, format_duration
+from cupel.render import format_cost, format_cost_interval, format_duration
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
+from cupel_core.domain.budgets.periods import BudgetScope
 
 
 def estimate(
@@ -48,6 +52,8 @@ def estimate(
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
+    budget: Budget = None,
+    allow_unpriced: AllowUnpriced = False,
     in_process: InProcess = False,
     as_json: AsJson = False,
 ) -> None:
@@ -70,6 +76,7 @@ def estimate(
         "samplePercentage": sample,
         "repeats": repeats,
         **without_none(sampleSeed=seed, definitionVersion=definition_version),
+        **budget_fields(budget, allow_unpriced=allow_unpriced),
         "config": config,
     }
     if in_process:
@@ -89,11 +96,14 @@ def _estimate_in_process(definitions: Sequence[str], specification: Json) -> Jso
     from cupel.commands.in_process import evaluation_options, named_after_options
     from cupel.in_process.estimate import estimate_evaluation
     from cupel_core.contract.estimates import EstimateResponse
+    from cupel_core.domain.budgets.confirmation import budget_fit
     from cupel_core.providers.prices import price_list_version
 
     with named_after_options():
         estimated = estimate_evaluation(definitions, target_specs(specification), evaluation_options(specification))
-    response = EstimateResponse.of(estimated, price_list_version())
+    max_usd = specification.get("maxBudgetUsd")
+    fit = budget_fit(estimated.usd, {} if max_usd is None else {BudgetScope.RUN: max_usd}, None)
+    response = EstimateResponse.of(estimated, price_list_version(), fit)
     return response.model_dump(mode="json", by_alias=True)
 
 
@@ -123,7 +133,23 @@ def _totals(estimate: Json) -> list[str]:
     total = f"{count_of(estimate['jobCount'], 'probe')}: {format_cost_interval(estimate['usd'])}, {low} to {high}"
     missing = [f"without {', '.join(unpriced)}, whose price is unknown"] if unpriced else []
     bases = [_BASES[estimate["basis"]], *_file_bases(estimate["targets"]), f"prices of {estimate['priceList']}"]
-    return ["", total, *missing, f"basis  {'; '.join(bases)}"]
+    return ["", total, *missing, f"basis  {'; '.join(bases)}", *_budget_lines(estimate.get("budget"))]
+
+
+def _budget_lines(budget: Json | None) -> list[str]:
+    """What is left of each budget, and whether the run fits."""
+    if budget is None:
+        return []
+    left = [f"{format_cost(budget[field])} {words}" for field, words in _LEFT.items() if budget[field] is not None]
+    if not left:
+        return []
+    exceeded, perhaps = budget["exceeds"], budget["mayExceed"]
+    verdict = "the run fits"
+    if exceeded is not None:
+        verdict = f"the expected cost exceeds {_BUDGETS[exceeded]}"
+    elif perhaps is not None:
+        verdict = f"the run fits, unless it comes close to the upper bound, which exceeds {_BUDGETS[perhaps]}"
+    return [f"budget {', '.join(left)}: {verdict}"]
 
 
 def _file_bases(targets: Sequence[Json]) -> list[str]:
@@ -131,6 +157,12 @@ def _file_bases(targets: Sequence[Json]) -> list[str]:
     return [f"images and PDFs by {', '.join(formulas)}"] if formulas else []
 
 
+_LEFT = {
+    "maxBudgetUsd": "for the run",
+    "dayLeftUsd": "left of the workspace's day",
+    "monthLeftUsd": "left of its month",
+}
+_BUDGETS = {"run": "the run's budget", "day": "what is left of the day", "month": "what is left of the month"}
 _BASES = {
     "default": "the texts, and usual lengths of answers and conversations",
     "history": "conversations of an earlier run like this one",

@@ -30,7 +30,8 @@ def estimate_eval_run(eval_id: str, body: Annotated[EstimateEvalRun, Body()] = E
     from cupel_core.runs.estimate import estimate
 
     spec = eval_run_spec(router.workspace, eval_id, body.options())
-    return EstimateResponse.of(estimate(router.workspace, spec, utc_now()), price_list_version())
+    estimated = estimate(router.workspace, spec, utc_now())
+    return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit)
 
 
 @router.operation("createPlaygroundRun", status=201)

@@ -68,7 +68,8 @@ def create_run(body: CreateRun) -> RunStartedResponse:
 def estimate_run(body: EstimateRun) -> EstimateResponse:
     from cupel_core.runs.estimate import estimate
 
-    return EstimateResponse.of(estimate(router.workspace, body.spec(), utc_now()), price_list_version())
+    estimated = estimate(router.workspace, body.spec(), utc_now())
+    return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit)
 
 
 @router.operation("rerunRun", status=201)

@@ -23,6 +23,7 @@ def create_scale_run(body: CreateScaleRun) -> RunStartedResponse:
 
 @router.operation("estimateScaleRun")
 def estimate_scale_run(body: EstimateScaleRun) -> EstimateResponse:
-    from cupel_core.runs.scaling import estimate_batch
+    from cupel_core.runs.estimate import estimate_batch
 
-    return EstimateResponse.of(estimate_batch(router.workspace, body.batch(), utc_now()), price_list_version())
+    estimated = estimate_batch(router.workspace, body.batch(), utc_now())
+    return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit)

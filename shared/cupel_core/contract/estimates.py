@@ -6,6 +6,8 @@ from pydantic import Field
 
 from cupel_core.contract.columns import TargetId
 from cupel_core.contract.common import ResponseModel
+from cupel_core.domain.budgets.confirmation import BudgetFit
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.estimates.file_tokens import FileBasis
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.estimates.run_estimate import Basis, CallsEstimate, GraderEstimate, RunEstimate, TargetEstimate
@@ -81,6 +83,36 @@ class GraderEstimateResponse(CallsEstimateResponse):
         return cls(role=grader.role, **cls.fields_of_calls(grader.calls))
 
 
+class BudgetFitResponse(ResponseModel):
+    """Whether the run fits into its own budget and into what is left of the workspace's."""
+
+    max_budget_usd: Annotated[float | None, Field(description="The run's own budget, in USD; null without one")]
+    day_left_usd: Annotated[
+        float | None, Field(description="What is left of the workspace's day, in USD; null without a limit")
+    ]
+    month_left_usd: Annotated[
+        float | None, Field(description="What is left of the workspace's month, in USD; null without a limit")
+    ]
+    exceeds: Annotated[
+        BudgetScope | None, Field(description="The budget that the expected cost exceeds; null if the run fits")
+    ]
+    may_exceed: Annotated[BudgetScope | None, Field(description="The budget that the upper bound exceeds, if any")]
+    confirmation_required: Annotated[
+        bool, Field(description="Whether a start is refused unless `confirmedUsd` is at least the expected cost")
+    ]
+
+    @classmethod
+    def of(cls, fit: BudgetFit) -> "BudgetFitResponse":
+        return cls(
+            max_budget_usd=fit.left_usd.get(BudgetScope.RUN),
+            day_left_usd=fit.left_usd.get(BudgetScope.DAY),
+            month_left_usd=fit.left_usd.get(BudgetScope.MONTH),
+            exceeds=fit.exceeded,
+            may_exceed=fit.perhaps_exceeded,
+            confirmation_required=fit.needs_confirmation,
+        )
+
+
 class EstimateResponse(ResponseModel):
     """What a run is expected to cost, without repeated calls, embeddings and external evaluators."""
 
@@ -94,9 +126,12 @@ class EstimateResponse(ResponseModel):
         list[GraderEstimateResponse], Field(description="Calls of judges, simulated users and summarizing models")
     ]
     unpriced: Annotated[list[str], Field(description="Models whose price is unknown; they are not in `usd`")]
+    budget: Annotated[
+        BudgetFitResponse | None, Field(description="Of an estimate that was asked for; null in other answers")
+    ] = None
 
     @classmethod
-    def of(cls, estimate: RunEstimate, price_list: str) -> "EstimateResponse":
+    def of(cls, estimate: RunEstimate, price_list: str, fit: BudgetFit | None = None) -> "EstimateResponse":
         return cls(
             job_count=estimate.probes,
             usd=EstimateIntervalResponse.of(estimate.usd),
@@ -106,4 +141,5 @@ class EstimateResponse(ResponseModel):
             targets=[TargetEstimateResponse.of(target) for target in estimate.targets],
             graders=[GraderEstimateResponse.of(grader) for grader in estimate.graders],
             unpriced=list(estimate.unpriced),
+            budget=None if fit is None else BudgetFitResponse.of(fit),
         )

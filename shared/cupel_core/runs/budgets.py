@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from cupel_core import workspace_budgets
-from cupel_core.domain.budgets.confirmation import confirmable_usd, needs_confirmation
+from cupel_core.domain.budgets.confirmation import BudgetFit, budget_fit, confirmable_usd, needs_confirmation
 from cupel_core.domain.budgets.money import usd
+from cupel_core.domain.budgets.periods import PERIODS, BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunEventType, RunStatus
@@ -64,6 +65,15 @@ def check_estimate(workspace: str, spec: BudgetTerms, estimated: Callable[[], Ru
         )
     if needs_confirmation(estimate.usd, spendable.usd, spec.confirmed_usd):
         raise ConfirmationRequired(_question(estimate, spendable.budget), estimate)
+
+
+def fit_of(workspace: str, spec: BudgetTerms, estimate: RunEstimate, now: datetime) -> BudgetFit:
+    """Whether the run fits into its budget, and into what is left of the workspace's."""
+    day, limits, account = workspace_budgets.get_use(workspace, now)
+    available = {scope: account.available(scope, limits, day) for scope in PERIODS}
+    left = {scope: usd(max(0, amount)) for scope, amount in available.items() if amount is not None}
+    own = {} if spec.max_budget_usd is None else {BudgetScope.RUN: spec.max_budget_usd}
+    return budget_fit(estimate.usd, {**own, **left}, spec.confirmed_usd)
 
 
 def _spendable(workspace: str, spec: BudgetTerms, now: datetime) -> _Spendable | None:

@@ -3,18 +3,35 @@
 from dataclasses import replace
 from datetime import datetime
 from math import inf
+from typing import NamedTuple
 
+from cupel_core.domain.budgets.confirmation import BudgetFit
 from cupel_core.domain.estimates.run_estimate import RunEstimate
+from cupel_core.domain.runs.batches import Batch
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.runs import scaling
+from cupel_core.runs.budgets import fit_of
 from cupel_core.runs.estimates import estimate_of
 from cupel_core.runs.start import build_run
 from cupel_core.store import snapshots
 
 
-def estimate(workspace: str, spec: RunSpec, now: datetime) -> RunEstimate:
+class BudgetedEstimate(NamedTuple):
+    estimate: RunEstimate
+    fit: BudgetFit
+
+
+def estimate(workspace: str, spec: RunSpec, now: datetime) -> BudgetedEstimate:
     """Raises what a start would raise for this specification now, except that it must be confirmed."""
-    return build_run(workspace, replace(spec, confirmed_usd=inf), now).estimate
+    estimated = build_run(workspace, replace(spec, confirmed_usd=inf), now).estimate
+    return BudgetedEstimate(estimated, fit_of(workspace, spec, estimated, now))
+
+
+def estimate_batch(workspace: str, batch: Batch, now: datetime) -> BudgetedEstimate:
+    """The same for a batch."""
+    estimated = scaling.estimate_batch(workspace, batch, now)
+    return BudgetedEstimate(estimated, fit_of(workspace, batch, estimated, now))
 
 
 def estimate_run_again(run: Run) -> RunEstimate:

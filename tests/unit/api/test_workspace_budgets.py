@@ -198,3 +198,57 @@ def test_judging_outside_a_run_is_charged_and_refused_when_the_budget_is_used_up
     refused = client.post("/v1/judge/criteria", body)
     assert (refused.status, "workspace's budget" in refused.json()["detail"]) == (409, True), refused.text
     assert client.get("/v1/budgets").json()["day"]["spentUsd"] == day["spentUsd"]
+
+
+def fit(client: Client, definition_id: str, **changes: Any) -> dict[str, Any]:
+    answer = client.post("/v1/runs/estimate", {"definitionId": definition_id, "models": ["custom/m"], **changes})
+    assert answer.status == 200, answer.text
+    found: dict[str, Any] = answer.json()["budget"]
+    return found
+
+
+def test_an_estimate_says_what_is_left_and_that_the_run_fits(client: Client, definition_id: str) -> None:
+    set_limits(client, dayUsd=1_000, monthUsd=2_000)
+    charge(spent_usd=100.0)
+    assert fit(client, definition_id, maxBudgetUsd=900) == {
+        "maxBudgetUsd": 900.0,
+        "dayLeftUsd": 900.0,
+        "monthLeftUsd": 1_900.0,
+        "exceeds": None,
+        "mayExceed": None,
+        "confirmationRequired": False,
+    }
+
+
+def test_an_estimate_names_the_scarcest_budget_that_a_run_exceeds(client: Client, definition_id: str) -> None:
+    set_limits(client, dayUsd=1, monthUsd=2_000)
+    too_much = fit(client, definition_id)
+    assert (too_much["exceeds"], too_much["mayExceed"], too_much["confirmationRequired"]) == ("day", "day", True)
+    assert start(client, definition_id).status == 409
+    agreed = fit(client, definition_id, confirmedUsd=1_000)
+    assert (agreed["exceeds"], agreed["confirmationRequired"]) == ("day", False)
+
+
+def test_an_upper_bound_that_exceeds_a_budget_is_named_without_a_confirmation(
+    client: Client, definition_id: str
+) -> None:
+    expected = client.post("/v1/runs/estimate", {"definitionId": definition_id, "models": ["custom/m"]}).json()["usd"]
+    perhaps = fit(client, definition_id, maxBudgetUsd=(expected["expected"] + expected["high"]) / 2)
+    assert (perhaps["exceeds"], perhaps["mayExceed"], perhaps["confirmationRequired"]) == (None, "run", False)
+
+
+def test_without_any_budget_every_run_fits(client: Client, definition_id: str) -> None:
+    assert set(fit(client, definition_id).values()) == {None, False}
+
+
+def test_estimates_of_batches_and_evals_name_the_budgets_too(client: Client) -> None:
+    set_limits(client, dayUsd=20)
+    batch = {"models": ["sim/steady"], "userMessage": "Hello", "count": 2}
+    assert client.post("/v1/scale-runs/estimate", batch).json()["budget"]["dayLeftUsd"] == 20.0
+
+
+def test_what_is_left_of_another_workspace_is_not_shown(client: Client, definition_id: str) -> None:
+    charge(spent_usd=5.0)
+    other = client.issue("globex", AccessRole.ADMIN)
+    client.put("/v1/settings", {"budgets": {"dayUsd": 7}}, token=other)
+    assert fit(client, definition_id)["dayLeftUsd"] is None

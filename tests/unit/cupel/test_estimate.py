@@ -84,3 +84,22 @@ def test_as_many_calls_of_a_judge_are_estimated_as_are_made(cupel: Cupel, tmp_pa
     estimated = json.loads(cupel("estimate", str(path), "--models", ",".join(targets), *options).stdout)
     [judge] = estimated["graders"]
     assert judge["calls"]["expected"] == sum(result.spends["judge"].calls for result in made.results)
+
+
+def test_an_estimate_says_what_is_left_of_each_budget(cupel: Cupel, client: Client) -> None:
+    client.update_settings({"budgets": {"dayUsd": 1, "monthUsd": 2_000_000}})
+    answer = cupel("estimate", DILEMMA, "--models", "custom/m", "--budget", "5")
+    assert answer.exit_code == 0, answer.stderr
+    assert answer.stdout.splitlines()[-1] == (
+        "budget $5.00 for the run, $1.00 left of the workspace's day, $2,000,000.00 left of its month: "
+        "the expected cost exceeds what is left of the day"
+    )
+
+
+def test_without_a_budget_an_estimate_names_none(cupel: Cupel) -> None:
+    assert "budget" not in cupel("estimate", DILEMMA, "--models", "custom/m").stdout
+
+
+def test_a_budget_in_process_is_compared_with_the_estimate(cupel: Cupel) -> None:
+    answer = cupel("estimate", DILEMMA, "--models", "sim/steady", "--in-process", "--budget", "5")
+    assert answer.stdout.splitlines()[-1] == "budget $5.00 for the run: the run fits", answer.stderr

@@ -1,5 +1,9 @@
-"""Whether somebody must agree to a run that is expected to cost more than its budget."""
+"""Whether a run fits into what is left of its budgets, or somebody must agree to it."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.estimates.intervals import EstimateInterval
 
 _DIGITS = 6
@@ -14,3 +18,31 @@ def needs_confirmation(estimate: EstimateInterval, max_usd: float, confirmed_usd
     """Only the expected cost counts: the upper bound of a run's first estimate exceeds most budgets."""
     expected = confirmable_usd(estimate)
     return expected > max_usd and (confirmed_usd is None or confirmed_usd < expected)
+
+
+@dataclass(frozen=True)
+class BudgetFit:
+    """A run beside what it may spend: of its own budget, and of what is left of the workspace's day and month."""
+
+    left_usd: Mapping[BudgetScope, float]
+    """Of the budgets that there are."""
+    exceeded: BudgetScope | None
+    """The scarcest budget, if the expected cost is more than is left of it."""
+    perhaps_exceeded: BudgetScope | None
+    """The scarcest budget, if the upper bound is more than is left of it."""
+    needs_confirmation: bool
+
+
+def budget_fit(
+    estimate: EstimateInterval, left_usd: Mapping[BudgetScope, float], confirmed_usd: float | None
+) -> BudgetFit:
+    if not left_usd:
+        return BudgetFit({}, None, None, needs_confirmation=False)
+    scarcest = min(left_usd, key=left_usd.__getitem__)
+    left = left_usd[scarcest]
+    return BudgetFit(
+        left_usd,
+        scarcest if confirmable_usd(estimate) > left else None,
+        scarcest if round(estimate.high, _DIGITS) > left else None,
+        needs_confirmation(estimate, left, confirmed_usd),
+    )
