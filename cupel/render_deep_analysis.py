@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
+from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.render import format_cost
@@ -67,7 +68,7 @@ def _narrative(narrative: Json) -> Iterator[str]:
                 yield labeled("finding", finding["text"])
     cost = narrative["costUsd"]
     charged = "" if cost is None else f", {format_cost(cost)}"
-    yield labeled("written by", f"{narrative['model']} ({narrative['calls']:,} calls{charged})")
+    yield labeled("written by", f"{narrative['model']} ({count_of(narrative['calls'], 'call')}{charged})")
 
 
 def slopes_table(figures: Json, names: Sequence[str]) -> Table | None:

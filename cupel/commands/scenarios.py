@@ -103,7 +103,8 @@ def create(
         return
     for scenario_id in created["ids"]:
         session.out.print(scenario_id, markup=False)
-    session.remark(f"version {created['definitionVersion']} of {definition_id} has {created['total']:,} scenarios")
+    scenarios = count_of(created["total"], "scenario")
+    session.remark(f"version {created['definitionVersion']} of {definition_id} has {scenarios}")
 
 
 @app.command()

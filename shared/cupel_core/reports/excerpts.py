@@ -13,6 +13,7 @@ from cupel_core.contract.reports import (
 from cupel_core.domain.reports.records import earliest
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Outcome, Transcript, readable_at
+from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import RunRef
 from cupel_core.store import outcomes
@@ -86,7 +87,7 @@ def shown_messages(messages: Sequence[Message], max_length: int) -> Iterator[tup
     shown = spoken if omitted <= 0 else [spoken[0], *spoken[-_LAST_MESSAGES:]]
     for position, message in enumerate(shown):
         if position == 1 and omitted > 0:
-            yield "note", f"{omitted} messages are left out"
+            yield "note", f"{count_of(omitted, 'message')} left out"
         yield str(message.role), shortened(message.text, max_length)
 
 

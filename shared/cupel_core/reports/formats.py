@@ -14,6 +14,7 @@ from cupel_core.contract.reports import (
     ReportSummaryResponse,
 )
 from cupel_core.contract.trials import TrialResponse
+from cupel_core.domain.text.counts import count_of
 
 NONE = "–"
 
@@ -49,16 +50,17 @@ def summary_note(summary: ReportSummaryResponse) -> str:
     """Who wrote it, from what, and what was left out."""
     if summary.error:
         return f"{summary.model} gave no summary: {summary.error}."
-    dropped = f"; {summary.dropped_quotes} quotations that occur in none were dropped" if summary.dropped_quotes else ""
-    read = len(summary.shown_conversation_ids)
-    return f"Written by {summary.model}, which has read {read} conversations{dropped}. Its quotations were checked."
+    quotes = count_of(summary.dropped_quotes, "quotation")
+    dropped = f"; dropped: {quotes} found in none of them" if summary.dropped_quotes else ""
+    read = count_of(len(summary.shown_conversation_ids), "conversation")
+    return f"Written by {summary.model}, which has read {read}{dropped}. Its quotations were checked."
 
 
 def trial_lines(trial: TrialResponse) -> list[str]:
     """What it found, how, and what limits that."""
-    size = f"{trial.scenarios:,} scenarios" if trial.scenarios != 1 else "1 scenario"
+    size, repeats = count_of(trial.scenarios, "scenario"), count_of(trial.repeats, "conversation")
     how = (
-        f"Both prompts were run anew on {size}, with {trial.repeats} conversations each per target and persona: "
+        f"Both prompts were run anew on {size}, with {repeats} of each per target and persona: "
         f"runs {trial.original_run_id} (original) and {trial.revised_run_id} (revised)."
     )
     if trial.result is None:

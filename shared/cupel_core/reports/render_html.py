@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from cupel_core.contract.reports import ExcerptResponse, ReportContentResponse, ReportResponse, ReportSummaryResponse
+from cupel_core.domain.text.counts import count_of
 from cupel_core.reports import formats
 from cupel_core.reports.charts import Bar, bar_chart
 from cupel_core.reports.formats import ReportTable
@@ -108,7 +109,7 @@ def _description(report: ReportResponse, content: ReportContentResponse) -> str:
     ended = f", ended {content.completed_at:%Y-%m-%d %H:%M} UTC" if content.completed_at else ""
     return (
         f"Run {report.run_id} of {definition}, version {content.definition_version}: "
-        f"{content.run_status}, {content.probes:,} probes{ended}"
+        f"{content.run_status}, {count_of(content.probes, 'probe')}{ended}"
     )
 
 

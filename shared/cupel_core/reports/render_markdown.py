@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from cupel_core.contract.reports import ExcerptResponse, ReportContentResponse, ReportResponse, ReportSummaryResponse
 from cupel_core.domain.text.control_characters import single_line, without_control_characters
+from cupel_core.domain.text.counts import count_of
 from cupel_core.reports import formats
 from cupel_core.reports.formats import ReportTable
 
@@ -62,7 +63,7 @@ def _lines(report: ReportResponse, content: ReportContentResponse) -> Iterator[s
 def _description(report: ReportResponse, content: ReportContentResponse) -> str:
     definition = f"{content.definition_name or content.definition_id}, version {content.definition_version}"
     ended = f", ended {content.completed_at:%Y-%m-%d %H:%M} UTC" if content.completed_at else ""
-    probes = f"{content.run_status}, {content.probes:,} probes{ended}"
+    probes = f"{content.run_status}, {count_of(content.probes, 'probe')}{ended}"
     return f"Run {inline(report.run_id)} of {inline(definition)}: {probes}."
 
 

@@ -21,6 +21,7 @@ from cupel_core.domain.reports.summaries import UNAVAILABLE, check_findings, pro
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.text.token_counts import estimated_tokens
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Invalid
@@ -153,7 +154,7 @@ def _transcript_text(transcript: Transcript, limit: int) -> str:
 def _figures(content: ReportContentResponse) -> str:
     overall = content.overall
     lines = [f"{overall.win_rate.successes} of {overall.win_rate.trials} judged conversations passed"]
-    lines += [f"{mode.tag[:100]}: {mode.count} conversations" for mode in content.top_failure_modes]
+    lines += [f"{mode.tag[:100]}: {count_of(mode.count, 'conversation')}" for mode in content.top_failure_modes]
     return "\n".join(lines)
 
 

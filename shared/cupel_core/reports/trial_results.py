@@ -17,6 +17,7 @@ from cupel_core.domain.analysis.scenario_changes import ChangeDirection
 from cupel_core.domain.reports.records import ReportRecord
 from cupel_core.domain.reports.trials import ALPHA, Trial, TrialResult, sign_tested, verdict_of
 from cupel_core.domain.runs.run import TERMINAL, Run, RunStatus
+from cupel_core.domain.text.counts import count_of
 from cupel_core.errors import ClientError
 from cupel_core.messages import RunRef
 from cupel_core.store import comparisons as stored_comparisons
@@ -145,7 +146,8 @@ def _notes(record: ReportRecord, trial: Trial, original: Run) -> list[str]:
     if record.summarizer_model == original.grader_config.judge_model:
         notes.append("The model that revised the prompt is also the judge, and may prefer what it asked for.")
     if seen := trial.scenarios - trial.unseen_scenarios:
-        read = f"The model that revised the prompt had read conversations of {seen} of the {trial.scenarios} scenarios"
+        of_all = f"{seen} of {count_of(trial.scenarios, 'scenario')}"
+        read = f"The model that revised the prompt had read conversations of {of_all}"
         notes.append(f"{read}, which the revision may fit better than others.")
     if trial.scenarios == 1:
         notes.append("A single scenario: nothing is said about others.")

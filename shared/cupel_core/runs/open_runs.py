@@ -1,6 +1,7 @@
 """Limits of open runs: a start beyond one is refused before anything of the run is written."""
 
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.text.counts import count_of
 from cupel_core.errors import RetryableError
 from cupel_core.resources.evaluation_settings import get_settings
 from cupel_core.store import open_runs
@@ -14,8 +15,8 @@ class TooManyRuns(RetryableError):
 
     def __init__(self, whose: str, limit: int, field: str) -> None:
         super().__init__(
-            f"{whose} has {limit:,} runs that have not ended, and {field} of the settings allows no more; wait until "
-            "one has ended, or cancel one",
+            f"{whose} has {count_of(limit, 'open run')}, and {field} of the settings allows no more; wait until one "
+            "has ended, or cancel one",
             RETRY_AFTER_SECONDS,
         )
 

@@ -3,6 +3,8 @@
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cupel_core.domain.estimates.history import ColumnHistory, PastConversation, predicted_sum, with_history
 from cupel_core.domain.estimates.intervals import EstimateInterval
@@ -44,8 +46,28 @@ def test_at_least_nine_tenths_of_simulated_runs_cost_what_was_predicted(
     assert inside >= 0.9 * RUNS, inside
 
 
-def test_what_always_costs_the_same_is_predicted_exactly() -> None:
-    assert predicted_sum([0.5] * 5, 10) == EstimateInterval(5.0, 5.0, 5.0)
+def test_what_has_always_cost_the_same_may_cost_something_else_next_time() -> None:
+    """Ten equal conversations do not exclude that a quarter of all are different: 0.74 ** 10 is 0.05."""
+    predicted = predicted_sum([0.5] * 10, 10)
+    assert predicted.low == pytest.approx(5.0 * 0.741, abs=0.01)
+    assert predicted.expected == pytest.approx(5.0)
+    assert predicted.high == pytest.approx(5.0 * 1.259, abs=0.01)
+
+
+def test_the_more_equal_conversations_the_narrower_the_interval() -> None:
+    widths = [predicted_sum([0.5] * known, 10).high - 5.0 for known in (10, 30, 100)]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] == pytest.approx(5.0 * 0.03, rel=0.02)
+
+
+@given(st.lists(st.floats(0.001, 10), min_size=10, max_size=40), st.integers(1, 1_000))
+def test_no_interval_is_a_point(figures: list[float], count: int) -> None:
+    predicted = predicted_sum(figures, count)
+    assert predicted.low < predicted.expected < predicted.high
+
+
+def test_what_was_free_stays_free() -> None:
+    assert predicted_sum([0.0] * 10, 10) == EstimateInterval(0.0, 0.0, 0.0)
 
 
 def test_nothing_costs_less_than_nothing() -> None:

@@ -9,6 +9,7 @@ from cupel_core.domain.analysis.dimensions import DimensionAnalysis
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS, GroupEstimate
 from cupel_core.domain.analysis.insight_texts import format_percentage
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.text.counts import count_of
 
 SMALL_SAMPLE, MODERATE_SAMPLE = 10, 30
 HIGH_OTHER = 0.10
@@ -70,7 +71,7 @@ def cautions(given: CautionInput) -> tuple[Caution, ...]:
 
 def _partial(given: CautionInput) -> Iterator[Caution]:
     if given.missing_probes:
-        yield Caution(CautionCode.PARTIAL, f"{given.missing_probes:,} probes of the run have no outcome")
+        yield Caution(CautionCode.PARTIAL, f"without an outcome: {count_of(given.missing_probes, 'probe')} of the run")
 
 
 def _sample_size(given: CautionInput) -> Iterator[Caution]:

@@ -12,6 +12,7 @@ from cupel_core.domain.analysis.matrix import CellMatrix
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.narratives import NarrativeFact, NarrativeTopic
 from cupel_core.domain.analysis.pairs import PairAgreement
+from cupel_core.domain.text.counts import count_of
 
 _LEVEL = 0.05
 _MAX_NAMED = 3
@@ -84,7 +85,7 @@ def _agreement(material: Material) -> Iterator[Statement]:
         "alpha", "Krippendorff's alpha of all targets", agreed.alpha, agreed.interval, agreed.scenarios
     )
     interval = f", 95 % interval {agreed.interval.low:.2f} to {agreed.interval.high:.2f}" if agreed.interval else ""
-    text = f"Agreement between the targets is {agreed.level} over {agreed.scenarios:,} scenarios"
+    text = f"Agreement between the targets is {agreed.level} over {count_of(agreed.scenarios, 'scenario')}"
     yield Statement(f"{text} (alpha {agreed.alpha:.2f}{interval}).", (fact,))
 
 

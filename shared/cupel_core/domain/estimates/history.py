@@ -21,6 +21,7 @@ from cupel_core.domain.turns.roles import ModelRole
 MIN_CONVERSATIONS = 10
 """Of fewer, the deviation says little."""
 _UPPER = 0.975
+_CONFIDENCE = 0.95
 
 
 class PastConversation(NamedTuple):
@@ -53,17 +54,25 @@ def predicted_sum(figures: Sequence[float], count: int) -> EstimateInterval:
     """Of `count` further figures like these, of which there are at least two.
 
     Its variance is that of the further figures and that of the mean of these. Costs are skewed to the right, most of
-    all in small samples: the interval holds that of a normal and that of a lognormal distribution.
+    all in small samples: the interval holds that of a normal and that of a lognormal distribution. However equal the
+    figures are, a share of `unseen_share` may be different, and then be nothing or twice as much.
     """
     known = len(figures)
     expected = count * fmean(figures)
     deviation = sqrt(variance(figures) * (count + count**2 / known))
     if not expected:
         return EstimateInterval(0.0, 0.0, t_quantile(_UPPER, known - 1) * deviation)
-    t = t_quantile(_UPPER, known - 1)
+    t, unseen = t_quantile(_UPPER, known - 1), expected * unseen_share(known)
     factor = exp(t * sqrt(log1p((deviation / expected) ** 2)))
-    low = min(expected - t * deviation, expected / factor)
-    return EstimateInterval(max(0.0, low), expected, max(expected + t * deviation, expected * factor))
+    low = min(expected - t * deviation, expected / factor, expected - unseen)
+    high = max(expected + t * deviation, expected * factor, expected + unseen)
+    return EstimateInterval(max(0.0, low), expected, high)
+
+
+def unseen_share(known: int) -> float:
+    """The largest share of conversations unlike all these, of which none would be seen in one of 20 samples: about
+    three of `known`."""
+    return float(1 - (1 - _CONFIDENCE) ** (1 / known))
 
 
 def with_history(estimate: RunEstimate, columns: Sequence[ColumnHistory]) -> RunEstimate:
