@@ -1,5 +1,7 @@
 """Checks before a request reaches its route: who sends it, whether its role permits the operation, and the body."""
 
+import re
+
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from cupel_core.contract.operations import Operation, methods_at, operations_at
@@ -10,8 +12,8 @@ from cupel_core.gateway.requests import check_body
 
 MAX_BODY_BYTES = 1024 * 1024
 MAX_IMPORT_BYTES = 5 * 1024 * 1024
-"""Imports carry whole files; a Lambda function takes at most 6 MB."""
-_IMPORTS = "/v1/imports/"
+"""Imports and runs of OpenAI's evals carry whole files; a Lambda function takes at most 6 MB."""
+_LARGE_BODIES = re.compile(r"/v1/imports/.*|/openai/v1/evals/[^/]+/runs")
 _MAX_PATH = 512
 
 
@@ -40,5 +42,5 @@ def admit(request: APIGatewayProxyEventV2) -> Operation:
 
 
 def _check_body(request: APIGatewayProxyEventV2) -> None:
-    limit = MAX_IMPORT_BYTES if request.path.startswith(_IMPORTS) else MAX_BODY_BYTES
+    limit = MAX_IMPORT_BYTES if _LARGE_BODIES.fullmatch(request.path) else MAX_BODY_BYTES
     check_body(request, limit, "POST /v1/files uploads larger images and PDFs")

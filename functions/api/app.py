@@ -1,5 +1,9 @@
-"""The HTTP API: one function behind `/v1`. A request is admitted, routed, responded to and logged in one line."""
+"""The HTTP API: one function behind `/v1` and `/openai/v1`.
 
+A request is admitted, routed, responded to and logged in one line.
+"""
+
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -10,7 +14,7 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from api import locations, problems, routing
+from api import locations, openai_errors, problems, routing
 from api.admission import admit
 from api.auditing import audit
 from api.idempotency import respond_once
@@ -23,12 +27,35 @@ from cupel_core.gateway.requests import check_edge
 from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger()
-app = APIGatewayHttpResolver(
-    enable_validation=True,
-    # Strict: no NaN, no lone surrogates, bounded nesting.
-    json_body_deserializer=orjson.loads,
-)
-problems.register(app)
+
+
+def _new_app() -> APIGatewayHttpResolver:
+    created = APIGatewayHttpResolver(
+        enable_validation=True,
+        # Strict: no NaN, no lone surrogates, bounded nesting.
+        json_body_deserializer=orjson.loads,
+    )
+    problems.register(created)
+
+    @created.not_found
+    def _not_found(_: NotFoundError) -> Response[str]:
+        """Handles a declared path whose parameter has a character that no route accepts."""
+        return problems.response(NotFound("no such path"), created.current_event.request_context.request_id)
+
+    return created
+
+
+app = _new_app()
+"""Of `/v1`: all of its routes are in the OpenAPI document."""
+
+
+@cache
+def _openai_app() -> APIGatewayHttpResolver:
+    return _new_app()
+
+
+def _app_of(path: str) -> APIGatewayHttpResolver:
+    return _openai_app() if path.startswith(openai_errors.PREFIX) else app
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -36,6 +63,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     request = APIGatewayProxyEventV2(event)
     routed = APIGatewayProxyEventV2(_as_get(event)) if request.http_method == "HEAD" else request
     response = cors.add_cors_headers(request, _respond(routed, context))
+    if request.path.startswith(openai_errors.PREFIX):
+        response = openai_errors.as_openai_error(response)
     audit(request, response)
     response["headers"].setdefault("Cache-Control", "no-store")
     response["body"] = response.get("body") or ""
@@ -57,7 +86,7 @@ def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[st
         if request.http_method == "OPTIONS":
             return cors.preflight(request.path)
         operation = admit(request)
-        routing.load(app, request.path)
+        routing.load(_app_of(request.path), request.path)
         routing.check_query(operation.id, request.query_string_parameters)
         event = request.raw_event
         return respond_once(
@@ -73,19 +102,17 @@ def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[st
 
 
 def _carry_out(operation: Operation, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    return locations.add_location(operation, event["rawPath"], routing.resolve(app, event, context))
+    return locations.add_location(operation, event["rawPath"], _resolve(event, context))
 
 
 def _read(path: str, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """The response to a GET of this path by the sender of the event."""
-    routing.load(app, path)
-    return routing.resolve(app, _as_get({**event, "rawPath": path, "body": None, "isBase64Encoded": False}), context)
+    routing.load(_app_of(path), path)
+    return _resolve(_as_get({**event, "rawPath": path, "body": None, "isBase64Encoded": False}), context)
 
 
-@app.not_found
-def _not_found(_: NotFoundError) -> Response[str]:
-    """Handles a declared path whose parameter has a character that no route accepts."""
-    return problems.response(NotFound("no such path"), app.current_event.request_context.request_id)
+def _resolve(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    return routing.resolve(_app_of(event["rawPath"]), event, context)
 
 
 def _log(request: APIGatewayProxyEventV2, method: str, status: int, seconds: float) -> None:

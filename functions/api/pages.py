@@ -34,7 +34,7 @@ def bounded_range[P: ResponseModel, T, R: ResponseModel](
 
 def _fill[T, R: ResponseModel](entries: Iterable[Entry[T]], limit: int, render: Callable[[T], R]) -> Page[bytes]:
     rendered = (entry.map(lambda item: _bounded(render(item))) for entry in entries)
-    return fill_page(rendered, limit, _payload_bytes, MAX_PAGE_BYTES)
+    return fill_page(rendered, limit, payload_bytes, MAX_PAGE_BYTES)
 
 
 def bounded_record[R: ResponseModel](record: R) -> Rendered[R]:
@@ -44,18 +44,21 @@ def bounded_record[R: ResponseModel](record: R) -> Rendered[R]:
 
 def _bounded(record: ResponseModel) -> bytes:
     json = render_model(record)
-    if _payload_bytes(json) <= MAX_PAGE_BYTES:
-        return json
-    content, length = orjson.loads(json), MAX_PAGE_BYTES // 2
-    while length >= _MIN_TEXT_LENGTH:
+    return json if payload_bytes(json) <= MAX_PAGE_BYTES else bounded_json(orjson.loads(json))
+
+
+def bounded_json(content: Any) -> bytes:
+    """The JSON; if it alone exceeds MAX_PAGE_BYTES, with its longest texts cut to the same length."""
+    json, length = orjson.dumps(content), MAX_PAGE_BYTES // 2
+    while payload_bytes(json) > MAX_PAGE_BYTES:
+        if length < _MIN_TEXT_LENGTH:
+            raise TooLarge("this record is too large for a response")
         json = orjson.dumps(_cut_texts(content, length))
-        if _payload_bytes(json) <= MAX_PAGE_BYTES:
-            return json
         length //= 2
-    raise TooLarge("this record is too large for a response")
+    return json
 
 
-def _payload_bytes(json: bytes) -> int:
+def payload_bytes(json: bytes) -> int:
     """Quotes and backslashes of the response's JSON are escaped once more where it becomes a JSON string."""
     return len(json) + json.count(b'"') + json.count(b"\\")
 

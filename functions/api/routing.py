@@ -4,7 +4,7 @@ A cold start answers a single request; loading all routes and their models would
 """
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from http import HTTPStatus
 from importlib import import_module
@@ -19,12 +19,13 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from api.idempotency import idempotency_key
 from api.rendering import documented, rendering, response_type
-from cupel_core.contract.operations import OPERATIONS
+from cupel_core.contract.operations import OPERATIONS, Operation
 from cupel_core.domain.access import Caller
 from cupel_core.errors import FieldError, Invalid
 from cupel_core.gateway.caller import caller
 
 PREFIX = "/v1"
+OPENAI_PREFIX = "/openai/v1"
 _CONTROLS = ("pause", "resume", "cancel", "retry", "expand", "budget")
 MODULES = {
     **dict.fromkeys(
@@ -54,6 +55,8 @@ MODULES = {
     **dict.fromkeys(("runs/rescores", "runs/scores"), "rescores"),
 }
 """The module of a path, by its first word or its first and third; named after the first if None."""
+OPENAI_MODULES = {"evals": "openai_evals"}
+"""The modules of paths below `/openai/v1`, by their first word."""
 _NOT_MODIFIED = {"statusCode": HTTPStatus.NOT_MODIFIED.value, "body": "", "isBase64Encoded": False}
 _loaded: set[tuple[APIGatewayHttpResolver, str]] = set()
 _response_tag: ContextVar[str | None] = ContextVar("response_tag", default=None)
@@ -63,6 +66,9 @@ _query_parameters: dict[str, tuple[str, ...]] = {}
 class OperationRouter(APIGatewayHttpRouter):
     """Registers routes for declared operations only: the declaration gives the method, the path and the texts."""
 
+    prefix = PREFIX
+    operations: Mapping[str, Operation] = OPERATIONS
+
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
 
@@ -70,12 +76,12 @@ class OperationRouter(APIGatewayHttpRouter):
         self, operation_id: str, *, status: int = 200, responses: dict[int, OpenAPIResponse] | None = None
     ) -> Callable[[F], F]:
         """Registers the decorated function for the operation. KeyError if the operation is not declared."""
-        declared = OPERATIONS[operation_id]
+        declared = self.operations[operation_id]
 
         def register(function: F) -> F:
             _query_parameters[operation_id] = tuple(_query_names(function))
             add_route = self.route(
-                declared.path.removeprefix(PREFIX).replace("{", "<").replace("}", ">"),
+                declared.path.removeprefix(self.prefix).replace("{", "<").replace("}", ">"),
                 method=declared.method,
                 operation_id=declared.id,
                 summary=declared.summary,
@@ -119,6 +125,24 @@ class OperationRouter(APIGatewayHttpRouter):
         return caller(self.current_event).workspace
 
 
+class OpenAIRouter(OperationRouter):
+    """Routes with the contract of OpenAI."""
+
+    prefix = OPENAI_PREFIX
+
+    def __init__(self) -> None:
+        from cupel_core.contract.openai_operations import OPENAI_OPERATIONS  # few requests need them
+
+        self.operations = OPENAI_OPERATIONS
+        super().__init__()
+
+    @property
+    def page_url(self) -> str:
+        """The address of the web page, which is the API's."""
+        headers = self.current_event.headers
+        return f"{headers.get('x-forwarded-proto', 'https')}://{headers.get('host', '')}"
+
+
 def resolve(app: APIGatewayHttpResolver, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """The response of the operation's route, with its `ETag` if it has one."""
     _response_tag.set(None)
@@ -144,6 +168,8 @@ def load(app: APIGatewayHttpResolver, path: str) -> None:
 
 def module_of(path: str) -> str | None:
     """The name of the module with the routes of this path; None if there is none."""
+    if path.startswith(f"{OPENAI_PREFIX}/"):
+        return OPENAI_MODULES.get(path.removeprefix(f"{OPENAI_PREFIX}/").partition("/")[0])
     first, _, rest = path.removeprefix(f"{PREFIX}/").partition("/")
     words = f"{first}/{rest.partition('/')[2].partition('/')[0]}"
     key = words if words in MODULES else first
@@ -182,5 +208,6 @@ def _query_names(function: Callable[..., Any]) -> Iterable[str]:
 
 def _include(app: APIGatewayHttpResolver, name: str) -> None:
     if (app, name) not in _loaded:
-        app.include_router(import_module(f"api.routes.{name}").router, prefix=PREFIX)
+        router = import_module(f"api.routes.{name}").router
+        app.include_router(router, prefix=router.prefix)
         _loaded.add((app, name))

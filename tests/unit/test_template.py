@@ -492,6 +492,7 @@ def test_only_the_page_health_preflight_signing_in_and_the_api_document_need_no_
         "$default",
         "GET /v1/health",
         "GET /v1/openapi.json",
+        "OPTIONS /openai/v1/{proxy+}",
         "OPTIONS /v1/{proxy+}",
         "POST /v1/login-codes/redeem",
     }

@@ -5,6 +5,7 @@ A path parameter is written `{name}`.
 """
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from functools import cache
@@ -1668,25 +1669,33 @@ _WORD = 2
 
 
 @cache
-def _by_shape() -> dict[tuple[int, str], list[Operation]]:
-    """By the number of segments and the first word, so that a request is compared with a few operations only.
+def _by_shape(*, of_openai: bool) -> dict[tuple[int, str], list[Operation]]:
+    """By the number of segments and a word, so that a request is compared with a few operations only.
 
     Paths with fewer parameters come later, and so take precedence: `/imports/promptfoo` over `/imports/{format}`.
     """
     by_shape = defaultdict[tuple[int, str], list[Operation]](list)
-    for operation in sorted(_ALL, key=lambda operation: -operation.path.count("{")):
-        by_shape[_shape(operation.path.split("/"))].append(operation)
+    for operation in sorted(_openai() if of_openai else _ALL, key=lambda operation: -operation.path.count("{")):
+        by_shape[_shape(operation.path.split("/"), of_openai=of_openai)].append(operation)
     return by_shape
 
 
-def _shape(segments: list[str]) -> tuple[int, str]:
-    return len(segments), segments[_WORD] if len(segments) > _WORD else ""
+def _openai() -> Iterable[Operation]:
+    from cupel_core.contract.openai_operations import OPENAI_OPERATIONS  # few requests need them
+
+    return OPENAI_OPERATIONS.values()
+
+
+def _shape(segments: list[str], *, of_openai: bool) -> tuple[int, str]:
+    word = _WORD + of_openai
+    return len(segments), segments[word] if len(segments) > word else ""
 
 
 def operations_at(path: str) -> dict[str, Operation]:
     """The operations of this path by their methods; empty for an unknown path."""
-    segments = path.split("/")
-    return {one.method: one for one in _by_shape().get(_shape(segments), ()) if one.serves(segments)}
+    segments, of_openai = path.split("/"), path.startswith("/openai/")
+    candidates = _by_shape(of_openai=of_openai).get(_shape(segments, of_openai=of_openai), ())
+    return {one.method: one for one in candidates if one.serves(segments)}
 
 
 def methods_at(path: str) -> list[str]:

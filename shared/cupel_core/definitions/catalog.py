@@ -26,6 +26,7 @@ from cupel_core.paging import ANY_TIME, Creation, Page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.store import definitions
 from cupel_core.store import scenarios as pages
+from cupel_core.store.table import ExtraWrite
 
 
 def create(
@@ -35,8 +36,9 @@ def create(
     now: datetime,
     items: Sequence[CreateScenario] = (),
     definition_id: str | None = None,
+    extra: ExtraWrite | None = None,
 ) -> Definition:
-    """With the scenarios `items`, under a new id unless one is given, which must be free.
+    """With the scenarios `items`, under a new id unless one is given, which must be free; together with `extra`.
 
     Raises Invalid, naming the invalid fields of `content` and `scenarios`.
     """
@@ -45,7 +47,7 @@ def create(
     unnamed = DefinitionHead(definition_id or new_id("def"), "", now, now, version_label=labels.version_label or None)
     head = labels.apply_to(unnamed)
     manifest = pages.write_pages(workspace, head.id, Manifest(), scenarios) if scenarios else None
-    definitions.create(workspace, head, checked.to_json(), manifest)
+    definitions.create(workspace, head, checked.to_json(), manifest, extra)
     return Definition(head, head.version, checked, scenario_count=len(scenarios))
 
 

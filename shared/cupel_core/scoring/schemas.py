@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,6 +37,12 @@ def violation(schema: Any, data: Any) -> str | None:
     except RecursionError:
         raise NotComputable("the schema or the output is nested too deeply") from None
     return None if problem is None else f"{problem.json_path}: {problem.message[:300]}"
+
+
+def violations(schema: Any, rows: list[Any], most: int) -> list[list[Any]]:
+    """The positions of the first rows that violate the schema, and how. Run in the sandbox; raises as `violation`."""
+    found = ([position, problem] for position, row in enumerate(rows) if (problem := violation(schema, row)))
+    return list(islice(found, most))
 
 
 @cache

@@ -73,14 +73,20 @@ class UnknownVersion(NotFound):
     """The definition has no version of this number."""
 
 
-def create(workspace: str, head: DefinitionHead, content: Mapping[str, Any], inherited: Manifest | None = None) -> None:
+def create(
+    workspace: str,
+    head: DefinitionHead,
+    content: Mapping[str, Any],
+    inherited: Manifest | None = None,
+    extra: ExtraWrite | None = None,
+) -> None:
     """Create the head and its first version; for a fork also the parent's edge and the inherited scenarios.
 
     NotFound if the parent was deleted since it was read: its versions may be about to be erased. Conflict if there is
     a definition with this id.
     """
     try:
-        _create(workspace, head, content, inherited)
+        _create(workspace, head, content, inherited, extra)
     except TransactWriteError as error:
         if error_code(error) != "TransactionCanceledException":
             raise
@@ -92,7 +98,13 @@ def create(workspace: str, head: DefinitionHead, content: Mapping[str, Any], inh
         raise Conflict("the definition to fork was changed at the same time; try again") from None
 
 
-def _create(workspace: str, head: DefinitionHead, content: Mapping[str, Any], inherited: Manifest | None) -> None:
+def _create(
+    workspace: str,
+    head: DefinitionHead,
+    content: Mapping[str, Any],
+    inherited: Manifest | None,
+    extra: ExtraWrite | None,
+) -> None:
     created = to_iso(head.created_at)
     manifest = replace(inherited, revision=1) if inherited else Manifest()
     version = StoredVersion(1, head.created_at, content, 1, manifest.revision, head.version_label)
@@ -107,6 +119,8 @@ def _create(workspace: str, head: DefinitionHead, content: Mapping[str, Any], in
             transaction.condition_check(HeadItem, pk, _HEAD, condition=exists)
         if inherited:
             transaction.save(_manifest_item(workspace, head.id, manifest))
+        if extra is not None:
+            transaction.save(extra.item, condition=extra.condition)
 
 
 def find(workspace: str, definition_id: str) -> DefinitionHead | None:

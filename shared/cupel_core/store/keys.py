@@ -9,6 +9,8 @@ pk                                   sk                    item
 <ws>#definition#<id>                 scenarios#000001      a manifest: the scenario pages of one version or several
 <ws>#definition#<id>                 scenarios             the manifest of versions from before manifests had numbers
 <ws>#definition#<id>                 generation#<id>       a generation of scenarios by a model
+<ws>#definition#<id>                 openai-eval           what OpenAI's API wants back of it as an eval
+<ws>#definition#<id>                 openai-data#000001    the same of a version that is the data of a run
 <ws>#run#<id>                        run | access          a run; when it was last read
 <ws>#run#<id>                        budget                what is spent of its budget, and its workers' leases
 <ws>#run#<id>                        concurrency           its workers' leases, if it limits its conversations
@@ -67,9 +69,9 @@ repairs                              <ws>#<id>             repairs of providers 
 outbox                               <runId>#<epoch>       dispatches not carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#comparisons`, `<ws>#jobs`, `<ws>#schedules`,
-`<ws>#personas`, `<ws>#connectors`, `<ws>#evals`, `<ws>#profiles`, `<ws>#chats` and `<ws>#files`, sorted by
-`<createdAt>#<id>`. Deleted schedules, personas, connectors, evals, profiles and chats are in lists of their own,
-`<ws>#deleted-schedules` and so on, from which a workspace is erased.
+`<ws>#personas`, `<ws>#connectors`, `<ws>#evals`, `<ws>#profiles`, `<ws>#chats`, `<ws>#files` and `<ws>#openai-evals`,
+sorted by `<createdAt>#<id>`. Deleted schedules, personas, connectors, evals, profiles and chats are in lists of their
+own, `<ws>#deleted-schedules` and so on, from which a workspace is erased.
 """
 
 from collections.abc import Iterator
@@ -99,6 +101,15 @@ def definition(workspace: str, definition_id: str) -> str:
 
 def version(number: int) -> str:
     return f"v{number:06d}"
+
+
+def openai_data(version: int) -> str:
+    return f"openai-data#{version:06d}"
+
+
+def openai_evals(workspace: str) -> str:
+    """The partition of the index that lists them."""
+    return f"{workspace}#openai-evals"
 
 
 def manifest(revision: int) -> str:

@@ -27,6 +27,8 @@ class Answer:
     text: str
     sent_length: int = 0
     """Of the body as the function returns it."""
+    content: bytes = b""
+    """What a client receives; `text` of a file that is no text is empty."""
 
     def json(self) -> Any:
         return json.loads(self.text)
@@ -93,6 +95,7 @@ class Client:
         *,
         json: Any = None,
         body: str | None = None,
+        raw_body: bytes | None = None,
         token: str | None = None,
         headers: dict[str, str] | None = None,
         query: dict[str, Any] | None = None,
@@ -101,6 +104,8 @@ class Client:
         if bearer := token or self.token:
             sent.setdefault("Authorization", f"Bearer {bearer}")
         asked = event(method, path, sent, _text(json) if body is None and json is not None else body, query)
+        if raw_body:
+            asked |= _encoded(raw_body, sent)
         if method != "OPTIONS":
             asked["requestContext"]["authorizer"] = {"lambda": authorizer.handler(asked, Context())["context"]}
         return call(asked)
@@ -108,15 +113,31 @@ class Client:
 
 def call(asked: dict[str, Any]) -> Answer:
     answer = api.handler(asked, Context())
-    return Answer(answer["statusCode"], answer["headers"], _received(answer), len(answer["body"]))
+    content = _received(answer)
+    return Answer(answer["statusCode"], answer["headers"], _decoded(content), len(answer["body"]), content)
 
 
-def _received(answer: dict[str, Any]) -> str:
+def _received(answer: dict[str, Any]) -> bytes:
     """The body that a client reads: API Gateway decodes base64, and the client gzip."""
     if not answer["isBase64Encoded"]:
-        return str(answer["body"])
-    assert answer["headers"]["Content-Encoding"] == "gzip"
-    return gzip.decompress(base64.b64decode(answer["body"], validate=True)).decode()
+        return str(answer["body"]).encode()
+    content = base64.b64decode(answer["body"], validate=True)
+    return gzip.decompress(content) if answer["headers"].get("Content-Encoding") == "gzip" else content
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return ""
+
+
+def _encoded(content: bytes, headers: dict[str, str]) -> dict[str, Any]:
+    """As API Gateway passes a body: as text if its type says that it is, else in base64."""
+    content_type = next((value for name, value in headers.items() if name.lower() == "content-type"), "")
+    if content_type.startswith("application/json"):
+        return {"body": content.decode(), "isBase64Encoded": False}
+    return {"body": base64.b64encode(content).decode(), "isBase64Encoded": True}
 
 
 def _text(value: Any) -> str:

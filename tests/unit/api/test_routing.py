@@ -8,6 +8,7 @@ import pytest
 from api import routing
 from api.app import app
 from api.routes import health
+from cupel_core.contract.openai_operations import OPENAI_OPERATIONS
 from cupel_core.contract.operations import OPERATIONS, Operation, operations_at
 from cupel_core.domain.access import AccessRole
 from tests.conftest import ROOT
@@ -15,14 +16,17 @@ from tests.conftest import ROOT
 FOLDER = Path(ROOT / "functions" / "api" / "routes")
 
 
+EVERY_OPERATION = [*OPERATIONS.values(), *OPENAI_OPERATIONS.values()]
+
+
 def routers() -> dict[str, routing.OperationRouter]:
     return {path.stem: import_module(f"api.routes.{path.stem}").router for path in FOLDER.glob("*.py")}
 
 
-@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda operation: operation.id)
+@pytest.mark.parametrize("operation", EVERY_OPERATION, ids=lambda operation: operation.id)
 def test_the_path_of_an_operation_loads_the_router_that_has_it(operation: Operation) -> None:
     router = routers()[routing.module_of(operation.path) or ""]
-    paths = {f"{routing.PREFIX}{key[0]}" for key in router._routes}
+    paths = {f"{router.prefix}{key[0]}" for key in router._routes}
     assert operation.path.replace("{", "<").replace("}", ">") in paths
 
 
@@ -38,12 +42,24 @@ def test_routes_and_declared_operations_are_the_same() -> None:
     assert routes == {(one.id, one.method, one.path) for one in OPERATIONS.values()}
 
 
+def test_openai_s_routes_and_operations_are_the_same_and_not_in_the_document_of_cupel() -> None:
+    routes = {
+        f"{method} {router.prefix}{path.replace('<', '{').replace('>', '}')}"
+        for router in routers().values()
+        if isinstance(router, routing.OpenAIRouter)
+        for path, methods, *_ in router._routes
+        for method in methods
+    }
+    assert routes == {f"{one.method} {one.path}" for one in OPENAI_OPERATIONS.values()}
+    assert not OPENAI_OPERATIONS.keys() & OPERATIONS.keys()
+
+
 def test_a_route_without_a_declared_operation_cannot_be_registered() -> None:
     with pytest.raises(KeyError):
         health.router.operation("getWeather")
 
 
-@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda operation: operation.id)
+@pytest.mark.parametrize("operation", EVERY_OPERATION, ids=lambda operation: operation.id)
 def test_the_path_of_an_operation_leads_to_it(operation: Operation) -> None:
     assert operations_at(operation.path)[operation.method] == operation
 
@@ -53,7 +69,21 @@ def test_a_literal_path_takes_precedence_over_a_parameter() -> None:
     assert operations_at("/v1/imports/csv")["POST"].id == "importDataset"
 
 
-@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/runs/", "/v1/runs\n", "/v1/runs/x/y", "/runs", ""])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/openai/v1",
+        "/openai/v1/",
+        "/openai/v2/evals",
+        "/v1",
+        "/v1/",
+        "/v1/runs/",
+        "/v1/runs\n",
+        "/v1/runs/x/y",
+        "/runs",
+        "",
+    ],
+)
 def test_other_paths_have_no_operations(path: str) -> None:
     assert operations_at(path) == {}
 

@@ -19,8 +19,8 @@ from tests.documented_blocks import blocks_of
 from tests.stacks import ModelServer
 from tests.unit.cupel.api_function import connect_to_api_function
 
-_TESTED_ELSEWHERE = {ROOT / "docs/webhooks.md"}
-"""By tests/unit/webhooks/test_documented_verification.py."""
+_TESTED_ELSEWHERE = {ROOT / "docs/webhooks.md", ROOT / "docs/openai-evals-api.md"}
+"""By tests/unit/webhooks/test_documented_verification.py and tests/unit/openai_evals/test_documented_example.py."""
 _VERDICT = {"successMet": True, "failureMet": False, "confidence": 0.9, "reasoning": "booked"}
 _ANSWER = "Booked: Friday, 16:00, Ada."
 

@@ -5,7 +5,7 @@ reported and decide nothing. If a weighted result could not be computed, the con
 says nothing about the model.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
@@ -97,16 +97,22 @@ class Scoring:
 
 
 def check_results(results: Sequence[AssertionResult]) -> dict[str, bool | None]:
-    """Whether each passed, by its metric or type, for the statistics of graders; of equal names, the later ones are
-    numbered. Only the first MAX_CHECKS, with short names, because a run has it once per probe."""
-    checks: dict[str, bool | None] = {}
-    for result in results[:MAX_CHECKS]:
-        name = (result.metric or result.type)[:_MAX_CHECK_NAME]
+    """Whether each passed, by its name in the statistics of graders. Only the first MAX_CHECKS, with short names,
+    because a run has it once per probe."""
+    names = check_names(result.metric or result.type for result in results[:MAX_CHECKS])
+    return {name: result.passed for name, result in zip(names, results, strict=False)}
+
+
+def check_names(names: Iterable[str]) -> list[str]:
+    """The names of assertions in statistics, from their metrics or types: of equal ones, the later are numbered."""
+    checks: dict[str, None] = {}
+    for full_name in names:
+        name = full_name[:_MAX_CHECK_NAME]
         number = 2
         while (numbered := name if number == 2 else f"{name} #{number - 1}") in checks:
             number += 1
-        checks[numbered] = result.passed
-    return checks
+        checks[numbered] = None
+    return list(checks)
 
 
 class CombinedResult(NamedTuple):

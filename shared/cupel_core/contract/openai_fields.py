@@ -1,0 +1,150 @@
+"""Parts of requests in the shape of OpenAI's Evals API, whose names are in snake_case."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints, model_validator
+
+from cupel_core.contract.fields import SINGLE_LINE, JsonObject
+from cupel_core.contract.parameters import JsonSchema
+from cupel_core.domain.openai_evals.graders import NAMESPACES
+from cupel_core.domain.openai_evals.rows import as_text
+from cupel_core.domain.scoring.assertion_rules import CODE_REFUSED
+from cupel_core.domain.scoring.grader_templates import template_error
+from cupel_core.domain.scoring.grader_values import TextMetric
+from cupel_core.domain.turns.model_parameters import ReasoningEffort
+
+MAX_GRADERS = 20
+"""Of an eval: results are counted by grader for this many."""
+MAX_METADATA = 16
+
+
+class OpenAIRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+def _template(text: str) -> str:
+    if error := template_error(text, NAMESPACES):
+        raise ValueError(error)
+    return text
+
+
+def _text_content(content: Any) -> str:
+    return _template(as_text(content))
+
+
+Metadata = Annotated[
+    dict[
+        Annotated[str, StringConstraints(strict=True, min_length=1, max_length=64), SINGLE_LINE],
+        Annotated[str, StringConstraints(strict=True, max_length=512)],
+    ],
+    Field(max_length=MAX_METADATA),
+]
+GraderName = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200), SINGLE_LINE]
+Template = Annotated[str, StringConstraints(strict=True), AfterValidator(_template)]
+Model = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=250), SINGLE_LINE]
+TextContent = Annotated[str | JsonObject | list[Any], AfterValidator(_text_content)]
+Number = Annotated[FiniteFloat, Field(ge=-1e9, le=1e9)]
+Fraction = Annotated[FiniteFloat, Field(ge=0, le=1)]
+
+
+class MessageTemplate(OpenAIRequest):
+    role: Literal["user", "assistant", "system", "developer"]
+    content: TextContent
+    type: Literal["message"] | None = None
+    phase: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"role": self.role, "content": self.content}
+
+
+class JudgeMessage(MessageTemplate):
+    def to_json(self) -> dict[str, Any]:
+        """Judges have no developer."""
+        return {"role": "system" if self.role == "developer" else self.role, "content": self.content}
+
+
+class StringCheckGrader(OpenAIRequest):
+    type: Literal["string_check"]
+    name: GraderName
+    input: Template
+    reference: Template
+    operation: Literal["eq", "ne", "like", "ilike"]
+
+
+class TextSimilarityGrader(OpenAIRequest):
+    type: Literal["text_similarity"]
+    name: GraderName
+    input: Template
+    reference: Template
+    evaluation_metric: TextMetric | Literal["cosine"]
+    pass_threshold: Fraction
+
+
+class LabelModelGrader(OpenAIRequest):
+    type: Literal["label_model"]
+    name: GraderName
+    model: Model
+    input: list[JudgeMessage]
+    labels: list[str]
+    passing_labels: list[str]
+
+
+class GraderSampling(OpenAIRequest):
+    max_completions_tokens: Annotated[int, Field(strict=True, ge=1, le=10_000_000)] | None = None
+    temperature: Annotated[FiniteFloat, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[FiniteFloat, Field(gt=0, le=1)] | None = None
+    seed: Annotated[int, Field(strict=True, ge=0, lt=2**53)] | None = None
+    reasoning_effort: ReasoningEffort | None = None
+
+
+class ScoreModelGrader(OpenAIRequest):
+    type: Literal["score_model"]
+    name: GraderName
+    model: Model
+    input: list[JudgeMessage]
+    range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
+    pass_threshold: Number | None = None
+    sampling_params: GraderSampling | None = None
+
+    @model_validator(mode="after")
+    def _has_a_threshold_in_range(self) -> "ScoreModelGrader":
+        low, high = self.range or (0.0, 1.0)
+        if low >= high:
+            raise ValueError("must have a range of two numbers, the lower one first")
+        if self.pass_threshold is not None and not low <= self.pass_threshold <= high:
+            raise ValueError(f"must have a pass_threshold from {low:g} to {high:g}, its range")
+        return self
+
+
+class PythonGrader(OpenAIRequest):
+    """Refused: a stack runs nobody's code."""
+
+    type: Literal["python"]
+    name: GraderName
+    source: str
+    image_tag: str | None = None
+    pass_threshold: Number | None = None
+
+    @model_validator(mode="after")
+    def _is_refused(self) -> "PythonGrader":
+        raise ValueError(CODE_REFUSED)
+
+
+Grader = Annotated[
+    StringCheckGrader | TextSimilarityGrader | LabelModelGrader | ScoreModelGrader | PythonGrader,
+    Field(discriminator="type"),
+]
+
+
+def grader_json(grader: Grader) -> dict[str, Any]:
+    """The fields that were given, with the messages to judges as text."""
+    given = grader.model_dump(mode="json", exclude_none=True)
+    if isinstance(grader, LabelModelGrader | ScoreModelGrader):
+        given["input"] = [message.to_json() for message in grader.input]
+    return given
+
+
+class CustomDataSource(OpenAIRequest):
+    type: Literal["custom"]
+    item_schema: JsonSchema
+    include_sample_schema: bool = False

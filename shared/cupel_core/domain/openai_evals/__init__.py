@@ -1,0 +1,1 @@
+"""OpenAI's Evals API in terms of Cupel: graders as assertions, rows of data as scenarios, sampling as parameters."""

@@ -1,0 +1,238 @@
+"""Evals, runs and output items as OpenAI's clients read them.
+
+Their models have required fields that OpenAI's service leaves null; here they have an empty value, so that a client
+that validates responses accepts them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cupel_core.domain.analysis.run_results import ColumnResults
+from cupel_core.domain.openai_evals.graders import score_in_range, to_grader
+from cupel_core.domain.openai_evals.models import from_target
+from cupel_core.domain.openai_evals.parameters import told_run_params
+from cupel_core.domain.openai_evals.rows import ITEM
+from cupel_core.domain.runs.run import Run, RunStatus
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.grader_templates import SAMPLE
+from cupel_core.domain.scoring.scoring import check_names
+from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.openai_evals.evals import OpenAIEval
+from cupel_core.openai_evals.output_items import EvalOutputItem
+from cupel_core.openai_evals.runs import STATUSES, OpenAIRun
+
+type Document = dict[str, Any]
+
+_NO_ERROR = {"code": "", "message": ""}
+_JUDGED = ("label-model", "score-model")
+_SAMPLE_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "model": {"type": "string"},
+        "choices": {"type": "array", "items": {"type": "object"}},
+        "output_text": {"type": "string"},
+        "output_json": {"type": "object"},
+        "output_tools": {"type": "array", "items": {"type": "object"}},
+    },
+}
+
+
+def eval_document(evaluated: OpenAIEval) -> Document:
+    graders = (to_grader(assertion) for assertion in evaluated.content.assertions)
+    return {
+        "object": "eval",
+        "id": evaluated.id,
+        "name": evaluated.name,
+        "created_at": int(evaluated.record.created_at.timestamp()),
+        "data_source_config": _config_document(evaluated.record.data_source_config),
+        "testing_criteria": [grader for grader in graders if grader is not None],
+        "metadata": dict(evaluated.record.metadata or {}),
+    }
+
+
+def _config_document(config: Mapping[str, Any]) -> Document:
+    includes_sample = bool(config.get("include_sample_schema"))
+    properties = {ITEM: config["item_schema"], **({SAMPLE: _SAMPLE_SCHEMA} if includes_sample else {})}
+    return {
+        "type": config["type"],
+        "schema": {"type": "object", "properties": properties, "required": list(properties)},
+    }
+
+
+def run_document(found: OpenAIRun, page_url: str) -> Document:
+    run = found.run
+    return {
+        "object": "eval.run",
+        "id": run.id,
+        "eval_id": found.eval.id,
+        "name": run.labels.name or "",
+        "status": STATUSES[run.status],
+        "created_at": int(run.created_at.timestamp()),
+        "model": _model(found),
+        "data_source": _data_source(found),
+        "metadata": {key: str(value) for key, value in run.labels.metadata.items()},
+        "report_url": f"{page_url}/runs/{run.id}",
+        "result_counts": _result_counts(found),
+        "per_testing_criteria_results": list(_criteria_results(found)),
+        "per_model_usage": list(_usages(found)),
+        "error": _run_error(run),
+    }
+
+
+def _model(found: OpenAIRun) -> str:
+    """Empty for a run that asks no model."""
+    return "" if found.is_recorded else from_target(found.run.plan.targets[0].model)
+
+
+def _data_source(found: OpenAIRun) -> Document:
+    source, run = dict(found.data.source), found.run
+    if source["source"]["type"] == "file_content":
+        source["source"] = {"type": "file_content", "content": list(found.rows)}
+    if found.is_recorded:
+        return source
+    params = run.parameters_of(run.plan.targets[0])
+    told = told_run_params(params, of_responses=source["type"] == "responses")
+    return {**source, "model": _model(found), **({"sampling_params": told} if told else {})}
+
+
+def _columns(found: OpenAIRun) -> Sequence[ColumnResults]:
+    return found.results.columns if found.results else ()
+
+
+def _result_counts(found: OpenAIRun) -> Document:
+    columns = _columns(found)
+    passed = sum(column.estimate.pass_rate.successes for column in columns)
+    failed = sum(column.estimate.pass_rate.trials for column in columns) - passed
+    errored = sum(column.estimate.errored + column.totals.unscored for column in columns)
+    return {"total": found.run.plan.total, "passed": passed, "failed": failed, "errored": errored}
+
+
+def _criteria_results(found: OpenAIRun) -> Iterator[Document]:
+    assertions = found.eval.content.assertions
+    names = check_names(assertion.metric or assertion.type for assertion in assertions)
+    for assertion, name in zip(assertions, names, strict=True):
+        counts = [column.totals.checks[name] for column in _columns(found) if name in column.totals.checks]
+        yield {
+            "testing_criteria": assertion.metric or assertion.type,
+            "passed": sum(count.passed for count in counts),
+            "failed": sum(count.failed for count in counts),
+        }
+
+
+def _usages(found: OpenAIRun) -> Iterator[Document]:
+    """Of the models under test; the tokens of judges are not counted by model."""
+    for column in _columns(found):
+        calls, histograms = column.totals.costs["target"].calls, column.totals.histograms
+        if calls and not found.is_recorded:
+            prompt, completion = histograms["input_tokens"].total, histograms["output_tokens"].total
+            usage = _usage(prompt, completion, 0)
+            yield {"model_name": from_target(column.column.target.model), "invocation_count": calls, **usage}
+
+
+def _usage(prompt: int, completion: int, cached: int) -> Document:
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "cached_tokens": cached,
+        "total_tokens": prompt + completion,
+    }
+
+
+def _run_error(run: Run) -> Document:
+    if run.failure is not None:
+        return {"code": f"{run.failure.where}_failed", "message": run.failure.why}
+    if run.status is RunStatus.PAUSED:
+        cause = f": {run.pause_cause.message}" if run.pause_cause else ""
+        return {"code": "paused", "message": f"the run is paused ({run.pause_reason}){cause}"}
+    return _NO_ERROR
+
+
+def item_document(found: EvalOutputItem, eval_id: str) -> Document:
+    view = found.view
+    variables = view.case.variables
+    item = variables.get(ITEM)
+    return {
+        "object": "eval.run.output_item",
+        "id": view.id,
+        "eval_id": eval_id,
+        "run_id": view.run.id,
+        "created_at": int((view.completed_at or view.run.created_at).timestamp()),
+        "status": found.status,
+        "datasource_item_id": view.run.plan.probe(view.index).case,
+        "datasource_item": item if isinstance(item, dict) else dict(variables),
+        "results": list(_results(found)),
+        "sample": _sample(found),
+    }
+
+
+def _results(found: EvalOutputItem) -> Iterator[Document]:
+    transcript, assertions = found.view.transcript, found.content.assertions
+    scoring = transcript.scoring if transcript else None
+    for position, result in enumerate(scoring.results if scoring else ()):
+        assertion = assertions[position] if position < len(assertions) else None
+        yield _result(result, assertion if assertion and assertion.type == result.type else None)
+
+
+def _result(result: AssertionResult, assertion: Assertion | None) -> Document:
+    score = result.score or 0.0
+    document: Document = {
+        "name": result.metric or result.type,
+        "type": f"{result.type}-grader",
+        "passed": bool(result.passed),
+        "score": score_in_range(assertion, score) if assertion and result.score is not None else score,
+        "reason": result.reason,
+    }
+    if result.error:
+        document["error"] = {"code": "grader_error", "message": result.error}
+    if assertion is not None and assertion.kind in _JUDGED and result.passed is not None:
+        output = [{"role": "assistant", "content": result.reason}]
+        document[SAMPLE] = {"model": from_target(assertion.provider or ""), "output": output}
+    return document
+
+
+def _sample(found: EvalOutputItem) -> Document:
+    view = found.view
+    target, conversation = view.column.target, view.conversation
+    params, recorded = view.run.parameters_of(target), SAMPLE in view.case.variables
+    usage = conversation.usage if conversation and not recorded else None
+    error = view.error
+    return {
+        "model": "" if recorded else from_target(target.model),
+        "input": [] if recorded else _input(conversation),
+        "output": _recorded_output(view.case.variables) if recorded else _output(conversation),
+        "finish_reason": (conversation.finish_reason if conversation and not recorded else None) or "",
+        "usage": _usage(
+            usage.input_tokens if usage else 0,
+            usage.output_tokens if usage else 0,
+            usage.cached_input_tokens if usage else 0,
+        ),
+        "error": {"code": str(error.code), "message": error.message} if error else _NO_ERROR,
+        "temperature": params.get("temperature", 1.0),
+        "top_p": params.get("topP", 1.0),
+        "max_completion_tokens": params.get("maxOutputTokens", 0),
+        "seed": params.get("seed", 0),
+    }
+
+
+def _input(conversation: ConversationState | None) -> list[Document]:
+    """What was said before the answer."""
+    messages = conversation.messages if conversation else ()
+    asked = messages[:-1] if conversation and conversation.is_answered else messages
+    return [{"role": str(message.role), "content": message.text} for message in asked]
+
+
+def _output(conversation: ConversationState | None) -> list[Document]:
+    if conversation is None or not conversation.is_answered:
+        return []
+    answer = conversation.messages[-1]
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in answer.tool_calls
+    ]
+    return [{"role": "assistant", "content": answer.content, **({"tool_calls": calls} if calls else {})}]
+
+
+def _recorded_output(variables: Mapping[str, Any]) -> list[Document]:
+    sample = variables.get(SAMPLE)
+    text = sample.get("output_text") if isinstance(sample, Mapping) else None
+    return [{"role": "assistant", "content": text}] if isinstance(text, str) else []

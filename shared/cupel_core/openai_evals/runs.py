@@ -1,0 +1,286 @@
+"""Runs of evals: the rows of the data become the scenarios of a version of the definition, and the run is an ordinary
+one. Runs of equal data share a version, so their scenarios can be compared in pairs."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from cupel_core import sandbox
+from cupel_core.analysis.results import get_results
+from cupel_core.contract.openai_evals import CreateOpenAIEvalRun, JsonlDataSource
+from cupel_core.contract.parameters import ModelParametersInput
+from cupel_core.domain.analysis.run_results import RunResults
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.openai_evals.graders import uses_sample
+from cupel_core.domain.openai_evals.models import to_target
+from cupel_core.domain.openai_evals.parameters import run_params
+from cupel_core.domain.openai_evals.rows import (
+    ITEM,
+    RECORDED_TARGET,
+    Row,
+    data_digest,
+    recorded_scenario,
+    sampled_scenario,
+)
+from cupel_core.domain.runs.labels import LabelChanges
+from cupel_core.domain.runs.run import Run, RunStatus, StartedBy
+from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.targets import Target
+from cupel_core.domain.scoring.grader_templates import SAMPLE
+from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.errors import Conflict, FieldError, Invalid, NotFound, RetryableError
+from cupel_core.messages import RunRef
+from cupel_core.openai_evals import evals
+from cupel_core.openai_evals.evals import OpenAIEval
+from cupel_core.paging import MAX_LIMIT, Creation
+from cupel_core.runs import control, erasure, start
+from cupel_core.store import definition_scenarios, openai_evals, runs, scenarios, snapshots
+from cupel_core.store.openai_evals import DataRecord
+
+ROWS = "data_source.source.content"
+JUDGE_FIELDS = ("judge_model", "persona_model")
+_LIMITS = sandbox.TaskLimits(cpu_seconds=10.0, memory_mb=320, wall_seconds=20.0)
+_SCHEMA_TASK = "cupel_core.scoring.schemas:violations"
+_MAX_ERRORS = 5
+_MAX_ATTEMPTS = 5
+_FIELDS = {"models.0": "data_source.model", "targets.0.model": "data_source.model"}
+_PARAMS = "targets.0.params"
+
+STATUSES: Mapping[RunStatus, str] = {
+    RunStatus.PENDING: "queued",
+    RunStatus.RUNNING: "in_progress",
+    RunStatus.PAUSED: "in_progress",
+    RunStatus.SUMMARIZING: "in_progress",
+    RunStatus.COMPLETED: "completed",
+    RunStatus.FAILED: "failed",
+    RunStatus.CANCELLED: "canceled",
+}
+"""OpenAI's statuses by Cupel's."""
+
+
+class OpenAIRun(NamedTuple):
+    eval: OpenAIEval
+    run: Run
+    results: RunResults | None
+    """None while nothing was counted."""
+    data: DataRecord
+    rows: Sequence[Row]
+    """Of its data; none in lists."""
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether its answers are in its data, so that no model is asked."""
+        return bool(self.data.source["type"] == "jsonl")
+
+
+def create(
+    workspace: str,
+    eval_id: str,
+    body: CreateOpenAIEvalRun,
+    idempotency_key: str | None,
+    now: datetime,
+    started_by: StartedBy,
+) -> OpenAIRun:
+    """Raises Invalid, naming the invalid fields, and what starting a run raises."""
+    evaluated = evals.get(workspace, eval_id)
+    request = f"{eval_id}\n{body.model_dump_json(by_alias=True)}"
+    if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
+        return _read(evaluated, first.run)
+    source, rows = _source(body), body.data_source.source.rows()
+    _check_rows(workspace, evaluated, rows, needs_sample=isinstance(body.data_source, JsonlDataSource))
+    target, built = _target(body), _scenarios(body, rows)
+    version = _ensure_version(workspace, eval_id, DataRecord(source, data_digest(source, rows)), built, now)
+    spec = RunSpec(
+        definition_id=eval_id,
+        targets=(target,),
+        definition_version=version,
+        disabled_graders=JUDGE_FIELDS,
+        labels=LabelChanges(name=body.name, metadata=body.metadata),
+    )
+    try:
+        started = start.start(workspace, spec, idempotency_key, now, started_by, request)
+    except Invalid as error:
+        raise _of_request(error) from None
+    return _read(evaluated, started.run)
+
+
+def get(workspace: str, eval_id: str, run_id: str, now: datetime, has_time: Callable[[], bool]) -> OpenAIRun:
+    """NotFound for an unknown run, and for a run of another eval."""
+    run = find(workspace, eval_id, run_id)
+    return _read(evals.get(workspace, eval_id), run, _results(run, now, has_time))
+
+
+def find(workspace: str, eval_id: str, run_id: str) -> Run:
+    evals.get(workspace, eval_id)
+    run = runs.get(RunRef(workspace, run_id))
+    if run.definition_id != eval_id:
+        raise NotFound(f"eval {eval_id} has no run {run_id}")
+    return run
+
+
+def list_runs(
+    workspace: str,
+    eval_id: str,
+    after: str | None,
+    *,
+    oldest_first: bool,
+    status: str | None,
+    now: datetime,
+    has_time: Callable[[], bool],
+) -> Iterator[OpenAIRun]:
+    """From the one after `after` on, without rows; read lazily."""
+    evaluated = evals.get(workspace, eval_id)
+    cursor = None if after is None else runs.cursor_after(find(workspace, eval_id, after))
+    for run in _all_runs(workspace, eval_id, cursor, oldest_first=oldest_first):
+        if status in (None, STATUSES[run.status]):
+            yield OpenAIRun(evaluated, run, _results(run, now, has_time), _data_of(run), ())
+
+
+def cancel(workspace: str, eval_id: str, run_id: str, now: datetime, has_time: Callable[[], bool]) -> OpenAIRun:
+    """Conflict for a run that is over or being summarized."""
+    find(workspace, eval_id, run_id)
+    control.cancel(workspace, run_id, now)
+    return get(workspace, eval_id, run_id, now, has_time)
+
+
+def delete(workspace: str, eval_id: str, run_id: str, now: datetime) -> None:
+    find(workspace, eval_id, run_id)
+    erasure.delete_run(workspace, run_id, now)
+
+
+def _all_runs(workspace: str, eval_id: str, cursor: str | None, *, oldest_first: bool) -> Iterator[Run]:
+    while True:
+        page = runs.list_runs(
+            workspace,
+            definition_id=eval_id,
+            limit=MAX_LIMIT,
+            cursor=cursor,
+            created=Creation(oldest_first=oldest_first),
+        )
+        yield from page.items
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+
+
+def _source(body: CreateOpenAIEvalRun) -> dict[str, Any]:
+    """The data source without rows, model and parameters."""
+    data_source = body.data_source
+    source: dict[str, Any] = {"type": data_source.type, "source": {"type": data_source.source.type}}
+    if isinstance(data_source, JsonlDataSource):
+        return source
+    return {**source, "input_messages": data_source.input_messages.to_json()}
+
+
+def _target(body: CreateOpenAIEvalRun) -> Target:
+    if isinstance(body.data_source, JsonlDataSource):
+        return Target(RECORDED_TARGET)
+    sampling = body.data_source.sampling_params
+    given = sampling.model_dump(mode="json", by_alias=True, exclude_none=True) if sampling else {}
+    try:
+        params = ModelParametersInput.model_validate(run_params(given))
+    except ValidationError as error:
+        raise Invalid.fields(
+            FieldError("data_source.sampling_params", f"{_path(each['loc'])}: {field_message(each['msg'])}")
+            for each in error.errors(include_url=False)
+        ) from None
+    return Target(to_target(body.data_source.model), params=params.fields())
+
+
+def _path(location: tuple[str | int, ...]) -> str:
+    return ".".join(map(str, location)) or "all"
+
+
+def _check_rows(workspace: str, evaluated: OpenAIEval, rows: Sequence[Row], *, needs_sample: bool) -> None:
+    schema = evaluated.record.data_source_config.get("item_schema")
+    errors: list[FieldError] = []
+    if schema:
+        sandbox.use_workspace(workspace)
+        try:
+            items = [row[ITEM] for row in rows]
+            found = sandbox.run_blocking(_SCHEMA_TASK, schema, items, _MAX_ERRORS, limits=_LIMITS)
+        except (sandbox.ExpressionError, sandbox.LimitExceeded) as error:
+            raise Invalid.field(ROWS, f"cannot be compared with the item_schema of the eval: {error}") from None
+        errors = [FieldError(f"{ROWS}.{number}.item", f"does not fit the item_schema: {why}") for number, why in found]
+    if needs_sample and uses_sample(evaluated.content.assertions):
+        missing = [number for number, row in enumerate(rows) if not row.get(SAMPLE)]
+        why = "is required: graders of the eval refer to {{sample.…}}, and a run of type jsonl asks no model"
+        errors += [FieldError(f"{ROWS}.{number}.sample", why) for number in missing[:_MAX_ERRORS]]
+    if errors:
+        raise Invalid.fields(errors[:_MAX_ERRORS])
+
+
+def _scenarios(body: CreateOpenAIEvalRun, rows: Sequence[Row]) -> list[Scenario]:
+    data_source = body.data_source
+    if isinstance(data_source, JsonlDataSource):
+        return [recorded_scenario(number, row) for number, row in enumerate(rows)]
+    input_messages = data_source.input_messages.to_json()
+    built: list[Scenario] = []
+    errors: list[FieldError] = []
+    for number, row in enumerate(rows):
+        try:
+            built.append(sampled_scenario(number, row, input_messages))
+        except ValueError as error:
+            errors.append(FieldError(f"{ROWS}.{number}.item", str(error)))
+        if len(errors) == _MAX_ERRORS:
+            break
+    if errors:
+        raise Invalid.fields(errors)
+    return built
+
+
+def _ensure_version(workspace: str, eval_id: str, data: DataRecord, built: Sequence[Scenario], now: datetime) -> int:
+    """The latest version if it has this data, else a new one."""
+    for _ in range(_MAX_ATTEMPTS):
+        current = definition_scenarios.get_current(workspace, eval_id)
+        latest = openai_evals.find_data(workspace, eval_id, current.head.version)
+        if latest is not None and latest.digest == data.digest and current.manifest.total:
+            return current.head.version
+        manifest = scenarios.write_pages(workspace, eval_id, current.manifest, built, replace=True)
+        version = current.head.version + (1 if current.manifest.total else 0)
+        extra = openai_evals.data_creation(workspace, eval_id, version, data)
+        try:
+            return definition_scenarios.commit(workspace, current, manifest, now, extra).version.number
+        except Conflict:
+            continue
+    raise RetryableError("the eval is being changed by others; try again")
+
+
+def _of_request(error: Invalid) -> Invalid:
+    """Fields of a run's specification as those of the request."""
+    return Invalid.fields(FieldError(_request_field(each.field), each.message) for each in error.errors)
+
+
+def _request_field(field: str) -> str:
+    return "data_source.sampling_params" if field.startswith(_PARAMS) else _FIELDS.get(field, field)
+
+
+def _read(evaluated: OpenAIEval, run: Run, results: RunResults | None = None) -> OpenAIRun:
+    return OpenAIRun(evaluated, run, results, _data_of(run), rows_of(run))
+
+
+def _data_of(run: Run) -> DataRecord:
+    found = openai_evals.find_data(run.workspace, run.definition_id, run.definition_version)
+    return found or DataRecord({"type": "completions", "source": {"type": "file_content"}})
+
+
+def rows_of(run: Run) -> list[Row]:
+    """The rows of a run's data, read from its scenarios."""
+    try:
+        snapshot = snapshots.get(run.snapshot_key)
+    except NotFound:
+        return []
+    listed = (scenarios.get_scenario(snapshot.manifest, position) for position in snapshot.scenario_positions)
+    return [_row(scenario.variables) for scenario in listed]
+
+
+def _row(variables: Mapping[str, Any]) -> Row:
+    item = variables.get(ITEM)
+    row = {ITEM: item if isinstance(item, dict) else dict(variables)}
+    return {**row, SAMPLE: variables[SAMPLE]} if variables.get(SAMPLE) else row
+
+
+def _results(run: Run, now: datetime, has_time: Callable[[], bool]) -> RunResults | None:
+    return None if run.status is RunStatus.PENDING else get_results(run.workspace, run.id, now, has_time)

@@ -1,0 +1,367 @@
+"""Runs of evals and their output items, with OpenAI's own client."""
+
+from datetime import timedelta
+from typing import Any
+
+import openai as sdk
+import pytest
+from openai import OpenAI
+
+from cupel_core.clock import utc_now
+from cupel_core.openai_evals import output_items
+from cupel_core.runs import control
+from cupel_core.scoring.text_metrics import rouge_l
+from cupel_core.settings import Settings
+from cupel_core.store import definitions
+from cupel_core.sweeping.erasure import erase_due
+from tests.openai_client import openai_client
+from tests.started_runs import NOW
+from tests.stored_text import places_with
+from tests.unit.api.client import Client
+from tests.unit.openai_evals.flows import (
+    EXACT,
+    ITEMS,
+    TEMPLATE,
+    carry_out,
+    completions,
+    create_eval,
+    jsonl,
+    stored_run,
+)
+
+pytestmark = pytest.mark.usefixtures("finish_starts")
+
+
+def start(openai: OpenAI, eval_id: str, data_source: Any = None, **more: Any) -> Any:
+    return openai.evals.runs.create(eval_id, data_source=data_source or completions(), **more)
+
+
+def test_a_started_run_is_told_back_as_it_was_sent(openai: OpenAI) -> None:
+    eval_id = create_eval(openai)
+    sampling = {
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "seed": 7,
+        "max_completion_tokens": 300,
+        "reasoning_effort": "low",
+        "response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}},
+        "tools": [{"type": "function", "function": {"name": "find", "parameters": {"type": "object"}}}],
+    }
+    source = completions(sampling_params=sampling)
+    run = start(openai, eval_id, source, name="first", metadata={"commit": "abc"})
+    assert (run.object, run.eval_id, run.name, run.status) == ("eval.run", eval_id, "first", "queued")
+    assert (run.model, run.metadata) == ("sim/echo", {"commit": "abc"})
+    assert run.report_url == f"https://cupel.example/runs/{run.id}"
+    assert (run.result_counts.total, run.result_counts.passed) == (3, 0)
+    assert run.data_source.model_dump(exclude_none=True, by_alias=True) == source
+    assert openai.evals.runs.retrieve(run.id, eval_id=eval_id).model_dump() == run.model_dump()
+
+
+def test_sampling_parameters_are_those_of_the_target(openai: OpenAI, client: Client) -> None:
+    assert client.put("/v1/providers/openai", {"apiKey": "sk-test"}).status == 200
+    source = completions(model="gpt-5-mini", sampling_params={"temperature": 0.5, "max_completion_tokens": 300})
+    run = start(openai, create_eval(openai), source)
+    (target,) = stored_run(run.id).plan.targets
+    assert (target.model, target.params) == ("openai/gpt-5-mini", {"temperature": 0.5, "maxOutputTokens": 300})
+    assert run.model == "gpt-5-mini"
+
+
+def test_a_completed_run_counts_what_passed(openai: OpenAI) -> None:
+    folded: Any = {**EXACT, "name": "folded", "operation": "ilike"}
+    eval_id = create_eval(openai, EXACT, folded)
+    run = start(openai, eval_id)
+    carry_out(run.id)
+    run = openai.evals.runs.retrieve(run.id, eval_id=eval_id)
+    assert run.status == "completed"
+    assert run.result_counts.model_dump() == {"total": 3, "passed": 2, "failed": 1, "errored": 0}
+    assert [each.model_dump() for each in run.per_testing_criteria_results] == [
+        {"testing_criteria": "exact", "passed": 2, "failed": 1},
+        {"testing_criteria": "folded", "passed": 3, "failed": 0},
+    ]
+    (usage,) = run.per_model_usage
+    assert (usage.run_model_name, usage.invocation_count) == ("sim/echo", 3)
+    assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens > 0
+
+
+def test_output_items_have_the_item_the_sample_and_the_results(openai: OpenAI) -> None:
+    similar: Any = {
+        "type": "text_similarity",
+        "name": "near",
+        "input": "{{ sample.output_text }}",
+        "reference": "{{ item.answer }}",
+        "evaluation_metric": "rouge_l",
+        "pass_threshold": 0.5,
+    }
+    eval_id = create_eval(openai, EXACT, similar)
+    items = [{"question": "the cat sat", "answer": "the cat ran"}, *ITEMS]
+    run = start(openai, eval_id, completions(items, sampling_params={"temperature": 0.5}))
+    carry_out(run.id)
+    first = openai.evals.runs.output_items.list(run.id, eval_id=eval_id, limit=1).data[0]
+    assert (first.object, first.status, first.datasource_item_id) == ("eval.run.output_item", "fail", 0)
+    assert first.datasource_item == items[0]
+    assert first.sample.input[0].model_dump() == {"role": "user", "content": "the cat sat"}
+    assert first.sample.output[0].content == "the cat sat"
+    assert (first.sample.model, first.sample.temperature, first.sample.finish_reason) == ("sim/echo", 0.5, "stop")
+    exact, near = first.results
+    assert (exact.name, exact.passed, exact.score) == ("exact", False, 0.0)
+    assert (near.name, near.passed, near.score) == ("near", True, rouge_l("the cat sat", "the cat ran"))
+    item = openai.evals.runs.output_items.retrieve(first.id, eval_id=eval_id, run_id=run.id)
+    assert item.model_dump() == first.model_dump()
+
+
+def test_output_items_are_paged_in_both_orders_and_filtered(openai: OpenAI) -> None:
+    eval_id = create_eval(openai)
+    items = [{"question": f"q{number}", "answer": f"q{number}" if number % 3 else "other"} for number in range(250)]
+    run = start(openai, eval_id, completions(items))
+    carry_out(run.id)
+
+    def listed(**options: Any) -> list[int]:
+        found = openai.evals.runs.output_items.list(run.id, eval_id=eval_id, **options)
+        return [item.datasource_item_id for item in found]
+
+    assert listed(limit=60) == list(range(250))
+    assert listed(limit=60, order="desc") == list(range(249, -1, -1))
+    failed = [number for number in range(250) if number % 3 == 0]
+    assert listed(limit=7, status="fail") == failed
+    assert listed(limit=100, status="pass", order="desc") == [n for n in range(249, -1, -1) if n not in failed]
+
+
+def test_a_rare_result_does_not_make_a_request_read_all_of_a_run(
+    openai: OpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output_items, "MAX_EXAMINED", 100)
+    eval_id = create_eval(openai)
+    run = start(openai, eval_id, completions([{"question": "a", "answer": "a"}] * 250))
+    carry_out(run.id)
+    assert openai.evals.runs.output_items.list(run.id, eval_id=eval_id, status="fail").data == []
+
+
+def test_a_run_of_jsonl_grades_the_samples_of_its_data(openai: OpenAI) -> None:
+    eval_id = create_eval(openai)
+    rows = [
+        {"item": ITEMS[0], "sample": {"output_text": "Paris"}},
+        {"item": ITEMS[1], "sample": {"output_text": "Rome"}},
+    ]
+    run = start(openai, eval_id, jsonl(*rows))
+    carry_out(run.id)
+    run = openai.evals.runs.retrieve(run.id, eval_id=eval_id)
+    assert run.data_source.model_dump(exclude_none=True) == jsonl(*rows)
+    assert (run.model, run.per_model_usage) == ("", [])
+    assert (run.result_counts.passed, run.result_counts.failed) == (1, 1)
+    first = openai.evals.runs.output_items.list(run.id, eval_id=eval_id).data[0]
+    assert (first.sample.model, first.sample.input) == ("", [])
+    assert first.sample.output[0].content == "Paris"
+
+
+def test_a_run_of_jsonl_may_compare_fields_of_the_items(openai: OpenAI) -> None:
+    eval_id = create_eval(openai, {**EXACT, "input": "{{item.question}}", "operation": "ilike"})
+    run = start(openai, eval_id, jsonl(*({"item": item} for item in ITEMS)))
+    carry_out(run.id)
+    assert openai.evals.runs.retrieve(run.id, eval_id=eval_id).result_counts.passed == 3
+
+
+def test_a_run_of_jsonl_without_samples_is_refused_if_graders_need_them(openai: OpenAI) -> None:
+    with pytest.raises(sdk.BadRequestError, match="a run of type jsonl asks no model") as refused:
+        start(openai, create_eval(openai), jsonl({"item": ITEMS[0]}))
+    assert refused.value.param == "data_source.source.content.0.sample"
+
+
+def test_messages_may_be_a_reference_to_the_item(openai: OpenAI) -> None:
+    schema = {"type": "object", "properties": {"chat": {"type": "array"}}}
+    config: Any = {"type": "custom", "item_schema": schema, "include_sample_schema": True}
+    grader: Any = {**EXACT, "operation": "like", "reference": "second"}
+    eval_id = create_eval(openai, grader, data_source_config=config)
+    chat = [
+        {"role": "developer", "content": "Be short."},
+        {"role": "user", "content": [{"type": "input_text", "text": "first"}]},
+        {"role": "assistant", "content": "ok"},
+        {"role": "user", "content": "second"},
+    ]
+    reference = {"type": "item_reference", "item_reference": "item.chat"}
+    run = start(openai, eval_id, completions([{"chat": chat}], input_messages=reference))
+    carry_out(run.id)
+    item = openai.evals.runs.output_items.list(run.id, eval_id=eval_id).data[0]
+    assert [(each.role, each.content) for each in item.sample.input] == [
+        ("system", "Be short."),
+        ("user", "first"),
+        ("assistant", "ok"),
+        ("user", "second"),
+    ]
+    assert item.status == "pass"
+
+
+def test_a_run_of_responses_has_its_own_parameters(openai: OpenAI) -> None:
+    eval_id = create_eval(openai)
+    sampling = {
+        "temperature": 0.1,
+        "text": {"format": {"type": "json_schema", "name": "a", "schema": {"type": "object"}}},
+        "tools": [{"type": "function", "name": "find", "parameters": {"type": "object"}, "strict": True}],
+    }
+    source = {**completions(), "type": "responses", "sampling_params": sampling}
+    run = start(openai, eval_id, source)
+    assert run.data_source.model_dump(exclude_none=True, by_alias=True) == source
+    (target,) = stored_run(run.id).plan.targets
+    assert target.params["responseFormat"]["type"] == "json_schema"
+
+
+def test_runs_of_equal_data_share_the_scenarios(openai: OpenAI) -> None:
+    eval_id = create_eval(openai)
+    first, second = start(openai, eval_id), start(openai, eval_id, completions(model="sim/steady"))
+    other = start(openai, eval_id, completions(ITEMS[:1]))
+    versions = [stored_run(run.id).definition_version for run in (first, second, other)]
+    assert versions == [1, 1, 2]
+    assert definitions.get("acme", eval_id).version == 2
+
+
+def test_a_run_is_one_of_cupel_s(openai: OpenAI, client: Client) -> None:
+    eval_id = create_eval(openai)
+    run = start(openai, eval_id, name="first", metadata={"commit": "abc"})
+    (listed,) = client.get("/v1/runs", query={"definitionId": eval_id}).json()["items"]
+    assert (listed["id"], listed["name"], listed["metadata"]) == (run.id, "first", {"commit": "abc"})
+
+
+def test_a_run_started_in_cupel_is_one_of_the_eval_s(openai: OpenAI, client: Client) -> None:
+    eval_id = create_eval(openai)
+    start(openai, eval_id)
+    body = {"definitionId": eval_id, "models": ["sim/steady"]}
+    started = client.post("/v1/runs", body).json()["run"]["id"]
+    assert next(run.id for run in openai.evals.runs.list(eval_id, order="desc")) == started
+
+
+def test_runs_are_listed_in_pages_and_by_status(openai: OpenAI) -> None:
+    eval_id = create_eval(openai)
+    ids = [start(openai, eval_id).id for _ in range(3)]
+    openai.evals.runs.cancel(ids[1], eval_id=eval_id)
+    assert [run.id for run in openai.evals.runs.list(eval_id, limit=2)] == ids
+    assert [run.id for run in openai.evals.runs.list(eval_id, limit=2, order="desc")] == ids[::-1]
+    assert [run.id for run in openai.evals.runs.list(eval_id, status="canceled")] == [ids[1]]
+    assert [run.id for run in openai.evals.runs.list(eval_id, status="queued")] == [ids[0], ids[2]]
+    listed: Any = openai.evals.runs.list(eval_id).data[0].data_source
+    assert listed.source.content == []
+
+
+def test_a_cancelled_run_is_cancelled_and_a_deleted_one_gone(openai: OpenAI, client: Client) -> None:
+    eval_id = create_eval(openai)
+    run = start(openai, eval_id)
+    assert openai.evals.runs.cancel(run.id, eval_id=eval_id).status == "canceled"
+    assert client.get(f"/v1/runs/{run.id}").json()["status"] == "CANCELLED"
+    deleted = openai.evals.runs.delete(run.id, eval_id=eval_id)
+    assert (deleted.deleted, deleted.run_id) == (True, run.id)
+    with pytest.raises(sdk.NotFoundError):
+        openai.evals.runs.retrieve(run.id, eval_id=eval_id)
+    assert list(openai.evals.runs.list(eval_id)) == []
+
+
+def test_a_completed_run_cannot_be_cancelled(openai: OpenAI) -> None:
+    eval_id = create_eval(openai)
+    run = start(openai, eval_id)
+    carry_out(run.id)
+    with pytest.raises(sdk.ConflictError):
+        openai.evals.runs.cancel(run.id, eval_id=eval_id)
+
+
+def test_a_paused_run_is_in_progress_and_says_why(openai: OpenAI) -> None:
+    eval_id = create_eval(openai)
+    run = start(openai, eval_id)
+    control.pause("acme", run.id, NOW)
+    paused = openai.evals.runs.retrieve(run.id, eval_id=eval_id)
+    assert (paused.status, paused.error.code) == ("in_progress", "paused")
+
+
+def test_errored_probes_and_graders_that_cannot_be_computed_are_errors(openai: OpenAI) -> None:
+    items = [{"question": f"q{number}", "answer": "x"} for number in range(40)]
+    eval_id = create_eval(openai)
+    run = start(openai, eval_id, completions(items, model="sim/flaky"))
+    carry_out(run.id)
+    counts = openai.evals.runs.retrieve(run.id, eval_id=eval_id).result_counts
+    found = list(openai.evals.runs.output_items.list(run.id, eval_id=eval_id, limit=100))
+    errored = [item for item in found if item.status == "error"]
+    assert 0 < len(errored) == counts.errored == 40 - counts.failed
+    assert errored[0].sample.error.code == "provider_error"
+    assert errored[0].results == []
+
+
+def test_a_run_is_started_once_for_an_idempotency_key(openai: OpenAI) -> None:
+    eval_id, headers = create_eval(openai), {"Idempotency-Key": "key-1"}
+    first = start(openai, eval_id, extra_headers=headers)
+    again = start(openai, eval_id, extra_headers=headers)
+    assert first.id == again.id
+    with pytest.raises(sdk.BadRequestError) as refused:
+        start(openai, eval_id, completions(ITEMS[:1]), extra_headers=headers)
+    assert refused.value.param == "Idempotency-Key"
+
+
+@pytest.mark.parametrize(
+    ("data_source", "param"),
+    [
+        (completions([]), "data_source.completions.source.content"),
+        (completions([{"question": 5, "answer": "x"}]), "data_source.source.content.0.item"),
+        (completions([{"question": " ", "answer": "x"}]), "data_source.source.content.0.item"),
+        (completions(model="nobody/x"), "data_source.model"),
+        (completions(model="sim/unknown"), "data_source.model"),
+        (completions(sampling_params={"temperature": 9}), "data_source.completions.sampling_params"),
+        (
+            completions(sampling_params={"tools": [{"type": "function", "function": {"name": "a b"}}]}),
+            "data_source.sampling_params",
+        ),
+        (
+            completions(
+                input_messages={**TEMPLATE, "template": [{"role": "user", "content": "{{ item.question.x }}"}]}
+            ),
+            "data_source.source.content.0.item",
+        ),
+        (
+            completions(input_messages={"type": "item_reference", "item_reference": "item.question"}),
+            "data_source.source.content.0.item",
+        ),
+        ({"type": "completions"}, "data_source.completions"),
+        ({"type": "other"}, "data_source"),
+    ],
+)
+def test_bad_data_is_refused_by_its_parameter(openai: OpenAI, data_source: Any, param: str) -> None:
+    eval_id = create_eval(openai)
+    with pytest.raises(sdk.BadRequestError) as refused:
+        start(openai, eval_id, data_source)
+    assert (refused.value.param or "").startswith(param), refused.value
+    assert list(openai.evals.runs.list(eval_id)) == []
+
+
+def test_another_workspace_s_runs_are_unknown(openai: OpenAI, client: Client) -> None:
+    eval_id = create_eval(openai)
+    run = start(openai, eval_id)
+    carry_out(run.id)
+    stranger = openai_client(client, token=client.issue("other"))
+    own = create_eval(stranger)
+    for asked in (eval_id, own):
+        for request in (
+            lambda asked=asked: stranger.evals.runs.retrieve(run.id, eval_id=asked),
+            lambda asked=asked: stranger.evals.runs.cancel(run.id, eval_id=asked),
+            lambda asked=asked: stranger.evals.runs.delete(run.id, eval_id=asked),
+            lambda asked=asked: stranger.evals.runs.output_items.list(run.id, eval_id=asked),
+            lambda asked=asked: stranger.evals.runs.output_items.retrieve(f"{run.id}-0", eval_id=asked, run_id=run.id),
+        ):
+            with pytest.raises(sdk.NotFoundError):
+                request()
+
+
+def test_a_run_belongs_to_its_eval(openai: OpenAI) -> None:
+    eval_id, other = create_eval(openai), create_eval(openai)
+    run = start(openai, eval_id)
+    with pytest.raises(sdk.NotFoundError):
+        openai.evals.runs.retrieve(run.id, eval_id=other)
+    with pytest.raises(sdk.NotFoundError):
+        openai.evals.runs.output_items.retrieve(f"{run.id}-0", eval_id=eval_id, run_id=run.id)  # not run yet
+
+
+def test_nothing_of_a_deleted_eval_is_stored(openai: OpenAI, cloud: Settings) -> None:
+    marker = "zanzibar"
+    item = {"question": marker, "answer": f"the {marker}"}
+    template = {**TEMPLATE, "template": [{"role": "user", "content": f"{marker}? {{{{ item.question }}}}"}]}
+    eval_id = create_eval(openai, {**EXACT, "reference": marker}, name=marker, metadata={"place": marker})
+    run = start(openai, eval_id, completions([item], input_messages=template), name=marker, metadata={"x": marker})
+    carry_out(run.id)
+    start(openai, eval_id, jsonl({"item": item, "sample": {"output_text": marker}}))
+    assert len(places_with(marker, cloud)) > 5
+    openai.evals.delete(eval_id)
+    erase_due(utc_now() + timedelta(minutes=30), lambda: 900.0)
+    assert places_with(marker, cloud) == []
