@@ -35,14 +35,15 @@ def list_excerpts(workspace: str, run_id: str, indexes: Sequence[int], now: date
 def find_matches(
     workspace: str, run_id: str, first: int, query: str, now: datetime, has_time: Callable[[], bool]
 ) -> Matches:
-    """Search the conversations of up to 1,000 probes from `first` on; fewer if there is no time for more."""
+    """Search the conversations of up to 1,000 probes from `first` on; fewer, but at least one, if there is no time for
+    more."""
     run, words = runs.get(RunRef(workspace, run_id)), tuple(dict.fromkeys(query.casefold().split()))
     if not 1 <= len(words) <= MAX_WORDS:
         raise Invalid.field("q", f"must have 1 to {MAX_WORDS} words")
     indexes = range(first, min(first + PROBES_PER_BLOCK, run.plan.total))
     found: list[int] = []
-    for outcome in outcomes.list_outcomes(_ref(run), indexes):
-        if not has_time():
+    for number, outcome in enumerate(outcomes.list_outcomes(_ref(run), indexes)):
+        if number and not has_time():
             return Matches(found, outcome.probe_index)
         readable = readable_at(outcome, now)
         if isinstance(readable, Transcript) and contains_words(readable.messages, words):

@@ -211,10 +211,15 @@ def test_words_are_found_in_what_was_said(client: Client, run: Run, q: str, inde
 
 
 def test_a_search_goes_on_where_it_had_no_time(client: Client, run: Run) -> None:
-    left = iter([True] * 5 + [False])
+    left = iter([True] * 4 + [False])
     part = excerpts.find_matches("acme", run.id, 0, "number", utc_now(), lambda: next(left))
     assert (part.indexes, part.next_index) == ([0, 1, 2, 3, 4], 5)
     assert read(client, run, "probe-matches", q="number", first=5)["indexes"] == [*range(5, 11)]
+
+
+def test_a_search_without_time_examines_one_conversation(client: Client, run: Run) -> None:
+    part = excerpts.find_matches("acme", run.id, 3, "number", utc_now(), lambda: False)
+    assert (part.indexes, part.next_index) == ([3], 4)
 
 
 def test_a_search_of_a_large_run_goes_on_by_blocks(cloud: Settings) -> None:
