@@ -5,8 +5,9 @@ from typing import Any
 
 from cupel_core.domain.pipeline.artifacts import ArtifactFormat
 from cupel_core.domain.pipeline.operations import ProfileOperation
-from cupel_core.domain.pipeline.results import EffectText, SkipReason, StepErrorCode, StepResult, StepStatus
+from cupel_core.domain.pipeline.results import MAX_ERROR_LENGTH, EffectText, SkipReason, StepErrorCode, StepResult, StepStatus
 from cupel_core.domain.pipeline.turns import StoredArtifact, written_value
+from cupel_core.domain.text.storable import storable
 from cupel_core.pipeline.kinds import Context, ModelCaller, OperationFailed, make_value
 from cupel_core.pipeline.rendering import context_size, render_template
 from cupel_core.providers.call_time import start_timer
@@ -50,7 +51,7 @@ async def _payload(template: str | None, value: Any, context: Mapping[str, Any])
         if template is not None:
             text = await render_template(template, {**context, "value": value}, strict=False)
     except RenderError as error:
-        return EffectText(error=f"{StepErrorCode.TEMPLATE_RENDER_ERROR}: {error}"[:500])
+        return EffectText(error=storable(f"{StepErrorCode.TEMPLATE_RENDER_ERROR}: {error}", MAX_ERROR_LENGTH))
     if len(text) > MAX_PAYLOAD_LENGTH:
         return EffectText(error=f"{StepErrorCode.VALIDATION_ERROR}: longer than {MAX_PAYLOAD_LENGTH:,} characters")
     return EffectText(text)

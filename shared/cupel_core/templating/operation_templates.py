@@ -10,6 +10,7 @@ from typing import Any
 
 from jinja2 import ChainableUndefined, StrictUndefined, Undefined, nodes
 
+from cupel_core.domain.text.storable import storable
 from cupel_core.templating.environment import LimitedEnvironment, RenderError, TemplateLimits
 
 _FUNCTIONS = ("recent", "recent_text")
@@ -25,8 +26,10 @@ def template_errors(templates: Iterable[str], expressions: Iterable[str]) -> lis
 
 
 def render(template: str, context: Mapping[str, Any], *, strict: bool) -> str:
-    """Raises RenderError. `strict` makes an unknown name one."""
-    return _environment(StrictUndefined if strict else ChainableUndefined).render_text(template, _variables(context))
+    """Raises RenderError. `strict` makes an unknown name one. Escapes such as `\\ud83d` can make half characters, which
+    nothing can store."""
+    environment = _environment(StrictUndefined if strict else ChainableUndefined)
+    return storable(environment.render_text(template, _variables(context)))
 
 
 def render_task(template: str, context: Mapping[str, Any], strict: bool) -> str:

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+import orjson
 import pytest
 
 from cupel_core.conversations.turn import Halted
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
+from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, ProbeErrorCode
 from cupel_core.providers.errors import ProviderError, RetryLater
 from tests.profiles import AFTER, Json, ask, guard, operation, run_profile
@@ -312,3 +314,23 @@ async def test_a_probe_keeps_nothing_of_another(harness: Harnesses) -> None:
         transcript = completed(await conversation(harness, step).run())
         assert transcript.conversation.pipeline is not None
         assert transcript.conversation.pipeline.artifacts["n"].value == "x"
+
+
+HALVES = r"\ud83d\ude00 \ud83d"
+
+
+class EncodedCheckpoints(RecordedCheckpoints):
+    """As they are stored: as JSON."""
+
+    async def save(self, dialogue: ConversationState) -> None:
+        assert dialogue.pipeline is not None
+        orjson.dumps(dialogue.pipeline.to_json())
+        await super().save(dialogue)
+
+
+async def test_halves_of_characters_in_a_template_are_stored_with_what_was_paid(harness: Harnesses) -> None:
+    tone = operation(params={"template": f"{{{{ '{HALVES}' }}}}"}, effects=[INSERT])
+    probe = conversation(harness, tone, ask(dependsOn=["tone"]), checkpoints=EncodedCheckpoints())
+    transcript = completed(await probe.run())
+    assert records(transcript)[0]["operations"][0]["value"] == "😀 ?"
+    assert [len(probe.requests_to("operation")), len(probe.checkpoints.saved)] == [1, 1]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
+from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.spend import Spend
 
 MAX_ERROR_LENGTH = 500
@@ -82,7 +83,7 @@ class StepResult:
 
     @classmethod
     def failed(cls, code: str, message: str, spend: Spend | None = None, **details: Any) -> Self:
-        error = StepError(code, message[:MAX_ERROR_LENGTH])
+        error = StepError(code, storable(message, MAX_ERROR_LENGTH))
         return cls(StepStatus.ERROR, error=error, details=details, spend=spend or Spend())
 
     def to_json(self) -> dict[str, Any]:
