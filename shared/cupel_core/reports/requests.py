@@ -124,7 +124,7 @@ def _view(run: Run, record: ReportRecord, now: datetime) -> ReportView:
     if record.status is not JobStatus.COMPLETED:
         return ReportView(record, is_stale)
     texts = reports.find_texts(record) if record.shows_texts(now) else None
-    return ReportView(record, is_stale, reports.read_content(record), texts, trial_results.view(record))
+    return ReportView(record, is_stale, reports.read_content(record), texts, trial_results.view(record, now))
 
 
 def _is_stale(run: Run, record: ReportRecord) -> bool:

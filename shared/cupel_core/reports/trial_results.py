@@ -2,7 +2,7 @@
 
 from collections import Counter
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from cupel_core.analysis import comparisons
@@ -24,6 +24,10 @@ from cupel_core.store import comparisons as stored_comparisons
 from cupel_core.store import runs
 
 MAX_TAGS = 20
+COMPARED_WITHIN = timedelta(minutes=10)
+"""After both arms have ended; a comparison that does not exist then was deleted."""
+_NO_COMPARISON = "the comparison of its runs was deleted; starting the trial again compares them anew"
+_OUTDATED = "Results have changed since the runs were compared; starting the trial again compares them anew."
 
 
 class TagCounts(NamedTuple):
@@ -48,7 +52,7 @@ class TrialView(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def view(record: ReportRecord) -> TrialView | None:
+def view(record: ReportRecord, now: datetime) -> TrialView | None:
     """None for a report without a trial."""
     trial = record.trial
     if trial is None:
@@ -59,14 +63,17 @@ def view(record: ReportRecord) -> TrialView | None:
     original, revised = (arm for arm in arms if arm is not None)
     if not {original.status, revised.status} <= TERMINAL:
         return TrialView(trial, JobStatus.RUNNING)
-    found = comparisons.find_current(record.workspace, _spec(trial))
+    current = comparisons.find_current(record.workspace, _spec(trial))
+    found = current or _newest_comparison(record.workspace, trial)
     if found is None:
-        return TrialView(trial, JobStatus.RUNNING)
+        ended_at = max(arm.completed_at or now for arm in (original, revised))
+        is_missing = now - ended_at > COMPARED_WITHIN
+        return TrialView(trial, JobStatus.FAILED, _NO_COMPARISON) if is_missing else TrialView(trial, JobStatus.RUNNING)
     if not found.status.is_over:
         return TrialView(trial, JobStatus.RUNNING, comparison_id=found.id)
     if found.failure is not None:
         return TrialView(trial, JobStatus.FAILED, f"the comparison failed: {found.failure.why}", found.id)
-    return _completed(record, trial, found, original, revised)
+    return _completed(record, trial, found, original, revised, is_current=current is not None)
 
 
 def to_response(view: TrialView) -> TrialResponse:
@@ -98,6 +105,14 @@ def _spec(trial: Trial) -> ComparisonSpec:
     return ComparisonSpec(SideSpec(trial.original_run_id), SideSpec(trial.revised_run_id), options, trial.experiment_id)
 
 
+def _newest_comparison(workspace: str, trial: Trial) -> ComparisonRecord | None:
+    """Of other outcomes than the present ones: results of the arms were corrected, or an arm was rescored."""
+    ids = stored_comparisons.list_ids_of_run(RunRef(workspace, trial.original_run_id))
+    found = (stored_comparisons.find(workspace, each) for each in ids)
+    of_trial = (each for each in found if each is not None and each.spec == _spec(trial) and each.status.is_over)
+    return max(of_trial, key=lambda each: each.created_at, default=None)
+
+
 def _failure(trial: Trial, arms: list[Run | None]) -> str | None:
     for run_id, arm in zip(trial.run_ids, arms, strict=True):
         if arm is None:
@@ -107,7 +122,9 @@ def _failure(trial: Trial, arms: list[Run | None]) -> str | None:
     return None
 
 
-def _completed(record: ReportRecord, trial: Trial, found: ComparisonRecord, original: Run, revised: Run) -> TrialView:
+def _completed(
+    record: ReportRecord, trial: Trial, found: ComparisonRecord, original: Run, revised: Run, *, is_current: bool
+) -> TrialView:
     figures = ComparisonFiguresResponse.model_validate(stored_comparisons.get_figures(record.workspace, found.id))
     row = figures.overall or figures.rows[0]
     changes = (row.changes[change] for change in (ChangeDirection.INCREASED, ChangeDirection.DECREASED))
@@ -130,7 +147,7 @@ def _completed(record: ReportRecord, trial: Trial, found: ComparisonRecord, orig
         result=result,
         row=row,
         tags=tuple(TagCounts(tag, before[tag], after[tag]) for tag, _ in listed),
-        notes=tuple(_notes(record, trial, original)),
+        notes=(*([] if is_current else [_OUTDATED]), *_notes(record, trial, original)),
     )
 
 

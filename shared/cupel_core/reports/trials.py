@@ -169,8 +169,11 @@ def _load(workspace: str, run_id: str, report_id: str, now: datetime) -> _TrialS
         raise Conflict(f"the report offers no revised prompt: {why}")
     run, source = runs.get(RunRef(workspace, run_id)), load_source(workspace, run_id)
     prompts = source.definition.content.prompts
-    if prompts and all(prompt.system is not None for prompt in prompts):
-        raise Conflict("every prompt of the definition has a system prompt of its own, so the revised one is not used")
+    if unaffected := [prompt.id for prompt in prompts if prompt.system]:
+        named = ", ".join(unaffected)
+        raise Conflict(
+            f"the revised system prompt is not used by prompts that have one of their own: {named}"
+        )
     shown = {int(each.rpartition("-")[2]) for each in summary.shown_conversation_ids}
     content = ReportContentResponse.model_validate_json(view.content)
     return _TrialSource(run, source, content, summary.revised_prompt, _groups(run, source, shown))

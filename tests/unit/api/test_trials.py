@@ -11,13 +11,15 @@ from cupel_core.analysis.experiments import compare_finished
 from cupel_core.clock import utc_now
 from cupel_core.contract.reports import ReportSummaryResponse, ReportTextsResponse
 from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action, Run
+from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import RunRef
-from cupel_core.store import outbox, reports, run_items, runs, snapshots
+from cupel_core.store import outbox, outcomes, reports, run_items, runs, snapshots
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW
 from tests.unit.api.client import Client
@@ -89,9 +91,9 @@ def started(client: Client, report: str, **body: Any) -> dict[str, Any]:
 def complete(trial: dict[str, Any], original: Callable[[int], bool], revised: Callable[[int], bool]) -> None:
     """What workers, the finishing workflow and the worker of jobs do."""
     for name, passes in (("originalRunId", original), ("revisedRunId", revised)):
-        ref, outcomes = RunRef("acme", trial[name]), answered(scored(passes))
-        outcomes._record(runs.transition(ref, Action.START, NOW))
-        outcomes._summarize(runs.get(ref))
+        ref, arm = RunRef("acme", trial[name]), answered(scored(passes))
+        arm._record(runs.transition(ref, Action.START, NOW))
+        arm._summarize(runs.get(ref))
         runs.transition(ref, Action.COMPLETE, NOW, completed_at=NOW)
         compare_finished(ref, NOW)
     carry_out()
@@ -168,6 +170,42 @@ def test_a_worse_prompt_is_shown_to_hurt(client: Client, report: str) -> None:
     trial = started(client, report, scenarios=20, repeats=4)
     complete(trial, lambda index: index % 4 > 0, lambda index: index % 4 > 1 + (index // 4) % 2)
     assert client.get(f"{report}/trial").json()["result"]["verdict"] == "hurts"
+
+
+def test_a_corrected_arm_keeps_the_verdict_with_a_note(client: Client, report: str) -> None:
+    trial = started(client, report, scenarios=20, repeats=4)
+    complete(trial, lambda index: index % 4 > 1, lambda index: index % 4 > 0)
+    before = client.get(f"{report}/trial").json()
+    outcomes.set_correction(RunRef("acme", trial["revisedRunId"]), 0, TranscriptResult(success=True))
+    after = client.get(f"{report}/trial").json()
+    assert (after["status"], after["result"]["verdict"]) == ("COMPLETED", before["result"]["verdict"])
+    assert after["result"]["notes"][0].startswith("Results have changed since")
+    assert client.post(f"{report}/trial").status == 200
+    carry_out()
+    assert client.get(f"{report}/trial").json()["result"]["notes"] == before["result"]["notes"]
+
+
+def test_a_trial_whose_comparison_was_deleted_says_so(client: Client, report: str) -> None:
+    trial = started(client, report, scenarios=20, repeats=4)
+    complete(trial, lambda index: index % 4 > 1, lambda index: index % 4 > 0)
+    comparison = client.get(f"{report}/trial").json()["comparisonId"]
+    assert client.delete(f"/v1/comparisons/{comparison}").status == 204
+    found = client.get(f"{report}/trial").json()
+    assert (found["status"], found["failure"]) == (
+        "FAILED",
+        "the comparison of its runs was deleted; starting the trial again compares them anew",
+    )
+    client.post(f"{report}/trial")
+    carry_out()
+    assert client.get(f"{report}/trial").json()["status"] == "COMPLETED"
+
+
+def test_a_prompt_with_a_system_prompt_of_its_own_is_named(client: Client) -> None:
+    content = Content(system="Be kind.", prompts=(Prompt("short"), Prompt("own", system="Be brief.")))
+    run = answered(scored(lambda index: index % 2 > 0), content=content).completed()
+    answer = client.post(f"{reported(client, run)}/trial")
+    assert answer.status == 409
+    assert answer.json()["detail"].endswith("by prompts that have one of their own: own")
 
 
 def test_a_cancelled_arm_ends_the_trial(client: Client, report: str) -> None:
