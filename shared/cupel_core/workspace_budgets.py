@@ -93,14 +93,15 @@ def key_of_run(run: Run, limits: PeriodLimits, now: float) -> BudgetKey | None:
     return BudgetKey(run.workspace, RunRef(run.workspace, run.id), run.budget is not None, day)
 
 
-def pause_for_period(run: Run, scope: BudgetScope, needed: int, now: datetime) -> None:
-    """Pause a run because the workspace's budget is used up, unless another worker or a user was faster.
+def pause_for_period(run: Run, needed: int, now: datetime) -> None:
+    """Pause a run because a budget of the workspace is used up, unless another worker or a user was faster.
 
     `needed` is what the cheapest of its calls needs. Raises BudgetChanged if there is enough after all: the limit was
     raised, or another period has begun.
     """
     day, limits, account = get_use(run.workspace, now)
-    if account.exhausted_scope(limits, day, needed) is None:
+    scope = account.exhausted_scope(limits, day, needed)  # Another one, if the day has ended since.
+    if scope is None:
         raise BudgetChanged(run)
     ref = RunRef(run.workspace, run.id)
     try:

@@ -70,9 +70,13 @@ class Allowance:
     def set_limit(self, limit: int) -> None:
         """A worker learns of a raised limit with the run, and asks again at once."""
         if limit > self.limit:
-            self._times.reset()
-            self.exhausted_for, self.exhausted, self.is_short = None, None, False
+            self.forget_exhaustion()
         self.limit = limit
+
+    def forget_exhaustion(self) -> None:
+        """The next call that needs more than is left asks again."""
+        self._times.reset()
+        self.exhausted_for, self.exhausted, self.is_short = None, None, False
 
     def start_conversation(self, amount: int) -> OpeningReservation | None:
         """Set aside what its first call needs; None if there is too little, or other calls wait for it."""

@@ -157,7 +157,7 @@ class RunBudgetResponse(ResponseModel):
             available_usd=rounded_usd(account.available(budget.probe_limit)),
             by_role=RoleSpendResponse.list_of(spent),
             leases=[BudgetLeaseResponse.of(lease) for lease in account.leases.values()],
-            shortage=budget.shortage(account),
+            shortage=budget.shortage(account, run.needed_nano_usd),
         )
 
 

@@ -92,7 +92,7 @@ class RunAllowances:
     async def pause_exhausted(self, run: Run, scope: BudgetScope, needed: int) -> None:
         """Pause the run, as this budget is used up. Raises BudgetChanged; the allowance then has the new limit."""
         if scope is not BudgetScope.RUN:
-            await asyncio.to_thread(pause_for_period, run, scope, needed, utc_now())
+            await self._pause_for_period(run, needed)
             return
         run = self._runs.get(RunRef(run.workspace, run.id), run)
         allowance = self.of(run)
@@ -101,6 +101,14 @@ class RunAllowances:
             await asyncio.to_thread(pause_exhausted_run, run, account, needed, utc_now())
         except BudgetChanged as changed:
             self.of(changed.run)
+            raise
+
+    async def _pause_for_period(self, run: Run, needed: int) -> None:
+        try:
+            await asyncio.to_thread(pause_for_period, run, needed, utc_now())
+        except BudgetChanged:
+            if (allowance := self.of(run)) is not None:
+                allowance.forget_exhaustion()
             raise
 
     def _note_report(self) -> None:

@@ -70,10 +70,9 @@ def check_affordable(run: Run, budget: RunBudget | None, now: datetime) -> None:
     """Raises Conflict if a budget, this one of the run or the workspace's, has too little for a paused run."""
     if run.status is not RunStatus.PAUSED:
         return
-    shortage = budget and budget.shortage(budgets.get(RunRef(run.workspace, run.id)))
+    shortage = budget and budget.shortage(budgets.get(RunRef(run.workspace, run.id)), run.needed_nano_usd)
     if shortage is None:
-        needed = run.period_pause.needed_nano_usd if run.period_pause else 0
-        shortage = workspace_budgets.shortage(run.workspace, needed, now)
+        shortage = workspace_budgets.shortage(run.workspace, run.needed_nano_usd, now)
     if shortage is not None:
         raise Conflict(f"the run cannot resume: {shortage}")
 

@@ -9,6 +9,7 @@ import pytest
 
 from cupel_core import accounts, workspace_budgets
 from cupel_core.budgets.charging import ChargedCalls
+from cupel_core.clock import utc_now
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.money import nano_usd, usd
 from cupel_core.domain.budgets.month_account import MonthAccount
@@ -16,10 +17,10 @@ from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.resources.evaluation_settings import SettingsChanges
 from cupel_core.domain.resources.providers import ModelPrice
-from cupel_core.domain.runs.run import PauseReason, Progress, Run, RunEventType, RunStatus
+from cupel_core.domain.runs.run import Action, PauseReason, Progress, Run, RunEventType, RunStatus
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.probing import conversation_calls
+from cupel_core.probing import conversation_calls, run_allowances
 from cupel_core.probing.run_allowances import RunAllowances
 from cupel_core.probing.worker import Worker
 from cupel_core.providers.account import Account
@@ -216,8 +217,35 @@ async def test_a_run_is_not_paused_for_a_budget_that_was_raised_meanwhile() -> N
     set_limits(day_usd=1_000)
     run = start()
     with pytest.raises(BudgetChanged):
-        workspace_budgets.pause_for_period(run, DAY, nano_usd(1.0), datetime.now().astimezone())
+        workspace_budgets.pause_for_period(run, nano_usd(1.0), datetime.now().astimezone())
     assert runs.get(ref_of(run)).status is RunStatus.PENDING
+
+
+@pytest.mark.usefixtures("finish_starts")
+async def test_a_limit_that_is_raised_before_the_pause_is_drawn_on_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pause is tried once, not until what was found of the budget is out of date."""
+    set_limits(day_usd=0.1)
+    pauses = list[int]()
+
+    def raise_and_pause(run: Run, needed: int, now: datetime) -> None:
+        pauses.append(needed)
+        set_limits(day_usd=1_000)
+        workspace_budgets.pause_for_period(run, needed, now)
+
+    monkeypatch.setattr(run_allowances, "pause_for_period", raise_and_pause)
+    run = await work_on(start())
+    assert barrier.get_progress(Tree.for_run(run)).completed == 20
+    assert len(pauses) == 1
+
+
+def test_a_pause_names_the_budget_that_is_used_up_when_it_is_written() -> None:
+    """A worker found the day used up just before midnight: of the new day nothing is used, but the month is."""
+    set_limits(day_usd=100, month_usd=8)
+    spent = BudgetReport("w", {ModelRole.TARGET: nano_usd(8)}, 0, 0, 0, 0, time.time() + 100)
+    period_budgets.report("ws_a", PeriodLimits(), today(), spent, time.time())
+    run = runs.transition(ref_of(start()), Action.START, utc_now())
+    workspace_budgets.pause_for_period(run, nano_usd(1), utc_now())
+    assert runs.get(ref_of(run)).exhausted_budget is MONTH
 
 
 async def test_after_the_limits_were_removed_nothing_more_is_drawn() -> None:

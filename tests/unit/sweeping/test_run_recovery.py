@@ -113,6 +113,14 @@ def test_a_users_pause_is_not_lifted(cloud: Settings) -> None:
     assert recover_runs(LATER, plenty) == Counter()
 
 
+def test_what_its_own_budget_once_lacked_does_not_keep_a_run_paused_for_the_day(cloud: Settings) -> None:
+    budget = RunBudget(1.0, needed_nano_usd=10**10)
+    run = RunSetup(scenario_count=3, budget=budget).start()
+    pause = PeriodPause(BudgetScope.DAY, 10**8)
+    runs.transition(ref_of(run), Action.PAUSE, NOW, pause_reason=PauseReason.BUDGET, period_pause=pause)
+    assert recover_runs(LATER, plenty) == Counter({RecoveryAction.RESUMED: 1})
+
+
 def test_a_full_leaf_that_was_not_propagated_is_propagated(
     cloud: Settings, finish_starts: list[tuple[str, int]], restarted: list[str]
 ) -> None:

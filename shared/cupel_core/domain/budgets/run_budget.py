@@ -38,9 +38,9 @@ class RunBudget:
         """Of a run that has so many times as many probes."""
         return replace(self, finish_usd=self.finish_usd * factor)
 
-    def shortage(self, account: BudgetAccount) -> str | None:
-        """Why a run cannot make a call; None if it can."""
-        missing = max(1, self.needed_nano_usd) - account.available(self.probe_limit)
+    def shortage(self, account: BudgetAccount, needed: int) -> str | None:
+        """Why a run cannot make a call that needs so much; None if it can."""
+        missing = max(1, needed) - account.available(self.probe_limit)
         if missing <= 0:
             return None
         return (

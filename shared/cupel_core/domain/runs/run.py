@@ -322,6 +322,15 @@ class Run:
         return self.period_pause.scope if self.period_pause else BudgetScope.RUN
 
     @property
+    def needed_nano_usd(self) -> int:
+        """What the cheapest call needs for which a budget paused it; 0 if none did."""
+        if self.exhausted_budget is None:
+            return 0
+        if self.period_pause is not None:
+            return self.period_pause.needed_nano_usd
+        return self.budget.needed_nano_usd if self.budget else 0
+
+    @property
     def models(self) -> tuple[str, ...]:
         """The models and connectors of its targets, each once."""
         return tuple(dict.fromkeys(target.model for target in self.plan.targets))
