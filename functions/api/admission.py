@@ -8,12 +8,15 @@ from cupel_core.contract.operations import Operation, methods_at, operations_at
 from cupel_core.errors import Forbidden, NotFound
 from cupel_core.gateway.caller import caller
 from cupel_core.gateway.problems import MethodNotAllowed
-from cupel_core.gateway.requests import check_body
+from cupel_core.gateway.requests import check_body, check_form
 
 MAX_BODY_BYTES = 1024 * 1024
 MAX_IMPORT_BYTES = 5 * 1024 * 1024
 """Imports and runs of OpenAI's evals carry whole files; a Lambda function takes at most 6 MB."""
 _LARGE_BODIES = re.compile(r"/v1/imports/.*|/openai/v1/evals/[^/]+/runs")
+_FORMS = re.compile(r"/openai/v1/files|/openai/v1/uploads/[^/]+/parts")
+_MAX_FORM_BYTES = 4 * 1024 * 1024 + 64 * 1024
+"""A file of 4 MB with its form: API Gateway passes it in base64."""
 _MAX_PATH = 512
 
 
@@ -42,5 +45,8 @@ def admit(request: APIGatewayProxyEventV2) -> Operation:
 
 
 def _check_body(request: APIGatewayProxyEventV2) -> None:
+    if _FORMS.fullmatch(request.path):
+        check_form(request, _MAX_FORM_BYTES, "larger files are uploaded in parts")
+        return
     limit = MAX_IMPORT_BYTES if _LARGE_BODIES.fullmatch(request.path) else MAX_BODY_BYTES
     check_body(request, limit, "POST /v1/files uploads larger images and PDFs")

@@ -55,7 +55,13 @@ MODULES = {
     **dict.fromkeys(("runs/rescores", "runs/scores"), "rescores"),
 }
 """The module of a path, by its first word or its first and third; named after the first if None."""
-OPENAI_MODULES = {"evals": "openai_evals"}
+OPENAI_MODULES = {
+    "evals": "openai_evals",
+    "files": "openai_files",
+    "uploads": "openai_files",
+    "models": "openai_models",
+    "fine_tuning": "openai_graders",
+}
 """The modules of paths below `/openai/v1`, by their first word."""
 _NOT_MODIFIED = {"statusCode": HTTPStatus.NOT_MODIFIED.value, "body": "", "isBase64Encoded": False}
 _loaded: set[tuple[APIGatewayHttpResolver, str]] = set()

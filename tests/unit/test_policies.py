@@ -29,6 +29,7 @@ NOT_RECORDED = {
 RARE = {
     ("api", "sqs:SendMessage", "probe_*"): "redrives dead letters of a crash",
     ("api", "s3:DeleteObject", "uploads"): "an uploaded file, once it was checked",
+    ("sweep", "s3:DeleteObject", "openai-files"): "20 minutes after the erasure of a workspace",
     ("sweep", "s3:DeleteObject", "files"): "after the deletion of a file",
     ("sweep", "s3:DeleteObject", "uploads"): "20 minutes after the erasure of a workspace",
     ("api", "s3:DeleteObject", "comparisons"): "deletes a comparison",

@@ -8,6 +8,7 @@ from cupel_core.contract.definitions import Name
 from cupel_core.contract.fields import JsonObject
 from cupel_core.contract.openai_fields import (
     MAX_GRADERS,
+    AnyGrader,
     CustomDataSource,
     Grader,
     MessageTemplate,
@@ -50,6 +51,14 @@ class FileContent(OpenAIRequest):
 
     def rows(self) -> list[dict[str, Any]]:
         return [row.model_dump(mode="json", exclude_none=True) for row in self.content]
+
+
+class FileId(OpenAIRequest):
+    type: Literal["file_id"]
+    id: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200)]
+
+
+RowSource = Annotated[FileContent | FileId, Field(discriminator="type")]
 
 
 class TemplateMessages(OpenAIRequest):
@@ -134,12 +143,12 @@ class JsonlDataSource(OpenAIRequest):
     """Graded as it is: no model is called."""
 
     type: Literal["jsonl"]
-    source: FileContent
+    source: RowSource
 
 
 class _SampledDataSource(OpenAIRequest):
     model: Model
-    source: FileContent
+    source: RowSource
     input_messages: InputMessages
 
 
@@ -157,3 +166,25 @@ class CreateOpenAIEvalRun(OpenAIRequest):
     data_source: Annotated[JsonlDataSource | CompletionsDataSource | ResponsesDataSource, Field(discriminator="type")]
     name: RunName | None = None
     metadata: Metadata | None = None
+
+
+class CreateUpload(OpenAIRequest):
+    bytes: Annotated[int, Field(strict=True, ge=1)]
+    filename: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=300)]
+    mime_type: Annotated[str, StringConstraints(strict=True, max_length=200)]
+    purpose: Literal["evals"]
+
+
+class CompleteUpload(OpenAIRequest):
+    part_ids: Annotated[list[str], Field(min_length=1, max_length=64)]
+    md5: str | None = None
+
+
+class ValidateGrader(OpenAIRequest):
+    grader: AnyGrader
+
+
+class RunGrader(OpenAIRequest):
+    grader: AnyGrader
+    model_sample: Annotated[str, StringConstraints(strict=True, max_length=500_000)]
+    item: JsonObject | None = None

@@ -9,6 +9,7 @@ from cupel_core.contract.parameters import JsonSchema
 from cupel_core.domain.openai_evals.graders import NAMESPACES
 from cupel_core.domain.openai_evals.rows import as_text
 from cupel_core.domain.scoring.assertion_rules import CODE_REFUSED
+from cupel_core.domain.scoring.derived_metrics import expression_issue
 from cupel_core.domain.scoring.grader_templates import template_error
 from cupel_core.domain.scoring.grader_values import TextMetric
 from cupel_core.domain.turns.model_parameters import ReasoningEffort
@@ -77,6 +78,10 @@ class TextSimilarityGrader(OpenAIRequest):
     input: Template
     reference: Template
     evaluation_metric: TextMetric | Literal["cosine"]
+    pass_threshold: Fraction | None = None
+
+
+class EvalTextSimilarityGrader(TextSimilarityGrader):
     pass_threshold: Fraction
 
 
@@ -131,12 +136,43 @@ class PythonGrader(OpenAIRequest):
 
 
 Grader = Annotated[
+    StringCheckGrader | EvalTextSimilarityGrader | LabelModelGrader | ScoreModelGrader | PythonGrader,
+    Field(discriminator="type"),
+]
+
+
+SingleGrader = Annotated[
     StringCheckGrader | TextSimilarityGrader | LabelModelGrader | ScoreModelGrader | PythonGrader,
     Field(discriminator="type"),
 ]
 
 
-def grader_json(grader: Grader) -> dict[str, Any]:
+class MultiGrader(OpenAIRequest):
+    """Combines the rewards of its parts; outside of evals only."""
+
+    type: Literal["multi"]
+    name: GraderName
+    graders: SingleGrader | Annotated[dict[str, SingleGrader], Field(min_length=1, max_length=MAX_GRADERS)]
+    calculate_output: Annotated[str, StringConstraints(strict=True, min_length=1)]
+
+    def parts(self) -> dict[str, SingleGrader]:
+        """By the names that the formula uses."""
+        return self.graders if isinstance(self.graders, dict) else {self.graders.name: self.graders}
+
+    @model_validator(mode="after")
+    def _has_a_formula(self) -> "MultiGrader":
+        if error := expression_issue(self.calculate_output):
+            raise ValueError(f"must have a calculate_output that is a formula of its graders' names: it {error}")
+        return self
+
+
+AnyGrader = Annotated[
+    StringCheckGrader | TextSimilarityGrader | LabelModelGrader | ScoreModelGrader | PythonGrader | MultiGrader,
+    Field(discriminator="type"),
+]
+
+
+def grader_json(grader: SingleGrader) -> dict[str, Any]:
     """The fields that were given, with the messages to judges as text."""
     given = grader.model_dump(mode="json", exclude_none=True)
     if isinstance(grader, LabelModelGrader | ScoreModelGrader):

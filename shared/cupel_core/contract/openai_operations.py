@@ -9,6 +9,12 @@ _VIEWER, _MEMBER, _ADMIN = AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMI
 _EVALS = f"{PREFIX}/evals"
 _EVAL = f"{_EVALS}/{{eval_id}}"
 _RUN = f"{_EVAL}/runs/{{run_id}}"
+_FILES = f"{PREFIX}/files"
+_FILE = f"{_FILES}/{{file_id}}"
+_UPLOADS = f"{PREFIX}/uploads"
+_UPLOAD = f"{_UPLOADS}/{{upload_id}}"
+_MODELS = f"{PREFIX}/models"
+_GRADERS = f"{PREFIX}/fine_tuning/alpha/graders"
 _ALL = (
     Operation("listOpenAIEvals", "GET", _EVALS, _TAG, _VIEWER, "List evals", "A page of evals"),
     Operation(
@@ -60,5 +66,29 @@ _ALL = (
         "Get an output item",
         "The output item",
     ),
+    Operation("listOpenAIFiles", "GET", _FILES, _TAG, _VIEWER, "List files", "A page of files"),
+    Operation("createOpenAIFile", "POST", _FILES, _TAG, _MEMBER, "Upload a file with rows of data", "The file"),
+    Operation("getOpenAIFile", "GET", _FILE, _TAG, _VIEWER, "Get a file", "The file"),
+    Operation("readOpenAIFile", "GET", f"{_FILE}/content", _TAG, _VIEWER, "Read a file", "Its content"),
+    Operation("deleteOpenAIFile", "DELETE", _FILE, _TAG, _MEMBER, "Delete a file", "Deleted"),
+    Operation("createOpenAIUpload", "POST", _UPLOADS, _TAG, _MEMBER, "Begin an upload in parts", "The upload"),
+    Operation("addOpenAIUploadPart", "POST", f"{_UPLOAD}/parts", _TAG, _MEMBER, "Add a part", "The part"),
+    Operation(
+        "completeOpenAIUpload", "POST", f"{_UPLOAD}/complete", _TAG, _MEMBER, "Make a file of the parts", "The upload"
+    ),
+    Operation("cancelOpenAIUpload", "POST", f"{_UPLOAD}/cancel", _TAG, _MEMBER, "Cancel an upload", "The upload"),
+    Operation("listOpenAIModels", "GET", _MODELS, _TAG, _VIEWER, "List models", "The models"),
+    Operation("getOpenAIModel", "GET", f"{_MODELS}/{{model}}", _TAG, _VIEWER, "Get a model", "The model"),
+    Operation(
+        "getOpenAIModelOfProvider",
+        "GET",
+        f"{_MODELS}/{{provider}}/{{name}}",
+        _TAG,
+        _VIEWER,
+        "Get a model whose name has its provider",
+        "The model",
+    ),
+    Operation("validateOpenAIGrader", "POST", f"{_GRADERS}/validate", _TAG, _MEMBER, "Validate a grader", "The grader"),
+    Operation("runOpenAIGrader", "POST", f"{_GRADERS}/run", _TAG, _MEMBER, "Run a grader", "Its reward"),
 )
 OPENAI_OPERATIONS = {operation.id: operation for operation in _ALL}

@@ -23,12 +23,17 @@ def check_edge(headers: Mapping[str, str]) -> None:
         raise Forbidden("requests must be sent to the address of the stack's CloudFront distribution")
 
 
+def check_form(request: APIGatewayProxyEventV2, max_bytes: int, advice: str) -> None:
+    """Refuse a body that is no form with files, or larger than that."""
+    _check_size(request, max_bytes, advice)
+    if not request.headers.get("content-type", "").strip().lower().startswith("multipart/form-data"):
+        raise UnsupportedContentType("send the body as multipart/form-data")
+
+
 def check_body(request: APIGatewayProxyEventV2, max_bytes: int, advice: str) -> None:
     """Refuse a body that is not plain JSON, or larger than that; `advice` says what to do instead."""
     body = request.body or ""
-    size = len(body) * 3 // 4 if request.is_base64_encoded else len(body.encode(errors="replace"))
-    if size > max_bytes:
-        raise TooLarge(f"the body must have at most {max_bytes} bytes; {advice}")
+    _check_size(request, max_bytes, advice)
     content_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if content_type != "application/json":
         raise UnsupportedContentType("send the body as application/json")
@@ -36,6 +41,13 @@ def check_body(request: APIGatewayProxyEventV2, max_bytes: int, advice: str) -> 
         raise UnsupportedContentEncoding("send the body without Content-Encoding; compressed bodies are not accepted")
     if request.is_base64_encoded:
         _check_encoding(body)
+
+
+def _check_size(request: APIGatewayProxyEventV2, max_bytes: int, advice: str) -> None:
+    body = request.body or ""
+    size = len(body) * 3 // 4 if request.is_base64_encoded else len(body.encode(errors="replace"))
+    if size > max_bytes:
+        raise TooLarge(f"the body must have at most {max_bytes} bytes; {advice}")
 
 
 def _check_encoding(body: str) -> None:

@@ -5,6 +5,7 @@ that validates responses accepts them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from cupel_core.domain.analysis.run_results import ColumnResults
@@ -18,12 +19,15 @@ from cupel_core.domain.scoring.grader_templates import SAMPLE
 from cupel_core.domain.scoring.scoring import check_names
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.openai_evals.evals import OpenAIEval
+from cupel_core.openai_evals.graders import GraderRun
 from cupel_core.openai_evals.output_items import EvalOutputItem
 from cupel_core.openai_evals.runs import STATUSES, OpenAIRun
+from cupel_core.store.data_files import DataFile, DataUpload
 
 type Document = dict[str, Any]
 
 _NO_ERROR = {"code": "", "message": ""}
+_UPLOAD_LIFETIME = timedelta(days=1)
 _JUDGED = ("label-model", "score-model")
 _SAMPLE_SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -236,3 +240,65 @@ def _recorded_output(variables: Mapping[str, Any]) -> list[Document]:
     sample = variables.get(SAMPLE)
     text = sample.get("output_text") if isinstance(sample, Mapping) else None
     return [{"role": "assistant", "content": text}] if isinstance(text, str) else []
+
+
+def file_document(file: DataFile) -> Document:
+    """The client's model of a file does not know the purpose `evals`, with which it uploads one."""
+    return {
+        "object": "file",
+        "id": file.id,
+        "bytes": file.size,
+        "created_at": int(file.created_at.timestamp()),
+        "filename": file.name,
+        "purpose": "user_data",
+        "status": "processed",
+    }
+
+
+def upload_document(upload: DataUpload) -> Document:
+    return {
+        "object": "upload",
+        "id": upload.id,
+        "bytes": upload.size,
+        "created_at": int(upload.created_at.timestamp()),
+        "expires_at": int((upload.created_at + _UPLOAD_LIFETIME).timestamp()),
+        "filename": upload.name,
+        "purpose": "evals",
+        "status": str(upload.status),
+    }
+
+
+def grader_run_document(run: GraderRun) -> Document:
+    errors = [result.error for result in run.results.values() if result.error]
+    is_formula_wrong = run.reward is None and not errors
+    flags = {
+        "formula_parse_error": is_formula_wrong,
+        "invalid_variable_error": any("unknown variable" in error for error in errors),
+        "model_grader_parse_error": any("no valid reply" in error for error in errors),
+        "model_grader_refusal_error": False,
+        "model_grader_server_error": False,
+        "python_grader_runtime_error": False,
+        "python_grader_server_error": False,
+        "sample_parse_error": False,
+        "truncated_observation_error": False,
+        "unresponsive_reward_error": False,
+    }
+    has_other_error = bool(errors) and not any(flags.values())
+    return {
+        "reward": run.reward or 0.0,
+        "sub_rewards": dict(run.rewards),
+        "metadata": {
+            "name": run.name,
+            "type": run.type,
+            "execution_time": round(run.seconds, 3),
+            "scores": {name: result.score for name, result in run.results.items()},
+            "token_usage": run.tokens,
+            "sampled_model_name": from_target(run.models[0]) if run.models else None,
+            "errors": {
+                **flags,
+                "other_error": has_other_error,
+                "model_grader_server_error_details": "; ".join(errors) or None,
+            },
+        },
+        "model_grader_token_usage_per_model": {from_target(run.models[0]): run.tokens} if run.models else {},
+    }

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from cupel_core import sandbox
 from cupel_core.analysis.results import get_results
-from cupel_core.contract.openai_evals import CreateOpenAIEvalRun, JsonlDataSource
+from cupel_core.contract.openai_evals import CreateOpenAIEvalRun, FileId, JsonlDataSource
 from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.domain.analysis.run_results import RunResults
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -32,7 +32,7 @@ from cupel_core.domain.scoring.grader_templates import SAMPLE
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import Conflict, FieldError, Invalid, NotFound, RetryableError
 from cupel_core.messages import RunRef
-from cupel_core.openai_evals import evals
+from cupel_core.openai_evals import evals, files
 from cupel_core.openai_evals.evals import OpenAIEval
 from cupel_core.paging import MAX_LIMIT, Creation
 from cupel_core.runs import control, erasure, start
@@ -67,7 +67,7 @@ class OpenAIRun(NamedTuple):
     """None while nothing was counted."""
     data: DataRecord
     rows: Sequence[Row]
-    """Of its data; none in lists."""
+    """Of its data, if they were sent with it; none in lists."""
 
     @property
     def is_recorded(self) -> bool:
@@ -88,7 +88,7 @@ def create(
     request = f"{eval_id}\n{body.model_dump_json(by_alias=True)}"
     if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
         return _read(evaluated, first.run)
-    source, rows = _source(body), body.data_source.source.rows()
+    source, rows = _source(body), _rows(workspace, body)
     _check_rows(workspace, evaluated, rows, needs_sample=isinstance(body.data_source, JsonlDataSource))
     target, built = _target(body), _scenarios(body, rows)
     version = _ensure_version(workspace, eval_id, DataRecord(source, data_digest(source, rows)), built, now)
@@ -168,10 +168,17 @@ def _all_runs(workspace: str, eval_id: str, cursor: str | None, *, oldest_first:
 def _source(body: CreateOpenAIEvalRun) -> dict[str, Any]:
     """The data source without rows, model and parameters."""
     data_source = body.data_source
-    source: dict[str, Any] = {"type": data_source.type, "source": {"type": data_source.source.type}}
+    origin = data_source.source
+    told = {"type": origin.type, "id": origin.id} if isinstance(origin, FileId) else {"type": origin.type}
+    source: dict[str, Any] = {"type": data_source.type, "source": told}
     if isinstance(data_source, JsonlDataSource):
         return source
     return {**source, "input_messages": data_source.input_messages.to_json()}
+
+
+def _rows(workspace: str, body: CreateOpenAIEvalRun) -> list[dict[str, Any]]:
+    source = body.data_source.source
+    return files.rows_of(workspace, source.id) if isinstance(source, FileId) else source.rows()
 
 
 def _target(body: CreateOpenAIEvalRun) -> Target:
@@ -258,7 +265,9 @@ def _request_field(field: str) -> str:
 
 
 def _read(evaluated: OpenAIEval, run: Run, results: RunResults | None = None) -> OpenAIRun:
-    return OpenAIRun(evaluated, run, results, _data_of(run), rows_of(run))
+    data = _data_of(run)
+    is_told = data.source["source"]["type"] == "file_content"
+    return OpenAIRun(evaluated, run, results, data, rows_of(run) if is_told else ())
 
 
 def _data_of(run: Run) -> DataRecord:

@@ -29,7 +29,7 @@ from cupel_core.workspace_budgets import shortage
 CALL_TIMEOUT_SECONDS = 20.0
 TOTAL_TIMEOUT_SECONDS = 25.0
 """Including retries and a repair request. An API request may take 29 s."""
-_MAX_WAIT_SECONDS = 2.0
+MAX_WAIT_SECONDS = 2.0
 _MAX_SLOT_WAIT_SECONDS = 10.0
 """For the account's limits. A person waits for the answer, so the call has the highest priority."""
 
@@ -42,7 +42,7 @@ async def judge_conversation(
     Raises Invalid for a model that cannot be called, GraderError when it gives no usable reply in time, CallPostponed
     while its account is paused or fully used, and Conflict when the workspace's budget is used up.
     """
-    async with _leases() as leases, _paid_calls(workspace) as attempt:
+    async with open_leases() as leases, paid_calls(workspace) as attempt:
         default = workspace_grader_config(workspace).judge_model
         grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases, attempt)
         return await _with_total_timeout(grader.role, evaluate_criteria(grader, messages, criteria))
@@ -60,7 +60,7 @@ async def simulate_user(
     Raises NotFound for an unknown persona, and what `judge_conversation` raises.
     """
     config = workspace_grader_config(workspace)
-    async with _leases() as leases, _paid_calls(workspace) as attempt:
+    async with open_leases() as leases, paid_calls(workspace) as attempt:
         default, role = config.persona_model or config.judge_model, GraderRole.SIMULATED_USER
         grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases, attempt, role)
         description = await asyncio.to_thread(personas.get, workspace, persona) if isinstance(persona, str) else persona
@@ -68,12 +68,12 @@ async def simulate_user(
         return await _with_total_timeout(grader.role, generate_persona_message(grader, prompt, messages))
 
 
-def _leases() -> LeasePool:
+def open_leases() -> LeasePool:
     return LeasePool(priority=Priority.HIGH, max_wait_seconds=lambda: _MAX_SLOT_WAIT_SECONDS)
 
 
 @asynccontextmanager
-async def _paid_calls(workspace: str) -> AsyncIterator[Attempt]:
+async def paid_calls(workspace: str) -> AsyncIterator[Attempt]:
     try:
         async with workspace_calls(workspace, seconds_left=lambda: TOTAL_TIMEOUT_SECONDS) as attempt:
             yield attempt
@@ -109,7 +109,7 @@ def _load_grader(
         account,
         model,
         CALL_TIMEOUT_SECONDS,
-        _MAX_WAIT_SECONDS,
+        MAX_WAIT_SECONDS,
         Random(),  # noqa: S311 - jitter
         attempt=attempt,
         guard=partial(leases.slot, workspace, account, model),

@@ -7,7 +7,7 @@ from cupel_core.files import catalog
 from cupel_core.messages import ChatRef, RunRef
 from cupel_core.runs.erasure import erase_probe, erase_with_runs
 from cupel_core.runs.workspace_erasure import erase_workspace
-from cupel_core.store import chats, definitions, deletion_log, outcomes, runs, workspaces
+from cupel_core.store import chats, data_files, definitions, deletion_log, outcomes, runs, workspaces
 from cupel_core.store.deletion_log import DeletedWhole, Deletion
 from cupel_core.store.erasures import ErasureKind
 
@@ -33,6 +33,8 @@ def _reapply(deletion: Deletion, now: datetime) -> None:
             ref = ChatRef(*deletion.ref)
             if chats.delete(ref, now):
                 chats.request_erasure(ref, ErasureKind.CHAT, now)
+        case DeletedWhole.DATA_FILE:
+            data_files.delete(*deletion.ref)
         case _:
             _reapply_to_run(deletion, now)
 

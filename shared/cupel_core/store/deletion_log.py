@@ -18,6 +18,7 @@ class DeletedWhole(StrEnum):
     DEFINITION = "definition"
     WORKSPACE = "workspace"
     FILE = "file"
+    DATA_FILE = "data-file"
     CHAT = "chat"
 
 

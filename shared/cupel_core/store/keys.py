@@ -55,6 +55,7 @@ pk                                   sk                    item
 <ws>#governor                        <name>                what a provider's workers share: leases, limits, breakers
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without their secrets
 <ws>#files                           <fileId>              images and PDFs; their content is in the bucket
+<ws>#openai-files                    <fileId>, <uploadId>  files of rows for OpenAI's evals, likewise; uploads in parts
 token#<sha256>                       token                 the workspace and role of a secret
 token#<sha256>                       ticket                a ticket for the events of one run
 token#<sha256>                       login-code            a code that opens a session, once
@@ -69,9 +70,9 @@ repairs                              <ws>#<id>             repairs of providers 
 outbox                               <runId>#<epoch>       dispatches not carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#comparisons`, `<ws>#jobs`, `<ws>#schedules`,
-`<ws>#personas`, `<ws>#connectors`, `<ws>#evals`, `<ws>#profiles`, `<ws>#chats`, `<ws>#files` and `<ws>#openai-evals`,
-sorted by `<createdAt>#<id>`. Deleted schedules, personas, connectors, evals, profiles and chats are in lists of their
-own, `<ws>#deleted-schedules` and so on, from which a workspace is erased.
+`<ws>#personas`, `<ws>#connectors`, `<ws>#evals`, `<ws>#profiles`, `<ws>#chats`, `<ws>#files`, `<ws>#openai-evals` and
+`<ws>#openai-files`, sorted by `<createdAt>#<id>`. Deleted schedules, personas, connectors, evals, profiles and chats
+are in lists of their own, `<ws>#deleted-schedules` and so on, from which a workspace is erased.
 """
 
 from collections.abc import Iterator
@@ -88,6 +89,7 @@ _WORKSPACE_BLOBS = (
     "analyses",
     "comparisons",
     "files",
+    "openai-files",
     "uploads",
     "chats",
 )
@@ -301,6 +303,7 @@ def workspace_partitions(workspace: str) -> tuple[str, ...]:
         dead_letters(workspace),
         tokens(workspace),
         files(workspace),
+        data_files(workspace),
     )
 
 
@@ -399,6 +402,20 @@ def files(workspace: str) -> str:
 
 def file_blob(workspace: str, file_id: str) -> str:
     return f"files/{workspace}/{file_id}"
+
+
+def data_files(workspace: str) -> str:
+    """The partition of files with rows of data, and of uploads in parts."""
+    return f"{workspace}#openai-files"
+
+
+def data_file_blob(workspace: str, file_id: str) -> str:
+    return f"openai-files/{workspace}/{file_id}"
+
+
+def data_part_blob(workspace: str, upload_id: str, part_id: str) -> str:
+    """The bucket's lifecycle rule removes abandoned ones. Without a part, the prefix of all of the upload's."""
+    return f"uploads/{workspace}/{upload_id}/{part_id}"
 
 
 def upload_blob(workspace: str, file_id: str) -> str:

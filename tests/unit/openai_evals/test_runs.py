@@ -294,7 +294,7 @@ def test_a_run_is_started_once_for_an_idempotency_key(openai: OpenAI) -> None:
 @pytest.mark.parametrize(
     ("data_source", "param"),
     [
-        (completions([]), "data_source.completions.source.content"),
+        (completions([]), "data_source.completions.source.file_content.content"),
         (completions([{"question": 5, "answer": "x"}]), "data_source.source.content.0.item"),
         (completions([{"question": " ", "answer": "x"}]), "data_source.source.content.0.item"),
         (completions(model="nobody/x"), "data_source.model"),
