@@ -7,6 +7,7 @@ import typer
 from cupel.commands import (
     analyze,
     budgets,
+    chat,
     chats,
     compare,
     control,
@@ -120,6 +121,7 @@ app.add_typer(resources.personas, name="personas")
 app.add_typer(resources.connectors, name="connectors")
 app.add_typer(resources.evals, name="evals")
 app.add_typer(profiles.app, name="profiles")
+app.command()(chat.chat)
 app.add_typer(chats.app, name="chats")
 app.command("try")(evals.try_scenario)
 app.command()(evals.settings)

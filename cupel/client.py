@@ -614,6 +614,41 @@ class Client:
         """Take a message out of a branch."""
         self._send("DELETE", f"{_branch_path(chat_id, branch_id)}/messages/{_segment(message_id)}")
 
+    def start_turn(self, chat_id: str, turn: Json) -> Json:
+        """Send `{content}`, or have the last message answered again with `{trigger: "regenerate"}`.
+
+        Further fields: `branchId`, `profileId`, `clientRequestId`, `deadlineMs`. Repeating a `clientRequestId` starts
+        nothing new.
+        """
+        return self._send("POST", f"/chats/{_segment(chat_id)}/turns", turn, is_repeatable=True)
+
+    def list_turns(self, chat_id: str, *, branch_id: str | None = None, status: str | None = None) -> Pages:
+        """Newest first, without what they ran."""
+        return self._pages(f"/chats/{_segment(chat_id)}/turns", branchId=branch_id, status=status)
+
+    def get_turn(self, chat_id: str, turn_id: str) -> Json:
+        return self._get(_turn_path(chat_id, turn_id))
+
+    def get_turn_prompt(self, chat_id: str, turn_id: str) -> list[Json]:
+        """The messages that the model got."""
+        return list(self._get(f"{_turn_path(chat_id, turn_id)}/prompt")["messages"])
+
+    def list_turn_events(self, chat_id: str, turn_id: str, *, after: int = 0, wait: int = 0) -> Json:
+        """`{items, status, phase}`: the events after a `seq`, for which it waits up to so many seconds."""
+        return self._get(f"{_turn_path(chat_id, turn_id)}/events", after=after, wait=wait)
+
+    def abort_turn(self, chat_id: str, turn_id: str) -> Json:
+        """A turn that is over is returned as it is."""
+        return self._send("POST", f"{_turn_path(chat_id, turn_id)}/abort", is_idempotent=True)
+
+    def list_branch_artifacts(self, chat_id: str, branch_id: str, *, profile_id: str | None = None) -> list[Json]:
+        """What operations of a profile have stored, by default of the chat's."""
+        return list(self._get(f"{_branch_path(chat_id, branch_id)}/artifacts", profileId=profile_id)["items"])
+
+    def reset_branch_session(self, chat_id: str, branch_id: str) -> Json:
+        """The next turn of the branch begins without artifacts."""
+        return self._send("POST", f"{_branch_path(chat_id, branch_id)}/session/reset", is_idempotent=True)
+
     def list_comparisons(self, *, run_id: str | None = None, experiment_id: str | None = None) -> Pages:
         """Newest first, without their figures."""
         return self._pages("/comparisons", runId=run_id, experimentId=experiment_id)
@@ -897,6 +932,10 @@ def _trial_path(run_id: str, report_id: str) -> str:
 
 def _branch_path(chat_id: str, branch_id: str) -> str:
     return f"/chats/{_segment(chat_id)}/branches/{_segment(branch_id)}"
+
+
+def _turn_path(chat_id: str, turn_id: str) -> str:
+    return f"/chats/{_segment(chat_id)}/turns/{_segment(turn_id)}"
 
 
 def _segment(text: str) -> str:

@@ -37,6 +37,21 @@ def branches_table(branches: Iterable[Json], active: str) -> Table:
     return columns
 
 
+def turns_table(turns: Iterable[Json]) -> Table:
+    columns = table("turn", "trigger", "model", "status", "failed", "ms", "created", right=["ms"])
+    for each in turns:
+        columns.add_row(
+            escape(each["id"]),
+            each["trigger"],
+            escape(each["model"]),
+            each["status"],
+            each["failedType"] or each["abortReason"] or NO_VALUE,
+            NO_VALUE if each["durationMs"] is None else str(each["durationMs"]),
+            format_time(each["createdAt"]),
+        )
+    return columns
+
+
 def exchange_lines(exchange: Json) -> Iterator[str]:
     """Each message with its id, which variant it is of how many, and its text."""
     for message in (exchange["user"], exchange["answer"]):

@@ -138,7 +138,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
     with mock_aws():
         sqs = sqs_backends[DEFAULT_ACCOUNT_ID]["us-east-1"]  # By requests, 63 queues would take most of a test's time.
         lanes = [f"probe_{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
-        queues = ["dispatch", "generate", "notify", "analyze", *lanes, *(f"{lane}-dlq" for lane in lanes)]
+        queues = ["dispatch", "generate", "notify", "analyze", "turn", *lanes, *(f"{lane}-dlq" for lane in lanes)]
         for name in queues:
             sqs.create_queue(f"cupel-test-{name}")
         create_table("cupel-test")

@@ -10,7 +10,7 @@ from cupel.commands.options import AsJson
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.printable import printable
-from cupel.render_chat import branches_table, chats_table, exchange_lines
+from cupel.render_chat import branches_table, chats_table, exchange_lines, turns_table
 from cupel.session import Session
 
 app = typer.Typer(no_args_is_help=True, help="List, show, change and delete chats.")
@@ -189,6 +189,50 @@ def message(
             return
         changed = client.update_message(chat, branch_id, message, change)
     session.out.print(f"variant {changed['number']}: {printable(changed['content'])}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def turns(
+    ctx: typer.Context,
+    chat: ChatId,
+    branch: BranchOption = None,
+    status: Annotated[str | None, typer.Option(help="queued, running, done, failed or aborted.")] = None,
+    limit: Limit = DEFAULT_LIMIT,
+    as_json: AsJson = False,
+) -> None:
+    """List the turns of a chat, newest first."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        listed = client.list_turns(chat, branch_id=branch, status=status)
+        print_list(session, listed, limit, turns_table, as_json=as_json)
+
+
+@app.command()
+def prompt(
+    ctx: typer.Context,
+    chat: ChatId,
+    turn: Annotated[str, typer.Argument(metavar="TURN", help="The id of a turn, such as turn_01jd….")],
+    as_json: AsJson = False,
+) -> None:
+    """Show the messages that the model got in a turn."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        messages = client.get_turn_prompt(chat, turn)
+    if as_json:
+        session.print_json(messages)
+        return
+    for each in messages:
+        session.out.print(f"{each['role']}: {printable(each['content'])}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def reset(ctx: typer.Context, chat: ChatId, branch: BranchOption = None) -> None:
+    """Forget the artifacts that operations have stored on a branch."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        branch_id = branch or client.get_chat(chat)["activeBranchId"]
+        client.reset_branch_session(chat, branch_id)
+    session.out.print(f"{branch_id} has no artifacts now", markup=False, soft_wrap=True)
 
 
 def _print_saved(session: Session, chat: Json, *, as_json: bool) -> None:

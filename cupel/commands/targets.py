@@ -108,13 +108,18 @@ def run_config(
 def with_profile_id(client: "Client", body: Json) -> Json:
     """Replace the name of an operation profile in `config` with its id. UsageError if there is none of this name."""
     name = body["config"].get("profileId")
-    if name is None or name.startswith(_PROFILE_PREFIX):
-        return body
-    ids = {profile["name"].casefold(): profile["id"] for profile in client.list_profiles()}
+    return body if name is None else {**body, "config": {**body["config"], "profileId": profile_id(client, name)}}
+
+
+def profile_id(client: "Client", name: str) -> str:
+    """The id of an operation profile, of its name or its id. UsageError if there is none of this name."""
+    if name.startswith(_PROFILE_PREFIX):
+        return name
+    ids = {profile["name"].casefold(): str(profile["id"]) for profile in client.list_profiles()}
     if name.casefold() not in ids:
         known = ", ".join(sorted(ids)) or "none"
         raise UsageError(f"--profile: there is no profile {name}; profiles of the workspace: {known}")
-    return {**body, "config": {**body["config"], "profileId": ids[name.casefold()]}}
+    return ids[name.casefold()]
 
 
 def warn_about_unlisted_models(session: Session, models: Iterable[str | None]) -> None:

@@ -20,6 +20,7 @@ from cupel_core.messages import (
     ProbeSlice,
     QueueMessage,
     RunCallback,
+    TurnOrder,
 )
 
 _WORKSPACE = "warming"
@@ -59,6 +60,7 @@ def warmup_calls() -> tuple[WarmupCall, ...]:
             _delivery(GenerationRequest(workspace=_WORKSPACE, definition_id="def_none", generation_id="none")),
         ),
         WarmupCall("analyze", _delivery(JobRequest(workspace=_WORKSPACE, job_id="job_none"))),
+        WarmupCall("turn", _delivery(TurnOrder(workspace=_WORKSPACE, chat_id="chat_none", turn_id="turn_none"))),
         WarmupCall("notify", _delivery(RunCallback(workspace=_WORKSPACE, run_id=_RUN_ID))),
         WarmupCall("finish", {"op": "warm"}),
         WarmupCall("score", {"op": "warm"}),

@@ -34,6 +34,7 @@ MODULES = {
     **dict.fromkeys(("probes", "judge", "providers", "schedules", "queue", "tokens", "workspaces", "audit", "webhook")),
     **dict.fromkeys(("budgets", "comparisons", "experiments", "jobs", "profiles", "chats")),
     **dict.fromkeys(("chats/branches", "chats/messages"), "chat_branches"),
+    "chats/turns": "chat_turns",
     "openapi.json": "openapi",
     "scale-runs": "scale_runs",
     "definitions/scenarios": "scenarios",

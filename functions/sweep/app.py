@@ -16,6 +16,7 @@ from cupel_core.sweeping.repair_recovery import continue_repairs
 from cupel_core.sweeping.rescore_recovery import recover_rescores
 from cupel_core.sweeping.run_recovery import RecoveryAction
 from cupel_core.sweeping.sweep import sweep
+from cupel_core.sweeping.turn_recovery import recover_turns
 from cupel_core.workflow_tasks import time_left
 
 _REPAIR_SECONDS = 25.0
@@ -41,6 +42,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     counts["repairs"] = repairs
     counts["scorings"] = recovered_rescores
     counts["generations"] = recover_generations(utc_now(), seconds_left)
+    counts["turns"] = recover_turns(utc_now(), seconds_left)
     counts["jobs"] = recover_jobs(utc_now(), seconds_left)
     counts["callbacks"] = resend_lost_callbacks(utc_now(), seconds_left)
     counts |= {f"content-{result}": count for result, count in erased.items()}

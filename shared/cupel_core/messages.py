@@ -92,6 +92,14 @@ class JobRequest(QueueMessage):
     job_id: str
 
 
+class TurnOrder(QueueMessage):
+    """Carry out a turn of a chat."""
+
+    workspace: str
+    chat_id: str
+    turn_id: str
+
+
 class RunCallback(QueueMessage):
     """Call the workspace's webhook with the run's events that it has not received yet."""
 

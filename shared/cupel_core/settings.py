@@ -90,6 +90,11 @@ class Settings(BaseModel):
         return f"{self.dispatch_queue_url.removesuffix('dispatch')}analyze"
 
     @property
+    def turn_queue_url(self) -> str:
+        """Turns of chats; named like the dispatch queue but for the last part."""
+        return f"{self.dispatch_queue_url.removesuffix('dispatch')}turn"
+
+    @property
     def score_machine_arn(self) -> str:
         """The stack's two state machines differ only in the last part of their name: `finish` and `score`."""
         return f"{self.finish_machine_arn.removesuffix('finish')}score"

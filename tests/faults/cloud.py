@@ -56,7 +56,7 @@ class Cloud:
         self._create_table()
         self.client("s3").create_bucket(Bucket=self.name)
         lanes = [f"probe_{Lane(*lane).name}" for lane in product(QUEUES, Priority)]
-        for queue in ("dispatch", "generate", "notify", "analyze", *lanes):
+        for queue in ("dispatch", "generate", "notify", "analyze", "turn", *lanes):
             self._create_queue(f"{queue}-dlq")
             self._create_queue(queue)
         self._create_machine()

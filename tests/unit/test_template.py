@@ -212,7 +212,9 @@ def test_every_state_machine_has_an_alarm() -> None:
 
 
 def test_an_alarm_watches_the_errors_of_every_function() -> None:
-    watched = set.union(*map(dimension_values, ("FunctionErrorsAlarm", "AnalyzeErrorsAlarm", "PageErrorsAlarm")))
+    watched = set.union(
+        *map(dimension_values, ("FunctionErrorsAlarm", "AnalyzeErrorsAlarm", "PageErrorsAlarm", "TurnErrorsAlarm"))
+    )
     assert watched == {each["FunctionName"]["Fn::Sub"] for each in functions().values()}
 
 

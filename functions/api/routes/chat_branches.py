@@ -10,10 +10,11 @@ from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, Limit
 from api.rendering import Rendered
 from api.routing import OperationRouter
-from cupel_core.chats import branches, exchanges
+from cupel_core.chats import branches, exchanges, turns
 from cupel_core.chats.branches import ForkRequest
 from cupel_core.chats.exchanges import MessageChange
 from cupel_core.clock import utc_now
+from cupel_core.contract.chat_turns import BranchArtifactList, BranchArtifactResponse
 from cupel_core.contract.chats import (
     BranchPage,
     BranchResponse,
@@ -63,6 +64,23 @@ def update_branch(chat_id: str, branch_id: str, body: UpdateBranch) -> BranchRes
 def delete_branch(chat_id: str, branch_id: str) -> Response[None]:
     branches.delete(router.workspace, chat_id, branch_id, utc_now())
     return Response(204)
+
+
+@router.operation("listBranchArtifacts")
+def list_branch_artifacts(
+    chat_id: str,
+    branch_id: str,
+    profile_id: Annotated[
+        str | None, Query(alias="profileId", description="Profile whose artifacts to return; defaults to the chat's")
+    ] = None,
+) -> Rendered[BranchArtifactList]:
+    found = turns.list_artifacts(router.workspace, chat_id, branch_id, profile_id)
+    return bounded_record(BranchArtifactList(items=[BranchArtifactResponse.of(*each) for each in found]))
+
+
+@router.operation("resetBranchSession")
+def reset_branch_session(chat_id: str, branch_id: str) -> BranchResponse:
+    return BranchResponse.of(branches.reset_session(router.workspace, chat_id, branch_id, utc_now()))
 
 
 @router.operation("listExchanges")

@@ -75,8 +75,18 @@ def rename(workspace: str, chat_id: str, branch_id: str, name: str, now: datetim
     return change(ref, branch_id, lambda branch: BranchChange(branch, replace(branch, name=name)), now)
 
 
+def reset_session(workspace: str, chat_id: str, branch_id: str, now: datetime) -> ChatBranch:
+    """Later turns of the branch begin without artifacts. Conflict while a turn is in progress on it."""
+
+    def make(branch: ChatBranch) -> BranchChange:
+        check_is_free(branch)
+        return BranchChange(branch, replace(branch, session_salt=new_short_id()))
+
+    return change(ChatRef(workspace, chat_id), branch_id, make, now)
+
+
 def delete(workspace: str, chat_id: str, branch_id: str, now: datetime) -> None:
-    """Raises Conflict for the active branch, and while a turn is held on it."""
+    """Raises Conflict for the active branch, and while a turn is in progress on it."""
     ref = ChatRef(workspace, chat_id)
     for _ in range(MAX_ATTEMPTS):
         chat, branch = chats.get(ref), chat_branches.get(ref, branch_id)
@@ -104,9 +114,9 @@ def change(
 
 
 def check_is_free(branch: ChatBranch) -> None:
-    """Raise Conflict while a turn is held on the branch."""
+    """Raise Conflict while a turn is in progress on the branch."""
     if branch.open_turn is not None:
-        raise Conflict(f"turn {branch.open_turn} is being held on this branch; wait for its end, or abort it")
+        raise Conflict(f"turn {branch.open_turn} is in progress on this branch; wait for its end, or abort it")
 
 
 def changed_too_often() -> Conflict:

@@ -14,7 +14,17 @@ from cupel_core.messages import ChatRef, RunRef
 from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.settings import settings as stack_settings
-from cupel_core.store import blobs, chat_branches, chats, deletion_log, idempotency_keys, keys, partitions, profiles
+from cupel_core.store import (
+    blobs,
+    chat_branches,
+    chat_turns,
+    chats,
+    deletion_log,
+    idempotency_keys,
+    keys,
+    partitions,
+    profiles,
+)
 from cupel_core.store.deletion_log import DeletedWhole, Deletion
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureKind
 
@@ -68,6 +78,9 @@ def delete(workspace: str, chat_id: str, now: datetime) -> None:
     chats.get(ref)
     deletion_log.record(Deletion(RunRef(*ref), DeletedWhole.CHAT), now)
     chats.request_erasure(ref, ErasureKind.CHAT, now + LAST_WRITE_AFTER)
+    for branch in chat_branches.list_branches(ref):
+        if branch.open_turn is not None:
+            chat_turns.request_abort(ref, branch.open_turn, now)
     if not chats.delete(ref, now):
         raise NotFound(f"there is no chat {chat_id}")
 
@@ -90,6 +103,7 @@ def erase_content(ref: ChatRef, has_time: Callable[[], bool]) -> bool:
     """Everything of a chat, its own item last."""
     return (
         blobs.delete_prefix(keys.chat_blobs(ref), has_time)
+        and partitions.erase(keys.chat_turns(ref), has_time=has_time)
         and partitions.erase(keys.chat(ref), except_sort_key="chat", has_time=has_time)
         and partitions.erase(keys.chat(ref))
     )

@@ -104,8 +104,8 @@ def list_variants(workspace: str, chat_id: str, message_id: str, limit: int, cur
 def update_message(
     workspace: str, chat_id: str, branch_id: str, message_id: str, asked: MessageChange, now: datetime
 ) -> ShownMessage:
-    """Change what a branch has of a message. NotFound if it has none; Conflict while a turn is held on it, for another
-    revision, and when others change it all the time; Invalid for an unknown variant, or too many."""
+    """Change what a branch has of a message. NotFound if it has none; Conflict while a turn is in progress on
+    it, for another revision, and when others change it all the time; Invalid for an unknown variant, or too many."""
     ref, message = ChatRef(workspace, chat_id), _parsed(message_id)
     changed: list[tuple[Pointer, Exchange]] = []
 

@@ -166,7 +166,7 @@ class BranchResponse(ResponseModel):
     forked_after: Annotated[str | None, Field(description="The last exchange that it has in common with its parent")]
     length: Annotated[int, Field(description="In exchanges")]
     revision: Annotated[int, Field(description="Changes with every change of the branch")]
-    open_turn_id: Annotated[str | None, Field(description="The turn that is being held; no other is possible then")]
+    open_turn_id: Annotated[str | None, Field(description="The turn in progress; no other is possible then")]
     created_at: Time
 
     @classmethod
@@ -259,7 +259,7 @@ class ExchangeResponse(ResponseModel):
     answer: Annotated[
         ChatMessageResponse | None, Field(description="Null while there is none, and if it is hidden or deleted")
     ]
-    turn_id: Annotated[str | None, Field(description="The last turn that was held here")]
+    turn_id: Annotated[str | None, Field(description="The last turn here")]
 
     @classmethod
     def of(cls, exchange: ShownExchange) -> "ExchangeResponse":

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 import orjson
 
@@ -20,6 +21,7 @@ from cupel_core.domain.pipeline.turns import (
     Artifacts,
     OpenTurn,
     PipelineState,
+    StoredArtifact,
     committed_artifacts,
     turn_changes,
 )
@@ -31,7 +33,16 @@ from cupel_core.pipeline.kinds import ModelCaller
 from cupel_core.pipeline.steps import perform_step
 from cupel_core.providers.errors import ProviderError
 
+type OnOperationStart = Callable[[Hook, ProfileOperation], None]
+type OnOperationEnd = Callable[[Hook, ProfileOperation, StepResult], None]
+type Perform = Callable[
+    [ProfileOperation, Mapping[str, Any], StoredArtifact | None, ModelCaller], Awaitable[StepResult]
+]
 type Save = Callable[[ConversationState], Awaitable[None]]
+
+
+def _ignore(*_: object) -> None:
+    return
 
 
 @dataclass(frozen=True)
@@ -43,6 +54,11 @@ class TurnOperations:
     case: Mapping[str, object]
     """`{scenarioId, dimensions}`, for templates."""
     variables: Mapping[str, object]
+    on_start: OnOperationStart = _ignore
+    """Called when an operation begins."""
+    on_end: OnOperationEnd = _ignore
+    """Called when an operation has ended, also with one that could not begin."""
+    perform: Perform = perform_step
 
     async def run_before(self, state: ConversationState, save: Save, now: datetime) -> ConversationState:
         """Run the operations before the main call, except for those that a checkpoint has."""
@@ -60,6 +76,7 @@ class TurnOperations:
             case=self.case,
             variables=self.variables,
             now=turn.now,
+            trigger=self.profile.trigger,
         )
         return _with_turn(await self._run(base, state, save), is_prepared=True)
 
@@ -90,6 +107,7 @@ class TurnOperations:
             self.case,
             self.variables,
             turn.now,
+            self.profile.trigger,
         )
         return _with_turn(await self._run(base, state, save), is_reviewed=True)
 
@@ -123,9 +141,15 @@ class TurnOperations:
     async def _run(self, base: HookBase, state: ConversationState, save: Save) -> ConversationState:
         steps, hook = self.profile.plan.steps[base.hook], base.hook
 
+        seen = set(_open(state)[1].results(hook))
+
         async def perform(step: ProfileOperation, results: Results) -> StepResult:
+            self.on_start(hook, step)
             context = step_context(base, steps, results, step)
-            return await perform_step(step, context, base.artifacts.get(step.artifact.tag), self.caller)
+            result = await self.perform(step, context, base.artifacts.get(step.artifact.tag), self.caller)
+            seen.add(step.id)
+            self.on_end(hook, step, result)
+            return result
 
         execution = HookExecution(
             steps,
@@ -134,7 +158,11 @@ class TurnOperations:
             lambda results: save(_with_results(state, hook, results)),
             dict(_open(state)[1].results(hook)),
         )
-        return _with_results(state, hook, await execution.run())
+        ended = await execution.run()
+        for step in steps:
+            if step.id not in seen:
+                self.on_end(hook, step, ended[step.id])
+        return _with_results(state, hook, ended)
 
     def _check(self, hook: Hook, results: Results, consequence: str) -> None:
         failed = first_failure(self.profile.plan.steps[hook], results)

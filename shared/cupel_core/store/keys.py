@@ -34,6 +34,10 @@ pk                                   sk                    item
 <ws>#comparison#<id>                 comparison            a comparison, without its figures
 <ws>#experiment#<id>                 resource              an experiment
 <ws>#experiment#<id>                 run#<createdAt>#<id>  a run of it
+<ws>#chat#<id>                       event#<turnId>#00000001 an event of a turn
+<ws>#chat#<id>                       artifacts#<turnId>    the persisted artifacts of its profile session after a turn
+<ws>#chat#<id>                       request#<sha256>      a clientRequestId and its turn, for a day
+<ws>#chat#<id>#turns                 <turnId>              a turn, and what its worker has paid for so far
 <ws>#job#<id>                        job                   a queued computation
 <ws>#start#<sha256 of key>           start                 an Idempotency-Key and what it created
 <ws>#schedule#<id>                   schedule              a schedule and its last firings
@@ -66,6 +70,7 @@ rescoring                            <ws>#<runId>#<id>     rescores that have no
 erasures                             <time>#<ws>#<runId>#… content to be erased from that time on
 callbacks                            <ws>#<runId>          runs with events that a webhook has not received yet
 jobs                                 <ws>#<id>             jobs that have not ended
+turning                              <ws>#<chatId>#<id>    turns of chats that are not over
 repairs                              <ws>#<id>             repairs of providers whose runs do not all go on yet
 outbox                               <runId>#<epoch>       dispatches not carried out yet
 
@@ -346,8 +351,17 @@ def resource_names(workspace: str, kind: str) -> str:
 
 
 def chat(ref: ChatRef) -> str:
-    """The partition of everything of a chat."""
+    """The partition of everything of a chat but its turns."""
     return f"{ref.workspace}#chat#{ref.chat_id}"
+
+
+def chat_turns(ref: ChatRef) -> str:
+    """The partition of a chat's turns, which are listed by their ids."""
+    return f"{chat(ref)}#turns"
+
+
+def open_turn(ref: ChatRef, turn_id: str) -> str:
+    return f"{ref.workspace}#{ref.chat_id}#{turn_id}"
 
 
 def chat_blobs(ref: ChatRef) -> str:
@@ -452,12 +466,13 @@ SWEEP_CURSORS = "sweep-cursors"
 CALLBACKS = "callbacks"
 REPAIRS = "repairs"
 OPEN_JOBS = "jobs"
+OPEN_TURNS = "turning"
 COMPARISON_LINKS = "comparison#"
 """How the sort keys begin that lead from a run to its comparisons."""
 DELETIONS = "deletions/"
 
 
-SHARED_PARTITIONS = (ACTIVE_RUNS, OPEN_RESCORES, OPEN_GENERATIONS, CALLBACKS, REPAIRS, OPEN_JOBS)
+SHARED_PARTITIONS = (ACTIVE_RUNS, OPEN_RESCORES, OPEN_GENERATIONS, CALLBACKS, REPAIRS, OPEN_JOBS, OPEN_TURNS)
 """Of all workspaces; their sort keys start with the workspace."""
 
 

@@ -6,11 +6,11 @@ from typing import NamedTuple
 from pynamodb.attributes import UnicodeAttribute
 
 from cupel_core.clock import to_iso
-from cupel_core.messages import GenerationRequest, JobRequest
+from cupel_core.messages import GenerationRequest, JobRequest, TurnOrder
 from cupel_core.store.table import Item, updated
 
 
-class OpenWork[R: (GenerationRequest, JobRequest)](NamedTuple):
+class OpenWork[R: (GenerationRequest, JobRequest, TurnOrder)](NamedTuple):
     """Work whose end the sweeper has not seen, and when its message was last sent for certain."""
 
     partition: str
@@ -26,11 +26,11 @@ class _TouchedItem(Item):
     touched_at = UnicodeAttribute(attr_name="touchedAt")
 
 
-def touch[R: (GenerationRequest, JobRequest)](work: OpenWork[R], now: datetime) -> None:
+def touch[R: (GenerationRequest, JobRequest, TurnOrder)](work: OpenWork[R], now: datetime) -> None:
     """Note that the work's message was sent again."""
     item = _TouchedItem(work.partition, work.sort_key)
     updated(item, [_TouchedItem.touched_at.set(to_iso(now))], _TouchedItem.pk.exists())
 
 
-def remove[R: (GenerationRequest, JobRequest)](work: OpenWork[R]) -> None:
+def remove[R: (GenerationRequest, JobRequest, TurnOrder)](work: OpenWork[R]) -> None:
     _TouchedItem(work.partition, work.sort_key).delete()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from aws_lambda_powertools import Logger
 
 from cupel_core.errors import AppError, NotFound
-from cupel_core.messages import GenerationRequest, JobRequest
+from cupel_core.messages import GenerationRequest, JobRequest, TurnOrder
 from cupel_core.store import open_work, queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.open_work import OpenWork
@@ -19,7 +19,7 @@ _RESERVE_SECONDS = 3.0
 logger = Logger(child=True)
 
 
-class QueuedWork[R: (GenerationRequest, JobRequest)](NamedTuple):
+class QueuedWork[R: (GenerationRequest, JobRequest, TurnOrder)](NamedTuple):
     """Work of one kind."""
 
     name: str
@@ -31,7 +31,7 @@ class QueuedWork[R: (GenerationRequest, JobRequest)](NamedTuple):
     """After so long, its message is sent again."""
 
 
-def resend_lost[R: (GenerationRequest, JobRequest)](
+def resend_lost[R: (GenerationRequest, JobRequest, TurnOrder)](
     kind: QueuedWork[R], now: datetime, seconds_left: Callable[[], float]
 ) -> int:
     """Check all open work of this kind, as far as time allows; returns how many messages were sent again."""
@@ -44,7 +44,9 @@ def resend_lost[R: (GenerationRequest, JobRequest)](
     return resent
 
 
-def _resend[R: (GenerationRequest, JobRequest)](kind: QueuedWork[R], work: OpenWork[R], now: datetime) -> bool:
+def _resend[R: (GenerationRequest, JobRequest, TurnOrder)](
+    kind: QueuedWork[R], work: OpenWork[R], now: datetime
+) -> bool:
     try:
         idle_since = kind.idle_since(work.request)
     except NotFound:

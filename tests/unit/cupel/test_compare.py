@@ -22,12 +22,12 @@ def cupel(cloud: Settings) -> Cupel:
     api = ApiClient(None)
     token = api.issue()
 
-    def invoke(*arguments: str) -> Result:
+    def invoke(*arguments: str, input: str | None = None) -> Result:  # noqa: A002 - as of CliRunner
         session = Session(
             connect=lambda: Client("http://api.test", token, transport=api_transport(api)),
             sleep=lambda _: carry_out_jobs() and None,
         )
-        return CliRunner().invoke(app, list(arguments), obj=session, catch_exceptions=False)
+        return CliRunner().invoke(app, list(arguments), obj=session, catch_exceptions=False, input=input)
 
     return invoke
 

@@ -31,7 +31,7 @@ class Pointer:
     hidden: frozenset[MessageSide] = frozenset()
     deleted: frozenset[MessageSide] = frozenset()
     turn_id: str | None = None
-    """The last turn that was held here."""
+    """The last turn here."""
     sessions: Mapping[str, str] = field(default_factory=dict)
     """By profile session, the turn that last stored its artifacts here."""
 
@@ -100,7 +100,7 @@ class ChatBranch:
     """In exchanges."""
     pages: tuple[PointerPage, ...] = ()
     open_turn: str | None = None
-    """The turn that is being held. The branch is not changed meanwhile."""
+    """The turn in progress. The branch is not changed meanwhile."""
     session_salt: str = ""
     """Part of the names of profile sessions: another one begins them afresh."""
     revision: int = 1

@@ -16,7 +16,7 @@ MAX_MESSAGE_LENGTH = 100_000
 
 @dataclass(frozen=True)
 class ChatSettings:
-    """What the next turn of a chat is held with."""
+    """The settings of a chat's next turn."""
 
     target: Mapping[str, Any]
     """`{model, params, maxAttempts, callTimeoutSeconds}`, as runs name their targets."""

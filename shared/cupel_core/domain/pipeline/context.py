@@ -35,6 +35,7 @@ class HookBase:
     """`{scenarioId, dimensions}`."""
     variables: Mapping[str, Any] = field(default_factory=dict)
     now: str = ""
+    trigger: Trigger = Trigger.GENERATE
 
 
 def step_context(base: HookBase, steps: HookSteps, results: Results, step: ProfileOperation) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def step_context(base: HookBase, steps: HookSteps, results: Results, step: Profi
     answer = rewritten_text(visible, results, EffectType.REWRITE_ASSISTANT) or base.answer
     user = rewritten_text(visible, results, EffectType.REWRITE_USER) or base.user
     return {
-        "trigger": str(Trigger.GENERATE),
+        "trigger": str(base.trigger),
         "hook": str(base.hook),
         "now": base.now,
         "user": {"text": user, "original": base.original_user},

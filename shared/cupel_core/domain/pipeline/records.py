@@ -18,7 +18,7 @@ def turn_record(
         "trigger": Trigger.GENERATE,
         "profileVersion": version,
         "operations": [
-            _operation(hook, step, turn.results(hook)[step.id])
+            operation_record(hook, step, turn.results(hook)[step.id])
             for hook, steps in plan.steps.items()
             for step in steps
             if step.id in turn.results(hook)
@@ -38,7 +38,7 @@ def turn_record(
     }
 
 
-def _operation(hook: Hook, step: ProfileOperation, result: StepResult) -> dict[str, Any]:
+def operation_record(hook: Hook, step: ProfileOperation, result: StepResult) -> dict[str, Any]:
     """Without what is empty: most operations are done, and have only a value."""
     optional = {
         "value": result.value,

@@ -18,11 +18,12 @@ class RunProfile:
     name: str
     version: int
     pipeline: Pipeline
+    trigger: Trigger = Trigger.GENERATE
+    """Every turn of a probe answers a new message."""
 
     @cached_property
     def plan(self) -> PipelinePlan:
-        """Every turn of a probe answers a new message."""
-        return plan_turn(self.pipeline, Trigger.GENERATE)
+        return plan_turn(self.pipeline, self.trigger)
 
     @cached_property
     def enabled(self) -> tuple[ProfileOperation, ...]:

@@ -1,0 +1,125 @@
+"""Turns of chats: started, read, followed and aborted."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Header, Query
+from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
+
+from api.pages import bounded_page, bounded_record
+from api.parameters import Cursor, Limit
+from api.rendering import Rendered
+from api.routing import OperationRouter
+from cupel_core.chats import turns
+from cupel_core.chats.turns import TurnFeed, TurnRequest
+from cupel_core.clock import utc_now
+from cupel_core.contract.chat_turns import (
+    PromptMessageResponse,
+    StartTurn,
+    TurnEventList,
+    TurnEventResponse,
+    TurnPage,
+    TurnPromptResponse,
+    TurnResponse,
+    TurnSummaryResponse,
+)
+from cupel_core.contract.operations import OPERATIONS
+from cupel_core.domain.chats.turns import TurnStatus
+from cupel_core.paging import DEFAULT_LIMIT
+
+router = OperationRouter()
+
+_MAX_SEQ = 99_999_998
+_MAX_WAIT_SECONDS = 20
+_CHECK_SECONDS = 0.3
+_STREAM = "text/event-stream"
+_RESPONSES: dict[int, OpenAPIResponse] = {
+    200: {
+        "description": OPERATIONS["listTurnEvents"].response,
+        "content": {"application/json": {"model": TurnEventList}, _STREAM: {"schema": {"type": "string"}}},
+    },
+    204: {"description": "Stream only: the turn is over and every event has been read"},
+}
+
+
+@router.operation("startTurn", status=201)
+def start_turn(chat_id: str, body: StartTurn) -> TurnResponse:
+    request = TurnRequest(
+        body.trigger,
+        body.content,
+        body.branch_id,
+        body.profile_id,
+        body.has_profile,
+        body.client_request_id,
+        body.deadline_ms,
+        router.caller.token_id,
+    )
+    accepted = turns.start(router.workspace, chat_id, request, utc_now())
+    return TurnResponse.of_turn(chat_id, accepted.turn)
+
+
+@router.operation("listTurns")
+def list_turns(
+    chat_id: str,
+    branch_id: Annotated[str | None, Query(alias="branchId", description="Return only turns of this branch")] = None,
+    status: Annotated[TurnStatus | None, Query(description="Return only turns with this status")] = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
+) -> Rendered[TurnPage]:
+    listed = turns.list_turns(router.workspace, chat_id, branch_id, status, limit, cursor)
+    return bounded_page(TurnPage, listed.entries(), limit, partial(TurnSummaryResponse.of, chat_id))
+
+
+@router.operation("getTurn")
+def get_turn(chat_id: str, turn_id: str) -> Rendered[TurnResponse]:
+    return bounded_record(TurnResponse.of_turn(chat_id, turns.get(router.workspace, chat_id, turn_id)))
+
+
+@router.operation("getTurnPrompt")
+def get_turn_prompt(chat_id: str, turn_id: str) -> Rendered[TurnPromptResponse]:
+    messages = turns.get_prompt(router.workspace, chat_id, turn_id)
+    return bounded_record(TurnPromptResponse(messages=[PromptMessageResponse(**each) for each in messages]))
+
+
+@router.operation("abortTurn")
+def abort_turn(chat_id: str, turn_id: str) -> Rendered[TurnResponse]:
+    return bounded_record(TurnResponse.of_turn(chat_id, turns.abort(router.workspace, chat_id, turn_id, utc_now())))
+
+
+@router.operation("listTurnEvents", responses=_RESPONSES)
+def list_turn_events(
+    chat_id: str,
+    turn_id: str,
+    after: Annotated[int, Query(ge=0, le=_MAX_SEQ, description="Return only events with a higher `seq`")] = 0,
+    wait: Annotated[
+        int,
+        Query(ge=0, le=_MAX_WAIT_SECONDS, description="Seconds to wait for an event if there is none; 0 by default"),
+    ] = 0,
+    last_event_id: Annotated[
+        int | None, Header(alias="Last-Event-ID", ge=0, le=_MAX_SEQ, description="Takes precedence over `after`")
+    ] = None,
+) -> Response[Any]:
+    seen = after if last_event_id is None else last_event_id
+    feed = _waited(lambda: turns.poll(router.workspace, chat_id, turn_id, seen), wait)
+    events = [TurnEventResponse.of(chat_id, feed.turn, event) for event in feed.events]
+    if _STREAM not in router.current_event.headers.get("accept", ""):
+        body = TurnEventList(items=events, status=feed.turn.status, phase=feed.turn.phase)
+        return Response(200, "application/json", body)
+    if feed.turn.status.is_over and not events:
+        return Response(204)
+    return Response(200, _STREAM, "retry: 250\n\n" + "".join(map(_frame, events)))
+
+
+def _waited(poll: Callable[[], TurnFeed], seconds: int) -> TurnFeed:
+    """The first poll with an event, or with the end of the turn, within so many seconds."""
+    until = time.monotonic() + seconds
+    while not (feed := poll()).events and not feed.turn.status.is_over and time.monotonic() < until:
+        time.sleep(_CHECK_SECONDS)
+    return feed
+
+
+def _frame(event: TurnEventResponse) -> str:
+    return f"id: {event.seq}\nevent: {event.type}\ndata: {event.model_dump_json(by_alias=True)}\n\n"

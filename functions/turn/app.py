@@ -1,0 +1,27 @@
+"""Carries out turns of chats. Each message is one turn."""
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from cupel_core import event_loop, sqs_batch
+from cupel_core.chats import worker
+from cupel_core.messages import TurnOrder
+from cupel_core.workflow_tasks import time_left
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
+    """Carry out the batch's turns; a malformed or failed message is redelivered."""
+
+    def carry_out(record: SQSRecord) -> None:
+        order = TurnOrder.model_validate_json(record.body)
+        result = event_loop.run(worker.work(order, time_left(context)))
+        logger.info("turn", outcome=result, turn_id=order.turn_id)
+
+    return sqs_batch.process(event, context, carry_out)

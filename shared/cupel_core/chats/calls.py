@@ -1,0 +1,105 @@
+"""The calls of a turn: governed at high priority, and paid from the workspace's budgets."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from random import Random
+from typing import NamedTuple
+
+from cupel_core.accounts import load_accounts
+from cupel_core.budgets.reservations import BudgetShortage
+from cupel_core.charged_calls import workspace_calls
+from cupel_core.clock import utc_now
+from cupel_core.conversations.turn import CalledTarget
+from cupel_core.domain.chats.turns import FinishReason, TurnHead
+from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
+from cupel_core.domain.pipeline.operations import ProfileOperation
+from cupel_core.domain.pipeline.results import StepErrorCode, StepResult
+from cupel_core.domain.pipeline.run_profile import RunProfile
+from cupel_core.domain.pipeline.turns import StoredArtifact
+from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.turns.model_request import ProbeErrorCode, SimulationKey
+from cupel_core.grading.graders import GraderFactory
+from cupel_core.leases import LeasePool
+from cupel_core.pipeline.kinds import Context, ModelCaller
+from cupel_core.pipeline.steps import perform_step
+from cupel_core.providers.errors import CallPostponed, ModelRefused, ProviderError, RetryLater
+from cupel_core.settings import settings
+from cupel_core.workspace_budgets import shortage
+
+MAX_SLOT_WAIT_SECONDS = 20.0
+"""For the account's limits: a person waits for the answer."""
+_REASONS = {
+    ProbeErrorCode.RATE_LIMITED: FinishReason.RATE_LIMITED,
+    ProbeErrorCode.TIMEOUT: FinishReason.TIMEOUT,
+    ProbeErrorCode.CONTENT_FILTERED: FinishReason.POLICY_ERROR,
+}
+
+
+class ChatCalls(NamedTuple):
+    target: CalledTarget
+    operations: ModelCaller
+
+
+class CallFailure(NamedTuple):
+    code: str
+    message: str
+    reason: FinishReason
+
+
+@asynccontextmanager
+async def chat_calls(
+    workspace: str, head: TurnHead, profile: RunProfile, seconds_left: Callable[[], float]
+) -> AsyncIterator[ChatCalls]:
+    leases = LeasePool(priority=Priority.HIGH, max_wait_seconds=lambda: MAX_SLOT_WAIT_SECONDS)
+    async with leases, workspace_calls(workspace, seconds_left=seconds_left) as attempt:
+        model, target = head.settings.model, head.settings.target
+        accounts = await asyncio.to_thread(load_accounts, workspace, {model, *profile.models})
+        account = accounts[model.partition("/")[0]]
+        rng = Random()  # noqa: S311 - jitter
+        called = CalledTarget(
+            account,
+            model,
+            target.get("callTimeoutSeconds") or settings().call_timeout_seconds,
+            rng,
+            max_attempts=target.get("maxAttempts") or MAX_ATTEMPTS,
+            guard=partial(leases.slot, workspace, account, model),
+            attempt=attempt,
+        )
+        graders = GraderFactory(
+            workspace=workspace,
+            config=GraderConfig(),
+            accounts=accounts,
+            limiter=leases,
+            call_timeout_seconds=settings().call_timeout_seconds,
+            max_wait_seconds=MAX_SLOT_WAIT_SECONDS,
+            attempt=attempt,
+            allow_private=settings().allow_private_endpoints,
+        )
+        yield ChatCalls(called, ModelCaller(graders, SimulationKey(head.exchange_id, repeat=head.answer_variant)))
+
+
+async def perform_or_fail(
+    operation: ProfileOperation, context: Context, stored: StoredArtifact | None, caller: ModelCaller
+) -> StepResult:
+    """An operation whose call cannot be made now has failed: nobody comes back to it later."""
+    try:
+        return await perform_step(operation, context, stored, caller)
+    except (RetryLater, CallPostponed) as error:
+        failed = call_failure(error, caller.graders.workspace)
+        return StepResult.failed(failed.code, failed.message)
+
+
+def call_failure(error: ProviderError | RetryLater | CallPostponed, workspace: str) -> CallFailure:
+    """Why a call has no answer."""
+    match error:
+        case BudgetShortage():
+            why = shortage(workspace, error.needed, utc_now()) or error.detail
+            return CallFailure(StepErrorCode.BUDGET_EXCEEDED, why, FinishReason.RATE_LIMITED)
+        case ModelRefused():
+            return CallFailure(ProbeErrorCode.INVALID_REQUEST, error.detail, FinishReason.PROVIDER_ERROR)
+        case CallPostponed():
+            return CallFailure(ProbeErrorCode.RATE_LIMITED, error.detail, FinishReason.RATE_LIMITED)
+    return CallFailure(error.code, error.detail, _REASONS.get(error.code, FinishReason.PROVIDER_ERROR))

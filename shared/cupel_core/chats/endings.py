@@ -1,0 +1,146 @@
+"""What the end of a turn writes: its result, its last events, and the change of its branch."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Self
+
+from cupel_core.clock import to_iso
+from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, MessageSide, Pointer
+from cupel_core.domain.chats.commits import TurnCommit, commit_of, commit_report, operation_records
+from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
+from cupel_core.domain.chats.turns import AbortReason, ChatTurn, TurnEvent, TurnEventType, TurnFailure, TurnHead
+from cupel_core.domain.pipeline.operations import Hook
+from cupel_core.domain.pipeline.planning import PipelinePlan
+from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn
+from cupel_core.ids import new_short_id
+from cupel_core.messages import ChatRef
+from cupel_core.store import chat_branches
+from cupel_core.store.chat_branches import BranchChange
+
+
+@dataclass(frozen=True)
+class TurnEnding:
+    """What a turn has come to."""
+
+    turn: OpenTurn
+    main: Mapping[str, Any]
+    """The main call, as the turn's result shows it; with `text` if it was answered."""
+    started: Collection[tuple[Hook, str]] = ()
+    """The operations that have begun."""
+    artifacts: Artifacts = field(default_factory=dict)
+    """Those from before the turn."""
+    failure: TurnFailure | None = None
+    abort_reason: AbortReason | None = None
+
+    @property
+    def answer(self) -> str | None:
+        return self.main.get("text")
+
+    @classmethod
+    def without_answer(cls, turn: ChatTurn, failure: TurnFailure | None, reason: AbortReason | None) -> Self:
+        return cls(OpenTurn(to_iso(turn.head.created_at)), {"performed": False}, failure=failure, abort_reason=reason)
+
+    def commit(self, plan: PipelinePlan) -> TurnCommit | None:
+        """None without an answer: such a turn changes nothing but its own record."""
+        return None if self.answer is None else commit_of(plan, self.turn, self.artifacts)
+
+
+def result_of(head: TurnHead, plan: PipelinePlan, ending: TurnEnding) -> dict[str, Any]:
+    """What a turn has run, as it is stored with it."""
+    has_answer = ending.answer is not None
+    return {
+        "leftOut": [{"operationId": each.operation_id, "reason": each.reason} for each in plan.omitted],
+        "operations": operation_records(plan, ending.turn, ending.started, ending.abort_reason),
+        "main": {
+            **{name: value for name, value in ending.main.items() if name != "text"},
+            "model": head.settings.model,
+            "assistantVariantId": f"{head.exchange_id}.answer.{head.answer_variant}" if has_answer else None,
+        },
+        "commits": commit_report(plan, ending.turn) if has_answer else [],
+        "operationsSpend": ending.turn.spend.to_json(),
+    }
+
+
+def ending_events(
+    turn: ChatTurn, plan: PipelinePlan, ending: TurnEnding, last_seq: int, now: datetime
+) -> list[TurnEvent]:
+    """The last events of a turn, numbered from `last_seq` + 1."""
+    failure = ending.failure
+    details = {
+        "operationId": failure.operation_id if failure else None,
+        "errorCode": failure.code if failure else None,
+        "errorMessage": failure.message if failure else None,
+    }
+    finished = {
+        "status": turn.status,
+        "failedType": turn.failure.type if turn.failure else None,
+        "failedDetails": details if turn.failure else None,
+        "abortReason": turn.abort_reason,
+    }
+    events: list[tuple[TurnEventType, dict[str, Any]]] = []
+    if ending.answer is not None:
+        events.append((TurnEventType.COMMIT_FINISHED, {"report": commit_report(plan, ending.turn)}))
+    events += [(TurnEventType.PHASE_CHANGED, {"phase": turn.phase}), (TurnEventType.FINISHED, finished)]
+    return [TurnEvent(last_seq + number, kind, now, data) for number, (kind, data) in enumerate(events, 1)]
+
+
+def ending_change(ref: ChatRef, head: TurnHead, plan: PipelinePlan, ending: TurnEnding, now: datetime) -> BranchChange:
+    """The change of the branch as it is now: no turn is in progress any more, and it has the answer if there is one."""
+    branch = chat_branches.get(ref, head.branch_id)
+    free = replace(branch, open_turn=None)
+    commit = ending.commit(plan)
+    if commit is None:
+        return BranchChange(branch, free)
+    page = chat_branches.get_page(ref, branch.page_of(head.position))
+    exchange = chat_branches.get_exchange(ref, head.exchange_id)
+    pointer = page[head.position % POINTERS_PER_PAGE]
+    pointer, after, variants = _answered(pointer, exchange, head, ending, commit, now)
+    written = free.replacing(head.position, page, pointer, new_short_id())
+    return BranchChange(branch, written.branch, (written.page_id, written.pointers), exchange, after, variants)
+
+
+def _answered(
+    pointer: Pointer, exchange: Exchange, head: TurnHead, ending: TurnEnding, commit: TurnCommit, now: datetime
+) -> tuple[Pointer, Exchange, tuple[Variant, ...]]:
+    """The pointer selects the answer and what operations have rewritten."""
+    number, main = head.answer_variant, ending.main
+    details = {
+        "modelId": main.get("modelVersion") or head.settings.model,
+        "usage": main["usage"],
+        "costUsd": main["costUsd"],
+        "annotations": list(commit.annotations),
+    }
+    side = MessageSide.ANSWER
+    text = ending.answer or ""
+    variants = [Variant(exchange.id, side, number, VariantKind.MAIN, text, now, head.branch_id, head.id, None, details)]
+    after = replace(exchange, answer=(*exchange.answer, number), last_answer=max(exchange.last_answer, number))
+    pointer = replace(pointer.selecting(side, number), hidden=pointer.hidden - {side}, deleted=pointer.deleted - {side})
+    if commit.answer is not None:
+        rewrite = after.next_number(side)
+        variants.append(_rewrite(exchange.id, side, rewrite, commit.answer, number, head, now, details))
+        after = replace(after, answer=(*after.answer, rewrite), last_answer=rewrite)
+        pointer = pointer.selecting(side, rewrite)
+    user = MessageSide.USER
+    if commit.user is not None:
+        rewrite = after.next_number(user)
+        variants.append(_rewrite(exchange.id, user, rewrite, commit.user, head.user_variant, head, now, {}))
+        after = replace(after, user=(*after.user, rewrite))
+        pointer = pointer.selecting(user, rewrite)
+    if commit.artifacts:
+        pointer = replace(pointer, sessions={**pointer.sessions, head.session: head.id})
+    return pointer, after, tuple(variants)
+
+
+def _rewrite(
+    exchange_id: str,
+    side: MessageSide,
+    number: int,
+    text: str,
+    based_on: int,
+    head: TurnHead,
+    now: datetime,
+    details: Mapping[str, Any],
+) -> Variant:
+    kind = VariantKind.REWRITE
+    return Variant(exchange_id, side, number, kind, text, now, head.branch_id, head.id, based_on, details)

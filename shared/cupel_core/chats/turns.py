@@ -1,0 +1,314 @@
+"""Turns of chats: accepted, read, aborted, and ended where no worker does."""
+
+import hashlib
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import orjson
+
+from cupel_core.accounts import model_error
+from cupel_core.chats import catalog
+from cupel_core.chats.branches import MAX_ATTEMPTS, changed_too_often, check_is_free
+from cupel_core.chats.endings import TurnEnding, ending_change, ending_events, result_of
+from cupel_core.chats.exchanges import with_variant
+from cupel_core.chats.profiles import load_profile
+from cupel_core.chats.prompts import load_artifacts
+from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, MessageSide, Pointer
+from cupel_core.domain.chats.chats import MAX_EXCHANGES, Chat
+from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
+from cupel_core.domain.chats.turns import (
+    AbortReason,
+    ChatTurn,
+    TurnEvent,
+    TurnEventType,
+    TurnFailure,
+    TurnHead,
+    TurnProfile,
+    TurnStatus,
+)
+from cupel_core.domain.pipeline.operations import Trigger
+from cupel_core.domain.pipeline.turns import StoredArtifact
+from cupel_core.errors import Conflict, FieldError, Invalid
+from cupel_core.ids import new_id, new_short_id
+from cupel_core.messages import ChatRef, TurnOrder
+from cupel_core.paging import Page
+from cupel_core.resources import profiles
+from cupel_core.settings import settings as stack_settings
+from cupel_core.store import chat_branches, chat_turns, chats, governor, queues
+from cupel_core.store.chat_branches import BranchChange
+from cupel_core.store.chat_turns import StoredRequest
+
+
+class TurnRequest(NamedTuple):
+    trigger: Trigger
+    content: str | None
+    """The user's message; with the trigger `generate` only."""
+    branch_id: str | None
+    """The active one if None."""
+    profile_id: str | None
+    has_profile: bool
+    """Whether `profile_id` replaces that of the chat."""
+    client_request_id: str | None
+    deadline_ms: int
+    initiator: str
+
+
+class AcceptedTurn(NamedTuple):
+    turn: ChatTurn
+    is_new: bool
+    """False for a request that was accepted before."""
+
+
+class _Accepted(NamedTuple):
+    """What a request changes in a branch, and the numbers of the variants that its turn reads and writes."""
+
+    change: BranchChange
+    exchange: Exchange
+    user_variant: int
+    answer_variant: int
+
+
+def start(workspace: str, chat_id: str, request: TurnRequest, now: datetime) -> AcceptedTurn:
+    """Accept a turn and have a worker carry it out.
+
+    Conflict while a turn is in progress on the branch; Invalid for a model that cannot be called, a branch that is
+    full, and a `clientRequestId` that was used for something else.
+    """
+    ref, turn_id = ChatRef(workspace, chat_id), new_id("turn")
+    body_hash = _body_hash(request)
+    for _ in range(MAX_ATTEMPTS):
+        chat = chats.get(ref)
+        if (earlier := _find_earlier(ref, request, body_hash, now)) is not None:
+            return AcceptedTurn(earlier, is_new=False)
+        settings = replace(chat.settings, profile_id=request.profile_id) if request.has_profile else chat.settings
+        chat = replace(chat, settings=settings)
+        profile = _check(chat)
+        branch = chat_branches.get(ref, request.branch_id or chat.active_branch_id)
+        check_is_free(branch)
+        accept = _generate if request.trigger is Trigger.GENERATE else _regenerate
+        accepted = accept(ref, branch, request, turn_id, now)
+        turn = ChatTurn(_head(chat, branch, accepted, request, turn_id, profile, now), last_seq=1)
+        stored = StoredRequest(body_hash, turn_id) if request.client_request_id else None
+        if chat_turns.create(ref, turn, accepted.change, [_started(turn)], stored):
+            send_order(ref, turn_id)
+            return AcceptedTurn(turn, is_new=True)
+    raise changed_too_often()
+
+
+def get(workspace: str, chat_id: str, turn_id: str) -> ChatTurn:
+    ref = ChatRef(workspace, chat_id)
+    chats.get(ref)
+    return chat_turns.get(ref, turn_id)
+
+
+def list_turns(
+    workspace: str, chat_id: str, branch_id: str | None, status: TurnStatus | None, limit: int, cursor: str | None
+) -> Page[ChatTurn]:
+    """Newest first."""
+    ref = ChatRef(workspace, chat_id)
+    chats.get(ref)
+    return chat_turns.list_turns(ref, branch_id, status, limit, cursor)
+
+
+def get_prompt(workspace: str, chat_id: str, turn_id: str) -> list[dict[str, str]]:
+    """What the model got. Raises Conflict if it was not called."""
+    get(workspace, chat_id, turn_id)
+    prompt = chat_turns.get_prompt(ChatRef(workspace, chat_id), turn_id)
+    if prompt is None:
+        raise Conflict("the model was not called in this turn")
+    return prompt
+
+
+class SessionArtifact(NamedTuple):
+    """What an operation has stored for later turns."""
+
+    tag: str
+    artifact: StoredArtifact
+
+
+def list_artifacts(workspace: str, chat_id: str, branch_id: str, profile_id: str | None) -> list[SessionArtifact]:
+    """Those of a profile on a branch, by default the chat's. Invalid if neither is given."""
+    ref = ChatRef(workspace, chat_id)
+    profile_id = profile_id or chats.get(ref).settings.profile_id
+    if profile_id is None:
+        raise Invalid.field("profileId", "is required: the chat has no profile")
+    branch = chat_branches.get(ref, branch_id)
+    found = load_artifacts(ref, branch_id, session_name(profile_id, branch), branch.length)
+    return [SessionArtifact(tag, artifact) for tag, artifact in sorted(found.items())]
+
+
+class TurnFeed(NamedTuple):
+    """The events since the last poll, and the turn as it was before they were read."""
+
+    turn: ChatTurn
+    events: list[TurnEvent]
+
+
+def poll(workspace: str, chat_id: str, turn_id: str, after: int) -> TurnFeed:
+    """The turn is read first: if it is over by then, no later event is missed."""
+    turn = get(workspace, chat_id, turn_id)
+    return TurnFeed(turn, chat_turns.list_events(ChatRef(workspace, chat_id), turn_id, after))
+
+
+def abort(workspace: str, chat_id: str, turn_id: str, now: datetime) -> ChatTurn:
+    """Ask a turn's worker to end it, or end it if it has none. One that is over is returned as it is."""
+    ref = ChatRef(workspace, chat_id)
+    turn = get(workspace, chat_id, turn_id)
+    if turn.status.is_over:
+        return turn
+    chat_turns.request_abort(ref, turn_id, now)
+    if not turn.is_claimed(now):
+        end_without_worker(ref, turn, now, abort_reason=AbortReason.USER)
+    return chat_turns.get(ref, turn_id)
+
+
+def end_without_worker(
+    ref: ChatRef,
+    turn: ChatTurn,
+    now: datetime,
+    *,
+    failure: TurnFailure | None = None,
+    abort_reason: AbortReason | None = None,
+) -> bool:
+    """End a turn that nobody works on; nothing lasts but the user's message. False if somebody does."""
+    profile = load_profile(ref.workspace, turn.head)
+    ending = TurnEnding.without_answer(turn, failure, abort_reason)
+    ended = turn.ended(now, result_of(turn.head, profile.plan, ending), failure=failure, abort_reason=abort_reason)
+    for _ in range(MAX_ATTEMPTS):
+        chats.get(ref)
+        last = max((event.seq for event in chat_turns.list_events(ref, turn.id, turn.last_seq)), default=turn.last_seq)
+        events = ending_events(ended, profile.plan, ending, last, now)
+        if chat_turns.end(ref, ended, None, ending_change(ref, turn.head, profile.plan, ending, now), events, None):
+            return True
+        current = chat_turns.get(ref, turn.id)
+        if current.status.is_over or current.is_claimed(now):
+            return False
+    return False
+
+
+def send_order(ref: ChatRef, turn_id: str) -> None:
+    order = TurnOrder(workspace=ref.workspace, chat_id=ref.chat_id, turn_id=turn_id)
+    queues.send(stack_settings().turn_queue_url, [order], group=ref.chat_id)
+
+
+def _find_earlier(ref: ChatRef, request: TurnRequest, body_hash: str, now: datetime) -> ChatTurn | None:
+    """The turn of the same request. While it is queued, its order is sent again: it may have been lost."""
+    if request.client_request_id is None:
+        return None
+    stored = chat_turns.find_request(ref, request.client_request_id, now)
+    if stored is None:
+        return None
+    if stored.body_hash != body_hash:
+        raise Invalid.field("clientRequestId", "was used with another request; use a new one for a new request")
+    turn = chat_turns.get(ref, stored.turn_id)
+    if turn.status is TurnStatus.QUEUED:
+        send_order(ref, turn.id)
+    return turn
+
+
+def _body_hash(request: TurnRequest) -> str:
+    fields = [request.trigger, request.content, request.branch_id, request.has_profile, request.profile_id]
+    return hashlib.sha256(orjson.dumps([*fields, request.deadline_ms])).hexdigest()
+
+
+def _check(chat: Chat) -> TurnProfile | None:
+    """The profile of the turn, if it has one. Raises Invalid or Conflict for what prevents every call."""
+    workspace, settings = chat.workspace, chat.settings
+    catalog.check_settings(workspace, settings)
+    provider = settings.model.partition("/")[0]
+    if governor.get_status(workspace, provider).paused:
+        raise Conflict(f"provider {provider} is paused; resume it first (POST /v1/queue/resume)")
+    if settings.profile_id is None:
+        return None
+    profile = profiles.get(workspace, settings.profile_id)
+    if not profile.head.enabled:
+        return TurnProfile(profile.head.id, profile.version.number, enabled=False)
+    calls = [
+        (operation.id, operation.params.call.target.model)
+        for operation in profile.version.pipeline.operations
+        if operation.enabled and operation.params.call is not None
+    ]
+    problems = [(name, model_error(workspace, model)) for name, model in calls]
+    if errors := [FieldError("profileId", f"operation {name}: {problem}") for name, problem in problems if problem]:
+        raise Invalid.fields(errors)
+    return TurnProfile(profile.head.id, profile.version.number, enabled=True)
+
+
+def _generate(ref: ChatRef, branch: ChatBranch, request: TurnRequest, turn_id: str, now: datetime) -> _Accepted:
+    if branch.length >= MAX_EXCHANGES:
+        raise Invalid.field("branchId", f"a branch has at most {MAX_EXCHANGES:,} exchanges: fork it earlier, or go on")
+    exchange = Exchange(new_id("ex"), branch.length, last_answer=1)
+    page = chat_branches.get_page(ref, branch.last_page)
+    written = branch.appending(page, Pointer(exchange.id, turn_id=turn_id), new_short_id())
+    content = request.content or ""
+    variant = Variant(exchange.id, MessageSide.USER, 1, VariantKind.MAIN, content, now, branch.id, turn_id)
+    after = replace(written.branch, open_turn=turn_id)
+    change = BranchChange(branch, after, (written.page_id, written.pointers), None, exchange, (variant,))
+    return _Accepted(change, exchange, 1, 1)
+
+
+def _regenerate(ref: ChatRef, branch: ChatBranch, _: TurnRequest, turn_id: str, __: datetime) -> _Accepted:
+    if not branch.length:
+        raise Conflict("the branch has no exchange yet whose answer could be generated again")
+    position = branch.length - 1
+    page = chat_branches.get_page(ref, branch.page_of(position))
+    pointer = page[position % POINTERS_PER_PAGE]
+    if not pointer.shows(MessageSide.USER):
+        raise Conflict("the user's message of the last exchange is hidden or deleted; show it, or send another one")
+    exchange = chat_branches.get_exchange(ref, pointer.exchange_id)
+    with_variant(exchange, MessageSide.ANSWER, "branchId")
+    number = exchange.next_number(MessageSide.ANSWER)
+    reserved = replace(exchange, last_answer=number)
+    written = branch.replacing(position, page, replace(pointer, turn_id=turn_id), new_short_id())
+    after = replace(written.branch, open_turn=turn_id)
+    change = BranchChange(branch, after, (written.page_id, written.pointers), exchange, reserved)
+    return _Accepted(change, reserved, _written_by_person(ref, exchange, pointer.user), number)
+
+
+def _written_by_person(ref: ChatRef, exchange: Exchange, number: int) -> int:
+    """The variant from which operations have made this one: rewriting begins with what the person wrote."""
+    wanted = [(exchange.id, MessageSide.USER, each) for each in exchange.user if each <= number]
+    variants = {each.number: each for each in chat_branches.get_variants(ref, wanted).values()}
+    while variants[number].kind is VariantKind.REWRITE and (origin := variants[number].based_on) is not None:
+        number = origin
+    return number
+
+
+def _head(
+    chat: Chat,
+    branch: ChatBranch,
+    accepted: _Accepted,
+    request: TurnRequest,
+    turn_id: str,
+    profile: TurnProfile | None,
+    now: datetime,
+) -> TurnHead:
+    return TurnHead(
+        id=turn_id,
+        branch_id=branch.id,
+        exchange_id=accepted.exchange.id,
+        position=accepted.exchange.position,
+        trigger=request.trigger,
+        initiator=request.initiator,
+        settings=chat.settings,
+        user_variant=accepted.user_variant,
+        answer_variant=accepted.answer_variant,
+        created_at=now,
+        deadline_at=now + timedelta(milliseconds=request.deadline_ms),
+        profile=profile,
+        session=session_name(profile.id, branch) if profile else "",
+        client_request_id=request.client_request_id,
+    )
+
+
+def session_name(profile_id: str, branch: ChatBranch) -> str:
+    """By profile, whatever its version: who changes a profile keeps what it has stored."""
+    return hashlib.sha256(f"{profile_id}\n{branch.session_salt}".encode()).hexdigest()[:16]
+
+
+def _started(turn: ChatTurn) -> TurnEvent:
+    head = turn.head
+    profile = {"id": head.profile.id, "version": head.profile.version} if head.profile else None
+    data = {"initiator": head.initiator, "profile": profile, "model": head.settings.model}
+    return TurnEvent(1, TurnEventType.STARTED, head.created_at, data)

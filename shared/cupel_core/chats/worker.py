@@ -1,0 +1,316 @@
+"""Carries out turns: the operations before the main call, the call, the operations after it, and the end.
+
+A worker claims a turn and renews the claim each second, by which it also learns of an abort. What was paid for is
+stored before anything follows from it, so a turn that another worker goes on with repeats at most the calls that were
+in flight.
+"""
+
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+from aws_lambda_powertools import Logger
+
+from cupel_core.chats.calls import ChatCalls, call_failure, chat_calls, perform_or_fail
+from cupel_core.chats.endings import TurnEnding, ending_change, ending_events, result_of
+from cupel_core.chats.journal import ClaimLost, TurnJournal
+from cupel_core.chats.profiles import load_profile
+from cupel_core.chats.prompts import load_artifacts, load_messages
+from cupel_core.clock import to_iso, utc_now
+from cupel_core.conversations.pipeline_turn import TurnOperations
+from cupel_core.conversations.turn import run_turn
+from cupel_core.domain.chats.commits import operation_fields
+from cupel_core.domain.chats.turns import (
+    AbortReason,
+    ChatTurn,
+    FailedType,
+    FinishReason,
+    TurnEventType,
+    TurnFailure,
+    TurnPhase,
+)
+from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
+from cupel_core.domain.pipeline.results import StepResult
+from cupel_core.domain.pipeline.run_profile import RunProfile
+from cupel_core.domain.pipeline.steps import first_failure
+from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn, PipelineState
+from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.model_parameters import ModelParameters
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, SimulationKey
+from cupel_core.errors import NotFound, RetryableError
+from cupel_core.messages import ChatRef, TurnOrder
+from cupel_core.providers import prices
+from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
+from cupel_core.store import chat_turns, chats
+from cupel_core.store.clients import AWS_ERRORS
+
+logger = Logger(child=True)
+CLAIM = timedelta(seconds=20)
+RENEW_SECONDS = 1.0
+_MAX_END_ATTEMPTS = 8
+
+
+class WorkResult(StrEnum):
+    """How an invocation ended."""
+
+    NOTHING = "nothing"
+    """The turn is over, its chat was deleted, or another worker has it."""
+    ENDED = "ended"
+
+
+@dataclass
+class TurnWorker:
+    """One attempt at a turn."""
+
+    ref: ChatRef
+    worker_id: str
+    turn: ChatTurn
+    profile: RunProfile
+    journal: TurnJournal
+    calls: ChatCalls
+    messages: tuple[Message, ...]
+    artifacts: Artifacts
+    open_turn: OpenTurn
+    main: Mapping[str, Any]
+    now: Callable[[], datetime] = utc_now
+    failure: TurnFailure | None = None
+    abort_reason: AbortReason | None = None
+    started: set[tuple[Hook, str]] = field(default_factory=set)
+    is_lost: bool = False
+
+    async def run(self) -> WorkResult:
+        task = asyncio.ensure_future(self._carry_out())
+        watching = asyncio.ensure_future(self._watch(task))
+        try:
+            await task
+        except asyncio.CancelledError:
+            if self.abort_reason is None and not self.is_lost:
+                raise
+        except ClaimLost:
+            self.is_lost = True
+        finally:
+            watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await watching
+        if self.is_lost:
+            return WorkResult.NOTHING
+        return await self._end()
+
+    async def _watch(self, task: "asyncio.Future[None]") -> None:
+        """Renew the claim, store events, and stop the turn when it is aborted or its time is up."""
+        while not task.done():
+            try:
+                turn = await asyncio.to_thread(self._renew)
+                self.is_lost = turn is None
+                if turn is not None and turn.abort_requested_at is not None:
+                    self.abort_reason = AbortReason.USER
+                await self.journal.flush()
+            except (*AWS_ERRORS, ClaimLost):  # Tried again, until another worker takes the turn.
+                logger.warning("a turn's claim could not be renewed", exc_info=True)
+            left = (self.turn.head.deadline_at - self.now()).total_seconds()
+            if self.abort_reason is None and left <= 0:
+                self.abort_reason = AbortReason.DEADLINE
+            if self.is_lost or self.abort_reason is not None:
+                task.cancel()
+                return
+            await asyncio.sleep(min(RENEW_SECONDS, left))
+
+    def _renew(self) -> ChatTurn | None:
+        return chat_turns.renew(self.ref, self.turn.id, self.worker_id, self.now() + CLAIM)
+
+    async def _carry_out(self) -> None:
+        profile, journal, head = self.profile, self.journal, self.turn.head
+        operations = TurnOperations(
+            profile,
+            self.calls.operations,
+            case={},
+            variables={},
+            on_start=self._note_start,
+            on_end=self._note_end,
+            perform=perform_or_fail,
+        )
+        state = ConversationState(messages=self.messages, pipeline=PipelineState(self.artifacts, turn=self.open_turn))
+        plan = [
+            {**operation_fields(hook, step), "required": step.required, "order": step.order}
+            for hook, steps in profile.plan.steps.items()
+            for step in steps
+        ]
+        journal.enter(TurnPhase.PLANNING, plan=plan)
+        journal.enter(TurnPhase.BEFORE_MAIN_LLM)
+        if not self.open_turn.is_prepared:
+            state = await operations.run_before(state, self._save, head.created_at)
+        journal.enter(TurnPhase.BARRIER)
+        if self._has_failed(Hook.BEFORE, FailedType.BEFORE_BARRIER):
+            return
+        prompt = operations.prompt(state)
+        journal.enter(TurnPhase.MAIN_LLM)
+        if "text" not in self.main and not await self._call(prompt):
+            return
+        answer = Message(MessageRole.ASSISTANT, self.main["text"])
+        state = operations.answered(replace(state, messages=(*state.messages, answer)), prompt)
+        journal.enter(TurnPhase.AFTER_MAIN_LLM)
+        await operations.run_after(state, self._save)
+        if not self._has_failed(Hook.AFTER, FailedType.AFTER_MAIN_LLM):
+            journal.enter(TurnPhase.COMMIT)
+
+    async def _call(self, prompt: tuple[Message, ...]) -> bool:
+        """Whether there is an answer, which is stored then."""
+        head, journal = self.turn.head, self.journal
+        attempt = {"model": head.settings.model, "attempt": self.turn.attempts}
+        journal.add(TurnEventType.MAIN_STARTED, attempt)
+        self.main = {"performed": True, "attempts": self.turn.attempts, "status": "aborted"}
+        written = [{"role": str(message.role), "content": message.content} for message in prompt]
+        await journal.flush(self._checkpoint(), written)
+        request = ModelRequest(
+            prompt,
+            ModelParameters.from_json(head.settings.target.get("params", {})),
+            SimulationKey(head.exchange_id, repeat=head.answer_variant),
+        )
+        try:
+            reply, duration_ms = await run_turn(request, self.calls.target)
+        except (ProviderError, RetryLater, CallPostponed) as error:
+            self._note_failed_call(error)
+            return False
+        spend = prices.spend_of(self.calls.target.account, head.settings.model, reply)
+        self.main = {
+            **self.main,
+            "status": "done",
+            "finishReason": FinishReason.COMPLETED,
+            "stopReason": reply.finish_reason,
+            "modelVersion": reply.model_version,
+            "usage": spend.usage.to_json(),
+            "costUsd": spend.cost_usd,
+            "durationMs": duration_ms,
+            "text": reply.text,
+        }
+        finished = {name: self.main[name] for name in ("status", "finishReason", "usage")}
+        variant = f"{head.exchange_id}.answer.{head.answer_variant}"
+        journal.add(TurnEventType.MAIN_FINISHED, {**attempt, **finished, "assistantVariantId": variant})
+        await journal.flush(self._checkpoint())
+        return True
+
+    def _note_failed_call(self, error: ProviderError | RetryLater | CallPostponed) -> None:
+        failed = call_failure(error, self.ref.workspace)
+        self.failure = TurnFailure.of(FailedType.MAIN_LLM, failed.code, failed.message)
+        problem = {"code": self.failure.code, "message": self.failure.message}
+        self.main = {**self.main, "status": "error", "finishReason": failed.reason, "error": problem}
+        event = {name: self.main[name] for name in ("status", "finishReason", "error")}
+        self.journal.add(
+            TurnEventType.MAIN_FINISHED,
+            {"model": self.turn.head.settings.model, "attempt": self.turn.attempts, **event},
+        )
+
+    def _has_failed(self, hook: Hook, kind: FailedType) -> bool:
+        results = self.open_turn.results(hook)
+        failed = first_failure(self.profile.plan.steps[hook], results)
+        if failed is None:
+            return False
+        result = results[failed.id]
+        code = result.error.code if result.error else str(result.skip_reason or "validation_error")
+        why = result.error.message if result.error else result.payload_error or f"was skipped: {result.skip_reason}"
+        self.failure = TurnFailure.of(kind, code, f"operation {failed.id}: {why}", failed.id)
+        return True
+
+    def _note_start(self, hook: Hook, step: ProfileOperation) -> None:
+        self.started.add((hook, step.id))
+        self.journal.add(TurnEventType.OPERATION_STARTED, _event_fields(hook, step))
+
+    def _note_end(self, hook: Hook, step: ProfileOperation, result: StepResult) -> None:
+        self.open_turn = self.open_turn.with_results(hook, {**self.open_turn.results(hook), step.id: result})
+        ended = {
+            "status": result.status,
+            "skippedReason": result.skip_reason,
+            "skippedDetails": dict(result.details) or None,
+            "error": result.error._asdict() if result.error else None,
+            "durationMs": result.duration_ms,
+        }
+        self.journal.add(TurnEventType.OPERATION_FINISHED, {**_event_fields(hook, step), **ended})
+
+    async def _save(self, state: ConversationState) -> None:
+        """After a call of an operation that was paid for."""
+        del state  # Its results were noted as they came.
+        await self.journal.flush(self._checkpoint())
+
+    def _checkpoint(self) -> dict[str, Any]:
+        return {"turn": self.open_turn.to_json(), "main": dict(self.main)}
+
+    async def _end(self) -> WorkResult:
+        head, plan = self.turn.head, self.profile.plan
+        main = self.main
+        if self.abort_reason is not None and main["performed"] and "text" not in main:
+            is_user = self.abort_reason is AbortReason.USER
+            main = {**main, "finishReason": FinishReason.USER_ABORT if is_user else FinishReason.DEADLINE}
+        ending = TurnEnding(self.open_turn, main, self.started, self.artifacts, self.failure, self.abort_reason)
+        commit = ending.commit(plan)
+        artifacts = {tag: each.to_json() for tag, each in commit.artifacts.items()} if commit else {}
+        await self.journal.flush()
+        for _ in range(_MAX_END_ATTEMPTS):
+            now = self.now()
+            ended = self.turn.ended(
+                now, result_of(head, plan, ending), failure=self.failure, abort_reason=self.abort_reason
+            )
+            events = ending_events(ended, plan, ending, self.journal.last_seq, now)
+            change = await asyncio.to_thread(ending_change, self.ref, head, plan, ending, now)
+            written = self.ref, ended, self.worker_id, change, events, artifacts or None
+            if await asyncio.to_thread(chat_turns.end, *written):
+                return WorkResult.ENDED
+            try:
+                await asyncio.to_thread(chats.get, self.ref)
+            except NotFound:
+                return WorkResult.NOTHING
+            if await asyncio.to_thread(self._renew) is None:
+                return WorkResult.NOTHING
+        raise RetryableError("the turn could not be ended, because its branch is being changed all the time")
+
+
+def _event_fields(hook: Hook, step: ProfileOperation) -> dict[str, Any]:
+    return {"hook": hook, "operationId": step.id, "operationName": step.name}
+
+
+async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResult:
+    """Carry out a turn to its end, whatever that is."""
+    ref, worker_id = ChatRef(order.workspace, order.chat_id), uuid.uuid4().hex[:12]
+    now = utc_now()
+    claimed = await asyncio.to_thread(chat_turns.claim, ref, order.turn_id, worker_id, now, now + CLAIM)
+    if claimed is None:
+        return WorkResult.NOTHING
+    try:
+        begin = await asyncio.to_thread(_load, ref, worker_id, claimed)
+        async with chat_calls(ref.workspace, claimed.turn.head, begin.keywords["profile"], seconds_left) as calls:
+            return await begin(calls=calls).run()
+    except NotFound:  # The chat was deleted.
+        return WorkResult.NOTHING
+    except BaseException:
+        await asyncio.shield(asyncio.to_thread(chat_turns.release, ref, order.turn_id, worker_id))
+        raise
+
+
+def _load(ref: ChatRef, worker_id: str, claimed: chat_turns.Claimed) -> "partial[TurnWorker]":
+    turn, checkpoint = claimed.turn, claimed.checkpoint or {}
+    head = turn.head
+    chats.get(ref)
+    events = chat_turns.list_events(ref, turn.id)
+    stored = checkpoint.get("turn")
+    return partial(
+        TurnWorker,
+        ref,
+        worker_id,
+        turn,
+        profile=load_profile(ref.workspace, head),
+        journal=TurnJournal(ref, turn.id, worker_id, events),
+        messages=load_messages(ref, head),
+        artifacts=load_artifacts(ref, head.branch_id, head.session, head.position) if head.session else {},
+        open_turn=OpenTurn.from_json(stored) if stored else OpenTurn(to_iso(head.created_at)),
+        main=checkpoint.get("main", {"performed": False}),
+        started={
+            (Hook(event.data["hook"]), event.data["operationId"])
+            for event in events
+            if event.type is TurnEventType.OPERATION_STARTED
+        },
+    )

@@ -1,0 +1,215 @@
+"""Turns of chats, their events, and the artifacts that they leave."""
+
+from typing import Annotated, Any, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from cupel_core.contract.chats import MessageText
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.fields import Id
+from cupel_core.contract.results import SpendResponse
+from cupel_core.domain.chats.turns import (
+    DEFAULT_DEADLINE_MS,
+    MAX_DEADLINE_MS,
+    MIN_DEADLINE_MS,
+    AbortReason,
+    ChatTurn,
+    FailedType,
+    TurnEvent,
+    TurnEventType,
+    TurnPhase,
+    TurnStatus,
+)
+from cupel_core.domain.pipeline.operations import Trigger
+from cupel_core.domain.pipeline.turns import StoredArtifact
+from cupel_core.domain.turns.spend import Spend
+
+
+class StartTurn(RequestModel):
+    """`generate` sends `content` as a new message; `regenerate` has the last message answered again."""
+
+    model_config = example({"content": "I want my money back.", "clientRequestId": "5c0f9e1a"})
+
+    trigger: Trigger = Trigger.GENERATE
+    content: Annotated[MessageText | None, Field(description="The user's message; with `generate` only")] = None
+    branch_id: Annotated[Id | None, Field(description="The active branch if omitted")] = None
+    profile_id: Annotated[
+        Id | None, Field(description="Operation profile instead of the chat's; null for none in this turn")
+    ] = None
+    client_request_id: Annotated[
+        Annotated[str, StringConstraints(strict=True, min_length=1, max_length=255, pattern=r"^[!-~]+$")] | None,
+        Field(description="The same id and body start one turn within a day, however often they are sent"),
+    ] = None
+    deadline_ms: Annotated[
+        int,
+        Field(
+            strict=True,
+            ge=MIN_DEADLINE_MS,
+            le=MAX_DEADLINE_MS,
+            description="From now; a turn that is not over by then is aborted",
+        ),
+    ] = DEFAULT_DEADLINE_MS
+
+    @model_validator(mode="after")
+    def _has_content_to_answer(self) -> Self:
+        if (self.content is not None) is not (self.trigger is Trigger.GENERATE):
+            raise ValueError("content is required with the trigger generate, and not possible with regenerate")
+        return self
+
+    @property
+    def has_profile(self) -> bool:
+        return "profile_id" in self.model_fields_set
+
+
+class TurnProfileResponse(ResponseModel):
+    id: str
+    version: int
+    enabled: bool
+
+
+class TurnFailureResponse(ResponseModel):
+    operation_id: Annotated[str | None, Field(description="The required operation that was not done")]
+    error_code: Annotated[str, Field(description="Kind of error; see docs/pipeline.md")]
+    error_message: str
+
+
+class TurnSummaryResponse(ResponseModel):
+    id: str
+    chat_id: str
+    branch_id: str
+    exchange_id: str
+    user_message_id: str
+    trigger: Trigger
+    initiator: Annotated[str, Field(description="The id of the token that asked for it")]
+    client_request_id: str | None
+    profile: TurnProfileResponse | None
+    model: str
+    status: TurnStatus
+    phase: TurnPhase
+    failed_type: FailedType | None
+    failed_details: TurnFailureResponse | None
+    abort_reason: AbortReason | None
+    created_at: Time
+    started_at: Time | None
+    finished_at: Time | None
+    deadline_at: Time
+    duration_ms: Annotated[int | None, Field(description="From its acceptance to its end")]
+
+    @classmethod
+    def of(cls, chat_id: str, turn: ChatTurn) -> "TurnSummaryResponse":
+        return cls(**_summary(chat_id, turn))
+
+
+class TurnResponse(TurnSummaryResponse):
+    left_out: Annotated[list[dict[str, Any]], Field(description="Operations that are not part of the turn, and why")]
+    operations: Annotated[list[dict[str, Any]], Field(description="How each operation has ended; see docs/chats.md")]
+    main: Annotated[dict[str, Any], Field(description="The main call; empty until the turn is over")]
+    commits: Annotated[list[dict[str, Any]], Field(description="What became of each effect")]
+    operations_spend: Annotated[SpendResponse | None, Field(description="Of all operations; null until it is over")]
+
+    @classmethod
+    def of_turn(cls, chat_id: str, turn: ChatTurn) -> "TurnResponse":
+        result = turn.result or {}
+        spend = result.get("operationsSpend")
+        return cls(
+            **_summary(chat_id, turn),
+            left_out=result.get("leftOut", []),
+            operations=result.get("operations", []),
+            main=result.get("main", {}),
+            commits=result.get("commits", []),
+            operations_spend=SpendResponse.of(Spend.from_json(spend)) if spend else None,
+        )
+
+
+class TurnPage(ResponseModel):
+    items: list[TurnSummaryResponse]
+    next_cursor: str | None
+
+
+class PromptMessageResponse(ResponseModel):
+    role: Annotated[str, Field(description="`system`, `user` or `assistant`")]
+    content: str
+
+
+class TurnPromptResponse(ResponseModel):
+    messages: list[PromptMessageResponse]
+
+
+class TurnEventResponse(ResponseModel):
+    """Events are numbered from 1 without gaps: a reader drops what it has, and sorts by `seq`."""
+
+    seq: int
+    type: TurnEventType
+    ts: Time
+    turn_id: str
+    chat_id: str
+    branch_id: str
+    exchange_id: str
+    trigger: Trigger
+    data: dict[str, Any]
+
+    @classmethod
+    def of(cls, chat_id: str, turn: ChatTurn, event: TurnEvent) -> "TurnEventResponse":
+        head = turn.head
+        return cls(
+            seq=event.seq,
+            type=event.type,
+            ts=event.at,
+            turn_id=head.id,
+            chat_id=chat_id,
+            branch_id=head.branch_id,
+            exchange_id=head.exchange_id,
+            trigger=head.trigger,
+            data=dict(event.data),
+        )
+
+
+class TurnEventList(ResponseModel):
+    items: list[TurnEventResponse]
+    status: TurnStatus
+    phase: TurnPhase
+
+
+class BranchArtifactResponse(ResponseModel):
+    tag: str
+    value: Any
+    history: Annotated[list[Any], Field(description="Earlier values, oldest first")]
+
+    @classmethod
+    def of(cls, tag: str, artifact: StoredArtifact) -> "BranchArtifactResponse":
+        return cls(tag=tag, value=artifact.value, history=list(artifact.history))
+
+
+class BranchArtifactList(ResponseModel):
+    items: list[BranchArtifactResponse]
+
+
+def _summary(chat_id: str, turn: ChatTurn) -> dict[str, Any]:
+    head, failure = turn.head, turn.failure
+    ended = turn.finished_at
+    return {
+        "id": head.id,
+        "chat_id": chat_id,
+        "branch_id": head.branch_id,
+        "exchange_id": head.exchange_id,
+        "user_message_id": f"{head.exchange_id}.user",
+        "trigger": head.trigger,
+        "initiator": head.initiator,
+        "client_request_id": head.client_request_id,
+        "profile": TurnProfileResponse(**head.profile._asdict()) if head.profile else None,
+        "model": head.settings.model,
+        "status": turn.status,
+        "phase": turn.phase,
+        "failed_type": failure.type if failure else None,
+        "failed_details": TurnFailureResponse(
+            operation_id=failure.operation_id, error_code=failure.code, error_message=failure.message
+        )
+        if failure
+        else None,
+        "abort_reason": turn.abort_reason,
+        "created_at": head.created_at,
+        "started_at": turn.started_at,
+        "finished_at": ended,
+        "deadline_at": head.deadline_at,
+        "duration_ms": round((ended - head.created_at).total_seconds() * 1000) if ended else None,
+    }

@@ -1,0 +1,92 @@
+"""What lasts of a turn: the answer, rewritten texts, annotations and artifacts; and the report of it."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cupel_core.domain.chats.turns import AbortReason
+from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation
+from cupel_core.domain.pipeline.planning import PipelinePlan
+from cupel_core.domain.pipeline.prompt import rewritten_text
+from cupel_core.domain.pipeline.records import operation_record
+from cupel_core.domain.pipeline.results import StepStatus
+from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn, StoredArtifact, commit_rows, committed_artifacts
+
+
+@dataclass(frozen=True)
+class TurnCommit:
+    """What a turn with an answer changes besides storing it."""
+
+    user: str | None
+    """The user's message, as operations have rewritten it."""
+    answer: str | None
+    annotations: tuple[str, ...]
+    artifacts: Mapping[str, StoredArtifact]
+
+
+def commit_of(plan: PipelinePlan, turn: OpenTurn, artifacts: Artifacts) -> TurnCommit:
+    """Only operations that are done have effects; of several rewrites, the last in commit order stays."""
+    before, after = plan.steps[Hook.BEFORE], plan.steps[Hook.AFTER]
+    user = rewritten_text(after, turn.after, EffectType.REWRITE_USER)
+    return TurnCommit(
+        user if user is not None else rewritten_text(before, turn.before, EffectType.REWRITE_USER),
+        rewritten_text(after, turn.after, EffectType.REWRITE_ASSISTANT),
+        tuple(_annotations(after, turn)),
+        committed_artifacts(plan, turn, artifacts),
+    )
+
+
+def _annotations(steps: Collection[ProfileOperation], turn: OpenTurn) -> Iterator[str]:
+    for step in steps:
+        result = turn.after.get(step.id)
+        if result is not None and result.is_done:
+            for effect, payload in zip(step.effects, result.payloads, strict=True):
+                if effect.type is EffectType.ANNOTATE_ASSISTANT and payload.error is None and payload.text.strip():
+                    yield payload.text
+
+
+def commit_report(plan: PipelinePlan, turn: OpenTurn) -> list[dict[str, Any]]:
+    """A row per effect, in the order in which they apply."""
+    return [
+        {
+            "operationId": row.operation_id,
+            "effectIndex": row.effect_index,
+            "effectType": row.effect_type,
+            "status": row.status,
+            **({"error": row.error} if row.error else {}),
+        }
+        for row in commit_rows(plan, turn)
+    ]
+
+
+def operation_records(
+    plan: PipelinePlan, turn: OpenTurn, started: Collection[tuple[Hook, str]], reason: AbortReason | None
+) -> list[dict[str, Any]]:
+    """Of every planned operation. One without a result was running when the turn was stopped, or had not begun."""
+    records = []
+    for hook, steps in plan.steps.items():
+        for step in steps:
+            result = turn.results(hook).get(step.id)
+            if result is not None:
+                records.append(operation_record(hook, step, result))
+            else:
+                records.append({**operation_fields(hook, step), **_stopped((hook, step.id) in started, reason)})
+    return records
+
+
+def operation_fields(hook: Hook, step: ProfileOperation) -> dict[str, Any]:
+    return {
+        "operationId": step.id,
+        "name": step.name,
+        "kind": step.kind,
+        "hook": hook,
+        "tag": step.artifact.tag,
+    }
+
+
+def _stopped(was_running: bool, reason: AbortReason | None) -> dict[str, Any]:
+    if not was_running:
+        return {"status": StepStatus.SKIPPED, "skippedReason": "aborted"}
+    if reason is AbortReason.DEADLINE:
+        return {"status": StepStatus.ERROR, "error": {"code": "timeout", "message": "the turn's deadline has passed"}}
+    return {"status": "aborted"}

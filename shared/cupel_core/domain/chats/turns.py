@@ -1,0 +1,212 @@
+"""Turns of chats: what is fixed when one is accepted, where it stands, and how it ended."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
+
+from cupel_core.domain.chats.chats import ChatSettings
+from cupel_core.domain.pipeline.operations import Trigger
+
+MIN_DEADLINE_MS = 1_000
+MAX_DEADLINE_MS = 240_000
+DEFAULT_DEADLINE_MS = 120_000
+MAX_ERROR_LENGTH = 500
+
+
+class TurnStatus(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    ABORTED = "aborted"
+
+    @property
+    def is_over(self) -> bool:
+        return self in (TurnStatus.DONE, TurnStatus.FAILED, TurnStatus.ABORTED)
+
+
+class TurnPhase(StrEnum):
+    PLANNING = "planning"
+    BEFORE_MAIN_LLM = "before_main_llm"
+    BARRIER = "barrier"
+    MAIN_LLM = "main_llm"
+    AFTER_MAIN_LLM = "after_main_llm"
+    COMMIT = "commit"
+    FINISHED = "finished"
+
+
+class AbortReason(StrEnum):
+    USER = "user"
+    DEADLINE = "deadline"
+
+
+class FailedType(StrEnum):
+    """Where a turn failed."""
+
+    BEFORE_BARRIER = "before_barrier"
+    MAIN_LLM = "main_llm"
+    AFTER_MAIN_LLM = "after_main_llm"
+
+
+class FinishReason(StrEnum):
+    """How a main call ended."""
+
+    COMPLETED = "completed"
+    USER_ABORT = "user_abort"
+    DEADLINE = "deadline"
+    PROVIDER_ERROR = "provider_error"
+    RATE_LIMITED = "rate_limited"
+    TIMEOUT = "timeout"
+    POLICY_ERROR = "policy_error"
+
+
+class TurnEventType(StrEnum):
+    STARTED = "turn.started"
+    PHASE_CHANGED = "turn.phase_changed"
+    OPERATION_STARTED = "operation.started"
+    OPERATION_FINISHED = "operation.finished"
+    MAIN_STARTED = "main_llm.started"
+    MAIN_FINISHED = "main_llm.finished"
+    COMMIT_FINISHED = "commit.finished"
+    FINISHED = "turn.finished"
+
+
+class TurnFailure(NamedTuple):
+    type: FailedType
+    code: str
+    message: str
+    operation_id: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return self._asdict()
+
+    @classmethod
+    def of(cls, kind: FailedType, code: str, message: str, operation_id: str | None = None) -> Self:
+        return cls(kind, code, message[:MAX_ERROR_LENGTH], operation_id)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(FailedType(data["type"]), data["code"], data["message"], data["operation_id"])
+
+
+class TurnProfile(NamedTuple):
+    """The version of a profile that a turn runs."""
+
+    id: str
+    version: int
+    enabled: bool
+
+
+@dataclass(frozen=True)
+class TurnHead:
+    """What is fixed when a turn is accepted: whoever goes on with it sees the same."""
+
+    id: str
+    branch_id: str
+    exchange_id: str
+    position: int
+    trigger: Trigger
+    initiator: str
+    """The id of the token that asked for it."""
+    settings: ChatSettings
+    user_variant: int
+    """What the person wrote; never what an operation made of it."""
+    answer_variant: int
+    """The number that its answer will have."""
+    created_at: datetime
+    deadline_at: datetime
+    profile: TurnProfile | None = None
+    session: str = ""
+    """The name of the profile session, whose artifacts it reads and writes."""
+    client_request_id: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "branchId": self.branch_id,
+            "exchangeId": self.exchange_id,
+            "position": self.position,
+            "trigger": self.trigger,
+            "initiator": self.initiator,
+            "settings": self.settings.to_json(),
+            "userVariant": self.user_variant,
+            "answerVariant": self.answer_variant,
+            "profile": list(self.profile) if self.profile else None,
+            "session": self.session,
+            "clientRequestId": self.client_request_id,
+        }
+
+    @classmethod
+    def from_json(cls, turn_id: str, data: Mapping[str, Any], created_at: datetime, deadline_at: datetime) -> Self:
+        return cls(
+            id=turn_id,
+            branch_id=data["branchId"],
+            exchange_id=data["exchangeId"],
+            position=data["position"],
+            trigger=Trigger(data["trigger"]),
+            initiator=data["initiator"],
+            settings=ChatSettings.from_json(data["settings"]),
+            user_variant=data["userVariant"],
+            answer_variant=data["answerVariant"],
+            created_at=created_at,
+            deadline_at=deadline_at,
+            profile=TurnProfile(*data["profile"]) if data["profile"] else None,
+            session=data["session"],
+            client_request_id=data["clientRequestId"],
+        )
+
+
+@dataclass(frozen=True)
+class ChatTurn:
+    """A turn as it stands."""
+
+    head: TurnHead
+    status: TurnStatus = TurnStatus.QUEUED
+    phase: TurnPhase = TurnPhase.PLANNING
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    failure: TurnFailure | None = None
+    abort_reason: AbortReason | None = None
+    abort_requested_at: datetime | None = None
+    claimed_until: datetime | None = None
+    """Until when a worker has it; None before the first."""
+    last_seq: int = 0
+    """Of its events, which are numbered from 1."""
+    attempts: int = 0
+    """How many workers have taken it."""
+    result: Mapping[str, Any] | None = None
+    """What it ran, once it is over."""
+
+    @property
+    def id(self) -> str:
+        return self.head.id
+
+    def is_claimed(self, now: datetime) -> bool:
+        return self.claimed_until is not None and self.claimed_until > now
+
+    def ended(
+        self,
+        now: datetime,
+        result: Mapping[str, Any],
+        *,
+        failure: TurnFailure | None = None,
+        abort_reason: AbortReason | None = None,
+    ) -> Self:
+        failed = TurnStatus.FAILED if failure else TurnStatus.DONE
+        return replace(
+            self,
+            status=TurnStatus.ABORTED if abort_reason else failed,
+            phase=TurnPhase.FINISHED,
+            finished_at=now,
+            failure=None if abort_reason else failure,
+            abort_reason=abort_reason,
+            result=result,
+        )
+
+
+class TurnEvent(NamedTuple):
+    seq: int
+    type: TurnEventType
+    at: datetime
+    data: Mapping[str, Any]

@@ -1,0 +1,375 @@
+"""Turns of chats: the turn, its events, and its entry in the list of turns that are not over.
+
+A worker has a turn as long as it renews its claim. Everything that it writes requires the claim, so of two workers only
+one records anything. A paid answer is stored with the turn before anything follows from it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import orjson
+from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.exceptions import UpdateError
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+from pynamodb.transactions import TransactWrite
+
+from cupel_core.clock import from_iso, from_optional_iso, to_iso
+from cupel_core.domain.chats.turns import (
+    AbortReason,
+    ChatTurn,
+    TurnEvent,
+    TurnEventType,
+    TurnFailure,
+    TurnHead,
+    TurnPhase,
+    TurnStatus,
+)
+from cupel_core.errors import NotFound
+from cupel_core.messages import ChatRef, TurnOrder
+from cupel_core.paging import Page, fill_page
+from cupel_core.store import chat_branches, keys
+from cupel_core.store.chat_branches import BranchChange, read_text, write_text
+from cupel_core.store.listing import all_of, list_newest
+from cupel_core.store.open_work import OpenWork
+from cupel_core.store.table import Item, conditional_transaction, error_code, updated
+
+REQUEST_RETENTION = timedelta(days=1)
+"""For how long a clientRequestId is remembered."""
+_EVENT, _REQUEST, _ARTIFACTS = "event#", "request#", "artifacts#"
+
+
+class TurnItem(Item):
+    head = JSONAttribute()
+    branch_id = UnicodeAttribute(attr_name="branchId")
+    status = UnicodeAttribute()
+    phase = UnicodeAttribute()
+    created_at = UnicodeAttribute(attr_name="createdAt")
+    deadline_at = UnicodeAttribute(attr_name="deadlineAt")
+    started_at = UnicodeAttribute(attr_name="startedAt", null=True)
+    finished_at = UnicodeAttribute(attr_name="finishedAt", null=True)
+    ending = JSONAttribute(null=True)
+    """`{failure, abortReason}`, once it is over."""
+    result = JSONAttribute(null=True)
+    claimed_by = UnicodeAttribute(attr_name="claimedBy", null=True)
+    claimed_until = UnicodeAttribute(attr_name="claimedUntil", null=True)
+    abort_requested_at = UnicodeAttribute(attr_name="abortRequestedAt", null=True)
+    last_seq = NumberAttribute(attr_name="lastSeq")
+    attempts = NumberAttribute()
+    checkpoint = JSONAttribute(null=True)
+    prompt = JSONAttribute(null=True)
+
+
+class TurnEventItem(Item):
+    type = UnicodeAttribute()
+    at = UnicodeAttribute()
+    data = JSONAttribute()
+
+
+class RequestItem(Item):
+    body_hash = UnicodeAttribute(attr_name="bodyHash")
+    turn_id = UnicodeAttribute(attr_name="turnId")
+    ttl = NumberAttribute()
+
+
+class OpenTurnItem(Item):
+    workspace = UnicodeAttribute()
+    chat_id = UnicodeAttribute(attr_name="chatId")
+    turn_id = UnicodeAttribute(attr_name="turnId")
+    touched_at = UnicodeAttribute(attr_name="touchedAt")
+
+
+class ArtifactsItem(Item):
+    body = JSONAttribute()
+
+
+class StoredRequest(NamedTuple):
+    body_hash: str
+    turn_id: str
+
+
+class Claimed(NamedTuple):
+    turn: ChatTurn
+    checkpoint: Mapping[str, Any] | None
+
+
+def create(
+    ref: ChatRef, turn: ChatTurn, change: BranchChange, events: Sequence[TurnEvent], request: StoredRequest | None
+) -> bool:
+    """Accept a turn with the change of its branch; False if anything was changed since it was read, or there is a turn
+    of this request."""
+    head = turn.head
+    with conditional_transaction() as transaction:
+        chat_branches.add_change(transaction, ref, change, head.created_at)
+        transaction.save(_to_item(ref, turn), condition=TurnItem.pk.does_not_exist())
+        transaction.save(
+            OpenTurnItem(
+                keys.OPEN_TURNS,
+                keys.open_turn(ref, turn.id),
+                workspace=ref.workspace,
+                chat_id=ref.chat_id,
+                turn_id=turn.id,
+                touched_at=to_iso(head.created_at),
+            )
+        )
+        _add_events(transaction, ref, turn.id, events)
+        if request is not None and head.client_request_id is not None:
+            now = int(head.created_at.timestamp())
+            item = RequestItem(
+                keys.chat(ref),
+                _request_key(head.client_request_id),
+                body_hash=request.body_hash,
+                turn_id=request.turn_id,
+                ttl=now + int(REQUEST_RETENTION.total_seconds()),
+            )
+            transaction.save(item, condition=RequestItem.pk.does_not_exist() | (RequestItem.ttl < now))
+    return transaction.is_committed
+
+
+def find_request(ref: ChatRef, client_request_id: str, now: datetime) -> StoredRequest | None:
+    """The turn that was created with this id in the last day."""
+    try:
+        item = RequestItem.get(keys.chat(ref), _request_key(client_request_id), consistent_read=True)
+    except RequestItem.DoesNotExist:
+        return None
+    return StoredRequest(item.body_hash, item.turn_id) if item.ttl >= now.timestamp() else None
+
+
+def get(ref: ChatRef, turn_id: str) -> ChatTurn:
+    """Raises NotFound."""
+    return _from_item(_get_item(ref, turn_id))
+
+
+def list_turns(
+    ref: ChatRef, branch_id: str | None, status: TurnStatus | None, limit: int, cursor: str | None
+) -> Page[ChatTurn]:
+    """A page of turns, newest first; a filter that is None matches all."""
+    entries = list_newest(
+        TurnItem,
+        keys.chat_turns(ref),
+        limit,
+        cursor,
+        condition=all_of(
+            None if branch_id is None else TurnItem.branch_id == branch_id,
+            None if status is None else TurnItem.status == status,
+        ),
+        is_selective=branch_id is not None or status is not None,
+        by_sort_key=True,
+    )
+    return fill_page((entry.map(_from_item) for entry in entries), limit)
+
+
+def claim(ref: ChatRef, turn_id: str, worker_id: str, now: datetime, until: datetime) -> Claimed | None:
+    """Take a turn that nobody has; None if it is over, or another worker has it."""
+    item = TurnItem(keys.chat_turns(ref), turn_id)
+    actions: list[Action] = [
+        TurnItem.status.set(TurnStatus.RUNNING),
+        TurnItem.started_at.set(TurnItem.started_at | to_iso(now)),
+        TurnItem.claimed_by.set(worker_id),
+        TurnItem.claimed_until.set(to_iso(until)),
+        TurnItem.attempts.add(1),
+    ]
+    if not updated(item, actions, _is_open() & _is_unclaimed(now)):
+        return None
+    stored = _get_item(ref, turn_id)
+    checkpoint = orjson.loads(read_text(stored.checkpoint)) if stored.checkpoint else None
+    return Claimed(_from_item(stored), checkpoint)
+
+
+def renew(ref: ChatRef, turn_id: str, worker_id: str, until: datetime) -> ChatTurn | None:
+    """Keep a claim; None if it was lost."""
+    item = TurnItem(keys.chat_turns(ref), turn_id)
+    try:
+        item.update(
+            actions=[TurnItem.claimed_until.set(to_iso(until))],
+            condition=_is_open() & (TurnItem.claimed_by == worker_id),
+        )
+    except UpdateError as error:
+        if error_code(error) != "ConditionalCheckFailedException":
+            raise
+        return None
+    return _from_item(item)  # PynamoDB fills it with all attributes.
+
+
+def release(ref: ChatRef, turn_id: str, worker_id: str) -> None:
+    """Give up a claim, so that another worker may go on at once."""
+    updated(
+        TurnItem(keys.chat_turns(ref), turn_id), [TurnItem.claimed_until.remove()], TurnItem.claimed_by == worker_id
+    )
+
+
+def record(
+    ref: ChatRef,
+    turn_id: str,
+    worker_id: str,
+    events: Sequence[TurnEvent],
+    phase: TurnPhase,
+    checkpoint: Mapping[str, Any] | None,
+    prompt: Sequence[Mapping[str, Any]] | None,
+) -> bool:
+    """Store events, and what must not be lost; False if the claim was lost. `None` leaves what is stored."""
+    actions: list[Action] = [TurnItem.phase.set(phase)]
+    if events:
+        actions.append(TurnItem.last_seq.set(events[-1].seq))
+    if checkpoint is not None:
+        actions.append(TurnItem.checkpoint.set(write_text(ref, orjson.dumps(checkpoint).decode())))
+    if prompt is not None:
+        actions.append(TurnItem.prompt.set(write_text(ref, orjson.dumps(list(prompt)).decode())))
+    with conditional_transaction() as transaction:
+        transaction.update(
+            TurnItem(keys.chat_turns(ref), turn_id), actions, _is_open() & (TurnItem.claimed_by == worker_id)
+        )
+        _add_events(transaction, ref, turn_id, events)
+    return transaction.is_committed
+
+
+def end(
+    ref: ChatRef,
+    turn: ChatTurn,
+    worker_id: str | None,
+    change: BranchChange,
+    events: Sequence[TurnEvent],
+    artifacts: Mapping[str, Any] | None,
+) -> bool:
+    """End a turn with everything that lasts of it. False if the claim was lost, or the branch was changed meanwhile.
+
+    Without a worker's id, only if nobody has it.
+    """
+    now = turn.finished_at or turn.head.created_at
+    is_own = TurnItem.claimed_by == worker_id if worker_id is not None else _is_unclaimed(now)
+    ending = {
+        "failure": turn.failure.to_json() if turn.failure else None,
+        "abortReason": turn.abort_reason,
+    }
+    result = write_text(ref, orjson.dumps(turn.result).decode()) if turn.result is not None else None
+    with conditional_transaction() as transaction:
+        transaction.update(
+            TurnItem(keys.chat_turns(ref), turn.id),
+            [
+                TurnItem.status.set(turn.status),
+                TurnItem.phase.set(turn.phase),
+                TurnItem.finished_at.set(to_iso(now)),
+                TurnItem.ending.set(ending),
+                *([TurnItem.result.set(result)] if result is not None else []),
+                TurnItem.last_seq.set(events[-1].seq),
+                TurnItem.checkpoint.remove(),
+                TurnItem.claimed_until.remove(),
+            ],
+            _is_open() & is_own,
+        )
+        transaction.delete(OpenTurnItem(keys.OPEN_TURNS, keys.open_turn(ref, turn.id)))
+        chat_branches.add_change(transaction, ref, change, now)
+        _add_events(transaction, ref, turn.id, events)
+        if artifacts is not None:
+            body = write_text(ref, orjson.dumps(artifacts).decode())
+            transaction.save(ArtifactsItem(keys.chat(ref), f"{_ARTIFACTS}{turn.id}", body=body))
+    return transaction.is_committed
+
+
+def request_abort(ref: ChatRef, turn_id: str, now: datetime) -> None:
+    """Ask whoever has the turn to end it; nothing happens to one that is over."""
+    item = TurnItem(keys.chat_turns(ref), turn_id)
+    updated(item, [TurnItem.abort_requested_at.set(TurnItem.abort_requested_at | to_iso(now))], _is_open())
+
+
+def get_prompt(ref: ChatRef, turn_id: str) -> list[dict[str, Any]] | None:
+    """What the model got; None if it was not called yet."""
+    item = _get_item(ref, turn_id)
+    return orjson.loads(read_text(item.prompt)) if item.prompt else None
+
+
+def get_artifacts(ref: ChatRef, turn_id: str) -> dict[str, Any]:
+    """The persisted artifacts of a profile session after a turn."""
+    try:
+        item = ArtifactsItem.get(keys.chat(ref), f"{_ARTIFACTS}{turn_id}", consistent_read=True)
+    except ArtifactsItem.DoesNotExist:
+        return {}
+    artifacts: dict[str, Any] = orjson.loads(read_text(item.body))
+    return artifacts
+
+
+def list_events(ref: ChatRef, turn_id: str, after: int = 0) -> list[TurnEvent]:
+    """Those with a higher `seq`."""
+    prefix = f"{_EVENT}{turn_id}#"
+    first, last = f"{prefix}{after + 1:08d}", f"{prefix}99999999"
+    items = TurnEventItem.query(keys.chat(ref), TurnEventItem.sk.between(first, last), consistent_read=True)
+    return [
+        TurnEvent(int(item.sk.rpartition("#")[2]), TurnEventType(item.type), from_iso(item.at), item.data)
+        for item in items
+    ]
+
+
+def list_open(after: str | None = None) -> Iterator[OpenWork[TurnOrder]]:
+    """The turns whose end the sweeper has not seen; those after a sort key, if one is given."""
+    for item in OpenTurnItem.query(keys.OPEN_TURNS, OpenTurnItem.sk > after if after else None):
+        order = TurnOrder(workspace=item.workspace, chat_id=item.chat_id, turn_id=item.turn_id)
+        yield OpenWork(keys.OPEN_TURNS, item.sk, order, from_iso(item.touched_at))
+
+
+def _request_key(client_request_id: str) -> str:
+    return f"{_REQUEST}{sha256(client_request_id.encode()).hexdigest()}"
+
+
+def _is_open() -> Condition:
+    return TurnItem.status.is_in(TurnStatus.QUEUED, TurnStatus.RUNNING)
+
+
+def _is_unclaimed(now: datetime) -> Condition:
+    condition: Condition = TurnItem.claimed_until.does_not_exist() | (TurnItem.claimed_until < to_iso(now))
+    return condition
+
+
+def _get_item(ref: ChatRef, turn_id: str) -> TurnItem:
+    try:
+        return TurnItem.get(keys.chat_turns(ref), turn_id, consistent_read=True)
+    except TurnItem.DoesNotExist:
+        raise NotFound(f"there is no turn {turn_id} in this chat") from None
+
+
+def _add_events(transaction: TransactWrite, ref: ChatRef, turn_id: str, events: Iterable[TurnEvent]) -> None:
+    for event in events:
+        item = TurnEventItem(
+            keys.chat(ref),
+            f"{_EVENT}{turn_id}#{event.seq:08d}",
+            type=event.type,
+            at=to_iso(event.at),
+            data=dict(event.data),
+        )
+        transaction.save(item, condition=TurnEventItem.pk.does_not_exist())
+
+
+def _to_item(ref: ChatRef, turn: ChatTurn) -> TurnItem:
+    head = turn.head
+    return TurnItem(
+        keys.chat_turns(ref),
+        turn.id,
+        head=head.to_json(),
+        branch_id=head.branch_id,
+        status=turn.status,
+        phase=turn.phase,
+        created_at=to_iso(head.created_at),
+        deadline_at=to_iso(head.deadline_at),
+        last_seq=turn.last_seq,
+        attempts=turn.attempts,
+    )
+
+
+def _from_item(item: TurnItem) -> ChatTurn:
+    ending = item.ending or {}
+    failure, reason = ending.get("failure"), ending.get("abortReason")
+    return ChatTurn(
+        head=TurnHead.from_json(item.sk, item.head, from_iso(item.created_at), from_iso(item.deadline_at)),
+        status=TurnStatus(item.status),
+        phase=TurnPhase(item.phase),
+        started_at=from_optional_iso(item.started_at),
+        finished_at=from_optional_iso(item.finished_at),
+        failure=TurnFailure.from_json(failure) if failure else None,
+        abort_reason=AbortReason(reason) if reason else None,
+        abort_requested_at=from_optional_iso(item.abort_requested_at),
+        claimed_until=from_optional_iso(item.claimed_until),
+        last_seq=int(item.last_seq),
+        attempts=int(item.attempts),
+        result=orjson.loads(read_text(item.result)) if item.result else None,
+    )

@@ -1,0 +1,487 @@
+"""Turns of chats, from the request over HTTP to the end by a worker."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cupel_core import event_loop
+from cupel_core.chats import worker
+from cupel_core.chats.worker import WorkResult
+from cupel_core.clock import utc_now
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.messages import ChatRef, TurnOrder
+from cupel_core.providers.errors import ProviderError
+from cupel_core.settings import Settings
+from cupel_core.store import chat_turns, chats, clients
+from cupel_core.sweeping.erasure import erase_due
+from cupel_core.sweeping.turn_recovery import recover_turns
+from tests.profiles import operation, profile
+from tests.stored_text import places_with
+from tests.unit.api.client import Answer, Client
+from tests.unit.api.test_chats import MARKER, branch_of, change, created, texts
+
+
+class Model:
+    """Answers instead of the simulated models, and notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[tuple[str, str]]] = []
+        self.answers: list[str | BaseException] = []
+        self.during: Any = None
+
+    async def complete(self, name: str, request: ModelRequest) -> Reply:
+        self.asked.append([(str(each.role), each.content) for each in request.messages])
+        if self.during is not None:
+            await self.during()
+        answer = self.answers.pop(0) if self.answers else f"answer {len(self.asked)}"
+        if isinstance(answer, BaseException):
+            raise answer
+        return Reply(answer, name, Usage(10, 5), "stop")
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Model:
+    from cupel_core.providers import sim
+
+    answering = Model()
+    monkeypatch.setattr(sim, "complete", answering.complete)
+    return answering
+
+
+@pytest.fixture
+def chat_id(client: Client) -> str:
+    return created(client, system="Be brief.")
+
+
+def start(client: Client, chat_id: str, content: str | None = "hello", **fields: object) -> Answer:
+    body = {**fields, **({"content": content} if content is not None else {})}
+    return client.post(f"/v1/chats/{chat_id}/turns", body)
+
+
+def orders(cloud: Settings) -> list[TurnOrder]:
+    url = cloud.turn_queue_url
+    received = clients.sqs().receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
+    for message in received:
+        clients.sqs().delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+    return [TurnOrder.model_validate_json(message["Body"]) for message in received]
+
+
+def work(cloud: Settings) -> list[WorkResult]:
+    return [event_loop.run(worker.work(order, lambda: 290.0)) for order in orders(cloud)]
+
+
+def held(client: Client, cloud: Settings, chat_id: str, content: str | None = "hello", **fields: object) -> Any:
+    answer = start(client, chat_id, content, **fields)
+    assert answer.status == 201, answer.text
+    work(cloud)
+    return turn_of(client, chat_id, answer.json()["id"])
+
+
+def turn_of(client: Client, chat_id: str, turn_id: str) -> Any:
+    return client.get(f"/v1/chats/{chat_id}/turns/{turn_id}").json()
+
+
+def events(client: Client, chat_id: str, turn_id: str, after: int = 0) -> list[Any]:
+    path = f"/v1/chats/{chat_id}/turns/{turn_id}/events"
+    return list(client.get(path, query={"after": after}).json()["items"])
+
+
+def test_a_message_is_answered(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
+    accepted = start(client, chat_id)
+    assert client.get(accepted.headers["Location"]).json() == accepted.json()
+    assert (accepted.json()["status"], accepted.json()["phase"]) == ("queued", "planning")
+    assert work(cloud) == [WorkResult.ENDED]
+    turn = turn_of(client, chat_id, accepted.json()["id"])
+    assert (turn["status"], turn["phase"], turn["failedType"]) == ("done", "finished", None)
+    assert (turn["main"]["finishReason"], turn["main"]["usage"]["inputTokens"]) == ("completed", 10)
+    assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", "answer 1"]]
+    assert model.asked == [[("system", "Be brief."), ("user", "hello")]]
+
+
+def test_the_prompt_has_what_the_branch_shows(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
+    branch_id = branch_of(client, chat_id)
+    held(client, cloud, chat_id, "one")
+    second = held(client, cloud, chat_id, "two")
+    change(client, chat_id, branch_id, f"{second['exchangeId']}.answer", {"content": "edited"})
+    first = client.get(f"/v1/chats/{chat_id}/branches/{branch_id}/exchanges").json()["items"][-1]["id"]
+    change(client, chat_id, branch_id, f"{first}.user", {"hidden": True})
+    third = held(client, cloud, chat_id, "three")
+    said = [("assistant", "answer 1"), ("user", "two"), ("assistant", "edited"), ("user", "three")]
+    assert model.asked[-1] == [("system", "Be brief."), *said]
+    prompt = client.get(f"/v1/chats/{chat_id}/turns/{third['id']}/prompt").json()["messages"]
+    assert [(each["role"], each["content"]) for each in prompt] == model.asked[-1]
+
+
+def test_the_history_limit_leaves_out_the_oldest(client: Client, cloud: Settings, model: Model) -> None:
+    chat_id = created(client, historyLimit=1)
+    for text in ("one", "two", "three"):
+        held(client, cloud, chat_id, text)
+    assert model.asked[-1] == [("user", "two"), ("assistant", "answer 2"), ("user", "three")]
+
+
+def test_the_last_message_is_answered_again(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
+    first = held(client, cloud, chat_id)
+    again = held(client, cloud, chat_id, None, trigger="regenerate")
+    assert again["exchangeId"] == first["exchangeId"]
+    assert model.asked[1] == model.asked[0]
+    assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", "answer 2"]]
+    path = f"/v1/chats/{chat_id}/messages/{first['exchangeId']}.answer/variants"
+    assert [each["content"] for each in client.get(path).json()["items"]] == ["answer 1", "answer 2"]
+
+
+def test_an_empty_branch_has_nothing_to_answer_again(client: Client, chat_id: str) -> None:
+    assert start(client, chat_id, None, trigger="regenerate").status == 409
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"content": " "},
+        {"trigger": "regenerate", "content": "x"},
+        {"content": "x", "deadlineMs": 999},
+        {"content": "x" * 100_001},
+        {"content": "x", "profileId": "prof_none"},
+        {"content": "x", "clientRequestId": "ü"},
+    ],
+)
+def test_a_request_that_cannot_be_answered_is_refused(client: Client, chat_id: str, body: dict[str, object]) -> None:
+    assert client.post(f"/v1/chats/{chat_id}/turns", body).status == 422
+
+
+def test_a_branch_holds_one_turn_at_a_time(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
+    turn = start(client, chat_id).json()
+    branch_id = branch_of(client, chat_id)
+    assert client.get(f"/v1/chats/{chat_id}/branches/{branch_id}").json()["openTurnId"] == turn["id"]
+    refused = start(client, chat_id)
+    assert (refused.status, turn["id"] in refused.json()["detail"]) == (409, True)
+    assert change(client, chat_id, branch_id, f"{turn['exchangeId']}.user", {"hidden": True}).status == 409
+    fork = client.post(f"/v1/chats/{chat_id}/branches", {}).json()["id"]
+    assert start(client, chat_id, "beside", branchId=fork).status == 201
+    assert work(cloud) == [WorkResult.ENDED] * 2
+    assert texts(client, chat_id, branch_id) == [["hello", "answer 1"]]
+    assert start(client, chat_id).status == 201
+
+
+def test_the_same_request_starts_one_turn(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
+    first = start(client, chat_id, clientRequestId="one").json()
+    assert start(client, chat_id, clientRequestId="one").json()["id"] == first["id"]
+    assert len(orders(cloud)) == 2, "the order may have been lost"
+    assert start(client, chat_id, "other", clientRequestId="one").fields() == ["clientRequestId"]
+    event_loop.run(worker.work(TurnOrder(workspace="acme", chat_id=chat_id, turn_id=first["id"]), lambda: 290.0))
+    assert start(client, chat_id, clientRequestId="one").json()["status"] == "done"
+    assert len(texts(client, chat_id, branch_of(client, chat_id))) == 1
+
+
+def test_a_repeated_order_asks_the_model_once(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
+    start(client, chat_id)
+    (order,) = orders(cloud)
+    results = [event_loop.run(worker.work(order, lambda: 290.0)) for _ in range(2)]
+    assert results == [WorkResult.ENDED, WorkResult.NOTHING]
+    assert len(model.asked) == 1
+
+
+def test_events_are_numbered_and_stream_to_the_end(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
+    turn = held(client, cloud, chat_id)
+    told = events(client, chat_id, turn["id"])
+    assert [each["seq"] for each in told] == list(range(1, len(told) + 1))
+    phases = [each["data"]["phase"] for each in told if each["type"] == "turn.phase_changed"]
+    in_order = ["planning", "before_main_llm", "barrier", "main_llm", "after_main_llm", "commit", "finished"]
+    assert phases == in_order
+    assert (told[0]["type"], told[-1]["type"], told[-1]["data"]["status"]) == ("turn.started", "turn.finished", "done")
+    path, accept = f"/v1/chats/{chat_id}/turns/{turn['id']}/events", {"Accept": "text/event-stream"}
+    stream = client.get(path, headers={**accept, "Last-Event-ID": str(told[-2]["seq"])})
+    assert stream.text.startswith("retry: 250\n\nid: ")
+    assert stream.text.count("event: ") == 1
+    assert client.get(path, headers={**accept, "Last-Event-ID": str(told[-1]["seq"])}).status == 204
+
+
+def test_a_call_that_fails_leaves_the_message_without_an_answer(
+    client: Client, cloud: Settings, model: Model, chat_id: str
+) -> None:
+    model.answers = [ProviderError(ProbeErrorCode.CONTENT_FILTERED, "refused", final=True)]
+    turn = held(client, cloud, chat_id)
+    assert (turn["status"], turn["failedType"]) == ("failed", "main_llm")
+    details = {"operationId": None, "errorCode": "content_filtered", "errorMessage": "refused"}
+    assert (turn["failedDetails"], turn["main"]["finishReason"]) == (details, "policy_error")
+    assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", None]]
+    assert held(client, cloud, chat_id, None, trigger="regenerate")["status"] == "done"
+    assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", "answer 2"]]
+
+
+def test_a_queued_turn_is_aborted_at_once(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
+    turn_id = start(client, chat_id).json()["id"]
+    path = f"/v1/chats/{chat_id}/turns/{turn_id}/abort"
+    aborted = client.post(path).json()
+    assert (aborted["status"], aborted["abortReason"]) == ("aborted", "user")
+    assert client.post(path).json() == aborted
+    assert work(cloud) == [WorkResult.NOTHING]
+    assert model.asked == []
+    assert start(client, chat_id).status == 201
+
+
+def test_a_running_call_is_cancelled_by_an_abort(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
+    turn_id = start(client, chat_id).json()["id"]
+
+    async def abort_and_hang() -> None:
+        await asyncio.to_thread(client.post, f"/v1/chats/{chat_id}/turns/{turn_id}/abort")
+        await asyncio.sleep(60)
+
+    model.during = abort_and_hang
+    assert work(cloud) == [WorkResult.ENDED]
+    turn = turn_of(client, chat_id, turn_id)
+    assert (turn["status"], turn["abortReason"], turn["main"]["finishReason"]) == ("aborted", "user", "user_abort")
+    assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", None]]
+    assert events(client, chat_id, turn_id)[-1]["data"]["abortReason"] == "user"
+
+
+def test_a_turn_ends_at_its_deadline(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
+    async def hang() -> None:
+        await asyncio.sleep(60)
+
+    model.during = hang
+    turn = held(client, cloud, chat_id, deadlineMs=1_000)
+    assert (turn["status"], turn["abortReason"], turn["main"]["finishReason"]) == ("aborted", "deadline", "deadline")
+
+
+def test_a_turn_goes_on_after_the_answer_that_was_stored(
+    client: Client, cloud: Settings, model: Model, chat_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first worker dies when it is about to end the turn."""
+    turn_id = start(client, chat_id).json()["id"]
+    (order,) = orders(cloud)
+    with monkeypatch.context() as patched:
+        patched.setattr(chat_turns, "end", _die)
+        with pytest.raises(SystemError):
+            event_loop.run(worker.work(order, lambda: 290.0))
+    assert turn_of(client, chat_id, turn_id)["status"] == "running"
+    assert event_loop.run(worker.work(order, lambda: 290.0)) is WorkResult.ENDED
+    assert len(model.asked) == 1
+    assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", "answer 1"]]
+    told = events(client, chat_id, turn_id)
+    assert [each["seq"] for each in told] == list(range(1, len(told) + 1))
+
+
+def _die(*_: object) -> bool:
+    raise SystemError
+
+
+def test_a_worker_that_has_lost_its_claim_writes_nothing(
+    client: Client, cloud: Settings, model: Model, chat_id: str
+) -> None:
+    turn_id = start(client, chat_id).json()["id"]
+    ref = ChatRef("acme", chat_id)
+
+    async def lose_claim() -> None:
+        later = utc_now() + timedelta(minutes=1)
+        assert chat_turns.claim(ref, turn_id, "other", later, later + timedelta(minutes=1)) is not None
+
+    model.during = lose_claim
+    assert work(cloud) == [WorkResult.NOTHING]
+    assert turn_of(client, chat_id, turn_id)["status"] == "running"
+    assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", None]]
+
+
+def test_the_sweeper_sends_lost_orders_again(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
+    start(client, chat_id)
+    assert len(orders(cloud)) == 1
+    assert recover_turns(utc_now(), lambda: 60.0) == 0
+    assert recover_turns(utc_now() + timedelta(seconds=30), lambda: 60.0) == 1
+    assert work(cloud) == [WorkResult.ENDED]
+    assert recover_turns(utc_now() + timedelta(hours=1), lambda: 60.0) == 0
+
+
+def test_the_sweeper_ends_a_turn_that_nobody_works_on(
+    client: Client, cloud: Settings, model: Model, chat_id: str
+) -> None:
+    turn_id = start(client, chat_id).json()["id"]
+    recover_turns(utc_now() + timedelta(minutes=4), lambda: 60.0)
+    turn = turn_of(client, chat_id, turn_id)
+    assert (turn["status"], turn["abortReason"]) == ("aborted", "deadline")
+    assert start(client, chat_id).status == 201
+
+
+def test_a_paused_provider_refuses_turns(client: Client, chat_id: str) -> None:
+    assert client.post("/v1/queue/pause", {"provider": "sim"}).status == 200
+    assert start(client, chat_id).status == 409
+
+
+def test_a_turn_beyond_the_workspaces_budget_fails(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
+    prices = {"prices": [{"model": "steady", "inputUsdPerMillion": 1e6, "outputUsdPerMillion": 1e6}]}
+    assert client.put("/v1/providers/sim", prices).status == 200
+    assert client.put("/v1/settings", {"budgets": {"dayUsd": 0.01}}).status == 200
+    turn = held(client, cloud, chat_id)
+    assert (turn["status"], turn["failedDetails"]["errorCode"]) == ("failed", "budget_exceeded")
+    assert model.asked == []
+
+
+def test_a_profile_changes_prompt_and_answer(client: Client, cloud: Settings, model: Model) -> None:
+    operations = [
+        operation(
+            "tone",
+            params={"template": "Be polite to: {{ user.text }} ({{ trigger }})"},
+            effects=[{"type": "prompt.system_update", "mode": "append"}],
+        ),
+        operation(
+            "sign",
+            hooks=["after_main_llm"],
+            params={"template": "{{ answer.text }} -- yours"},
+            effects=[{"type": "turn.assistant.rewrite"}, {"type": "turn.assistant.annotate", "template": "signed"}],
+        ),
+    ]
+    profile_id = client.post("/v1/profiles", profile(*operations)).json()["id"]
+    chat_id = created(client, profileId=profile_id)
+    turn = held(client, cloud, chat_id)
+    assert turn["status"] == "done"
+    assert model.asked == [[("system", "Be polite to: hello (generate)"), ("user", "hello")]]
+    assert [(each["operationId"], each["status"]) for each in turn["operations"]] == [
+        ("tone", "done"),
+        ("sign", "done"),
+    ]
+    assert [each["status"] for each in turn["commits"]] == ["applied"] * 3
+    answer = client.get(f"/v1/chats/{chat_id}/branches/{turn['branchId']}/exchanges").json()["items"][0]["answer"]
+    shown = [answer[name] for name in ("content", "kind", "basedOn", "annotations")]
+    assert shown == ["answer 1 -- yours", "rewrite", 1, ["signed"]]
+    told = [each["type"] for each in events(client, chat_id, turn["id"])]
+    assert (told.count("operation.started"), told.count("operation.finished")) == (2, 2)
+    held(client, cloud, chat_id, None, trigger="regenerate")
+    assert model.asked[-1][0] == ("system", "Be polite to: hello (regenerate)")
+    assert held(client, cloud, chat_id, "plain", profileId=None)["operations"] == []
+
+
+def test_a_required_operation_that_fails_prevents_the_call(client: Client, cloud: Settings, model: Model) -> None:
+    blocked = operation("check", required=True, params={"template": "{{ missing }}", "strictVariables": True})
+    profile_id = client.post("/v1/profiles", profile(blocked)).json()["id"]
+    turn = held(client, cloud, created(client, profileId=profile_id))
+    assert (turn["status"], turn["failedType"], turn["main"]["performed"]) == ("failed", "before_barrier", False)
+    assert turn["failedDetails"]["operationId"] == "check"
+    assert turn["failedDetails"]["errorCode"] == "template_render_error"
+    assert model.asked == []
+
+
+def test_a_required_operation_after_the_call_leaves_the_answer(client: Client, cloud: Settings, model: Model) -> None:
+    params = {"template": "{{ missing }}", "strictVariables": True}
+    failing = operation("check", required=True, hooks=["after_main_llm"], params=params, effects=[])
+    profile_id = client.post("/v1/profiles", profile(failing)).json()["id"]
+    chat_id = created(client, profileId=profile_id)
+    turn = held(client, cloud, chat_id)
+    assert (turn["status"], turn["failedType"]) == ("failed", "after_main_llm")
+    assert texts(client, chat_id, turn["branchId"]) == [["hello", "answer 1"]]
+
+
+def counting_chat(client: Client) -> str:
+    """Each turn appends the user's message to a persisted artifact."""
+    artifact = {"tag": "log", "persistence": "persisted", "writeMode": "append"}
+    log = operation("log", params={"template": "{{ user.text }}"}, artifact=artifact)
+    return created(client, profileId=client.post("/v1/profiles", profile(log)).json()["id"])
+
+
+def log_of(client: Client, chat_id: str, branch_id: str) -> str | None:
+    items = client.get(f"/v1/chats/{chat_id}/branches/{branch_id}/artifacts").json()["items"]
+    return str(items[0]["value"]) if items else None
+
+
+def test_artifacts_last_between_turns_and_regenerating_counts_nothing_twice(
+    client: Client, cloud: Settings, model: Model
+) -> None:
+    chat_id = counting_chat(client)
+    main = branch_of(client, chat_id)
+    first = held(client, cloud, chat_id, "one")
+    held(client, cloud, chat_id, "two")
+    held(client, cloud, chat_id, None, trigger="regenerate")
+    assert log_of(client, chat_id, main) == "one\ntwo"
+    body = {"afterExchangeId": first["exchangeId"]}
+    carried = client.post(f"/v1/chats/{chat_id}/branches", body).json()["id"]
+    fresh = client.post(f"/v1/chats/{chat_id}/branches", {**body, "artifacts": "fresh"}).json()["id"]
+    assert (log_of(client, chat_id, carried), log_of(client, chat_id, fresh)) == ("one", None)
+    held(client, cloud, chat_id, "three", branchId=carried)
+    assert log_of(client, chat_id, carried) == "one\nthree"
+    assert log_of(client, chat_id, main) == "one\ntwo"
+    assert client.post(f"/v1/chats/{chat_id}/branches/{main}/session/reset").status == 200
+    assert log_of(client, chat_id, main) is None
+
+
+def test_a_turn_without_an_answer_leaves_the_artifacts(client: Client, cloud: Settings, model: Model) -> None:
+    chat_id = counting_chat(client)
+    held(client, cloud, chat_id, "one")
+    model.answers = [ProviderError(ProbeErrorCode.AUTH, "no", final=True)]
+    assert held(client, cloud, chat_id, "two")["status"] == "failed"
+    assert log_of(client, chat_id, branch_of(client, chat_id)) == "one"
+
+
+def test_a_paid_operation_is_not_paid_again(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params = {"target": {"model": "sim/steady"}, "prompt": "Plan: {{ user.text }}"}
+    planner = operation("plan", kind="llm", params=params)
+    chat_id = created(client, profileId=client.post("/v1/profiles", profile(planner)).json()["id"])
+    turn_id = start(client, chat_id).json()["id"]
+    (order,) = orders(cloud)
+    model.answers = ["the plan", SystemError("the worker dies")]
+    with pytest.raises(SystemError):
+        event_loop.run(worker.work(order, lambda: 290.0))
+    assert event_loop.run(worker.work(order, lambda: 290.0)) is WorkResult.ENDED
+    assert [asked[-1][1] for asked in model.asked] == ["Plan: hello", "hello", "hello"]
+    turn = turn_of(client, chat_id, turn_id)
+    assert (turn["status"], turn["main"]["attempts"], turn["operationsSpend"]["calls"]) == ("done", 2, 1)
+    told = events(client, chat_id, turn_id)
+    assert [each["seq"] for each in told] == list(range(1, len(told) + 1))
+    assert sum(each["type"] == "operation.finished" for each in told) == 1
+
+
+def test_turns_are_listed_newest_first_by_branch_and_status(
+    client: Client, cloud: Settings, model: Model, chat_id: str
+) -> None:
+    first, second = (held(client, cloud, chat_id, text)["id"] for text in ("one", "two"))
+    path = f"/v1/chats/{chat_id}/turns"
+    assert [each["id"] for each in client.get(path).json()["items"]] == [second, first]
+    assert client.get(path, query={"status": "failed"}).json()["items"] == []
+    assert len(client.get(path, query={"branchId": branch_of(client, chat_id)}).json()["items"]) == 2
+
+
+def test_another_workspace_finds_no_turn(
+    client: Client, cloud: Settings, model: Model, chat_id: str, stranger: str
+) -> None:
+    turn = held(client, cloud, chat_id)
+    for path in ("", "/prompt", "/events"):
+        full = f"/v1/chats/{chat_id}/turns/{turn['id']}{path}"
+        assert (client.get(full).status, client.get(full, token=stranger).status) == (200, 404)
+    assert client.post(f"/v1/chats/{chat_id}/turns", {"content": "x"}, token=stranger).status == 404
+
+
+def test_nothing_is_left_of_the_turns_of_a_deleted_chat(client: Client, cloud: Settings, model: Model) -> None:
+    artifact = {"tag": "log", "persistence": "persisted"}
+    log = operation("log", params={"template": f"{{{{ user.text }}}} {MARKER * 2_000}"}, artifact=artifact)
+    profile_id = client.post("/v1/profiles", profile(log, name="log")).json()["id"]
+    chat_id = created(client, profileId=profile_id)
+    model.answers = [MARKER * 2_000]
+    held(client, cloud, chat_id, MARKER)
+    start(client, chat_id, MARKER)
+    (open_order,) = orders(cloud)
+    client.delete(f"/v1/chats/{chat_id}")
+    assert event_loop.run(worker.work(open_order, lambda: 290.0)) is WorkResult.NOTHING
+    client.delete(f"/v1/profiles/{profile_id}")
+    erase_due(utc_now() + timedelta(hours=1), lambda: 900.0)
+    recover_turns(utc_now() + timedelta(hours=1), lambda: 60.0)
+    assert [place for place in places_with(MARKER, cloud) if "#profile#" not in place] == []
+    assert list(chat_turns.list_open()) == []
+    assert chats.find(ChatRef("acme", chat_id)) is None
+
+
+def test_a_call_is_made_at_high_priority(
+    client: Client, cloud: Settings, model: Model, chat_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cupel_core.chats import calls
+
+    priorities = []
+
+    class Pool(calls.LeasePool):
+        def __init__(self, **options: Any) -> None:
+            priorities.append(options["priority"])
+            super().__init__(**options)
+
+    monkeypatch.setattr(calls, "LeasePool", Pool)
+    held(client, cloud, chat_id)
+    assert priorities == ["HIGH"]
