@@ -5,7 +5,14 @@ from typing import Any
 
 from cupel_core.domain.pipeline.artifacts import ArtifactFormat
 from cupel_core.domain.pipeline.operations import ProfileOperation
-from cupel_core.domain.pipeline.results import MAX_ERROR_LENGTH, EffectText, SkipReason, StepErrorCode, StepResult, StepStatus
+from cupel_core.domain.pipeline.results import (
+    MAX_ERROR_LENGTH,
+    EffectText,
+    SkipReason,
+    StepErrorCode,
+    StepResult,
+    StepStatus,
+)
 from cupel_core.domain.pipeline.turns import StoredArtifact, written_value
 from cupel_core.domain.text.storable import storable
 from cupel_core.pipeline.kinds import Context, ModelCaller, OperationFailed, make_value

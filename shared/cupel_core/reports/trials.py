@@ -171,9 +171,7 @@ def _load(workspace: str, run_id: str, report_id: str, now: datetime) -> _TrialS
     prompts = source.definition.content.prompts
     if unaffected := [prompt.id for prompt in prompts if prompt.system]:
         named = ", ".join(unaffected)
-        raise Conflict(
-            f"the revised system prompt is not used by prompts that have one of their own: {named}"
-        )
+        raise Conflict(f"the revised system prompt is not used by prompts that have one of their own: {named}")
     shown = {int(each.rpartition("-")[2]) for each in summary.shown_conversation_ids}
     content = ReportContentResponse.model_validate_json(view.content)
     return _TrialSource(run, source, content, summary.revised_prompt, _groups(run, source, shown))

@@ -16,4 +16,3 @@ def storable(text: str, max_length: int | None = None) -> str:
     if max_length is None or len(text) <= max_length:
         return text
     return text[: max_length - len(_CUT)] + _CUT
-
