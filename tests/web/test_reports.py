@@ -2,6 +2,8 @@
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +18,9 @@ from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
 from cupel_core.providers.account import Account
 from cupel_core.reports import compute
 from cupel_core.reports.summarize import write_summary
+from cupel_core.store import run_items
 from tests.unit.api.client import Client
+from tests.unit.api.test_trials import complete
 from tests.web.conftest import Open, check_screens
 from tests.web.jobs import carry_out_jobs
 from tests.web.samples import HOSTILE, PAYLOADS, sample_run
@@ -125,10 +129,35 @@ def test_what_a_summary_costs_is_confirmed_before_it_is_asked_for(open_page: Ope
     assert client.get(f"/v1/runs/{run.id}/reports").json()["items"] == []
 
 
+def test_a_revised_prompt_is_tried_after_its_cost_was_confirmed(open_page: Open, reported: Run) -> None:
+    run_items.to_item(replace(reported, definition_name="Refunds")).save()
+    page = open_page(f"/runs/{reported.id}/report")
+    section = page.get_by_role("region", name="Trial of the revised prompt")
+    section.get_by_label("Budget of both prompts").fill("much")
+    expect(section.get_by_text("An amount such as 2 or 0.50")).to_be_visible()
+    section.get_by_label("Budget of both prompts").fill("")
+    section.get_by_role("button", name="Try it…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("60 conversations about 5 scenarios")
+    page.get_by_role("dialog").get_by_role("button", name="Run them for about").click()
+    expect(section).to_contain_text("Both prompts are running on 5 scenarios")
+    client = Client(None)
+    client.token = client.issue()
+    report = client.get(f"/v1/runs/{reported.id}/reports").json()["items"][0]["id"]
+    trial = client.get(f"/v1/runs/{reported.id}/reports/{report}/trial").json()
+    with ThreadPoolExecutor(1) as pool:  # Playwright has an event loop in this thread.
+        pool.submit(complete, trial, lambda index: index % 4 > 2, lambda _: True).result()
+    expect(section).to_contain_text("The revised prompt helps")
+    expect(section.get_by_role("row", name=re.compile("LIMIT"))).to_be_visible()
+    section.get_by_role("link", name="compare them in detail").click()
+    expect(page).to_have_url(re.compile(rf"compare\?a={trial['originalRunId']}&b={trial['revisedRunId']}"))
+
+
 def test_a_viewer_reads_reports_and_makes_none(open_page: Open, reported: Run) -> None:
     page = open_page(f"/runs/{reported.id}/report", role=AccessRole.VIEWER)
     expect(page.get_by_role("heading", name="Failure modes")).to_be_visible()
     expect(page.get_by_text("Make another report")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Trial of the revised prompt")).to_be_visible()
+    expect(page.get_by_role("button", name="Try it…")).to_have_count(0)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { ApiError, api, read, type Schemas } from "./client";
+import { api, nullIfNotFound, read, type Schemas } from "./client";
 
 export type Analysis = Schemas["Analysis"];
 export type Figures = NonNullable<Analysis["figures"]>;
@@ -22,10 +22,7 @@ export const deepAnalysisQuery = (id: string) =>
     queryKey: ["run", id, "analysis", "deep"],
     queryFn: ({ signal }) =>
       read(api.GET("/v1/runs/{run_id}/analysis/deep", { signal, params: { path: { run_id: id } } })).catch(
-        (error: unknown) => {
-          if (error instanceof ApiError && error.status === 404) return null;
-          throw error;
-        },
+        nullIfNotFound,
       ),
   });
 

@@ -69,6 +69,12 @@ export async function readTagged<
   return { value, etag: (await answer).response.headers.get("ETag") };
 }
 
+/** For what may not exist: `read(…).catch(nullIfNotFound)`. */
+export function nullIfNotFound(error: unknown): null {
+  if (error instanceof ApiError && error.status === 404) return null;
+  throw error;
+}
+
 /** The header that goes with it. */
 export function ifMatch(etag: string | null): { "If-Match"?: string } {
   return etag === null ? {} : { "If-Match": etag };

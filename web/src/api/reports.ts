@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api, read, type Schemas } from "./client";
+import { api, nullIfNotFound, read, type Schemas } from "./client";
 
 export type Report = Schemas["Report"];
 export type ReportContent = Schemas["ReportContent"];
@@ -58,4 +58,30 @@ export function readMarkdown(id: string): Promise<string> {
       parseAs: "text",
     }),
   ) as Promise<unknown> as Promise<string>;
+}
+
+export type Trial = NonNullable<Report["trial"]>;
+export type TrialBody = Schemas["CreateTrial"];
+
+const pathOf = (run: string, report: string) => ({ path: { run_id: run, report_id: report } });
+
+/** Null if there is none; asked again while it goes on. */
+export const trialQuery = (run: string, report: string) =>
+  queryOptions({
+    queryKey: ["run", run, "reports", report, "trial"],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET("/v1/runs/{run_id}/reports/{report_id}/trial", { signal, params: pathOf(run, report) }),
+      ).catch(nullIfNotFound),
+    refetchInterval: (query) => (query.state.data?.status === "RUNNING" ? WATCH_MS : false),
+  });
+
+export function estimateTrial(run: string, report: string, body: TrialBody): Promise<Schemas["TrialPlan"]> {
+  return read(
+    api.POST("/v1/runs/{run_id}/reports/{report_id}/trial/estimate", { params: pathOf(run, report), body }),
+  );
+}
+
+export function createTrial(run: string, report: string, body: TrialBody): Promise<Trial> {
+  return read(api.POST("/v1/runs/{run_id}/reports/{report_id}/trial", { params: pathOf(run, report), body }));
 }

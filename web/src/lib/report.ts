@@ -1,5 +1,5 @@
 /** What the screen of a report computes. */
-import { formatUsd } from "./format";
+import { counted, formatInterval, formatUsd } from "./format";
 
 /** What a summarizer reads and writes at most, by our count: a unit test compares them with the code of reports. */
 export const SUMMARY_INPUT_TOKENS = 24_000;
@@ -35,4 +35,20 @@ export function probeIndex(transcriptId: string): number | undefined {
 export function systemPrompt(snapshot: Readonly<Record<string, unknown>> | null): string | null {
   const system = snapshot?.["system"];
   return typeof system === "string" ? system : null;
+}
+
+/** How large a trial would be, what it can find and what it will cost. */
+export function trialPlanText(plan: {
+  readonly scenarios: number;
+  readonly detectableDifference: number;
+  readonly estimate: {
+    readonly jobCount: number;
+    readonly usd: { readonly low: number; readonly high: number };
+  };
+}): string {
+  const { jobCount, usd } = plan.estimate;
+  const size = `${counted(jobCount, "conversation")} about ${counted(plan.scenarios, "scenario")}`;
+  const cost = formatInterval([usd.low, usd.high], formatUsd);
+  const points = (100 * plan.detectableDifference).toFixed(0);
+  return `${size}, for ${cost}. It finds a difference of ${points} percentage points with a chance of 80%.`;
 }

@@ -17,7 +17,13 @@ const FIGURES: readonly (readonly [Figure, string, (value: number) => string])[]
 ];
 
 /** What the conversations took and cost. Described, not tested. */
-export function Operations({ operations }: { operations: Operations }) {
+export function Operations({
+  operations,
+  sides = ["Baseline", "Other run"],
+}: {
+  operations: Operations;
+  sides?: readonly [string, string];
+}) {
   const shown = FIGURES.filter(
     ([name]) => operations.baseline[name] !== null || operations.comparison[name] !== null,
   );
@@ -27,8 +33,8 @@ export function Operations({ operations }: { operations: Operations }) {
         <thead>
           <tr>
             <th scope="col">Per conversation</th>
-            <FigureHeader>Baseline</FigureHeader>
-            <FigureHeader>Other run</FigureHeader>
+            <FigureHeader>{sides[0]}</FigureHeader>
+            <FigureHeader>{sides[1]}</FigureHeader>
             <FigureHeader>Difference</FigureHeader>
           </tr>
         </thead>

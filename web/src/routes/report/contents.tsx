@@ -21,11 +21,13 @@ import { Agreement, Assertions, Targets } from "./tables";
 
 interface Props {
   run: Run;
+  /** Its id. */
+  report: string;
   content: ReportContent;
   texts: Report["texts"];
 }
 
-export function Contents({ run, content, texts }: Props) {
+export function Contents({ run, report, content, texts }: Props) {
   return (
     <>
       <Cards content={content} />
@@ -35,7 +37,7 @@ export function Contents({ run, content, texts }: Props) {
           remain.
         </p>
       )}
-      {texts?.summary && <Summary run={run} summary={texts.summary} />}
+      {texts?.summary && <Summary run={run} report={report} summary={texts.summary} />}
       {texts && texts.summary === null && (
         <Section title="Summary">
           <p className={page.note}>No model was asked for one.</p>

@@ -150,5 +150,5 @@ function ReportView({ run, report }: { run: Run; report: Report }) {
   if (query.isError)
     return <Failure error={query.error} what="The report" retry={() => void query.refetch()} />;
   if (!query.data?.content) return <Loading what="the report" />;
-  return <Contents run={run} content={query.data.content} texts={query.data.texts} />;
+  return <Contents run={run} report={report.id} content={query.data.content} texts={query.data.texts} />;
 }

@@ -10,6 +10,7 @@ import { PlainText } from "../../ui/plain_text";
 import { Section } from "../../ui/section";
 import { ConversationLink } from "./failure_modes";
 import styles from "./report.module.css";
+import { TrialSection } from "./trial";
 
 const KINDS = [
   ["failureModes", "What fails"],
@@ -18,7 +19,14 @@ const KINDS = [
   ["inconsistencies", "Inconsistencies"],
 ] as const;
 
-export function Summary({ run, summary }: { run: Run; summary: ReportSummary }) {
+interface Props {
+  run: Run;
+  /** Its id. */
+  report: string;
+  summary: ReportSummary;
+}
+
+export function Summary({ run, report, summary }: Props) {
   if (summary.error !== null) {
     return (
       <Section title="Summary">
@@ -53,6 +61,7 @@ export function Summary({ run, summary }: { run: Run; summary: ReportSummary }) 
         )}
       </Section>
       <RevisedPrompt run={run} summary={summary} />
+      {summary.revisedPromptIssue === null && <TrialSection run={run} report={report} />}
     </>
   );
 }
@@ -73,7 +82,7 @@ function FindingView({ id, finding }: { id: string; finding: Finding }) {
   );
 }
 
-/** The suggested system prompt. Nothing runs it. */
+/** The suggested system prompt. Only a trial runs it. */
 function RevisedPrompt({ run, summary }: { run: Run; summary: ReportSummary }) {
   const [view, show] = useState<"changes" | "prompt">("changes");
   if (summary.revisedPromptIssue !== null) {
@@ -106,10 +115,7 @@ function RevisedPrompt({ run, summary }: { run: Run; summary: ReportSummary }) {
       ) : (
         <TextDiff label="Changes" before={original} after={summary.revisedPrompt} />
       )}
-      <p className={`${page.note} ${page.below}`}>
-        It is a suggestion. Whether it helps, only a comparison says: store it as a version of the definition,
-        run both in one experiment, and compare them.
-      </p>
+      <p className={`${page.note} ${page.below}`}>It is a suggestion. Whether it helps, a trial says.</p>
     </Section>
   );
 }
