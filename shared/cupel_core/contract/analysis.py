@@ -184,6 +184,13 @@ class LeaveOneOutResponse(FiguresModel):
     column: ColumnNumber
     alpha: Annotated[float | None, Field(description="Of the other targets; null for fewer than three targets")]
     gain: Annotated[float | None, Field(description="By how much it exceeds the alpha of all")]
+    gain_interval: Annotated[
+        list[float] | None,
+        Field(
+            serialization_alias="gainInterval95",
+            description="95 % interval of the gain; null if fewer than 5 scenarios are decided by two targets",
+        ),
+    ]
 
 
 class AgreementResponse(FiguresModel):
@@ -195,7 +202,8 @@ class AgreementResponse(FiguresModel):
     level: Annotated[AgreementLevel | None, Field(description="`high` from 0.8, `moderate` from 0.667")]
     without: Annotated[list[LeaveOneOutResponse], Field(description="Alpha without each target")]
     outliers: Annotated[
-        list[int], Field(description="Targets without which alpha rises by 0.1 or more, as positions in `columns`")
+        list[int],
+        Field(description="Targets without which alpha clearly rises (docs/statistics.md), as positions in `columns`"),
     ]
     pairs: Annotated[list[PairAgreementResponse], Field(description="Empty for more than 50 columns")]
 

@@ -9,7 +9,7 @@ DEEP_ANALYSIS_EXAMPLES: dict[str, Any] = {
     "AnswerRegression.answers": 36,
     "AnswerRegression.intercept": 3.0278,
     "AnswerRegression.rSquared": 0.8371,
-    "DeepAnalysis.algorithmVersion": "deep-3",
+    "DeepAnalysis.algorithmVersion": "deep-4",
     "DeepAnalysis.inputsHash": "9f86d081884c7d65",
     "DeepAnalysis.isCurrent": True,
     "DeepAnalysis.isStale": False,

@@ -131,7 +131,7 @@ def test_a_retry_makes_an_analysis_stale(client: Client, completed: Run, analyze
 def test_an_analysis_by_another_algorithm_is_stale(
     client: Client, completed: Run, analyzed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(queries.ALGORITHM_VERSIONS, AnalysisKind.BASIC, "basic-2")
+    monkeypatch.setitem(queries.ALGORITHM_VERSIONS, AnalysisKind.BASIC, "of another release")
     assert client.get(f"/v1/runs/{completed.id}/analysis").json()["staleReason"] == "algorithm"
 
 

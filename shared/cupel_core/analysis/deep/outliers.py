@@ -15,7 +15,7 @@ import numpy as np
 from cupel_core.analysis.deep.answer_sums import CompleteMatrix, Floats, to_float
 from cupel_core.analysis.deep.components import principal_axes
 from cupel_core.analysis.deep.isolation_forest import forest_scores
-from cupel_core.domain.analysis.agreement import OUTLIER_GAIN, LeaveOneOut
+from cupel_core.domain.analysis.agreement import LeaveOneOut
 from cupel_core.domain.analysis.deep import (
     OmittedIndicator,
     OutlierIndicator,
@@ -78,7 +78,7 @@ def outlier_targets(
         flags = {
             OutlierIndicator.DISTANCE: p is not None and p < _LEVEL,
             OutlierIndicator.FOREST: scores is not None and scores[position] > _OUTLYING_SCORE,
-            OutlierIndicator.AGREEMENT: gain is not None and gain >= OUTLIER_GAIN,
+            OutlierIndicator.AGREEMENT: without[column].is_outlier,
         }
         flagging = tuple(indicator for indicator, is_flagged in flags.items() if is_flagged)
         targets.append(

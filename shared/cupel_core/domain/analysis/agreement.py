@@ -6,7 +6,7 @@ compared. For pass rates, the categories are "failed" and "passed".
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import reduce
@@ -52,6 +52,14 @@ class LeaveOneOut:
     alpha: float | None
     gain: float | None
     """By how much it exceeds that of all."""
+    gain_interval: Interval | None = None
+
+    @property
+    def is_outlier(self) -> bool:
+        """Whether the others agree clearly better, and not only by the choice of scenarios."""
+        if self.gain is None or self.gain_interval is None:
+            return False
+        return self.gain >= OUTLIER_GAIN and self.gain_interval.low > 0
 
 
 @dataclass(frozen=True)
@@ -175,7 +183,7 @@ def agreement(columns: Sequence[Sequence[Cell]], metric: Metric, *, compares_pai
     ratings = [_ratings(cells, metric) for cells in columns]
     units = _Units(ratings, 5 if metric is Metric.DECISION else 2)
     alpha = units.total.alpha()
-    without = tuple(_leave_out(column, alpha, units, ratings) for column in range(len(columns)))
+    without = _leave_each_out(alpha, units, ratings)
     return Agreement(
         scenarios=units.paired,
         alpha=alpha,
@@ -191,8 +199,7 @@ def leave_one_out(columns: Sequence[Sequence[Cell]], metric: Metric) -> tuple[Le
     """Alpha without each column, by column; as part of `agreement`, which compares pairs too."""
     ratings = [_ratings(cells, metric) for cells in columns]
     units = _Units(ratings, 5 if metric is Metric.DECISION else 2)
-    alpha = units.total.alpha()
-    return tuple(_leave_out(column, alpha, units, ratings) for column in range(len(columns)))
+    return _leave_each_out(units.total.alpha(), units, ratings)
 
 
 def _ratings(cells: Iterable[Cell], metric: Metric) -> list[CodeShares | None]:
@@ -221,6 +228,11 @@ class _Units:
         self.groups = [self._sum(self._positions[number::_GROUPS]) for number in range(_GROUPS)]
         self.total = reduce(_Coincidences.plus, self.groups)
 
+    @property
+    def numbers_of_groups(self) -> list[int]:
+        """Of those that have a unit with two ratings."""
+        return [number for number, group in enumerate(self.groups) if group.by_raters]
+
     def _distinct(self, rows: Iterable[Sequence[int]]) -> tuple[list[_Unit], list[int]]:
         """The different units, and which of them each scenario has: that depends on its ratings, not on whose they
         are."""
@@ -239,23 +251,30 @@ class _Units:
             sums.add(self._units[position], times)
         return sums
 
-    def without(self, column: Sequence[CodeShares | None]) -> _Coincidences:
-        """The coincidences of all columns but this one: in each scenario, those of its rating with the others less."""
-        unrated = self._sum(position for position, each in zip(self._positions, column, strict=True) if each is None)
+    def groups_without(self, column: Sequence[CodeShares | None]) -> list[_Coincidences]:
+        """Those of all columns but this one, by group."""
+        return [self._without(column[number::_GROUPS], number) for number in range(_GROUPS)]
+
+    def _without(self, ratings: Sequence[CodeShares | None], group: int) -> _Coincidences:
+        """In each scenario of a group, the coincidences of one column's rating with the others less."""
+        positions = self._positions[group::_GROUPS]
+        unrated = self._sum(position for position, each in zip(positions, ratings, strict=True) if each is None)
         result = unrated.plus(_Coincidences(self._size))
-        for raters, sums in self.total.plus(unrated, -1).by_raters.items():
+        for raters, sums in self.groups[group].plus(unrated, -1).by_raters.items():
             if raters > 2:
                 result.of(raters - 1).add(sums.marginals, sums.pairs, 1)
-        for (raters, number), others in self._others(column).items():
+        for (raters, number), others in self._others(ratings, positions).items():
             if raters > 2 and (own := self._known[number]) is not None:
                 others.take_from(result.of(raters - 1), own)
         return result
 
-    def _others(self, column: Iterable[CodeShares | None]) -> "dict[tuple[int, int], _Others]":
+    def _others(
+        self, ratings: Iterable[CodeShares | None], positions: Iterable[int]
+    ) -> "dict[tuple[int, int], _Others]":
         """The ratings of the other columns added up, by the number of raters and this column's rating."""
         found: dict[tuple[int, int], _Others] = {}
-        numbers = map(self._numbers.__getitem__, column)
-        for position, number in zip(self._positions, numbers, strict=True):
+        numbers = map(self._numbers.__getitem__, ratings)
+        for position, number in zip(positions, numbers, strict=True):
             raters, totals, _ = self._units[position]
             others = found.get((raters, number)) or found.setdefault((raters, number), _Others(self._size))
             others.add(totals)
@@ -281,30 +300,53 @@ class _Others:
         sums.add([share * self._scenarios for share in own], pairs, -1)
 
 
-def _leave_out(
-    column: int, alpha: float | None, units: _Units, ratings: Sequence[Sequence[CodeShares | None]]
-) -> LeaveOneOut:
-    rest = units.without(ratings[column]).alpha() if len(ratings) >= MIN_COLUMNS_FOR_OUTLIERS else None
-    return LeaveOneOut(column, rest, None if rest is None or alpha is None else rest - alpha)
+def _leave_each_out(
+    alpha: float | None, units: _Units, ratings: Sequence[Sequence[CodeShares | None]]
+) -> tuple[LeaveOneOut, ...]:
+    if len(ratings) < MIN_COLUMNS_FOR_OUTLIERS:
+        return tuple(LeaveOneOut(column, None, None) for column in range(len(ratings)))
+    return tuple(_leave_out(column, alpha, units, each) for column, each in enumerate(ratings))
+
+
+def _leave_out(column: int, alpha: float | None, units: _Units, ratings: Sequence[CodeShares | None]) -> LeaveOneOut:
+    groups = units.groups_without(ratings)
+    total = reduce(_Coincidences.plus, groups)
+    rest = total.alpha()
+    if rest is None or alpha is None:
+        return LeaveOneOut(column, rest, None)
+
+    def gain_without(group: int) -> float | None:
+        own, all_columns = total.plus(groups[group], -1).alpha(), units.total.plus(units.groups[group], -1).alpha()
+        return None if own is None or all_columns is None else own - all_columns
+
+    has_interval = units.paired >= MIN_SCENARIOS
+    reach = _jackknife_reach(units.numbers_of_groups, gain_without) if has_interval else None
+    gain = rest - alpha
+    return LeaveOneOut(column, rest, gain, None if reach is None else Interval(gain - reach, gain + reach))
 
 
 def _outliers(without: Sequence[LeaveOneOut]) -> tuple[int, ...]:
     """At most half of the columns: more cannot be unlike the rest."""
-    if len(without) < MIN_COLUMNS_FOR_OUTLIERS:
-        return ()
-    found = sorted((-each.gain, each.column) for each in without if each.gain is not None and each.gain >= OUTLIER_GAIN)
+    found = sorted((-(each.gain or 0.0), each.column) for each in without if each.is_outlier)
     return tuple(column for _, column in found[: (len(without) - 1) // 2])
 
 
 def _jackknife_interval(alpha: float | None, units: _Units) -> Interval | None:
-    """From groups of scenarios, of which one at a time is left out (Efron and Tibshirani 1993, chapter 11)."""
-    groups = [group for group in units.groups if group.by_raters]
-    if alpha is None or len(groups) < MIN_SCENARIOS:
+    def alpha_without(group: int) -> float | None:
+        return units.total.plus(units.groups[group], -1).alpha()
+
+    reach = _jackknife_reach(units.numbers_of_groups, alpha_without)
+    return None if alpha is None or reach is None else Interval(max(-1.0, alpha - reach), min(1.0, alpha + reach))
+
+
+def _jackknife_reach(groups: Sequence[int], value_without: Callable[[int], float | None]) -> float | None:
+    """Half of the 95 % interval of a value, from groups of scenarios, of which one at a time is left out (Efron and
+    Tibshirani 1993, chapter 11). None if it is undefined without one of them."""
+    if len(groups) < MIN_SCENARIOS:
         return None
-    left = [value for group in groups if (value := units.total.plus(group, -1).alpha()) is not None]
+    left = [value for group in groups if (value := value_without(group)) is not None]
     if len(left) < len(groups):
         return None
     count, mean = len(left), fsum(left) / len(left)
     error = sqrt((count - 1) / count * fsum((value - mean) ** 2 for value in left))
-    reach = t_quantile(0.975, count - 1) * error
-    return Interval(max(-1.0, alpha - reach), min(1.0, alpha + reach))
+    return float(t_quantile(0.975, count - 1) * error)

@@ -24,7 +24,7 @@ from cupel_core.domain.analysis.win_rates import WinRate, win_rates
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.plan import Column
 
-ALGORITHM_VERSION = "basic-1"
+ALGORITHM_VERSION = "basic-2"
 """Of these figures: an analysis of an earlier one is stale."""
 MAX_VERSIONS = 20
 

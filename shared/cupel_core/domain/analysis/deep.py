@@ -12,7 +12,7 @@ from cupel_core.domain.analysis.matrix import ScenarioRow
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval
 
-ALGORITHM_VERSION = "deep-3"
+ALGORITHM_VERSION = "deep-4"
 """Of these figures: an analysis of an earlier one is stale."""
 
 
