@@ -26,7 +26,7 @@ from cupel_core.store.snapshots import Snapshot
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW, ref_of
 
-JUDGE = "sim/judge"
+JUDGE = "sim/bold"
 
 
 def default_answer(index: int) -> str:

@@ -16,6 +16,7 @@ from cupel_core.providers import (
     find_provider,
     model_name_error,
     prices,
+    simulated_model_error,
     unknown_provider_message,
 )
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS, Account
@@ -219,6 +220,12 @@ def model_error(workspace: str, model: str) -> str | None:
     if not account.base_url and provider.needs_base_url:
         return f"provider {name} has no baseUrl: PUT /v1/providers/{name} sets it"
     return None
+
+
+def grader_model_error(workspace: str, model: str) -> str | None:
+    """Why this model cannot judge, simulate users or summarize; None if it can. A mistyped simulated one would make an
+    error of every probe."""
+    return model_error(workspace, model) or simulated_model_error(model)
 
 
 def _registered(name: str) -> Provider:

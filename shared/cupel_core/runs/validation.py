@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import orjson
 
-from cupel_core.accounts import model_error
+from cupel_core.accounts import grader_model_error, model_error
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import missing_models
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
@@ -156,12 +156,12 @@ def _timeout_errors(seconds: float | None, field: str) -> Iterator[FieldError]:
 
 
 def _grader_errors(workspace: str, grader_config: GraderConfig) -> Iterator[FieldError]:
-    for field, model in (
-        ("config.judgeModel", grader_config.judge_model),
-        ("config.personaModel", grader_config.persona_model),
-        ("config.embeddingModel", grader_config.embedding_model),
+    for field, model, find_error in (
+        ("config.judgeModel", grader_config.judge_model, grader_model_error),
+        ("config.personaModel", grader_config.persona_model, grader_model_error),
+        ("config.embeddingModel", grader_config.embedding_model, model_error),
     ):
-        message = model and model_error(workspace, model)
+        message = model and find_error(workspace, model)
         if message:
             yield FieldError(field, message)
 

@@ -55,7 +55,7 @@ def test_an_unknown_version_is_named(client: Client, path: str) -> None:
 
 
 def test_a_rerun_has_the_same_configuration_and_the_same_cases(client: Client, path: str) -> None:
-    config = {"temperature": 0.5, "maxTurns": 3, "judgeModel": "sim/judge"}
+    config = {"temperature": 0.5, "maxTurns": 3, "judgeModel": "sim/bold"}
     first = start(client, path, samplePercentage=30, sampleSeed=7, repeats=2, priority="HIGH", config=config).json()
     change_all(client, path)
     answer = client.post(f"/v1/runs/{first['run']['id']}/rerun")
@@ -69,17 +69,17 @@ def test_a_rerun_has_the_same_configuration_and_the_same_cases(client: Client, p
 
 def test_a_rerun_does_not_take_settings_that_were_set_since(client: Client, path: str) -> None:
     run_id = start(client, path).json()["run"]["id"]
-    client.put("/v1/settings", {"judgeModel": "sim/judge"})
+    client.put("/v1/settings", {"judgeModel": "sim/bold"})
     assert client.post(f"/v1/runs/{run_id}/rerun").json()["run"]["config"]["judgeModel"] is None
 
 
 def test_overrides_replace_the_models_and_single_settings(client: Client, path: str) -> None:
-    config = {"temperature": 0.5, "judgeModel": "sim/judge"}
+    config = {"temperature": 0.5, "judgeModel": "sim/bold"}
     run_id = start(client, path, config=config, repeats=2).json()["run"]["id"]
     overrides = {"models": ["sim/bold", "sim/steady"], "repeats": 1, "config": {"temperature": None, "maxTurns": 2}}
     run = client.post(f"/v1/runs/{run_id}/rerun", overrides).json()["run"]
     assert (run["config"]["models"], run["config"]["repeats"]) == (["sim/bold", "sim/steady"], 1)
-    assert [run["config"][name] for name in ("temperature", "maxTurns", "judgeModel")] == [None, 2, "sim/judge"]
+    assert [run["config"][name] for name in ("temperature", "maxTurns", "judgeModel")] == [None, 2, "sim/bold"]
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def carry_out(run: Run, rescore_id: str) -> None:
 
 
 def test_a_rescore_is_created_and_started(client: Client, run: Run, started_rescores: list[str]) -> None:
-    answer = client.post(f"/v1/runs/{run.id}/rescores", {"assertions": [YES], "judgeModel": "sim/other"})
+    answer = client.post(f"/v1/runs/{run.id}/rescores", {"assertions": [YES], "judgeModel": "sim/contrarian"})
     assert answer.status == 202
     rescore = answer.json()
     assert started_rescores == [rescore["id"]]
@@ -69,7 +69,7 @@ def test_a_rescore_is_created_and_started(client: Client, run: Run, started_resc
     assert rescore["progress"] == {"total": 8, "completed": 0, "failed": 0}
     assert rescore["config"] == {
         "assertions": [YES],
-        "judgeModel": "sim/other",
+        "judgeModel": "sim/contrarian",
         "embeddingModel": None,
         "evaluatorUrl": None,
         "criteria": None,
@@ -149,7 +149,7 @@ def test_criteria_need_a_judge(client: Client) -> None:
     unjudged = answered(grader_config=replace(AnsweredRun().grader_config, judge_model=None)).completed()
     body = {"criteria": {"success": "is polite"}}
     assert client.post(f"/v1/runs/{unjudged.id}/rescores", body).fields() == ["judgeModel"]
-    assert client.post(f"/v1/runs/{unjudged.id}/rescores", {**body, "judgeModel": "sim/judge"}).status == 202
+    assert client.post(f"/v1/runs/{unjudged.id}/rescores", {**body, "judgeModel": "sim/bold"}).status == 202
 
 
 def test_the_scenarios_criteria_need_a_judge(client: Client) -> None:

@@ -374,3 +374,12 @@ def test_a_provider_without_queues_cannot_be_evaluated(
     answer = start(client, definition_id)
     assert (answer.status, answer.fields()) == (422, ["models.0", "models.1"])
     assert "parameter Providers" in answer.text
+
+
+@pytest.mark.parametrize("field", ["judgeModel", "personaModel"])
+def test_an_unknown_simulated_judge_refuses_the_start(client: Client, definition_id: str, field: str) -> None:
+    """Every probe would be an error."""
+    answer = start(client, definition_id, config={field: "sim/stedy"})
+    assert (answer.status, answer.fields()) == (422, [f"config.{field}"])
+    assert "did you mean sim/steady?" in answer.text
+    assert client.get("/v1/runs").json()["items"] == []

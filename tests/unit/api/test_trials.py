@@ -49,7 +49,7 @@ def answered(scoring: Callable[[int], Scoring], scenarios: int = SCENARIOS, **ch
 
 def summary(run: Run, **changes: Any) -> ReportSummaryResponse:
     fields = {
-        "model": "sim/judge",
+        "model": "sim/bold",
         "calls": 1,
         "cost_usd": 0.0,
         "error": None,

@@ -75,9 +75,9 @@ def output_of(cupel: Cupel, *arguments: str) -> Any:
 
 
 def test_a_run_is_rescored_with_a_file_and_options(cupel: Cupel, run: Run, file: str) -> None:
-    options = ("--file", file, "--judge-model", "sim/other", "--success", "polite")
+    options = ("--file", file, "--judge-model", "sim/contrarian", "--success", "polite")
     config = output_of(cupel, "rescore", run.id, *options)["config"]
-    assert (config["assertions"][0]["metric"], config["judgeModel"]) == ("agrees", "sim/other")
+    assert (config["assertions"][0]["metric"], config["judgeModel"]) == ("agrees", "sim/contrarian")
     assert config["criteria"] == {"success": "polite"}
 
 
@@ -91,8 +91,8 @@ def test_watching_ends_with_the_scores(cupel: Cupel, run: Run, file: str) -> Non
 
 
 def test_rescores_are_listed_with_their_overrides(cupel: Cupel, run: Run, file: str) -> None:
-    cupel("rescore", run.id, "--file", file, "--judge-model", "sim/other")
-    assert "1 assertion, sim/other" in cupel("rescores", run.id).stdout
+    cupel("rescore", run.id, "--file", file, "--judge-model", "sim/contrarian")
+    assert "1 assertion, sim/contrarian" in cupel("rescores", run.id).stdout
     assert [each["status"] for each in output_of(cupel, "rescores", run.id)] == ["PENDING"]
 
 

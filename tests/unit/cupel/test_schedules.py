@@ -116,9 +116,9 @@ def test_a_schedule_is_deleted(client: Client, cupel: Cupel, definition_id: str)
 
 
 def test_a_schedule_is_shown_and_changed(client: Client, cupel: Cupel, definition_id: str) -> None:
-    cupel("create", definition_id, "--models", "sim/steady", "--judge-model", "sim/judge", *CRON)
+    cupel("create", definition_id, "--models", "sim/steady", "--judge-model", "sim/bold", *CRON)
     (schedule,) = client.list_schedules()
-    assert "judgeModel: sim/judge" in cupel("show", schedule["id"]).stdout
+    assert "judgeModel: sim/bold" in cupel("show", schedule["id"]).stdout
     changed = cupel("update", schedule["id"], "--rate", "6 hours", "--name", "often")
     assert (changed.exit_code, "rate(6 hours)" in changed.stdout) == (0, True)
     assert client.get_schedule(schedule["id"])["name"] == "often"
