@@ -117,5 +117,7 @@ async def test_an_unknown_thread_is_an_error(langgraph: str) -> None:
 
 
 async def test_a_connection_test_returns_the_reply(langgraph: str) -> None:
-    result = await connection_test.test_connection(connector(langgraph), allow_private=True, timeout_seconds=30)
+    result = await connection_test.test_connection(
+        connector(langgraph), allow_private=True, timeout_seconds=30, attempt=complete, prices=()
+    )
     assert (result.ok, result.reply) == (True, "1: Hello")

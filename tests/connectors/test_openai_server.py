@@ -61,5 +61,7 @@ async def test_a_wrong_key_is_not_retryable_and_not_in_the_error(litellm: tuple[
 
 
 async def test_a_connection_test_returns_the_reply(litellm: tuple[str, str]) -> None:
-    result = await connection_test.test_connection(connector(litellm), allow_private=True, timeout_seconds=30)
+    result = await connection_test.test_connection(
+        connector(litellm), allow_private=True, timeout_seconds=30, attempt=complete, prices=()
+    )
     assert (result.ok, result.reply) == (True, "A mock answer")

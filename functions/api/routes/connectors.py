@@ -54,7 +54,10 @@ def delete_connector(connector_id: str, if_match: IfMatch = None) -> Response[No
 
 @router.operation("testConnector")
 def test_connector(connector_id: str) -> ConnectorTestResultResponse:
-    return ConnectorTestResultResponse.of(connectors.test_connection(router.workspace, connector_id))
+    # Imported here, because other requests need no HTTP client.
+    from cupel_core.runs.connection_tests import test_connection
+
+    return ConnectorTestResultResponse.of(test_connection(router.workspace, connector_id))
 
 
 def _tagged(found: NamedResource[Connector]) -> ConnectorResponse:

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cupel_core import event_loop, sandbox
 from cupel_core.domain.resources.connectors import Connector, ConnectorFields, ConnectorType, address_of
 from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.errors import FieldError, Invalid
@@ -16,15 +15,9 @@ from cupel_core.providers.connectors.config import config_errors, secret_errors
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources import named_resource
 from cupel_core.resources.named_resource import owner, stored_fields
-from cupel_core.settings import settings
 from cupel_core.store import resources
 from cupel_core.store.resources import Resource, ResourceKind
 
-if TYPE_CHECKING:
-    from cupel_core.domain.resources.connectors import ConnectionTestResult
-
-CONNECTION_TEST_SECONDS = 20.0
-"""API Gateway limits the whole request to 30 s."""
 _FIELDS = {"type": "type", "base_url": "baseUrl", "config": "config"}
 
 
@@ -49,21 +42,6 @@ def with_headers(workspace: str, connector: Connector) -> Connector:
     """With the header values of the connector's version of them, even if it was changed or deleted since."""
     values = secret_headers.load(workspace, owner(ResourceKind.CONNECTOR, connector.id), connector.headers_version)
     return replace(connector, headers=values)
-
-
-def test_connection(workspace: str, connector_id: str) -> "ConnectionTestResult":
-    """Send one message to the agent, and report its reply or error."""
-    # Imported here, because other requests need no HTTP client.
-    from cupel_core.providers.connectors.connection_test import test_connection as call_agent
-
-    connector = get(workspace, connector_id)
-
-    async def call() -> "ConnectionTestResult":
-        # Within the loop, whose context outlives the request: otherwise another workspace's limits would count.
-        sandbox.use_workspace(workspace)
-        return await call_agent(connector, settings().allow_private_endpoints, CONNECTION_TEST_SECONDS)
-
-    return event_loop.run(call())
 
 
 def get_resource(workspace: str, connector_id: str) -> NamedResource[Connector]:

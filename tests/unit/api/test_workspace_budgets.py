@@ -14,8 +14,9 @@ from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action, PauseReason, PeriodPause, Run, RunStatus
-from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.model_request import Message, MessageRole, Reply, Usage
 from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.providers.connectors import dispatch
 from cupel_core.settings import Settings
 from cupel_core.store import period_budgets, runs
 from tests.added_scenarios import add_scenarios
@@ -252,3 +253,36 @@ def test_what_is_left_of_another_workspace_is_not_shown(client: Client, definiti
     other = client.issue("globex", AccessRole.ADMIN)
     client.put("/v1/settings", {"budgets": {"dayUsd": 7}}, token=other)
     assert fit(client, definition_id)["dayLeftUsd"] is None
+
+
+def test_a_test_of_a_connector_is_charged_and_refused_when_the_budget_is_used_up(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(*_: object) -> Reply:
+        return Reply("Hello", usage=Usage(1_000, 100))
+
+    monkeypatch.setattr(dispatch, "complete", answer)
+    client.put("/v1/providers/connector", {"prices": [{"inputUsdPerMillion": 1_000, "outputUsdPerMillion": 10_000}]})
+    agent = {"name": "agent", "type": "langgraph", "baseUrl": "https://agent.test", "config": {"assistantId": "a"}}
+    created = client.post("/v1/connectors", agent)
+    assert created.status == 201, created.text
+    path = f"/v1/connectors/{created.json()['id']}/test"
+    set_limits(client, dayUsd=1_000)
+    assert client.post(path).json()["ok"]
+    day = client.get("/v1/budgets").json()["day"]
+    assert (day["spentUsd"], day["reservedUsd"]) == (pytest.approx(2.0), 0.0)
+    set_limits(client, dayUsd=2)
+    refused = client.post(path)
+    assert (refused.status, "workspace's budget" in refused.json()["detail"]) == (409, True), refused.text
+
+
+def test_a_test_of_a_connector_without_a_price_costs_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answer(*_: object) -> Reply:
+        return Reply("Hello", usage=Usage(1_000, 100))
+
+    monkeypatch.setattr(dispatch, "complete", answer)
+    agent = {"name": "agent", "type": "langgraph", "baseUrl": "https://agent.test", "config": {"assistantId": "a"}}
+    path = f"/v1/connectors/{client.post('/v1/connectors', agent).json()['id']}/test"
+    set_limits(client, dayUsd=1)
+    assert client.post(path).json()["ok"]
+    assert client.get("/v1/budgets").json()["day"]["spentUsd"] == 0.0

@@ -20,6 +20,7 @@ from cupel_core.domain.turns.tool_results import ToolOutcome
 from cupel_core.domain.turns.tools import ToolCall
 from cupel_core.providers import safe_http
 from cupel_core.providers.call_guard import no_guard
+from cupel_core.providers.completion import complete
 from cupel_core.providers.connectors.connection_test import test_connection as call_connector
 from cupel_core.providers.errors import RetryLater
 from tests.unit.providers import agents
@@ -177,12 +178,16 @@ async def test_a_deleted_connector_is_a_tool_error(server: ToolServer) -> None:
 
 
 async def test_a_connection_test_calls_a_function(server: ToolServer) -> None:
-    result = await call_connector(server.connector, allow_private=True, timeout_seconds=5.0)
+    result = await call_connector(
+        server.connector, allow_private=True, timeout_seconds=5.0, attempt=complete, prices=()
+    )
     assert (result.ok, result.reply) == (True, "ok")
     assert (server.requests[0].body["type"], server.requests[0].body["name"]) == ("tool.test", "cupel_test")
 
 
 async def test_a_connection_test_reports_what_is_wrong(server: ToolServer) -> None:
     server.respond = lambda: web.Response(status=401, text="who are you?")
-    result = await call_connector(server.connector, allow_private=True, timeout_seconds=5.0)
+    result = await call_connector(
+        server.connector, allow_private=True, timeout_seconds=5.0, attempt=complete, prices=()
+    )
     assert (result.ok, result.error) == (False, "HTTP 401: who are you?")

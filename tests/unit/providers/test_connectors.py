@@ -239,14 +239,18 @@ async def test_a_deleted_connector_is_an_error() -> None:
 
 async def test_a_connection_test_returns_the_reply_and_its_latency() -> None:
     async with serving(lambda asked: json({"answer": {"text": f"You said {asked.body['q']}"}})) as agent:
-        result = await connection_test.test_connection(connector("http", HTTP, agent.url), True, 5)
+        result = await connection_test.test_connection(
+            connector("http", HTTP, agent.url), True, 5, attempt=complete, prices=()
+        )
     assert (result.ok, result.reply, result.error) == (True, "You said Hello", None)
     assert 0 <= result.latency_ms < 5000
 
 
 async def test_a_failed_connection_test_returns_the_error() -> None:
     async with serving(lambda _: json({}, 500)) as agent:
-        result = await connection_test.test_connection(connector("http", HTTP, agent.url), True, 5)
+        result = await connection_test.test_connection(
+            connector("http", HTTP, agent.url), True, 5, attempt=complete, prices=()
+        )
     assert result == ConnectionTestResult(False, result.latency_ms, error="HTTP 500: {}")
 
 

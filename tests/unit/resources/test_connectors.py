@@ -9,6 +9,7 @@ from cupel_core import sandbox
 from cupel_core.domain.resources.connectors import Connector, ConnectorFields, ConnectorType
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.resources import connectors
+from cupel_core.runs import connection_tests
 from cupel_core.sandbox import pool
 from cupel_core.sandbox.limits import MAX_EXCEEDED
 from tests.unit.resources.conftest import HTTP_CONFIG, NOW, connect
@@ -101,6 +102,6 @@ def test_a_connection_test_counts_against_its_own_workspace() -> None:
     sandbox.use_workspace("hostile")
     for _ in range(MAX_EXCEEDED):
         pool.budget().record_exceeded(time.monotonic())
-    error = connectors.test_connection("acme", connector_id).error
+    error = connection_tests.test_connection("acme", connector_id).error
     pool.reset_budgets()
     assert "the expression `request`" in str(error), "it was computed, and its own error found before any call"
