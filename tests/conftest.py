@@ -34,7 +34,7 @@ from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import PROVIDERS, http, safe_http
 from cupel_core.resources import headers
 from cupel_core.settings import Lane, Settings, settings
-from cupel_core.store import clients, scenarios, snapshots
+from cupel_core.store import analyses, clients, scenarios, snapshots
 
 pytest_plugins = ["tests.stacks"]
 _LENIENT = hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -43,7 +43,7 @@ hypothesis_settings.register_profile("searching", _LENIENT)
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 ROOT = Path(__file__).parent.parent
-_CACHED = (settings, snapshots.get, scenarios.read_page, headers.load)
+_CACHED = (settings, snapshots.get, scenarios.read_page, analyses.documents, headers.load)
 """As they are before a test replaces one of them."""
 
 

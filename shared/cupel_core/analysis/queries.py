@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cupel_core.analysis import deep_requests
 from cupel_core.analysis.basic import ALGORITHM_VERSIONS, analyze_run, is_current, read_matrix
-from cupel_core.analysis.tabulate import CountedInputs, counted_inputs, read_counts
+from cupel_core.analysis.tabulate import CountedInputs, counted_inputs, read_counts, read_inputs
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matrix import CellMatrix
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus, StaleReason
@@ -35,8 +35,7 @@ def get_analysis(
     workspace: str, run_id: str, rescore_id: str | None, kind: AnalysisKind = AnalysisKind.BASIC
 ) -> AnalysisView:
     """The newest analysis of a run. NotFound, with the reason, if there is none."""
-    run = runs.get(RunRef(workspace, run_id))
-    inputs = counted_inputs(run, rescore_id)
+    inputs = read_inputs(RunRef(workspace, run_id), rescore_id)
     record = analyses.find_newest(inputs.ref, rescore_id, kind)
     if record is None:
         raise NotFound(_why_there_is_none(inputs, kind))

@@ -15,7 +15,7 @@ from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
 from cupel_core.domain.runs.run import TERMINAL, Run
 from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
-from cupel_core.store import barrier, corrections, count_files, counted_outcomes, rescores, snapshots
+from cupel_core.store import barrier, corrections, count_files, counted_outcomes, rescores, runs, snapshots
 from cupel_core.store.barrier import Tree
 
 LEAVES_PER_FILE = 100
@@ -56,14 +56,24 @@ class CountedInputs:
         return own if self.rescore_id is None else f"{own}-{self.rescore_id}"
 
 
+def read_inputs(ref: RunRef, rescore_id: str | None = None) -> CountedInputs:
+    """What is to be counted of a run as it is now. Raises NotFound for an unknown run or rescore."""
+    run, corrected = runs.get_with_corrections(ref)
+    return _inputs(run, rescore_id, corrected)
+
+
 def counted_inputs(run: Run, rescore_id: str | None = None) -> CountedInputs:
-    """What is to be counted of a run as it is now. Raises NotFound for an unknown rescore."""
+    """The same of a run that was read before. Raises NotFound for an unknown rescore."""
+    return _inputs(run, rescore_id, corrections.get_count(RunRef(run.workspace, run.id)))
+
+
+def _inputs(run: Run, rescore_id: str | None, corrected: int) -> CountedInputs:
+    """The number of corrections was read before that of the outcomes: one that is made in between makes another
+    revision, counted or not."""
     ref = RunRef(run.workspace, run.id)
     is_final = run.status in TERMINAL
     if rescore_id is not None:
         is_final = is_final and rescores.get(ref, rescore_id).status.is_over
-    # First: a correction that is made after this was read makes another revision, counted or not.
-    corrected = corrections.get_count(ref)
     progress = run.settled or barrier.get_progress(Tree.for_run(run))
     return CountedInputs(run, progress.completed + progress.failed, corrected, rescore_id, is_final)
 

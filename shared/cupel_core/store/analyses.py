@@ -11,8 +11,12 @@ from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
 from cupel_core.paging import Page, fill_page
 from cupel_core.store import blobs, keys
+from cupel_core.store.document_cache import DocumentCache
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import Item
+
+MAX_CACHED_BYTES = 16_000_000
+documents = DocumentCache(bytes, MAX_CACHED_BYTES)
 
 
 class AnalysisItem(Item):
@@ -30,8 +34,8 @@ def save(record: AnalysisRecord, document: bytes | None = None) -> None:
 
 
 def read_document(record: AnalysisRecord) -> bytes:
-    """The figures of a completed analysis. Raises NotFound if the run is being erased."""
-    return blobs.get_text(keys.analysis_document(_ref(record), record.id))
+    """The figures of a completed analysis, which never change. Raises NotFound if the run is being erased."""
+    return documents(keys.analysis_document(_ref(record), record.id))
 
 
 def save_narrative(ref: RunRef, key: str, document: bytes) -> None:

@@ -3,9 +3,6 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
-from typing import Any
-
-import orjson
 
 from cupel_core.store import blobs
 
@@ -13,10 +10,10 @@ from cupel_core.store import blobs
 class DocumentCache[T]:
     """Reads each document once while it is among the last read ones, up to `max_bytes` of JSON together.
 
-    In memory a document takes about five times as many bytes. The last one is cached whatever its size.
+    In memory a parsed document takes about five times as many bytes. The last one is cached whatever its size.
     """
 
-    def __init__(self, parse: Callable[[Any], T], max_bytes: int) -> None:
+    def __init__(self, parse: Callable[[bytes], T], max_bytes: int) -> None:
         self._parse = parse
         self._max_bytes = max_bytes
         self._documents: OrderedDict[str, tuple[T, int]] = OrderedDict()
@@ -30,7 +27,7 @@ class DocumentCache[T]:
                 self._documents.move_to_end(key)
                 return self._documents[key][0]
         text = blobs.get_text(key)
-        document = self._parse(orjson.loads(text))
+        document = self._parse(text)
         with self._lock:
             self._add(key, document, len(text))
         return document

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from pynamodb.attributes import UnicodeAttribute
@@ -112,6 +112,23 @@ def get_with_access(ref: RunRef) -> tuple[Run, datetime | None]:
         raise _not_found(ref)
     accessed_at = from_iso(items["access"]["lastAccessedAt"]["S"]) if "access" in items else None
     return _readable(RunItem.from_raw_data(items["run"]), ref), accessed_at
+
+
+class CorrectedRun(NamedTuple):
+    run: Run
+    corrections: int
+    """How often results of it were corrected."""
+
+
+def get_with_corrections(ref: RunRef) -> CorrectedRun:
+    """The run as `get` returns it, and how often it was corrected. One request."""
+    wanted = ({"pk": {"S": keys.run(ref)}, "sk": {"S": name}} for name in ("run", keys.CORRECTIONS))
+    items = {item["sk"]["S"]: item for item in get_batch(wanted)}
+    if "run" not in items:
+        raise _not_found(ref)
+    corrected = items.get(keys.CORRECTIONS)
+    run = _readable(RunItem.from_raw_data(items["run"]), ref)
+    return CorrectedRun(run, int(corrected["count"]["N"]) if corrected else 0)
 
 
 def _readable(item: RunItem, ref: RunRef) -> Run:

@@ -10,6 +10,8 @@ from dataclasses import replace as replace_fields
 from itertools import batched, chain
 from typing import Any, NamedTuple
 
+import orjson
+
 from cupel_core.domain.definitions.required_models import named_models, needs_models
 from cupel_core.domain.definitions.scenarios import (
     MAX_SCENARIOS,
@@ -63,7 +65,7 @@ def _page_from_json(body: list[dict[str, Any]]) -> tuple[Scenario, ...]:
     return tuple(map(Scenario.from_json, body))
 
 
-read_page = DocumentCache(_page_from_json, MAX_CACHED_BYTES)
+read_page = DocumentCache(lambda text: _page_from_json(orjson.loads(text)), MAX_CACHED_BYTES)
 """The scenarios of a page. Pages never change, so recently read ones are cached."""
 
 

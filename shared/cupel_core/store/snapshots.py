@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.case_view import CaseView
@@ -66,7 +68,7 @@ def _from_json(body: dict[str, Any]) -> Snapshot:
     )
 
 
-get = DocumentCache(_from_json, MAX_CACHED_BYTES)
+get = DocumentCache(lambda text: _from_json(orjson.loads(text)), MAX_CACHED_BYTES)
 """The snapshot under a key. Snapshots never change, so a process reads each once. Raises NotFound."""
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from botocore.client import BaseClient
 
 from cupel_core.analysis import queries, tabulate, workflow
 from cupel_core.analysis.basic import record_failure
@@ -328,3 +329,29 @@ def test_nothing_is_extrapolated_from_the_first_outcomes_of_a_sample(client: Cli
     assert table["recorded"] == 24
     assert table["columns"][0]["estimate"]["decision"]["standardError"] is not None
     assert table["columns"][0]["extrapolated"] is None
+
+
+def test_an_analysis_that_was_read_before_takes_two_requests(
+    client: Client, completed: Run, analyzed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, operations = f"/v1/runs/{completed.id}/analysis", list[str]()
+    call = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def note(self: BaseClient, operation: str, parameters: dict[str, Any]) -> Any:
+        operations.append(operation)
+        return call(self, operation, parameters)
+
+    first = client.get(path).json()
+    monkeypatch.setattr(BaseClient, "_make_api_call", note)
+    assert client.get(path).json() == first
+    assert analyzed["id"] == first["id"]
+    assert operations == ["GetItem", "BatchGetItem", "Query"], "the first is the caller's token"
+
+
+def test_a_cached_analysis_of_a_deleted_run_is_not_found(
+    client: Client, completed: Run, analyzed: dict[str, Any]
+) -> None:
+    path = f"/v1/runs/{completed.id}/analysis"
+    assert client.get(path).json()["id"] == analyzed["id"]
+    assert client.delete(f"/v1/runs/{completed.id}").status == 204
+    assert client.get(path).status == 404

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import orjson
 import pytest
 
 from cupel_core.settings import Settings
@@ -26,7 +27,7 @@ def read(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def cache(max_bytes: int) -> DocumentCache[Any]:
-    return DocumentCache(lambda body: body, max_bytes)
+    return DocumentCache(orjson.loads, max_bytes)
 
 
 def test_a_cached_document_is_read_once(read: list[str]) -> None:
