@@ -122,6 +122,14 @@ def read_events(url: str, *types: str) -> list[str]:
     return received
 
 
+def call_openai_client(url: str, key: str) -> dict[str, Any]:
+    """What OpenAI's Node client receives from a server of its Evals API."""
+    module = _HOME / "node_modules" / "openai" / "index.mjs"
+    script = str(LOCKS / "openai_evals.mjs")
+    received: dict[str, Any] = json.loads(_call([str(BINARIES / "node"), script, str(module), url, key]))
+    return received
+
+
 def _call(command: list[str], variables: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
     environment = child_environment(_PATHS) | _ISOLATED | dict(variables or {})
     environment["PATH"] = f"{BINARIES}:{environment['PATH']}"

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, FiniteFloat, StringConstraints
+from pydantic import ConfigDict, Field, FiniteFloat, StringConstraints
 
 from cupel_core.contract.definitions import Name
 from cupel_core.contract.fields import JsonObject
@@ -41,6 +41,10 @@ class UpdateOpenAIEval(OpenAIRequest):
 
 
 class DataRow(OpenAIRequest):
+    """Lines of an export of OpenAI's dashboard have further fields, such as `grades`."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
     item: JsonObject
     sample: JsonObject | None = None
 

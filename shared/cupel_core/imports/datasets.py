@@ -106,17 +106,21 @@ def _scenarios(
 def _is_errored(fields: Mapping[str, Any]) -> bool:
     """Whether this is an output item of a probe that failed before anything was said."""
     item, output = fields.get("item"), fields.get("sample")
-    return isinstance(item, Mapping) and not item.get("input") and isinstance(output, Mapping) and "error" in output
+    is_unasked = isinstance(item, Mapping) and not item.get("input")
+    return is_unasked and isinstance(output, Mapping) and bool(output.get("error"))
 
 
 def _is_repeated(fields: Mapping[str, Any], exported: set[Any]) -> bool:
     """Whether this is another output item of a sample: an export has one per model and repeat."""
     item = fields.get("item")
-    scenario_id = item.get("scenario_id") if isinstance(item, Mapping) else None
-    if not isinstance(scenario_id, str):
-        return False
-    is_repeated = scenario_id in exported
-    exported.add(scenario_id)
+    key = item.get("scenario_id") if isinstance(item, Mapping) else None
+    if not isinstance(key, str):
+        position = next((fields[name] for name in _POSITIONS if name in fields), None)
+        if position is None or not isinstance(item, Mapping):
+            return False
+        key = f"{position} {to_json(item)}"
+    is_repeated = key in exported
+    exported.add(key)
     return is_repeated
 
 
@@ -218,7 +222,9 @@ def _end_pattern(escaped: str) -> str:
 
 def _openai_scenario(sample: _Sample) -> Scenario:
     """A sample, or an output item of an eval run, which has the sample in its `item`."""
-    item = sample.fields.get("item")
+    item, output = sample.fields.get("item"), sample.fields.get("sample")
+    if isinstance(item, Mapping) and not item.get("input") and isinstance(output, Mapping):
+        return _output_item_scenario(item, output, sample)
     fields = item if isinstance(item, Mapping) else sample.fields
     ideal = _texts(fields.get("ideal"))
     match sample.scorer:
@@ -231,6 +237,16 @@ def _openai_scenario(sample: _Sample) -> Scenario:
     others = {name: value for name, value in fields.items() if name not in ("input", "ideal")}
     metadata = {**others, **_non_empty(fields, "ideal")}
     return Scenario("", "", _messages(fields.get("input"), sample), metadata=metadata, assertions=assertions)
+
+
+def _output_item_scenario(item: Mapping[str, Any], output: Mapping[str, Any], sample: _Sample) -> Scenario:
+    """An item of OpenAI's dashboard, whose fields are the eval's own: asked as the recorded answer was, if it says."""
+    asked = output.get("input") or [{"role": "user", "content": to_json(item)}]
+    answer = output.get("output_text") or output.get("output")
+    graded = {**sample.fields, "model": output.get("model"), "output": answer}
+    recorded = _non_empty(graded, "model", "output", "grades", "passes", *_POSITIONS)
+    metadata: dict[str, object] = {"vars": {"item": dict(item)}, "openai": recorded}
+    return Scenario("", "", _messages(asked, sample), metadata=metadata)
 
 
 def _row_scenario(sample: _Sample) -> Scenario:
@@ -250,6 +266,9 @@ def _row_scenario(sample: _Sample) -> Scenario:
     name = _name(fields.get("name") or fields.get("id"))
     return Scenario("", name, _messages(question, sample), metadata=metadata, assertions=assertions)
 
+
+_POSITIONS = ("data_source_idx", "datasource_item_id")
+"""What an output item of OpenAI's calls its row of the data."""
 
 type _Reader = Callable[[_Sample], Scenario]
 _READERS: Mapping[DatasetFormat, _Reader] = {

@@ -162,3 +162,42 @@ def test_several_answers_to_an_exported_sample_are_one_scenario() -> None:
     text = "\n".join(map(json.dumps, items))
     assert len(read_dataset(text, DatasetFormat.OPENAI_EVALS, "Again").drafts[0].scenarios) == 1
     assert report(DatasetFormat.OPENAI_EVALS, text) == [("line 2 and 1 more", "output")]
+
+
+EXPORTED = {
+    "item": {"ticket": "My screen is black", "label": "Hardware"},
+    "data_source_idx": 3,
+    "sample": {
+        "model": "gpt-4o",
+        "input": [{"role": "developer", "content": "Label it."}, {"role": "user", "content": "My screen is black"}],
+        "output": [{"role": "assistant", "content": "Hardware"}],
+        "error": None,
+    },
+    "grades": {"label": 1.0},
+    "passes": {"label": True},
+}
+
+
+def test_an_item_of_openai_s_dashboard_is_asked_as_its_answer_was() -> None:
+    scenario = sample(DatasetFormat.OPENAI_EVALS, **EXPORTED)
+    assert [message.content for message in scenario.messages] == ["Label it.", "My screen is black"]
+    assert scenario.variables == {"item": EXPORTED["item"]}
+    assert scenario.metadata["openai"] == {
+        "model": "gpt-4o",
+        "output": [{"role": "assistant", "content": "Hardware"}],
+        "grades": {"label": 1.0},
+        "passes": {"label": True},
+        "data_source_idx": 3,
+    }
+
+
+def test_an_item_whose_question_was_not_recorded_is_asked_as_json() -> None:
+    scenario = sample(DatasetFormat.OPENAI_EVALS, **{**EXPORTED, "sample": {"output_text": "Hardware"}})
+    assert json.loads(scenario.messages[0].content) == EXPORTED["item"]
+
+
+def test_other_answers_to_a_row_of_the_data_are_imported_once_and_reported() -> None:
+    other = {**EXPORTED, "item": {"ticket": "another"}}
+    lines = "\n".join(json.dumps(each) for each in (EXPORTED, EXPORTED, other))
+    suite = read_dataset(lines, DatasetFormat.OPENAI_EVALS, "Samples")
+    assert len(suite.drafts[0].scenarios) == 2

@@ -1,4 +1,4 @@
-"""The example of docs/openai-evals-api.md is run."""
+"""The examples of docs/openai-evals-api.md are run."""
 
 from typing import Any
 
@@ -7,15 +7,40 @@ from openai import OpenAI
 
 from tests.conftest import ROOT
 from tests.documented_blocks import blocks_of
+from tests.openai_client import openai_client
 from tests.unit.api.client import Client
+from tests.unit.openai_evals.flows import EXACT, carry_out, completions, create_eval
+
+FIRST, COPYING = (block.text for block in blocks_of(ROOT / "docs/openai-evals-api.md") if block.language == "python")
+
+pytestmark = pytest.mark.usefixtures("finish_starts")
 
 
-@pytest.mark.usefixtures("finish_starts")
+def run_example(text: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(compile(text, "openai-evals-api.md", "exec"), names)  # noqa: S102 - our own documentation
+    return names
+
+
 def test_the_example_starts_a_run(openai: OpenAI, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     client.put("/v1/providers/openai", {"apiKey": "sk-test"})
-    (example,) = (block.text for block in blocks_of(ROOT / "docs/openai-evals-api.md") if block.language == "python")
-    names: dict[str, Any] = {}
     monkeypatch.setattr("openai.OpenAI", lambda **_: openai)
-    exec(compile(example, "openai-evals-api.md", "exec"), names)  # noqa: S102 - our own documentation
-    assert names["run"].status == "queued"
-    assert names["run"].result_counts.total == 1
+    run = run_example(FIRST)["run"]
+    assert (run.status, run.result_counts.total) == ("queued", 1)
+
+
+def test_evals_are_copied_with_their_runs(openai: OpenAI, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    eval_id = create_eval(openai, EXACT, metadata={"team": "search"})
+    run = openai.evals.runs.create(eval_id, name="first", data_source=completions())
+    carry_out(run.id)
+    target = openai_client(client, token=client.issue("other"))
+    monkeypatch.setattr("openai.OpenAI", lambda **options: target if options else openai)
+    run_example(COPYING)
+    (copy,) = target.evals.list()
+    original = openai.evals.retrieve(eval_id)
+    assert copy.testing_criteria == original.testing_criteria
+    assert copy.data_source_config == original.data_source_config
+    (copied,) = target.evals.runs.list(copy.id)
+    carry_out(copied.id, "other")
+    counts = target.evals.runs.retrieve(copied.id, eval_id=copy.id).result_counts
+    assert counts == openai.evals.runs.retrieve(run.id, eval_id=eval_id).result_counts

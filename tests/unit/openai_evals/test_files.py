@@ -209,3 +209,16 @@ def test_files_are_erased_with_their_workspace(openai: OpenAI, client: Client, c
     for minutes in (1, 30, 60):
         erase_due(utc_now() + timedelta(minutes=minutes), lambda: 900.0)
     assert places_with("zanzibar", cloud) == []
+
+
+@pytest.mark.usefixtures("finish_starts")
+def test_an_export_of_the_dashboard_is_a_file_of_rows(openai: OpenAI) -> None:
+    lines = [
+        {"item": item, "sample": {"output_text": item["question"]}, "grades": {"exact": 1.0}, "data_source_idx": number}
+        for number, item in enumerate(ITEMS)
+    ]
+    file_id, eval_id = upload(openai, "\n".join(map(json.dumps, lines))), create_eval(openai)
+    source: Any = {"type": "jsonl", "source": {"type": "file_id", "id": file_id}}
+    run = openai.evals.runs.create(eval_id, data_source=source)
+    carry_out(run.id)
+    assert openai.evals.runs.retrieve(run.id, eval_id=eval_id).result_counts.passed == 2
