@@ -128,7 +128,7 @@ def _answered(
         after = replace(after, user=(*after.user, rewrite))
         pointer = pointer.selecting(user, rewrite)
     if commit.artifacts:
-        pointer = replace(pointer, sessions={**pointer.sessions, head.session: head.id})
+        pointer = pointer.storing(head.session, head.id)
     return pointer, after, tuple(variants)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from cupel_core.chats.exchanges import read_pointers, show
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, MessageSide
+from cupel_core.domain.chats.chats import MAX_PROMPT_LENGTH
 from cupel_core.domain.chats.messages import ShownExchange
 from cupel_core.domain.chats.turns import TurnHead
 from cupel_core.domain.pipeline.turns import StoredArtifact
@@ -21,7 +22,20 @@ def load_messages(ref: ChatRef, head: TurnHead) -> tuple[Message, ...]:
     current = chat_branches.get_variants(ref, [wanted])[wanted].content
     system = head.settings.system or ""
     leading = (Message(MessageRole.SYSTEM, system),) if system.strip() else ()
-    return (*leading, *(_messages(shown)), Message(MessageRole.USER, current))
+    room = MAX_PROMPT_LENGTH - len(system) - len(current)
+    return (*leading, *_last_messages(shown, room), Message(MessageRole.USER, current))
+
+
+def _last_messages(exchanges: list[ShownExchange], room: int) -> list[Message]:
+    """Those of the last exchanges that have room, in characters, as a whole."""
+    messages: list[Message] = []
+    for exchange in reversed(exchanges):
+        added = list(_messages([exchange]))
+        room -= sum(len(message.content) for message in added)
+        if room < 0:
+            break
+        messages = [*added, *messages]
+    return messages
 
 
 def _messages(exchanges: list[ShownExchange]) -> Iterator[Message]:

@@ -85,6 +85,10 @@ class TurnWorker:
     is_lost: bool = False
 
     async def run(self) -> WorkResult:
+        self._stop_if_due(self.turn)
+        return await self._end() if self.abort_reason is not None else await self._run()
+
+    async def _run(self) -> WorkResult:
         task = asyncio.ensure_future(self._carry_out())
         watching = asyncio.ensure_future(self._watch(task))
         try:
@@ -105,21 +109,27 @@ class TurnWorker:
     async def _watch(self, task: "asyncio.Future[None]") -> None:
         """Renew the claim, store events, and stop the turn when it is aborted or its time is up."""
         while not task.done():
+            turn: ChatTurn | None = None
             try:
                 turn = await asyncio.to_thread(self._renew)
                 self.is_lost = turn is None
-                if turn is not None and turn.abort_requested_at is not None:
-                    self.abort_reason = AbortReason.USER
                 await self.journal.flush()
             except (*AWS_ERRORS, ClaimLost):  # Tried again, until another worker takes the turn.
                 logger.warning("a turn's claim could not be renewed", exc_info=True)
-            left = (self.turn.head.deadline_at - self.now()).total_seconds()
-            if self.abort_reason is None and left <= 0:
-                self.abort_reason = AbortReason.DEADLINE
+            left = self._stop_if_due(turn)
             if self.is_lost or self.abort_reason is not None:
                 task.cancel()
                 return
             await asyncio.sleep(min(RENEW_SECONDS, left))
+
+    def _stop_if_due(self, turn: ChatTurn | None) -> float:
+        """Note an abort, or the deadline; the seconds that are left until it."""
+        left = (self.turn.head.deadline_at - self.now()).total_seconds()
+        if turn is not None and turn.abort_requested_at is not None:
+            self.abort_reason = AbortReason.USER
+        elif left <= 0:
+            self.abort_reason = AbortReason.DEADLINE
+        return left
 
     def _renew(self) -> ChatTurn | None:
         return chat_turns.renew(self.ref, self.turn.id, self.worker_id, self.now() + CLAIM)

@@ -4,10 +4,9 @@ A change of a branch is one transaction on condition that the branch and the exc
 are objects, written before the item that names them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.transactions import TransactWrite
@@ -16,12 +15,11 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.chats.branches import ChatBranch, Fork, MessageSide, Pointer, PointerPage, Pointers
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
 from cupel_core.errors import NotFound
-from cupel_core.ids import new_short_id
 from cupel_core.messages import ChatRef
-from cupel_core.store import blobs, chats, keys
+from cupel_core.store import chats, keys
+from cupel_core.store.chat_texts import read_json, read_text, write_json, write_text
 from cupel_core.store.table import Item, conditional_transaction
 
-MAX_INLINE_BYTES = 8_192
 _BRANCH, _PAGE, _EXCHANGE, _MESSAGE = "branch#", "page#", "exchange#", "message#"
 
 
@@ -158,19 +156,6 @@ def get_variants(ref: ChatRef, wanted: Iterable[VariantKey]) -> dict[VariantKey,
     return {(each.exchange_id, each.side, each.number): each for each in found}
 
 
-def write_text(ref: ChatRef, text: str) -> dict[str, Any]:
-    """How an item holds a text: itself, or the name of its object."""
-    if len(text.encode()) <= MAX_INLINE_BYTES:
-        return {"text": text}
-    key = keys.chat_blob(ref, new_short_id() + new_short_id())
-    blobs.put_json(key, text)
-    return {"blob": key}
-
-
-def read_text(stored: Mapping[str, Any]) -> str:
-    return str(stored["text"] if "text" in stored else blobs.get_json(stored["blob"]))
-
-
 def _add_exchange(transaction: TransactWrite, ref: ChatRef, before: Exchange | None, after: Exchange) -> None:
     body = {
         "position": after.position,
@@ -247,7 +232,7 @@ def _variant_item(ref: ChatRef, variant: Variant) -> VariantItem:
         "branchId": variant.branch_id,
         "turnId": variant.turn_id,
         "basedOn": variant.based_on,
-        "details": dict(variant.details),
+        "details": write_json(ref, dict(variant.details)),
     }
     key = _variant_key(variant.exchange_id, variant.side, variant.number)
     return VariantItem(keys.chat(ref), key, body=body)
@@ -266,5 +251,5 @@ def _variant(item: VariantItem) -> Variant:
         body["branchId"],
         body["turnId"],
         body["basedOn"],
-        body["details"],
+        read_json(body["details"]),
     )

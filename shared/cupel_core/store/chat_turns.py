@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-import orjson
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
@@ -31,7 +30,8 @@ from cupel_core.errors import NotFound
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.paging import Page, fill_page
 from cupel_core.store import chat_branches, keys
-from cupel_core.store.chat_branches import BranchChange, read_text, write_text
+from cupel_core.store.chat_branches import BranchChange
+from cupel_core.store.chat_texts import read_json, write_json
 from cupel_core.store.listing import all_of, list_newest
 from cupel_core.store.open_work import OpenWork
 from cupel_core.store.table import Item, conditional_transaction, error_code, updated
@@ -174,7 +174,7 @@ def claim(ref: ChatRef, turn_id: str, worker_id: str, now: datetime, until: date
     if not updated(item, actions, _is_open() & _is_unclaimed(now)):
         return None
     stored = _get_item(ref, turn_id)
-    checkpoint = orjson.loads(read_text(stored.checkpoint)) if stored.checkpoint else None
+    checkpoint = read_json(stored.checkpoint) if stored.checkpoint else None
     return Claimed(_from_item(stored), checkpoint)
 
 
@@ -214,9 +214,9 @@ def record(
     if events:
         actions.append(TurnItem.last_seq.set(events[-1].seq))
     if checkpoint is not None:
-        actions.append(TurnItem.checkpoint.set(write_text(ref, orjson.dumps(checkpoint).decode())))
+        actions.append(TurnItem.checkpoint.set(write_json(ref, checkpoint)))
     if prompt is not None:
-        actions.append(TurnItem.prompt.set(write_text(ref, orjson.dumps(list(prompt)).decode())))
+        actions.append(TurnItem.prompt.set(write_json(ref, list(prompt))))
     with conditional_transaction() as transaction:
         transaction.update(
             TurnItem(keys.chat_turns(ref), turn_id), actions, _is_open() & (TurnItem.claimed_by == worker_id)
@@ -243,7 +243,7 @@ def end(
         "failure": turn.failure.to_json() if turn.failure else None,
         "abortReason": turn.abort_reason,
     }
-    result = write_text(ref, orjson.dumps(turn.result).decode()) if turn.result is not None else None
+    result = write_json(ref, turn.result) if turn.result is not None else None
     with conditional_transaction() as transaction:
         transaction.update(
             TurnItem(keys.chat_turns(ref), turn.id),
@@ -263,7 +263,7 @@ def end(
         chat_branches.add_change(transaction, ref, change, now)
         _add_events(transaction, ref, turn.id, events)
         if artifacts is not None:
-            body = write_text(ref, orjson.dumps(artifacts).decode())
+            body = write_json(ref, artifacts)
             transaction.save(ArtifactsItem(keys.chat(ref), f"{_ARTIFACTS}{turn.id}", body=body))
     return transaction.is_committed
 
@@ -277,7 +277,7 @@ def request_abort(ref: ChatRef, turn_id: str, now: datetime) -> None:
 def get_prompt(ref: ChatRef, turn_id: str) -> list[dict[str, Any]] | None:
     """What the model got; None if it was not called yet."""
     item = _get_item(ref, turn_id)
-    return orjson.loads(read_text(item.prompt)) if item.prompt else None
+    return read_json(item.prompt) if item.prompt else None
 
 
 def get_artifacts(ref: ChatRef, turn_id: str) -> dict[str, Any]:
@@ -286,7 +286,7 @@ def get_artifacts(ref: ChatRef, turn_id: str) -> dict[str, Any]:
         item = ArtifactsItem.get(keys.chat(ref), f"{_ARTIFACTS}{turn_id}", consistent_read=True)
     except ArtifactsItem.DoesNotExist:
         return {}
-    artifacts: dict[str, Any] = orjson.loads(read_text(item.body))
+    artifacts: dict[str, Any] = read_json(item.body)
     return artifacts
 
 
@@ -345,7 +345,7 @@ def _to_item(ref: ChatRef, turn: ChatTurn) -> TurnItem:
     return TurnItem(
         keys.chat_turns(ref),
         turn.id,
-        head=head.to_json(),
+        head=write_json(ref, head.to_json()),
         branch_id=head.branch_id,
         status=turn.status,
         phase=turn.phase,
@@ -360,7 +360,7 @@ def _from_item(item: TurnItem) -> ChatTurn:
     ending = item.ending or {}
     failure, reason = ending.get("failure"), ending.get("abortReason")
     return ChatTurn(
-        head=TurnHead.from_json(item.sk, item.head, from_iso(item.created_at), from_iso(item.deadline_at)),
+        head=TurnHead.from_json(item.sk, read_json(item.head), from_iso(item.created_at), from_iso(item.deadline_at)),
         status=TurnStatus(item.status),
         phase=TurnPhase(item.phase),
         started_at=from_optional_iso(item.started_at),
@@ -371,5 +371,5 @@ def _from_item(item: TurnItem) -> ChatTurn:
         claimed_until=from_optional_iso(item.claimed_until),
         last_seq=int(item.last_seq),
         attempts=int(item.attempts),
-        result=orjson.loads(read_text(item.result)) if item.result else None,
+        result=read_json(item.result) if item.result else None,
     )

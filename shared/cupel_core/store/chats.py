@@ -17,6 +17,7 @@ from cupel_core.messages import ChatRef, RunRef
 from cupel_core.paging import Page, fill_page
 from cupel_core.settings import settings
 from cupel_core.store import erasures, keys, listing
+from cupel_core.store.chat_texts import read_json, write_json
 from cupel_core.store.erasures import Erasure, ErasureItem, ErasureKind
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, updated
@@ -95,15 +96,15 @@ def get(ref: ChatRef) -> Chat:
 
 def update(before: Chat, after: Chat, now: datetime) -> Chat:
     """Replace the settings and the active branch. Conflict if they were changed since they were read."""
+    ref = ChatRef(before.workspace, before.id)
     actions: list[Action] = [
-        ChatItem.body.set(after.settings.to_json()),
+        ChatItem.body.set(write_json(ref, after.settings.to_json())),
         ChatItem.active_branch_id.set(after.active_branch_id),
         ChatItem.revision.set(before.revision + 1),
         ChatItem.updated_at.set(to_iso(now)),
     ]
     if (expires_at := expiry(now)) is not None:
         actions.append(ChatItem.expires_at.set(to_iso(expires_at)))
-    ref = ChatRef(before.workspace, before.id)
     unchanged = (ChatItem.revision == before.revision) & ChatItem.deleted_at.does_not_exist()
     if not updated(_key(ref), actions, unchanged):
         get(ref)
@@ -146,12 +147,13 @@ def _has_expired(item: ChatItem) -> bool:
 
 
 def _to_item(chat: Chat) -> ChatItem:
+    ref = ChatRef(chat.workspace, chat.id)
     return ChatItem(
-        keys.chat(ChatRef(chat.workspace, chat.id)),
+        keys.chat(ref),
         _SORT_KEY,
         gsi1pk=keys.creation_list(chat.workspace, "chats"),
         gsi1sk=f"{to_iso(chat.created_at)}#{chat.id}",
-        body=chat.settings.to_json(),
+        body=write_json(ref, chat.settings.to_json()),
         active_branch_id=chat.active_branch_id,
         branch_count=chat.branch_count,
         created_by=chat.created_by,
@@ -166,7 +168,7 @@ def _from_item(workspace: str, item: ChatItem) -> Chat:
     return Chat(
         workspace=workspace,
         id=item.pk.rpartition("#")[2],
-        settings=ChatSettings.from_json(item.body),
+        settings=ChatSettings.from_json(read_json(item.body)),
         active_branch_id=item.active_branch_id,
         created_by=item.created_by,
         created_at=from_iso(item.created_at),

@@ -131,6 +131,37 @@ def test_the_last_message_is_answered_again(client: Client, cloud: Settings, mod
     assert [each["content"] for each in client.get(path).json()["items"]] == ["answer 1", "answer 2"]
 
 
+def test_a_prompt_has_a_limit_and_whole_exchanges(client: Client, cloud: Settings, model: Model) -> None:
+    chat_id = created(client)
+    for number in range(11):
+        held(client, cloud, chat_id, f"{number}{'x' * 99_990}")
+    assert [content[:2] for _, content in model.asked[-1]][:2] == ["1x", "an"]
+
+
+def test_long_settings_and_annotations_are_stored(client: Client, cloud: Settings, model: Model) -> None:
+    """An item has at most 400 KB: these take more in UTF-8."""
+    system, note = "\U0001f600" * 87_000, {"type": "turn.assistant.annotate"}
+    template = f"{{% for _ in range(9) %}}{'\U0001f600' * 10_000}{{% endfor %}}"
+    long = operation("long", hooks=["after_main_llm"], params={"template": template}, effects=[note] * 2)
+    profile_id = client.post("/v1/profiles", profile(long)).json()["id"]
+    chat_id = created(client, system=system, profileId=profile_id)
+    turn = held(client, cloud, chat_id)
+    assert turn["status"] == "done"
+    assert client.get(f"/v1/chats/{chat_id}").json()["system"] == system
+    assert client.request("PATCH", f"/v1/chats/{chat_id}", json={"title": "x"}).json()["system"] == system
+    answer = client.get(f"/v1/chats/{chat_id}/branches/{turn['branchId']}/exchanges").json()["items"][0]["answer"]
+    assert [len(each) for each in answer["annotations"]] == [90_000] * 2
+
+
+def test_a_turn_that_was_to_be_aborted_makes_no_call(
+    client: Client, cloud: Settings, model: Model, chat_id: str
+) -> None:
+    turn_id = start(client, chat_id).json()["id"]
+    chat_turns.request_abort(ChatRef("acme", chat_id), turn_id, utc_now())
+    assert work(cloud) == [WorkResult.ENDED]
+    assert (turn_of(client, chat_id, turn_id)["abortReason"], model.asked) == ("user", [])
+
+
 def test_an_empty_branch_has_nothing_to_answer_again(client: Client, chat_id: str) -> None:
     assert start(client, chat_id, None, trigger="regenerate").status == 409
 

@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 POINTERS_PER_PAGE = 50
+MAX_SESSIONS = 5
+"""Of a pointer: who has an answer generated again with ever other profiles must not make a page too large."""
 
 
 class MessageSide(StrEnum):
@@ -50,6 +52,11 @@ class Pointer:
     def shows(self, side: MessageSide) -> bool:
         """Whether the message is part of later prompts."""
         return side not in self.hidden and side not in self.deleted and self.selected(side) is not None
+
+    def storing(self, session: str, turn_id: str) -> Self:
+        """With the artifacts of a profile session; those of the last few sessions stay."""
+        others = [each for each in self.sessions.items() if each[0] != session]
+        return replace(self, sessions=dict([*others[1 - MAX_SESSIONS :], (session, turn_id)]))
 
     def to_json(self) -> list[Any]:
         hidden, deleted = sorted(self.hidden), sorted(self.deleted)

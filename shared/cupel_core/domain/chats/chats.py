@@ -12,6 +12,8 @@ MAX_BRANCHES = 200
 MAX_VARIANTS = 200
 """Of one message."""
 MAX_MESSAGE_LENGTH = 100_000
+MAX_PROMPT_LENGTH = 1_000_000
+"""Of the messages of a branch that a turn begins with; the oldest exchanges are left out."""
 
 
 @dataclass(frozen=True)

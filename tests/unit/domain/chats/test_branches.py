@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.domain.chats.branches import (
+    MAX_SESSIONS,
     POINTERS_PER_PAGE,
     ChatBranch,
     MessageSide,
@@ -131,3 +132,11 @@ def test_a_fork_may_leave_out_the_last_answer_alone() -> None:
 )
 def test_pointers_are_read_as_they_were_written(pointer: Pointer) -> None:
     assert Pointer.from_json(pointer.to_json()) == pointer
+
+
+def test_a_pointer_names_the_turns_of_the_last_few_sessions() -> None:
+    pointer = Pointer("x1")
+    for number in range(MAX_SESSIONS + 2):
+        pointer = pointer.storing(f"s{number}", f"t{number}")
+    pointer = pointer.storing("s3", "t9")
+    assert dict(pointer.sessions) == {"s2": "t2", "s4": "t4", "s5": "t5", "s6": "t6", "s3": "t9"}

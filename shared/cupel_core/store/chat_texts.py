@@ -1,0 +1,35 @@
+"""Texts of chats in items: short ones as they are, long ones as the name of an object, which is written first."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from cupel_core.ids import new_short_id
+from cupel_core.messages import ChatRef
+from cupel_core.store import blobs, keys
+
+MAX_INLINE_BYTES = 8_192
+"""An item has at most 400 KB, and each write of it costs by the KB."""
+
+
+def write_text(ref: ChatRef, text: str) -> dict[str, Any]:
+    """What an item stores for a text."""
+    if len(text.encode()) <= MAX_INLINE_BYTES:
+        return {"text": text}
+    key = keys.chat_blob(ref, new_short_id() + new_short_id())
+    blobs.put_json(key, text)
+    return {"blob": key}
+
+
+def read_text(stored: Mapping[str, Any]) -> str:
+    return str(stored["text"] if "text" in stored else blobs.get_json(stored["blob"]))
+
+
+def write_json(ref: ChatRef, value: object) -> dict[str, Any]:
+    """The same for a document."""
+    return write_text(ref, orjson.dumps(value).decode())
+
+
+def read_json(stored: Mapping[str, Any]) -> Any:
+    return orjson.loads(read_text(stored))
