@@ -58,13 +58,15 @@ class Allowance:
         self._last_draw = 0
         self._used_at = clock()
         self._exhausted_at = -inf
+        self._had_calls_when_refused = False
 
     def requeue_delay_seconds(self) -> float | None:
         """After how long pending conversations should be tried again; None if they may start, or waiting is worth it.
 
         A conversation of this worker that ends may leave enough for another one.
         """
-        is_waiting = self.is_short and self.exhausted_for is None and not self.demand.open_conversations
+        is_refused = self.is_short and self.exhausted_for is None and not self._is_refusal_outdated
+        is_waiting = is_refused and not self.demand.open_conversations
         return SHORTAGE_SECONDS if is_waiting and self._ledger.balance < self.demand.first_call else None
 
     def set_limit(self, limit: int) -> None:
@@ -90,6 +92,16 @@ class Allowance:
     def end_conversation(self) -> None:
         self._used_at = self._clock()
         self.demand.end_conversation(self._ledger.used)
+        if self._is_refusal_outdated:
+            self._times.reset()
+
+    @property
+    def _is_refusal_outdated(self) -> bool:
+        """Whether the last draw was refused while calls of this worker might still leave enough, and none may now.
+
+        The next report tells whether the budget is used up; to requeue its conversations would only delay that.
+        """
+        return self.is_short and self._had_calls_when_refused and not self._ledger.in_flight
 
     async def reserve(self, amount: int) -> None:
         """Set aside what a call costs at most. Raises BudgetShortage if the budget does not allow it now."""
@@ -206,6 +218,7 @@ class Allowance:
         self._reported_used = sum(report.spent.values()) + report.uncertain
         self._times.note_report(now)
         self.is_short = report.needed > grant.amount
+        self._had_calls_when_refused = self.is_short and report.reserved > 0
         self.exhausted, self._exhausted_at = grant.exhausted, self._clock()
         self.exhausted_for = report.needed if grant.exhausted else None
         if grant.amount or not report.wanted:

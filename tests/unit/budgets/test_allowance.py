@@ -120,6 +120,38 @@ async def test_a_budget_is_not_exhausted_while_a_call_in_flight_may_cost_less() 
     await driven.call(reserved=50, cost=50)
 
 
+async def test_a_worker_whose_last_call_has_ended_asks_again_before_it_requeues_its_conversations() -> None:
+    """It was refused while that call might still have left enough: only now is the budget known to be used up."""
+    driven = Driven(limit=100)
+    allowance = driven.allowance
+    driven.wait_for(2, first_call=60)
+    await allowance.report()
+    opening = allowance.start_conversation(60)
+    assert opening is not None
+    driven.wait_for(1, first_call=60)
+    driven.clock.now += 1.0
+    await allowance.report()
+    assert (allowance.is_short, allowance.exhausted) == (True, None)
+    opening.release()
+    await driven.call(reserved=60, cost=55)
+    allowance.end_conversation()
+    assert allowance.requeue_delay_seconds() is None
+    assert allowance.is_report_due
+    await allowance.report()
+    assert allowance.exhausted is BudgetScope.RUN
+    assert allowance.is_exhausted_for(60)
+
+
+async def test_while_other_workers_may_leave_enough_conversations_are_requeued() -> None:
+    driven = Driven(limit=100)
+    other = BudgetReport("other", {}, 0, 0, 90, 90, LEASE_SECONDS)
+    await driven.account.report(100, other, 0.0)
+    driven.wait_for(1, first_call=60)
+    await driven.allowance.report()
+    assert driven.allowance.exhausted is None
+    assert driven.allowance.requeue_delay_seconds() is not None
+
+
 async def test_after_a_refusal_the_account_is_not_asked_for_every_call() -> None:
     driven = Driven(limit=100)
     for _ in range(5):
