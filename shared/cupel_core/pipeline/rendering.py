@@ -4,17 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from cupel_core import sandbox
+from cupel_core.domain.pipeline.sizes import value_length
 from cupel_core.templating import RenderError
 from cupel_core.templating.operation_templates import condition_template, is_quick, render
 
 MAX_QUICK_CONTEXT = 50_000
-"""Characters of the messages and values that a template sees."""
+"""About how many characters the messages and values have that a template sees."""
 _TASK = "cupel_core.templating.operation_templates:render_task"
 
 
 async def render_template(template: str, context: Mapping[str, Any], *, strict: bool) -> str:
     """Raises RenderError with the reason, also beyond the limits of CPU time, memory and output."""
-    if is_quick(template) and context_size(context) <= MAX_QUICK_CONTEXT:
+    if is_quick(template) and value_length(context) <= MAX_QUICK_CONTEXT:
         return render(template, context, strict=strict)
     try:
         return str(await sandbox.run(_TASK, template, context, strict))
@@ -25,15 +26,3 @@ async def render_template(template: str, context: Mapping[str, Any], *, strict: 
 async def is_true(expression: str, context: Mapping[str, Any], *, strict: bool) -> bool:
     """Whether an expression is true. Raises RenderError."""
     return bool(await render_template(condition_template(expression), context, strict=strict))
-
-
-def context_size(value: Any) -> int:
-    """How many characters there are in all texts of a JSON value."""
-    match value:
-        case str():
-            return len(value)
-        case Mapping():
-            return sum(map(context_size, value.values()))
-        case list() | tuple():
-            return sum(map(context_size, value))
-    return 0

@@ -13,10 +13,11 @@ from cupel_core.domain.pipeline.results import (
     StepResult,
     StepStatus,
 )
+from cupel_core.domain.pipeline.sizes import value_length
 from cupel_core.domain.pipeline.turns import StoredArtifact, written_value
 from cupel_core.domain.text.storable import storable
 from cupel_core.pipeline.kinds import Context, ModelCaller, OperationFailed, make_value
-from cupel_core.pipeline.rendering import context_size, render_template
+from cupel_core.pipeline.rendering import render_template
 from cupel_core.providers.call_time import start_timer
 from cupel_core.templating import RenderError
 from cupel_core.templating.operation_templates import printed
@@ -38,7 +39,7 @@ async def perform_step(
     if made.value is None and operation.artifact.format is not ArtifactFormat.JSON:
         return StepResult.skipped(SkipReason.CONDITION_FALSE).took(timer.duration_ms)
     value = written_value(operation.artifact, made.value, stored)
-    if context_size(value) > MAX_VALUE_LENGTH:
+    if value_length(value) > MAX_VALUE_LENGTH:
         message = f"the artifact would have more than {MAX_VALUE_LENGTH:,} characters"
         return StepResult.failed(StepErrorCode.VALIDATION_ERROR, message, made.spend).took(timer.duration_ms)
     inclusion = operation.artifact.inclusion

@@ -53,7 +53,16 @@ class RenderError(ValueError):
     """A template cannot be rendered; the message says why."""
 
 
-_FAILURES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
+_FAILURES = (
+    TemplateError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+    AssertionError,  # of Jinja's filters, for arguments that make no sense
+)
 # Raised by Python's compiler for a template with too many levels.
 _TOO_COMPLEX = (SyntaxError, MemoryError)
 
@@ -91,6 +100,11 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
         """Raise RenderError if the template does not compile."""
         with _render_errors():
             _compile(self, template)
+
+    def tree(self, template: str) -> nodes.Template:
+        """Raises RenderError if the template cannot be parsed."""
+        with _render_errors():
+            return self.parse(template)
 
     def check_expression(self, expression: str) -> None:
         """Raise RenderError unless the text is one expression, which may be put into a tag of a template."""
@@ -223,7 +237,9 @@ def _replace(environment: LimitedEnvironment, value: Any, old: str, new: str, ti
 
 @pass_environment
 def _string(environment: LimitedEnvironment, value: Any) -> str:
-    return environment.printed(value)
+    text = environment.printed(value)
+    environment.check_length(len(text))
+    return text
 
 
 @pass_environment
