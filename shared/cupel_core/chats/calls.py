@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import NamedTuple
@@ -15,12 +16,13 @@ from cupel_core.conversations.turn import CalledTarget
 from cupel_core.domain.chats.turns import FinishReason, TurnHead
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.pipeline.operations import ProfileOperation
-from cupel_core.domain.pipeline.results import StepErrorCode, StepResult
+from cupel_core.domain.pipeline.results import PaidAnswer, StepErrorCode, StepResult
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.pipeline.turns import StoredArtifact
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_request import ProbeErrorCode, SimulationKey
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.leases import LeasePool
 from cupel_core.pipeline.kinds import Context, ModelCaller
@@ -85,11 +87,13 @@ async def perform_or_fail(
     operation: ProfileOperation, context: Context, stored: StoredArtifact | None, caller: ModelCaller
 ) -> StepResult:
     """An operation whose call cannot be made now has failed: nobody comes back to it later."""
+    paid: list[PaidAnswer] = []
     try:
-        return await perform_step(operation, context, stored, caller)
+        return await perform_step(operation, context, stored, replace(caller, on_answer=paid.append))
     except (RetryLater, CallPostponed) as error:
         failed = call_failure(error, caller.graders.workspace)
-        return StepResult.failed(failed.code, failed.message)
+        spend = sum((answer.spend for answer in paid), Spend())
+        return StepResult.failed(failed.code, failed.message, spend)
 
 
 def call_failure(error: ProviderError | RetryLater | CallPostponed, workspace: str) -> CallFailure:

@@ -14,7 +14,7 @@ from cupel_core.domain.pipeline.context import HookBase, step_context, user_text
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation
 from cupel_core.domain.pipeline.prompt import effective_prompt, rewritten_text, with_user_text
 from cupel_core.domain.pipeline.records import turn_record
-from cupel_core.domain.pipeline.results import StepResult
+from cupel_core.domain.pipeline.results import PaidAnswer, StepResult
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.pipeline.steps import Results, first_failure
 from cupel_core.domain.pipeline.turns import (
@@ -141,12 +141,15 @@ class TurnOperations:
     async def _run(self, base: HookBase, state: ConversationState, save: Save) -> ConversationState:
         steps, hook = self.profile.plan.steps[base.hook], base.hook
 
-        seen = set(_open(state)[1].results(hook))
+        turn = _open(state)[1]
+        seen = set(turn.results(hook))
 
         async def perform(step: ProfileOperation, results: Results) -> StepResult:
             self.on_start(hook, step)
             context = step_context(base, steps, results, step)
-            result = await self.perform(step, context, base.artifacts.get(step.artifact.tag), self.caller)
+            on_answer = partial(execution.answers.__setitem__, step.id)
+            caller = replace(self.caller, answer=execution.answers.get(step.id), on_answer=on_answer)
+            result = await self.perform(step, context, base.artifacts.get(step.artifact.tag), caller)
             seen.add(step.id)
             self.on_end(hook, step, result)
             return result
@@ -155,14 +158,15 @@ class TurnOperations:
             steps,
             self.profile.pipeline.mode,
             perform,
-            lambda results: save(_with_results(state, hook, results)),
-            dict(_open(state)[1].results(hook)),
+            lambda results, answers: save(_with_results(state, hook, results, answers)),
+            dict(turn.results(hook)),
+            dict(turn.answers),
         )
         ended = await execution.run()
         for step in steps:
             if step.id not in seen:
                 self.on_end(hook, step, ended[step.id])
-        return _with_results(state, hook, ended)
+        return _with_results(state, hook, ended, {})
 
     def _check(self, hook: Hook, results: Results, consequence: str) -> None:
         failed = first_failure(self.profile.plan.steps[hook], results)
@@ -205,9 +209,11 @@ def _with_turn(state: ConversationState, **changes: object) -> ConversationState
     return replace(state, pipeline=replace(pipeline, turn=replace(turn, **changes)))  # type: ignore[arg-type]
 
 
-def _with_results(state: ConversationState, hook: Hook, results: Results) -> ConversationState:
+def _with_results(
+    state: ConversationState, hook: Hook, results: Results, answers: Mapping[str, PaidAnswer]
+) -> ConversationState:
     pipeline, turn = _open(state)
-    return replace(state, pipeline=replace(pipeline, turn=turn.with_results(hook, dict(results))))
+    return replace(state, pipeline=replace(pipeline, turn=turn.with_results(hook, dict(results), answers)))
 
 
 def _length_without_answer(prompt: tuple[Message, ...]) -> int:

@@ -1,16 +1,16 @@
 """Executes the operations of one hook: as many at a time as the mode allows, each once its dependencies are done."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from cupel_core.domain.pipeline.operations import ProfileOperation
 from cupel_core.domain.pipeline.profiles import ExecutionMode
-from cupel_core.domain.pipeline.results import StepResult
+from cupel_core.domain.pipeline.results import PaidAnswer, StepResult
 from cupel_core.domain.pipeline.steps import HookSteps, Results, ready_steps, settle
 
 type PerformStep = Callable[[ProfileOperation, Results], Awaitable[StepResult]]
-type OnPaid = Callable[[Results], Awaitable[None]]
+type OnPaid = Callable[[Results, Mapping[str, PaidAnswer]], Awaitable[None]]
 
 
 @dataclass
@@ -23,6 +23,8 @@ class HookExecution:
     on_paid: OnPaid
     results: dict[str, StepResult] = field(default_factory=dict)
     """Those that an earlier attempt has recorded are not made again."""
+    answers: dict[str, PaidAnswer] = field(default_factory=dict)
+    """What `perform` was answered, also by an earlier attempt, and may not have made a result of."""
     _running: dict[str, asyncio.Task[StepResult]] = field(default_factory=dict, init=False)
 
     async def run(self) -> Results:
@@ -51,7 +53,7 @@ class HookExecution:
         made = {name: task.result() for name, task in tasks.items() if not task.cancelled() and not task.exception()}
         self.results |= made
         if any(result.spend.calls for result in made.values()):
-            await self.on_paid(self.results)
+            await self.on_paid(self.results, self.answers)
         for task in tasks.values():
             task.result()
 
@@ -66,8 +68,8 @@ class HookExecution:
         paid = {name: task.result() for name, task in self._running.items() if _has_result(task)}
         self._running.clear()
         self.results |= paid
-        if any(result.spend.calls for result in paid.values()):
-            await self.on_paid(self.results)
+        if any(result.spend.calls for result in paid.values()) or self.answers.keys() - self.results.keys():
+            await self.on_paid(self.results, self.answers)
 
 
 def _has_result(task: asyncio.Task[StepResult]) -> bool:

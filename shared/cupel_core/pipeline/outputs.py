@@ -9,6 +9,7 @@ from cupel_core import sandbox
 from cupel_core.domain.pipeline.params import OutputExtraction, OutputMode, OutputSpec
 from cupel_core.domain.pipeline.results import StepErrorCode
 from cupel_core.domain.text.json_limits import json_limit_error
+from cupel_core.pipeline.rendering import ComputationPostponed
 
 _TASK = "cupel_core.pipeline.outputs:read_task"
 _CODE_BLOCK = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
@@ -24,7 +25,7 @@ class UnusableOutput(ValueError):
 
 
 async def read_output(text: str, output: OutputSpec) -> Any:
-    """The text, or its JSON. Raises UnusableOutput.
+    """The text, or its JSON. Raises UnusableOutput and ComputationPostponed.
 
     Schemas and patterns are applied in the sandbox: what they cost cannot be told from their text.
     """
@@ -35,6 +36,8 @@ async def read_output(text: str, output: OutputSpec) -> Any:
     spec = {"mode": output.mode, "schema": output.schema, "extract": output.extract, "pattern": output.pattern}
     try:
         answer = await sandbox.run(_TASK, text, spec)
+    except sandbox.BudgetUsedUp as wait:
+        raise ComputationPostponed(wait) from None
     except (sandbox.ExpressionError, sandbox.LimitExceeded) as error:
         raise UnusableOutput(StepErrorCode.OUTPUT_SCHEMA_ERROR, f"checking the answer {error}") from None
     if "code" in answer:

@@ -5,6 +5,8 @@ from typing import Any
 
 from cupel_core import sandbox
 from cupel_core.domain.pipeline.sizes import value_length
+from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.providers.errors import RetryLater
 from cupel_core.templating import RenderError
 from cupel_core.templating.operation_templates import condition_template, is_quick, render
 
@@ -13,16 +15,27 @@ MAX_QUICK_CONTEXT = 50_000
 _TASK = "cupel_core.templating.operation_templates:render_task"
 
 
+class ComputationPostponed(RetryLater):
+    """Other expressions of the workspace have used up what it may use of the sandbox for now, so there is no result."""
+
+    def __init__(self, wait: sandbox.BudgetUsedUp) -> None:
+        super().__init__(wait.retry_after_seconds, ProbeErrorCode.OPERATION_ERROR)
+        self.detail = f"a template, pattern or schema of an operation {wait}"
+
+
 async def render_template(template: str, context: Mapping[str, Any], *, strict: bool) -> str:
-    """Raises RenderError with the reason, also beyond the limits of CPU time, memory and output."""
+    """Raises RenderError with the reason, also beyond the limits of CPU time, memory and output, and
+    ComputationPostponed."""
     if is_quick(template) and value_length(context) <= MAX_QUICK_CONTEXT:
         return render(template, context, strict=strict)
     try:
         return str(await sandbox.run(_TASK, template, context, strict))
+    except sandbox.BudgetUsedUp as wait:
+        raise ComputationPostponed(wait) from None
     except (sandbox.ExpressionError, sandbox.LimitExceeded) as error:
         raise RenderError(str(error)) from None
 
 
 async def is_true(expression: str, context: Mapping[str, Any], *, strict: bool) -> bool:
-    """Whether an expression is true. Raises RenderError."""
+    """Whether an expression is true. Raises what `render_template` raises."""
     return bool(await render_template(condition_template(expression), context, strict=strict))

@@ -8,8 +8,17 @@ A task is a function named `module:function` that takes and returns JSON. It rai
 author of the expression. The function's module is imported in the helper only, so it should import little.
 """
 
-from cupel_core.sandbox.errors import ExpressionError, LimitExceeded, SandboxFailed
+from cupel_core.sandbox.errors import BudgetUsedUp, ExpressionError, LimitExceeded, SandboxFailed
 from cupel_core.sandbox.limits import TaskLimits
 from cupel_core.sandbox.pool import run, run_blocking, use_workspace
 
-__all__ = ["ExpressionError", "LimitExceeded", "SandboxFailed", "TaskLimits", "run", "run_blocking", "use_workspace"]
+__all__ = [
+    "BudgetUsedUp",
+    "ExpressionError",
+    "LimitExceeded",
+    "SandboxFailed",
+    "TaskLimits",
+    "run",
+    "run_blocking",
+    "use_workspace",
+]

@@ -9,5 +9,14 @@ class LimitExceeded(ExpressionError):
     """The expression needs more CPU time, memory or output than one may use."""
 
 
+class BudgetUsedUp(LimitExceeded):
+    """Nothing was computed: the workspace's expressions have exceeded their limits too often. Says nothing about this
+    one, which may be computed after `retry_after_seconds`."""
+
+    def __init__(self, message: str, retry_after_seconds: float) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
 class SandboxFailed(RuntimeError):
     """The helper process failed for a reason that is not the expression's."""

@@ -34,8 +34,11 @@ class WorkspaceBudget:
     quick_timeouts: int = 0
     """Searches in this process that were stopped; after a few, the workspace's searches start in a helper at once."""
 
-    def is_exhausted(self, now: float) -> bool:
-        return len(self.exceeded_at) == MAX_EXCEEDED and now - self.exceeded_at[0] < WINDOW_SECONDS
+    def exhausted_seconds(self, now: float) -> float:
+        """How long it is still used up; 0 if it is not."""
+        if len(self.exceeded_at) < MAX_EXCEEDED:
+            return 0.0
+        return max(0.0, self.exceeded_at[0] + WINDOW_SECONDS - now)
 
     def record_exceeded(self, now: float) -> None:
         self.exceeded_at.append(now)

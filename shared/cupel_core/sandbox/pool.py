@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from cupel_core.sandbox.errors import LimitExceeded
+from cupel_core.sandbox.errors import BudgetUsedUp, LimitExceeded
 from cupel_core.sandbox.limits import MAX_EXCEEDED, WINDOW_SECONDS, TaskLimits, WorkspaceBudget
 from cupel_core.sandbox.process import HelperProcess
 
@@ -45,7 +45,8 @@ def budget() -> WorkspaceBudget:
 
 
 async def run(task: str, *arguments: Any, limits: TaskLimits = _DEFAULT_LIMITS) -> Any:
-    """The JSON that the task returns for JSON arguments. Raises ExpressionError, LimitExceeded or SandboxFailed."""
+    """The JSON that the task returns for JSON arguments. Raises ExpressionError, LimitExceeded, BudgetUsedUp or
+    SandboxFailed."""
     turns = _turns()
     async with turns.of(_workspace.get()), turns.processes:
         _check_budget()
@@ -85,11 +86,12 @@ def _call(budget: WorkspaceBudget, task: str, arguments: tuple[Any, ...], limits
 
 
 def _check_budget() -> None:
-    if budget().is_exhausted(time.monotonic()):
-        raise LimitExceeded(
+    if seconds := budget().exhausted_seconds(time.monotonic()):
+        message = (
             f"was not computed: expressions of this workspace exceeded their limits {MAX_EXCEEDED} times within "
             f"{WINDOW_SECONDS:g} s"
         )
+        raise BudgetUsedUp(message, seconds)
 
 
 @contextmanager

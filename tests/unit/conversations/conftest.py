@@ -1,6 +1,6 @@
 """Conversations without a cloud: scripted models for target, judge and user, and checkpoints in memory."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
@@ -23,6 +23,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole, ModelReq
 from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.account import Account
+from cupel_core.sandbox import pool
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 ACCOUNT = Account("custom", "http://127.0.0.1:1")
@@ -134,3 +135,11 @@ class ConversationHarness:
 @pytest.fixture
 def harness() -> Callable[..., ConversationHarness]:
     return ConversationHarness
+
+
+@pytest.fixture(autouse=True)
+def _fresh_sandbox() -> Iterator[None]:
+    """No test uses up what another one needs."""
+    pool.reset_budgets()
+    yield
+    pool.reset_budgets()

@@ -1,16 +1,21 @@
 """Probes of runs with an operation profile: every turn of a probe goes through its operations."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import orjson
 import pytest
 
+from cupel_core import sandbox
 from cupel_core.conversations.turn import Halted
+from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, ProbeErrorCode
 from cupel_core.providers.errors import ProviderError, RetryLater
+from cupel_core.sandbox import pool
+from cupel_core.sandbox.limits import MAX_EXCEEDED, WINDOW_SECONDS
 from tests.profiles import AFTER, Json, ask, guard, operation, run_profile
 from tests.unit.conversations.conftest import ConversationHarness, RecordedCheckpoints
 
@@ -334,3 +339,59 @@ async def test_halves_of_characters_in_a_template_are_stored_with_what_was_paid(
     transcript = completed(await probe.run())
     assert records(transcript)[0]["operations"][0]["value"] == "😀 ?"
     assert [len(probe.requests_to("operation")), len(probe.checkpoints.saved)] == [1, 1]
+
+
+def use_up_sandbox() -> None:
+    """As another run of the workspace does whose templates exceed their limits."""
+    sandbox.use_workspace("ws_a")
+    for _ in range(MAX_EXCEEDED):
+        pool.budget().record_exceeded(time.monotonic())
+
+
+LOOP = "{% for each in messages %}{{ each.content }}{% endfor %}"
+SCHEMA = {"mode": "json", "schema": {"type": "object", "required": ["a"]}}
+JSON_STEP = ask(params={"output": SCHEMA}, artifact={"format": "json"})
+POSTPONED = {
+    "a template": [operation(params={"template": LOOP})],
+    "an expression": [guard(params={"outputs": [{"key": "ok", "title": "ok", "when": "messages | list"}]})],
+    "the schema of an answer": [JSON_STEP],
+    "an effect of an answer": [ask(effects=[{**INSERT, "template": LOOP}])],
+    "an operation beside a call": [ask(), operation(params={"template": LOOP})],
+    "the schema of an answer after the answer": [{**JSON_STEP, "hooks": [AFTER]}],
+}
+
+
+@pytest.mark.parametrize("steps", POSTPONED.values(), ids=POSTPONED)
+async def test_what_another_run_has_used_up_is_waited_for(harness: Harnesses, steps: list[Json]) -> None:
+    """Nothing is recorded as a result, and nothing that was paid for is paid again."""
+    probe = conversation(harness, *steps, operation=[{"a": 1}], checkpoints=EncodedCheckpoints())
+    use_up_sandbox()
+    with pytest.raises(RetryLater) as wait:
+        await probe.run()
+    assert wait.value.code is ProbeErrorCode.OPERATION_ERROR
+    assert 0 < wait.value.retry_after_seconds <= WINDOW_SECONDS
+    paid = [len(probe.requests_to("target")), len(probe.requests_to("operation"))]
+    pool.reset_budgets()
+    transcript = completed(await probe.run())
+    assert set(statuses(transcript).values()) == {"done"}
+    calls = [transcript.spending.target.calls, transcript.spending.operation.calls]
+    assert calls == [len(probe.requests_to("target")), len(probe.requests_to("operation"))]
+    if sum(paid):
+        saved = conversation_spending(probe.checkpoints.saved[-1])
+        assert saved.total.calls >= sum(paid)
+
+
+async def test_an_answer_is_not_lost_when_the_worker_stops_before_its_schema_is_checked(
+    harness: Harnesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probe = conversation(harness, JSON_STEP, operation=[{"a": 1}])
+    with monkeypatch.context() as stopped:
+        stopped.setattr(sandbox, "run", crash)
+        with pytest.raises(sandbox.SandboxFailed):
+            await probe.run()
+    assert statuses(completed(await probe.run())) == {"plan": "done"}
+    assert len(probe.requests_to("operation")) == 1
+
+
+async def crash(*_: object) -> None:
+    raise sandbox.SandboxFailed("the helper process ended")

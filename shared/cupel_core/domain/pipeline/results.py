@@ -49,6 +49,20 @@ class EffectText(NamedTuple):
     error: str | None = None
 
 
+class PaidAnswer(NamedTuple):
+    """The answer of a model whose operation has not ended."""
+
+    text: str
+    spend: Spend
+
+    def to_json(self) -> dict[str, Any]:
+        return {"text": self.text, "spend": self.spend.to_json()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(data["text"], Spend.from_json(data["spend"]))
+
+
 @dataclass(frozen=True)
 class StepResult:
     """The end of one operation in one hook. Only what is done has a value and payloads."""

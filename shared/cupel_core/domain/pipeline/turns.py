@@ -8,7 +8,7 @@ from cupel_core.domain.pipeline.artifacts import ArtifactPersistence, ArtifactSp
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation
 from cupel_core.domain.pipeline.planning import PipelinePlan
 from cupel_core.domain.pipeline.prompt import PromptChange, inclusion_change, prompt_changes
-from cupel_core.domain.pipeline.results import EffectText, StepResult, StepStatus
+from cupel_core.domain.pipeline.results import EffectText, PaidAnswer, StepResult, StepStatus
 from cupel_core.domain.pipeline.steps import Results
 from cupel_core.domain.turns.spend import Spend
 
@@ -50,6 +50,8 @@ class OpenTurn:
     """When it began, as templates see it."""
     before: Results = field(default_factory=dict)
     after: Results = field(default_factory=dict)
+    answers: Mapping[str, PaidAnswer] = field(default_factory=dict)
+    """Of the hook in progress: by operation, what was paid for and has no result yet."""
     is_prepared: bool = False
     """Every operation before the main call has ended."""
     is_answered: bool = False
@@ -59,19 +61,24 @@ class OpenTurn:
 
     @property
     def spend(self) -> Spend:
-        return sum((each.spend for results in (self.before, self.after) for each in results.values()), Spend())
+        ended = (each.spend for results in (self.before, self.after) for each in results.values())
+        return sum((each.spend for each in self.answers.values()), sum(ended, Spend()))
 
     def results(self, hook: Hook) -> Results:
         return self.before if hook is Hook.BEFORE else self.after
 
-    def with_results(self, hook: Hook, results: Results) -> Self:
-        return replace(self, before=results) if hook is Hook.BEFORE else replace(self, after=results)
+    def with_results(self, hook: Hook, results: Results, answers: Mapping[str, PaidAnswer] | None = None) -> Self:
+        left = {name: answer for name, answer in (answers or {}).items() if name not in results}
+        if hook is Hook.BEFORE:
+            return replace(self, before=results, answers=left)
+        return replace(self, after=results, answers=left)
 
     def to_json(self) -> dict[str, Any]:
         return {
             "now": self.now,
             "before": {name: result.to_json() for name, result in self.before.items()},
             "after": {name: result.to_json() for name, result in self.after.items()},
+            "answers": {name: answer.to_json() for name, answer in self.answers.items()},
             "flags": [self.is_prepared, self.is_answered, self.is_reviewed],
             "promptHash": self.prompt_hash,
         }
@@ -79,8 +86,9 @@ class OpenTurn:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         before, after = (_results(data[name]) for name in ("before", "after"))
+        answers = {name: PaidAnswer.from_json(each) for name, each in data.get("answers", {}).items()}
         is_prepared, is_answered, is_reviewed = data["flags"]
-        return cls(data["now"], before, after, is_prepared, is_answered, is_reviewed, data["promptHash"])
+        return cls(data["now"], before, after, answers, is_prepared, is_answered, is_reviewed, data["promptHash"])
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from cupel_core.domain.pipeline.params import LlmParams, ModelCall, OutputMode, OutputSpec
-from cupel_core.domain.pipeline.results import StepErrorCode
+from cupel_core.domain.pipeline.results import PaidAnswer, StepErrorCode
 from cupel_core.domain.text.token_counts import PER_MESSAGE, estimated_tokens
 from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
@@ -24,6 +24,14 @@ async def make_value(params: LlmParams, context: Context, caller: ModelCaller) -
 
 async def answer(call: ModelCall, output: OutputSpec, context: Context, caller: ModelCaller) -> MadeValue:
     """The value of a model's answer. Raises OperationFailed, and what prevents or postpones the call."""
+    answered = caller.answer or await _ask(call, output, context, caller)
+    try:
+        return MadeValue(await read_output(answered.text, output), answered.spend)
+    except UnusableOutput as error:
+        raise OperationFailed(error.code, str(error), answered.spend) from None
+
+
+async def _ask(call: ModelCall, output: OutputSpec, context: Context, caller: ModelCaller) -> PaidAnswer:
     messages = await _messages(call, context)
     parameters = ModelParameters.from_json(call.target.params)
     request = ModelRequest(
@@ -35,11 +43,9 @@ async def answer(call: ModelCall, output: OutputSpec, context: Context, caller: 
     grader = caller.grader(call)
     _check_limits(call, request, grader)
     reply = await _complete(grader, request)
-    spend = prices.spend_of(grader.account, grader.model, reply)
-    try:
-        return MadeValue(await read_output(reply.text, output), spend)
-    except UnusableOutput as error:
-        raise OperationFailed(error.code, str(error), spend) from None
+    answered = PaidAnswer(reply.text, prices.spend_of(grader.account, grader.model, reply))
+    caller.on_answer(answered)
+    return answered
 
 
 async def _messages(call: ModelCall, context: Context) -> tuple[Message, ...]:

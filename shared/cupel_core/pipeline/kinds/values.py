@@ -1,11 +1,11 @@
 """What the kinds of operations have in common."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from cupel_core.domain.pipeline.params import ModelCall
-from cupel_core.domain.pipeline.results import StepErrorCode
+from cupel_core.domain.pipeline.results import PaidAnswer, StepErrorCode
 from cupel_core.domain.turns.model_request import SimulationKey
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
@@ -17,6 +17,10 @@ from cupel_core.templating import RenderError
 type Context = Mapping[str, Any]
 """The names that templates see."""
 _NOTHING = Spend()
+
+
+def _ignore(_: PaidAnswer) -> None:
+    """Nothing resumes the operation."""
 
 
 class OperationFailed(Exception):
@@ -42,6 +46,10 @@ class ModelCaller:
 
     graders: GraderFactory
     simulation_key: SimulationKey
+    answer: PaidAnswer | None = None
+    """Of an earlier attempt of the operation, instead of a call."""
+    on_answer: Callable[[PaidAnswer], None] = _ignore
+    """Called as soon as a model has answered: what follows may be interrupted."""
 
     def grader(self, call: ModelCall) -> Grader:
         target = call.target
