@@ -30,8 +30,10 @@ from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.pipeline.execution import HookExecution
 from cupel_core.pipeline.kinds import ModelCaller
+from cupel_core.pipeline.rendering import is_small
 from cupel_core.pipeline.steps import perform_step
 from cupel_core.providers.errors import ProviderError
+from cupel_core.templating.operation_templates import condition_template, is_quick
 
 type OnOperationStart = Callable[[Hook, ProfileOperation], None]
 type OnOperationEnd = Callable[[Hook, ProfileOperation, StepResult], None]
@@ -94,9 +96,12 @@ class TurnOperations:
 
     async def run_after(self, state: ConversationState, save: Save) -> ConversationState:
         """Run the operations after the answer. They see the prompt, the answer, and what those before have made."""
+        return _with_turn(await self._run(self._after_base(state), state, save), is_reviewed=True)
+
+    def _after_base(self, state: ConversationState) -> HookBase:
         pipeline, turn = _open(state)
         answer, prompt = last_answer(state.messages), self.prompt(state)
-        base = HookBase(
+        return HookBase(
             Hook.AFTER,
             prompt[: _length_without_answer(prompt)],
             self._staged(pipeline, turn),
@@ -109,7 +114,6 @@ class TurnOperations:
             turn.now,
             self.profile.trigger,
         )
-        return _with_turn(await self._run(base, state, save), is_reviewed=True)
 
     def commit(self, state: ConversationState) -> ConversationState:
         """Apply what lasts: rewritten texts, persisted artifacts, and the record of the turn. Raises ProviderError if
@@ -130,9 +134,19 @@ class TurnOperations:
             ),
         )
 
-    def pays_for(self, hook: Hook) -> bool:
-        """Whether the operations of a hook call models."""
-        return self.profile.calls_models(hook)
+    @property
+    def may_have_checkpoint(self) -> bool:
+        """Whether operations may have stored a turn in progress."""
+        return self.profile.calls_models(Hook.BEFORE) or bool(self.profile.plan.steps[Hook.AFTER])
+
+    def may_lose_answer(self, state: ConversationState) -> bool:
+        """Whether the operations after the answer may take long, or stop the worker: they call models, or some need the
+        sandbox. Quick ones are done at once, so nothing is stored before them."""
+        steps = self.profile.plan.steps[Hook.AFTER]
+        if self.profile.calls_models(Hook.AFTER) or not all(map(_is_quick, steps)):
+            return True
+        base = self._after_base(state)
+        return any(not is_small(step_context(base, steps, {}, step)) for step in steps)
 
     @property
     def _tags(self) -> dict[str, str]:
@@ -196,6 +210,11 @@ class TurnOperations:
             originals["originalAnswer"] = messages[-1].content
             after = (*after[:-1], replace(after[-1], content=answer))
         return after, originals
+
+
+def _is_quick(operation: ProfileOperation) -> bool:
+    templates = (*operation.templates.values(), *map(condition_template, operation.expressions.values()))
+    return all(map(is_quick, templates))
 
 
 def _open(state: ConversationState) -> tuple[PipelineState, OpenTurn]:

@@ -18,7 +18,6 @@ from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.pipeline.operations import Hook
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.spending import conversation_spending
@@ -190,7 +189,7 @@ async def run_conversation(
 
 def _may_have_checkpoint(spec: ConversationSpec, opening: ConversationState) -> bool:
     """Whether the conversation has more than one call; one of a single call has no checkpoint to read."""
-    if spec.rules.max_tool_rounds or (spec.operations and any(map(spec.operations.pays_for, Hook))):
+    if spec.rules.max_tool_rounds or (spec.operations and spec.operations.may_have_checkpoint):
         return True
     if next_step(opening, spec.rules) not in (NextStep.CALL_TARGET, NextStep.RUN_BEFORE):
         return True
@@ -199,10 +198,11 @@ def _may_have_checkpoint(spec: ConversationSpec, opening: ConversationState) -> 
 
 
 def _needs_checkpoint(spec: ConversationSpec, state: ConversationState) -> bool:
-    """Whether calls were paid for that are not stored yet, and others follow. Operations store their own calls."""
+    """Whether calls were paid for that are not stored yet, and others, or slow operations, follow. Operations store
+    their own calls."""
     step = next_step(state, spec.rules)
     if spec.operations is not None and step in (NextStep.RUN_AFTER, NextStep.COMMIT_TURN):
-        return step is NextStep.RUN_AFTER and spec.operations.pays_for(Hook.AFTER)
+        return step is NextStep.RUN_AFTER and spec.operations.may_lose_answer(state)
     if step is NextStep.CALL_TARGET and spec.operations is not None and not state.open_rounds:
         return False
     return _has_further_calls(spec, state) and not _continues_at_once(spec, state)
@@ -226,7 +226,8 @@ async def _perform_or_save_spend(
     checkpoints: CheckpointStore,
     now: Callable[[], datetime],
 ) -> ConversationState:
-    """Perform the step. If it must be performed again later, save what its unusable replies have cost."""
+    """Perform the step. If it must be performed again later, save what its unusable replies have cost, and the answer
+    after which an operation must wait."""
     interrupted: list[Spend] = []
     try:
         if spec.operations is not None and (operated := await _operate(step, spec.operations, state, checkpoints, now)):
@@ -235,6 +236,8 @@ async def _perform_or_save_spend(
     except (RetryLater, CallPostponed, Halted, asyncio.CancelledError):
         if interrupted:
             await checkpoints.save(_with_grader_spend(state, step, sum(interrupted, Spend())))
+        elif step is NextStep.RUN_AFTER and not _needs_checkpoint(spec, state):
+            await checkpoints.save(state)
         raise
 
 

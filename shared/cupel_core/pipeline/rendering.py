@@ -26,7 +26,7 @@ class ComputationPostponed(RetryLater):
 async def render_template(template: str, context: Mapping[str, Any], *, strict: bool) -> str:
     """Raises RenderError with the reason, also beyond the limits of CPU time, memory and output, and
     ComputationPostponed."""
-    if is_quick(template) and value_length(context) <= MAX_QUICK_CONTEXT:
+    if is_quick(template) and is_small(context):
         return render(template, context, strict=strict)
     try:
         return str(await sandbox.run(_TASK, template, context, strict))
@@ -34,6 +34,11 @@ async def render_template(template: str, context: Mapping[str, Any], *, strict: 
         raise ComputationPostponed(wait) from None
     except (sandbox.ExpressionError, sandbox.LimitExceeded) as error:
         raise RenderError(str(error)) from None
+
+
+def is_small(context: Mapping[str, Any]) -> bool:
+    """Whether quick templates are quick with these messages and values."""
+    return value_length(context) <= MAX_QUICK_CONTEXT
 
 
 async def is_true(expression: str, context: Mapping[str, Any], *, strict: bool) -> bool:

@@ -357,6 +357,7 @@ POSTPONED = {
     "the schema of an answer": [JSON_STEP],
     "an effect of an answer": [ask(effects=[{**INSERT, "template": LOOP}])],
     "an operation beside a call": [ask(), operation(params={"template": LOOP})],
+    "a template after the answer": [operation(hooks=[AFTER], params={"template": LOOP}, effects=[])],
     "the schema of an answer after the answer": [{**JSON_STEP, "hooks": [AFTER]}],
 }
 
@@ -395,3 +396,38 @@ async def test_an_answer_is_not_lost_when_the_worker_stops_before_its_schema_is_
 
 async def crash(*_: object) -> None:
     raise sandbox.SandboxFailed("the helper process ended")
+
+
+async def test_an_answer_is_stored_before_an_operation_that_may_stop_the_worker(
+    harness: Harnesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = [operation(hooks=[AFTER], params={"template": LOOP}, effects=[])]
+    probe = conversation(harness, *steps)
+    with monkeypatch.context() as stopped:
+        stopped.setattr(sandbox, "run", crash)
+        with pytest.raises(sandbox.SandboxFailed):
+            await probe.run()
+    assert statuses(completed(await probe.run())) == {"tone": "done"}
+    assert len(probe.requests_to("target")) == 1
+    assert len(probe.checkpoints.saved) == 1
+
+
+async def test_a_long_answer_is_stored_before_operations_that_need_the_sandbox_for_it(harness: Harnesses) -> None:
+    steps = [operation("b", hooks=[AFTER], effects=[REWRITE])]
+    for answer, writes in (("short", 0), ("long " * 10_000, 1)):
+        probe = conversation(harness, *steps, target=[answer])
+        completed(await probe.run())
+        assert len(probe.checkpoints.saved) == writes
+
+
+async def test_quick_operations_add_no_writes_to_a_conversation(harness: Harnesses) -> None:
+    steps = [
+        operation("a"),
+        operation("b", hooks=[AFTER], effects=[REWRITE]),
+        operation("c", hooks=[AFTER], effects=[]),
+    ]
+    options: dict[str, Any] = {"target": ["one", "two"], "scenario": {"follow_ups": ("b",)}}
+    plain, profiled = harness(judged=False, **options), conversation(harness, *steps, **options)
+    for probe in (plain, profiled):
+        completed(await probe.run())
+    assert len(plain.checkpoints.saved) == len(profiled.checkpoints.saved)
