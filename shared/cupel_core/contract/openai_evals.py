@@ -2,12 +2,13 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, FiniteFloat, StringConstraints
+from pydantic import ConfigDict, Field, FiniteFloat, StringConstraints, model_validator
 
 from cupel_core.contract.definitions import Name
 from cupel_core.contract.fields import JsonObject
 from cupel_core.contract.openai_fields import (
     MAX_GRADERS,
+    NOT_COPIED,
     AnyGrader,
     CustomDataSource,
     Grader,
@@ -15,6 +16,7 @@ from cupel_core.contract.openai_fields import (
     Metadata,
     Model,
     OpenAIRequest,
+    StoredDataSource,
     grader_json,
 )
 from cupel_core.contract.run_labels import RunName
@@ -27,7 +29,7 @@ _MAX_TEMPLATE_MESSAGES = 100
 
 class CreateOpenAIEval(OpenAIRequest):
     name: Name | None = None
-    data_source_config: CustomDataSource
+    data_source_config: Annotated[CustomDataSource | StoredDataSource, Field(discriminator="type")]
     testing_criteria: Annotated[list[Grader], Field(min_length=1, max_length=MAX_GRADERS)]
     metadata: Metadata | None = None
 
@@ -62,7 +64,19 @@ class FileId(OpenAIRequest):
     id: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200)]
 
 
-RowSource = Annotated[FileContent | FileId, Field(discriminator="type")]
+class StoredSource(OpenAIRequest):
+    """Refused, whatever its filters are."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+    type: Literal["stored_completions", "responses"]
+
+    @model_validator(mode="after")
+    def _is_refused(self) -> "StoredSource":
+        raise ValueError(NOT_COPIED)
+
+
+RowSource = Annotated[FileContent | FileId | StoredSource, Field(discriminator="type")]
 
 
 class TemplateMessages(OpenAIRequest):

@@ -180,6 +180,24 @@ def grader_json(grader: SingleGrader) -> dict[str, Any]:
     return given
 
 
+NOT_COPIED = (
+    "reads answers that were stored before; they are not copied into evals, because they would outlive their deletion. "
+    "Export a run with `cupel export <run> --format openai-evals`, upload the file with the purpose evals, and use a "
+    "data source of type jsonl"
+)
+
+
+class StoredDataSource(OpenAIRequest):
+    """Refused: see docs/decisions.md."""
+
+    type: Literal["logs", "stored_completions"]
+    metadata: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _is_refused(self) -> "StoredDataSource":
+        raise ValueError(NOT_COPIED)
+
+
 class CustomDataSource(OpenAIRequest):
     type: Literal["custom"]
     item_schema: JsonSchema

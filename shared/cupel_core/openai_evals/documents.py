@@ -15,7 +15,7 @@ from cupel_core.domain.openai_evals.parameters import told_run_params
 from cupel_core.domain.openai_evals.rows import ITEM
 from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
-from cupel_core.domain.scoring.grader_templates import SAMPLE
+from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample
 from cupel_core.domain.scoring.scoring import check_names
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.openai_evals.evals import OpenAIEval
@@ -238,7 +238,7 @@ def _output(conversation: ConversationState | None) -> list[Document]:
 
 def _recorded_output(variables: Mapping[str, Any]) -> list[Document]:
     sample = variables.get(SAMPLE)
-    text = sample.get("output_text") if isinstance(sample, Mapping) else None
+    text = recorded_sample(sample).get("output_text") if isinstance(sample, Mapping) else None
     return [{"role": "assistant", "content": text}] if isinstance(text, str) else []
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from cupel_core import sandbox
 from cupel_core.analysis.results import get_results
-from cupel_core.contract.openai_evals import CreateOpenAIEvalRun, FileId, JsonlDataSource
+from cupel_core.contract.openai_evals import CreateOpenAIEvalRun, FileContent, FileId, JsonlDataSource
 from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.domain.analysis.run_results import RunResults
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -178,7 +178,9 @@ def _source(body: CreateOpenAIEvalRun) -> dict[str, Any]:
 
 def _rows(workspace: str, body: CreateOpenAIEvalRun) -> list[dict[str, Any]]:
     source = body.data_source.source
-    return files.rows_of(workspace, source.id) if isinstance(source, FileId) else source.rows()
+    if isinstance(source, FileContent):
+        return source.rows()
+    return files.rows_of(workspace, source.id) if isinstance(source, FileId) else []
 
 
 def _target(body: CreateOpenAIEvalRun) -> Target:

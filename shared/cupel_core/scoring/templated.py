@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.scoring.grader_templates import SAMPLE, render_template
+from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample, render_template
 from cupel_core.domain.scoring.grader_values import StringOperation, TextMetric
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, binary, graded, quote
@@ -20,7 +20,9 @@ TEXTS = ("input", "reference")
 
 def render_value(value: Mapping[str, Any], context: AssertionContext) -> dict[str, Any]:
     """The value with its templates rendered. Raises ValueError for an unknown variable."""
-    namespaces = {SAMPLE: sample_of(context), **context.variables}
+    recorded = context.variables.get(SAMPLE)
+    sample = recorded_sample(recorded) if isinstance(recorded, Mapping) else sample_of(context)
+    namespaces = {**context.variables, SAMPLE: sample}
     rendered = dict(value)
     for name in TEXTS:
         if name in value:

@@ -162,6 +162,8 @@ def test_a_request_that_is_repeated_with_its_key_creates_one_eval(openai: OpenAI
         ),
         ({"testing_criteria": [{"type": "python", "name": "code", "source": "1"}]}, "testing_criteria.0"),
         ({"data_source_config": {"type": "custom", "item_schema": {"type": "text"}}}, "data_source_config"),
+        ({"data_source_config": {"type": "logs", "metadata": {"a": "b"}}}, "data_source_config"),
+        ({"data_source_config": {"type": "stored_completions"}}, "data_source_config"),
         ({"data_source_config": {"type": "nothing"}}, "data_source_config"),
         ({"metadata": {"x": "y" * 513}}, "metadata"),
         ({"name": ""}, "name"),

@@ -365,3 +365,23 @@ def test_nothing_of_a_deleted_eval_is_stored(openai: OpenAI, cloud: Settings) ->
     openai.evals.delete(eval_id)
     erase_due(utc_now() + timedelta(minutes=30), lambda: 900.0)
     assert places_with(marker, cloud) == []
+
+
+@pytest.mark.parametrize(
+    "source", [{"type": "stored_completions", "model": "gpt-4o", "limit": 5}, {"type": "responses", "model": "gpt-4o"}]
+)
+def test_stored_answers_are_refused_with_what_to_do_instead(openai: OpenAI, source: Any) -> None:
+    data_source = {**completions(), "type": "responses", "source": source}
+    with pytest.raises(sdk.BadRequestError, match="cupel export <run> --format openai-evals"):
+        start(openai, create_eval(openai), data_source)
+
+
+def test_a_run_of_cupel_is_exported_and_graded_by_an_eval(openai: OpenAI) -> None:
+    """In the format that `cupel export --format openai-evals` and OpenAI's dashboard write."""
+    rows = [{"item": item, "sample": {"outputs": [{"role": "assistant", "content": "Paris"}]}} for item in ITEMS]
+    eval_id = create_eval(openai)
+    run = start(openai, eval_id, jsonl(*rows))
+    carry_out(run.id)
+    run = openai.evals.runs.retrieve(run.id, eval_id=eval_id)
+    assert (run.result_counts.passed, run.result_counts.failed) == (1, 2)
+    assert run.data_source.model_dump(exclude_none=True) == jsonl(*rows)

@@ -182,3 +182,24 @@ async def test_a_score_outside_of_its_range_is_an_error(grader_of: ScriptedGrade
 )
 def test_invalid_values_are_refused_when_they_are_saved(written: dict[str, Any], field: str) -> None:
     assert [issue.field for issue in assertion_issues([written])] == [f"assertions.0.{field}"]
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        {"output_text": "Hardware", "output": [{"content": "other"}]},
+        {"output": [{"role": "assistant", "content": "Hardware"}]},
+        {"outputs": [{"role": "assistant", "content": "Hardware"}]},
+        {"choices": [{"message": {"role": "assistant", "content": "Hardware"}}]},
+    ],
+)
+async def test_the_text_of_a_recorded_sample_is_read_from_its_output(
+    grader_of: ScriptedGraders, sample: dict[str, Any]
+) -> None:
+    context = context_of("something else", sample=sample)
+    assert (await graded(grader_of({}), {"type": "string-check", "value": CHECK}, context)).passed is True
+
+
+async def test_a_recorded_sample_without_text_is_empty(grader_of: ScriptedGraders) -> None:
+    context = context_of("Hardware", sample={"outputs": "none", "choices": [5], "output": [{"content": None}]})
+    assert (await graded(grader_of({}), {"type": "string-check", "value": CHECK}, context)).passed is False

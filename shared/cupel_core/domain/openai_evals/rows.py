@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH, Scenario
-from cupel_core.domain.scoring.grader_templates import SAMPLE, render_template, value_at
+from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample, render_template, value_at
 from cupel_core.domain.turns.model_request import Message, MessageRole
 
 ITEM = "item"
@@ -38,7 +38,7 @@ def sampled_scenario(number: int, row: Row, input_messages: InputMessages) -> Sc
 def recorded_scenario(number: int, row: Row) -> Scenario:
     """A row that is graded as it is. Its answer, or the row itself, is what the simulated target repeats."""
     sample = row.get(SAMPLE) or {}
-    text = sample.get("output_text")
+    text = recorded_sample(sample).get("output_text")
     shown = text if isinstance(text, str) and text.strip() else json.dumps(row[ITEM], ensure_ascii=False)
     message = Message(MessageRole.USER, shown[:MAX_TEXT_LENGTH])
     return _scenario(number, (message,), {ITEM: row[ITEM], SAMPLE: sample})

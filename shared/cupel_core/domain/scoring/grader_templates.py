@@ -16,6 +16,21 @@ _OPENING = re.compile(r"\{\{\s*([A-Za-z_]\w*)")
 _MISSING = object()
 
 
+def recorded_sample(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """A sample of a data set, with `output_text`: exports have `output` or `outputs`, chat completions `choices`."""
+    if isinstance(sample.get("output_text"), str):
+        return dict(sample)
+    said = [each for name in ("output", "outputs") for each in _list(sample.get(name))]
+    said += [each.get("message") for each in _list(sample.get("choices")) if isinstance(each, Mapping)]
+    texts = [each.get("content") for each in said if isinstance(each, Mapping)]
+    found = [text for text in texts if isinstance(text, str)]
+    return {**sample, "output_text": "\n".join(found)} if found else dict(sample)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def namespaces_of(text: str) -> set[str]:
     """The first names of the paths in a template."""
     return {match[1] for match in _PATH.finditer(text)}
