@@ -66,8 +66,15 @@ def warmup_calls() -> tuple[WarmupCall, ...]:
         WarmupCall("score", {"op": "warm"}),
         WarmupCall("schedule", _due()),
         WarmupCall("sweep", {}),
+        WarmupCall("graphqlapi", _unidentified("POST", "/v1/graphql")),
         WarmupCall("page", {"rawPath": "/", "requestContext": {"http": {"method": "GET"}}}),
     )
+
+
+def _unidentified(method: str, path: str) -> dict[str, Any]:
+    """The event of a request without a token."""
+    context = {"http": {"method": method, "path": path}, "requestId": "warm"}
+    return {"rawPath": path, "headers": {}, "requestContext": context}
 
 
 def _due() -> dict[str, Any]:

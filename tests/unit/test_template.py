@@ -212,9 +212,8 @@ def test_every_state_machine_has_an_alarm() -> None:
 
 
 def test_an_alarm_watches_the_errors_of_every_function() -> None:
-    watched = set.union(
-        *map(dimension_values, ("FunctionErrorsAlarm", "AnalyzeErrorsAlarm", "PageErrorsAlarm", "TurnErrorsAlarm"))
-    )
+    own = [f"{function}ErrorsAlarm" for function in ("Analyze", "Graphql", "Page", "Turn")]
+    watched = set.union(*map(dimension_values, ["FunctionErrorsAlarm", *own]))
     assert watched == {each["FunctionName"]["Fn::Sub"] for each in functions().values()}
 
 
@@ -368,9 +367,10 @@ def test_environment_variables_are_the_settings() -> None:
     assert others == {"analyze": {"OPENBLAS_NUM_THREADS": "1"}}, "a library reads it, and a thread per processor"
 
 
-def test_numpy_is_in_the_layer_of_the_analyze_function_alone() -> None:
+def test_numpy_and_graphql_core_are_in_layers_of_the_functions_that_need_them() -> None:
     assert {folder: each["Layers"] for folder, each in functions().items() if "Layers" in each} == {
-        "analyze": [{"Ref": "NumericLayer"}]
+        "analyze": [{"Ref": "NumericLayer"}],
+        "graphqlapi": [{"Ref": "GraphqlLayer"}],
     }
 
 
@@ -445,7 +445,12 @@ def test_every_function_may_use_the_customer_managed_key() -> None:
 
 def test_every_function_belongs_to_a_group_of_reserved_concurrency() -> None:
     groups = {folder: each["ReservedConcurrentExecutions"]["Fn::If"][0] for folder, each in functions().items()}
-    assert {folder for folder, group in groups.items() if group == "ReservesApi"} == {"api", "authorize", "page"}
+    assert {folder for folder, group in groups.items() if group == "ReservesApi"} == {
+        "api",
+        "authorize",
+        "graphqlapi",
+        "page",
+    }
     assert {folder for folder, group in groups.items() if group == "ReservesProbe"} == {"probe"}
     assert set(groups.values()) == {"ReservesApi", "ReservesProbe", "ReservesWork"}
 

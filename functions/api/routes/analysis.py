@@ -10,16 +10,15 @@ from api.parameters import Cursor, Limit, ModelFilter, PromptFilter, RescoreId, 
 from api.rendering import CONTENT_TYPE, Rendered, documented, render_model
 from api.routing import OperationRouter
 from cupel_core.analysis import deep_requests, queries, results
-from cupel_core.analysis.queries import AnalysisView, AnalyzedScenario, ListedAnalysis, ScenarioQuery, ScenarioSort
+from cupel_core.analysis.queries import AnalysisView, ListedAnalysis, ScenarioQuery, ScenarioSort
+from cupel_core.analysis.scenario_responses import scenario_response
 from cupel_core.clock import utc_now
 from cupel_core.contract.analysis import (
     AnalysisPage,
     AnalysisResponse,
     AnalysisSummaryResponse,
     AnalyzedScenarioPage,
-    AnalyzedScenarioResponse,
     AnalyzeRun,
-    ScenarioCellResponse,
 )
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.deep_analysis import DeepAnalysisResponse
@@ -67,7 +66,7 @@ def list_analyzed_scenarios(
 ) -> Rendered[AnalyzedScenarioPage]:
     query = ScenarioQuery(sort, ascending, model, prompt_id, dimension, level)
     entries = queries.list_scenarios(router.workspace, run_id, rescore_id, query, limit=limit, cursor=cursor)
-    return bounded_page(AnalyzedScenarioPage, entries, limit, _scenario)
+    return bounded_page(AnalyzedScenarioPage, entries, limit, scenario_response)
 
 
 @router.operation(
@@ -135,27 +134,3 @@ def _render[M: AnalysisSummaryResponse](view: AnalysisView) -> Rendered[M]:
     """The figures are JSON already."""
     summary = render_model(_summary(ListedAnalysis(view.record, is_current=True, stale_reason=view.stale_reason)))
     return Rendered(b'%b,"figures":%b}' % (summary[:-1], view.document or b"null"))
-
-
-def _scenario(found: AnalyzedScenario) -> AnalyzedScenarioResponse:
-    return AnalyzedScenarioResponse(
-        scenario_id=found.id,
-        scenario_name=found.name,
-        scores=found.scores,
-        variance=found.variance,
-        range=found.range,
-        mean=found.mean,
-        cells=[
-            ScenarioCellResponse(
-                column=each.column,
-                decided=each.cell.decided,
-                mean_decision=each.cell.mean_code,
-                judged=each.cell.judged,
-                passed=each.cell.passed,
-                other=each.cell.other,
-                errored=each.cell.errored,
-                variance=each.variance,
-            )
-            for each in found.cells
-        ],
-    )

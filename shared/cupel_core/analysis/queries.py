@@ -1,6 +1,7 @@
 """Analyses as they are asked for and read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -8,7 +9,7 @@ from typing import NamedTuple
 
 from cupel_core.analysis import deep_requests
 from cupel_core.analysis.basic import ALGORITHM_VERSIONS, analyze_run, is_current, read_matrix
-from cupel_core.analysis.tabulate import CountedInputs, counted_inputs, read_counts, read_inputs
+from cupel_core.analysis.tabulate import CountedInputs, counted_inputs, inputs_of, read_counts, read_inputs
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matrix import CellMatrix
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus, StaleReason
@@ -18,10 +19,11 @@ from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.messages import RunRef
 from cupel_core.paging import Entry, Page, decode_index, encode_cursor
 from cupel_core.probe_ranges import check_column
-from cupel_core.store import analyses, executions, runs
+from cupel_core.store import analyses, corrections, executions, runs
 
 MAX_PROBES_IN_REQUEST = 10_000
 """Of a larger run, an execution counts the outcomes."""
+_READERS = 8
 
 
 class AnalysisView(NamedTuple):
@@ -41,6 +43,29 @@ def get_analysis(
         raise NotFound(_why_there_is_none(inputs, kind))
     document = analyses.read_document(record) if record.status is AnalysisStatus.COMPLETED else None
     return AnalysisView(record, _stale_reason(record, inputs), document)
+
+
+class NewestAnalysis(NamedTuple):
+    record: AnalysisRecord
+    stale_reason: StaleReason | None
+
+
+def get_newest(found: Sequence[Run], kind: AnalysisKind = AnalysisKind.BASIC) -> list[NewestAnalysis | None]:
+    """The newest analysis of each run's own scoring, without its figures; None where there is none.
+
+    A query per run, eight at a time, because an analysis is found by its time; what else is read is read together.
+    """
+    corrected = corrections.get_counts([RunRef(run.workspace, run.id) for run in found])
+
+    def newest(run: Run) -> NewestAnalysis | None:
+        ref = RunRef(run.workspace, run.id)
+        record = analyses.find_newest(ref, None, kind)
+        if record is None:
+            return None
+        return NewestAnalysis(record, _stale_reason(record, inputs_of(run, None, corrected[ref])))
+
+    with ThreadPoolExecutor(_READERS) as pool:
+        return list(pool.map(newest, found))
 
 
 def _stale_reason(record: AnalysisRecord, inputs: CountedInputs) -> StaleReason | None:

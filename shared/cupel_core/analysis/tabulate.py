@@ -59,15 +59,15 @@ class CountedInputs:
 def read_inputs(ref: RunRef, rescore_id: str | None = None) -> CountedInputs:
     """What is to be counted of a run as it is now. Raises NotFound for an unknown run or rescore."""
     run, corrected = runs.get_with_corrections(ref)
-    return _inputs(run, rescore_id, corrected)
+    return inputs_of(run, rescore_id, corrected)
 
 
 def counted_inputs(run: Run, rescore_id: str | None = None) -> CountedInputs:
     """The same of a run that was read before. Raises NotFound for an unknown rescore."""
-    return _inputs(run, rescore_id, corrections.get_count(RunRef(run.workspace, run.id)))
+    return inputs_of(run, rescore_id, corrections.get_count(RunRef(run.workspace, run.id)))
 
 
-def _inputs(run: Run, rescore_id: str | None, corrected: int) -> CountedInputs:
+def inputs_of(run: Run, rescore_id: str | None, corrected: int) -> CountedInputs:
     """The number of corrections was read before that of the outcomes: one that is made in between makes another
     revision, counted or not."""
     ref = RunRef(run.workspace, run.id)

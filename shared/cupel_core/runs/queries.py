@@ -1,10 +1,12 @@
 """Runs, their events and their transcripts as readers see them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain, islice
+from typing import NamedTuple
 
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.limits.provider_status import SuspendedModel
@@ -23,7 +25,7 @@ from cupel_core.domain.runs.transcripts import (
 from cupel_core.domain.runs.views import RunView, TranscriptView
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.messages import RunRef
-from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, Page, decode_index, encode_cursor
+from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, Page, decode_index, encode_cursor, fill_page
 from cupel_core.probe_ranges import probe_ranges
 from cupel_core.store import barrier, budgets, definitions, governor, outcomes, resources, runs, schedules, snapshots
 from cupel_core.store.barrier import State, Tree
@@ -55,6 +57,13 @@ def get_run(workspace: str, run_id: str, now: datetime) -> RunView:
         suspended_models=_suspended_models(run),
         account=budgets.get(ref) if run.budget else None,
     )
+
+
+def get_runs(workspace: str, run_ids: Iterable[str]) -> dict[str, RunView]:
+    """Those that exist, by id, as `list_runs` has them."""
+    found = runs.get_many(RunRef(workspace, run_id) for run_id in run_ids)
+    accounts = budgets.get_all(ref for ref, run in found.items() if run.budget)
+    return {run.id: _list_entry(accounts, run) for run in found.values()}
 
 
 def _is_to_be_noted(last_accessed_at: datetime | None, now: datetime) -> bool:
@@ -179,6 +188,51 @@ def list_transcripts(
     return (entry.map(lambda transcript: _transcript_view(run, transcript, now)) for entry in entries)
 
 
+class FirstTranscripts(NamedTuple):
+    """Which transcripts of a run: the first `limit` of a target, a prompt or a scenario; of all if these are None."""
+
+    run: Run
+    model: str | None
+    prompt_id: str | None
+    scenario_id: str | None
+    limit: int
+
+    def indexes(self) -> Sequence[int]:
+        """Of the probes that it begins with."""
+        ranges = probe_ranges(self.run.plan, self.model, self.prompt_id, 0)
+        if self.scenario_id is not None:
+            return list(islice(_scenario_indexes(self.run, self.scenario_id, ranges), self.limit))
+        return list(islice(chain.from_iterable(ranges), self.limit))
+
+
+def list_first_transcripts(wanted: Sequence[FirstTranscripts], now: datetime) -> list[list[TranscriptView]]:
+    """Transcripts of many runs with as few reads as of one: two per hundred runs, and what errored probes add."""
+    indexes = [each.indexes() for each in wanted]
+    read = outcomes.read_many(
+        [(RunRef(one.run.workspace, one.run.id), each) for one, each in zip(wanted, indexes, strict=True)]
+    )
+    return [_first_of(one, each, found, now) for one, each, found in zip(wanted, indexes, read, strict=True)]
+
+
+def _first_of(
+    one: FirstTranscripts, indexes: Sequence[int], read: Sequence[Outcome], now: datetime
+) -> list[TranscriptView]:
+    found = [each for each in read if isinstance(each, Transcript)]
+    if len(found) == one.limit or len(indexes) < one.limit:
+        return [_transcript_view(one.run, each, now) for each in found]
+    # Some of the first probes have no transcript; later ones may.
+    entries = list_transcripts(
+        one.run.workspace,
+        one.run.id,
+        model=one.model,
+        prompt_id=one.prompt_id,
+        scenario_id=one.scenario_id,
+        limit=one.limit,
+        now=now,
+    )
+    return list(fill_page(entries, one.limit).items)
+
+
 def get_transcript(workspace: str, transcript_id: str, now: datetime) -> TranscriptView:
     """The transcript; notes the access. NotFound if the workspace has no completed probe with this id."""
     unknown = NotFound(f"there is no transcript {transcript_id}")
@@ -217,10 +271,13 @@ def _suspended_models(run: Run) -> tuple[SuspendedModel, ...]:
 
 def _scenario_outcomes(run: Run, scenario_id: str, ranges: Sequence[range]) -> Iterator[Outcome]:
     """The outcomes of one scenario within these ranges, ascending."""
+    return outcomes.list_outcomes(RunRef(run.workspace, run.id), _scenario_indexes(run, scenario_id, ranges))
+
+
+def _scenario_indexes(run: Run, scenario_id: str, ranges: Sequence[range]) -> list[int]:
     cases = snapshots.get(run.snapshot_key).cases(scenario_id)
-    scenario_indexes = sorted(index for case in cases for index in run.plan.case_indexes(case))
-    indexes = [index for index in scenario_indexes if any(index in span for span in ranges)]
-    return outcomes.list_outcomes(RunRef(run.workspace, run.id), indexes)
+    indexes = sorted(index for case in cases for index in run.plan.case_indexes(case))
+    return [index for index in indexes if any(index in span for span in ranges)]
 
 
 def _transcript_view(run: Run, transcript: Transcript, now: datetime) -> TranscriptView:

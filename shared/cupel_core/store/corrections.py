@@ -1,10 +1,13 @@
 """How often users have corrected results of a run: analyses that were computed before are stale."""
 
+from collections.abc import Collection
+
 from pynamodb.attributes import NumberAttribute
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
+from cupel_core.store.batches import get_batch
 from cupel_core.store.table import Item
 
 
@@ -24,3 +27,10 @@ def get_count(ref: RunRef) -> int:
     except CorrectionsItem.DoesNotExist:
         return 0
     return int(item.number)
+
+
+def get_counts(refs: Collection[RunRef]) -> dict[RunRef, int]:
+    """The same of several runs. One request per hundred."""
+    by_key = {keys.run(ref): ref for ref in refs}
+    items = get_batch({"pk": {"S": key}, "sk": {"S": keys.CORRECTIONS}} for key in by_key)
+    return dict.fromkeys(refs, 0) | {by_key[item["pk"]["S"]]: int(item["count"]["N"]) for item in items}

@@ -51,6 +51,26 @@ def location_in(leaf: LeafItem, index: int) -> OutcomeLocation | None:
     return OutcomeLocation(index, offset in leaf.leaf.completed, in_log, page, may_be_own)
 
 
+def read_many(wanted: Sequence[tuple[RunRef, Sequence[int]]]) -> list[list[Outcome]]:
+    """The outcomes of these probes of several runs that have one, with what was said.
+
+    One request per hundred leaves, and one per hundred pages and own items. Long conversations are read one by one.
+    """
+    leaves = barrier.get_leaves_of({(ref, index // FANOUT) for ref, indexes in wanted for index in indexes})
+    located = [
+        [found for index in indexes if (found := location_in(leaves[ref, index // FANOUT], index)) is not None]
+        for ref, indexes in wanted
+    ]
+    needed = [_keys(ref, locations, with_texts=True) for (ref, _), locations in zip(wanted, located, strict=True)]
+    distinct = {_identity(key): key for each in needed for key in each}
+    items = {_identity(item): item for item in get_batch(distinct.values())}
+    parts = [[items[name] for key in each if (name := _identity(key)) in items] for each in needed]
+    return [
+        list(_with_texts(_ReadItems(ref, locations, part)))
+        for (ref, _), locations, part in zip(wanted, located, parts, strict=True)
+    ]
+
+
 def find(ref: RunRef, indexes: Iterable[int]) -> Iterator[LocatedOutcome]:
     """The outcomes of these probes that have one, as they are stored and in this order; read lazily."""
     for batch in leaf_batches(indexes, PROBES_PER_READ):
@@ -60,14 +80,17 @@ def find(ref: RunRef, indexes: Iterable[int]) -> Iterator[LocatedOutcome]:
 
 def find_at(ref: RunRef, locations: Sequence[OutcomeLocation]) -> Iterator[LocatedOutcome]:
     """The outcomes at these locations, as they are stored."""
-    return _ReadItems(ref, locations, with_texts=False).outcomes()
+    return _ReadItems(ref, locations, get_batch(_keys(ref, locations, with_texts=False))).outcomes()
 
 
 def read_at(ref: RunRef, locations: Iterable[OutcomeLocation]) -> Iterator[Outcome]:
     """The outcomes at these locations, with what was said; read lazily, the pages of a hundred at a time."""
     for part in batched(locations, FANOUT):
-        read = _ReadItems(ref, part, with_texts=True)
-        yield from with_content(ref, (each.stored for each in read.outcomes()), read.texts)
+        yield from _with_texts(_ReadItems(ref, part, get_batch(_keys(ref, part, with_texts=True))))
+
+
+def _with_texts(read: "_ReadItems") -> Iterator[Outcome]:
+    return with_content(read.ref, (each.stored for each in read.outcomes()), read.texts)
 
 
 def with_content(
@@ -96,16 +119,25 @@ def _own_key(ref: RunRef, index: int) -> dict[str, Any]:
     return {"pk": {"S": keys.probes(ref, index)}, "sk": {"S": keys.probe(index)}}
 
 
-class _ReadItems:
-    """Pages and own items, read together."""
+def _keys(ref: RunRef, locations: Collection[OutcomeLocation], *, with_texts: bool) -> list[dict[str, Any]]:
+    """Of the pages and own items that have the outcomes at these locations."""
+    pages = {location.page: None for location in locations if location.page is not None}
+    wanted = [outcome_pages.digest_key(ref, page) for page in pages]
+    wanted += [outcome_pages.text_key(ref, page) for page in pages] if with_texts else []
+    return wanted + [_own_key(ref, location.probe_index) for location in locations if location.may_be_own]
 
-    def __init__(self, ref: RunRef, locations: Collection[OutcomeLocation], *, with_texts: bool) -> None:
+
+def _identity(item: Mapping[str, Any]) -> tuple[str, str]:
+    return item["pk"]["S"], item["sk"]["S"]
+
+
+class _ReadItems:
+    """Pages and own items of a run, read together."""
+
+    def __init__(self, ref: RunRef, locations: Collection[OutcomeLocation], read: Iterable[Mapping[str, Any]]) -> None:
+        self.ref = ref
         self._locations = locations
-        pages = {location.page: None for location in locations if location.page is not None}
-        wanted = [outcome_pages.digest_key(ref, page) for page in pages]
-        wanted += [outcome_pages.text_key(ref, page) for page in pages] if with_texts else []
-        wanted += [_own_key(ref, location.probe_index) for location in locations if location.may_be_own]
-        items = list(get_batch(wanted))
+        items: list[Any] = list(read)
         self._pages: Mapping[PageRef, DigestPage] = outcome_pages.decode_digests(ref, items)
         self.texts: Mapping[PageRef, Texts] = outcome_pages.decode_texts(items)
         own = (item for item in items if not item["sk"]["S"].startswith((keys.DIGEST_PAGES, keys.TEXT_PAGES)))

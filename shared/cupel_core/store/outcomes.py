@@ -127,6 +127,11 @@ def get_many(ref: RunRef, indexes: Iterable[int]) -> dict[int, Outcome]:
     return {outcome.probe_index: outcome for outcome in list_outcomes(ref, sorted(indexes))}
 
 
+def read_many(wanted: Sequence[tuple[RunRef, Sequence[int]]]) -> list[list[Outcome]]:
+    """The outcomes of these probes of several runs that have one."""
+    return outcome_reads.read_many(wanted)
+
+
 def list_digests(ref: RunRef, indexes: Iterable[int]) -> Iterator[Outcome]:
     """The outcomes of these probes that have one, without what was said and without reading the bucket."""
     return map(digest, list_stored(ref, indexes))

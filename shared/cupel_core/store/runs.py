@@ -1,6 +1,6 @@
 """Runs in the table. Only `transition` changes a status: the conditional write and its event are one transaction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -102,6 +102,14 @@ def get(ref: RunRef, *, consistent: bool = True) -> Run:
     except RunItem.DoesNotExist:
         raise _not_found(ref) from None
     return _readable(item, ref)
+
+
+def get_many(refs: Iterable[RunRef]) -> dict[RunRef, Run]:
+    """Those that exist and are not deleted. Strongly consistent."""
+    by_key = {keys.run(ref): ref for ref in refs}
+    items = get_batch({"pk": {"S": key}, "sk": {"S": "run"}} for key in by_key)
+    found = {by_key[item["pk"]["S"]]: from_item(RunItem.from_raw_data(item)) for item in items}
+    return {ref: run for ref, run in found.items() if run.deleted_at is None}
 
 
 def get_with_access(ref: RunRef) -> tuple[Run, datetime | None]:

@@ -112,7 +112,11 @@ class Client:
 
 
 def call(asked: dict[str, Any]) -> Answer:
-    answer = api.handler(asked, Context())
+    return answered(api.handler(asked, Context()))
+
+
+def answered(answer: dict[str, Any]) -> Answer:
+    """What a client gets of what a function returns."""
     content = _received(answer)
     return Answer(answer["statusCode"], answer["headers"], _decoded(content), len(answer["body"]), content)
 

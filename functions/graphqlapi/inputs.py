@@ -1,0 +1,68 @@
+"""Arguments as the capabilities take them. The contract's models validate inputs, as they validate bodies of REST."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Never
+
+from pydantic import ValidationError
+
+from cupel_core.contract.common import RequestModel
+from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.errors import FieldError, Invalid
+from cupel_core.paging import MAX_LIMIT, Entry, Page
+
+MAX_OFFSET = 1_000
+"""First pages for people and models; connections read on."""
+_MAX_TEXT_LENGTH = 1_024
+
+
+def parse[M: RequestModel](model: type[M], values: Mapping[str, Any], field: str = "input") -> M:
+    """Raises Invalid with the path of each invalid field."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise Invalid.fields(
+            FieldError(".".join(map(str, (field, *each["loc"]))), field_message(each["msg"])) for each in error.errors()
+        ) from None
+
+
+def check_limit(limit: int | None, name: str = "limit") -> int:
+    if limit is None or not 1 <= limit <= MAX_LIMIT:
+        _refuse(name, f"must be from 1 to {MAX_LIMIT}")
+    return limit
+
+
+def check_offset(offset: int | None) -> int:
+    if offset is None or not 0 <= offset <= MAX_OFFSET:
+        _refuse("offset", f"must be from 0 to {MAX_OFFSET}; connections read on with `after`")
+    return offset
+
+
+def check_cursor(cursor: str | None) -> str | None:
+    if cursor is not None and len(cursor) > _MAX_TEXT_LENGTH:
+        _refuse("after", "must be the endCursor of an earlier page of the same list")
+    return cursor
+
+
+def check_text(text: str | None, name: str, max_length: int = 200) -> str | None:
+    if text is not None and not 1 <= len(text) <= max_length:
+        _refuse(name, f"must have 1 to {max_length} characters")
+    return text
+
+
+def _refuse(field: str, message: str) -> Never:
+    raise Invalid.field(field, message)
+
+
+def connection(page: Page[Any]) -> dict[str, Any]:
+    return {
+        "nodes": list(page.items),
+        "pageInfo": {"endCursor": page.next_cursor, "hasNextPage": page.next_cursor is not None},
+    }
+
+
+def items[T](entries: Iterable[Entry[T]]) -> Iterator[T]:
+    """Up to the end of the page."""
+    for entry in entries:
+        if entry.item is None:
+            return
+        yield entry.item

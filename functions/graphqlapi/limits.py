@@ -1,0 +1,175 @@
+"""What a query may ask for, checked before anything is read: its length, its nesting, and what it would cost to answer.
+
+Checks take time in proportion to the query: a fragment is measured once, however often it is spread.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLObjectType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    Lexer,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    Source,
+    TokenKind,
+    get_named_type,
+)
+from graphql.execution.values import get_argument_values
+
+from cupel_core.errors import ClientError
+from graphqlapi.registry import RESOLVERS
+
+MAX_BODY_BYTES = 1024 * 1024
+"""As for other requests: definitions have long texts, which belong into variables."""
+MAX_QUERY_BYTES = 64 * 1024
+MAX_TOKENS = 2_000
+MAX_NESTING = 100
+"""Of brackets: the parser calls itself for each."""
+MAX_DEPTH = 12
+MAX_INTROSPECTION_DEPTH = 15
+MAX_ALIASES = 30
+MAX_COST = 5_000
+_INTROSPECTION_COST = 500
+_OFFSETS_PER_COST = 20
+_OPENING = {TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L}
+_CLOSING = {TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R}
+
+
+class TooComplex(ClientError):
+    """The query asks for more than one request may."""
+
+    title = "Query too complex"
+
+
+def check_text(query: str) -> None:
+    """Raise TooComplex for a text that would take long to parse; GraphQLError for one that is no GraphQL."""
+    if len(query.encode(errors="replace")) > MAX_QUERY_BYTES:
+        raise TooComplex(f"the query must have at most {MAX_QUERY_BYTES:,} bytes; pass long values as variables")
+    lexer, tokens, nesting = Lexer(Source(query)), 0, 0
+    while (token := lexer.advance()).kind is not TokenKind.EOF:
+        tokens += 1
+        nesting += (token.kind in _OPENING) - (token.kind in _CLOSING)
+        if tokens > MAX_TOKENS:
+            raise TooComplex(f"the query must have at most {MAX_TOKENS:,} tokens; pass long values as variables")
+        if nesting > MAX_NESTING:
+            raise TooComplex(f"the query must have at most {MAX_NESTING} brackets within each other")
+
+
+def check_operation(
+    schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Mapping[str, Any]
+) -> None:
+    """Raise TooComplex for a valid query that is too deep, has too many aliases or costs too much."""
+    root = schema.get_root_type(operation.operation)
+    if root is None:  # Validation has refused it.
+        return
+    fragments = {each.name.value: each for each in document.definitions if isinstance(each, FragmentDefinitionNode)}
+    measured = _Measure(schema, fragments, variables).selection(operation.selection_set, root)
+    if measured.aliases > MAX_ALIASES:
+        raise TooComplex(f"the query has {measured.aliases} aliases; at most {MAX_ALIASES} are possible")
+    if measured.depth > MAX_DEPTH:
+        raise TooComplex(f"the query is {measured.depth} levels deep; at most {MAX_DEPTH} are possible")
+    if measured.introspection_depth > MAX_INTROSPECTION_DEPTH:
+        raise TooComplex(f"the schema may be asked for up to {MAX_INTROSPECTION_DEPTH} levels deep")
+    if measured.cost > MAX_COST:
+        raise TooComplex(
+            f"the query costs {measured.cost:,}, and at most {MAX_COST:,} is possible: an object that is read costs 1 "
+            "or more, times every `limit` and `first` around it"
+        )
+
+
+@dataclass
+class _Size:
+    cost: int = 0
+    depth: int = 0
+    introspection_depth: int = 0
+    aliases: int = 0
+
+    def add(self, other: "_Size") -> None:
+        self.cost = min(self.cost + other.cost, 10**9)
+        self.depth = max(self.depth, other.depth)
+        self.introspection_depth = max(self.introspection_depth, other.introspection_depth)
+        self.aliases = min(self.aliases + other.aliases, 10**9)
+
+
+@dataclass
+class _Measure:
+    schema: GraphQLSchema
+    fragments: Mapping[str, FragmentDefinitionNode]
+    variables: Mapping[str, Any]
+    known: dict[str, _Size] = field(default_factory=dict)
+    """By fragment. Validation has refused fragments that spread themselves."""
+
+    def selection(self, selection: SelectionSetNode, parent: GraphQLObjectType) -> _Size:
+        size = _Size()
+        for each in selection.selections:
+            if isinstance(each, FieldNode):
+                size.add(self._field(each, parent))
+            elif isinstance(each, FragmentSpreadNode):
+                size.add(self._fragment(each.name.value))
+            elif isinstance(each, InlineFragmentNode):
+                size.add(self.selection(each.selection_set, parent))
+        return size
+
+    def _fragment(self, name: str) -> _Size:
+        if name not in self.known:
+            fragment = self.fragments[name]
+            parent = self.schema.type_map[fragment.type_condition.name.value]
+            size = self.selection(fragment.selection_set, parent) if isinstance(parent, GraphQLObjectType) else _Size()
+            self.known[name] = size
+        return self.known[name]
+
+    def _field(self, node: FieldNode, parent: GraphQLObjectType) -> _Size:
+        name = node.name.value
+        if name.startswith("__"):
+            return self._introspection(node)
+        definition = parent.fields[name]
+        inner, kind = _Size(), get_named_type(definition.type)
+        if node.selection_set and isinstance(kind, GraphQLObjectType):
+            inner = self.selection(node.selection_set, kind)
+        cost, times = 0, 1
+        if (resolver := RESOLVERS.get(f"{parent.name}.{name}")) is not None:
+            arguments = get_argument_values(definition, node, dict(self.variables))
+            items = max(0, _number(arguments, "limit"), _number(arguments, "first"))
+            cost = (
+                resolver.cost + items * resolver.item_cost + max(0, _number(arguments, "offset")) // _OFFSETS_PER_COST
+            )
+            times = max(1, items)
+        aliases = inner.aliases + (node.alias is not None)
+        return _Size(cost + times * inner.cost, inner.depth + 1, inner.introspection_depth, aliases)
+
+    def _introspection(self, node: FieldNode) -> _Size:
+        if node.name.value == "__typename":
+            return _Size(depth=1, aliases=int(node.alias is not None))
+        inner = self._introspected(node.selection_set)
+        return _Size(_INTROSPECTION_COST, 1, inner.introspection_depth + 1, inner.aliases + (node.alias is not None))
+
+    def _introspected(self, selection: SelectionSetNode | None) -> _Size:
+        size = _Size()
+        for each in selection.selections if selection else ():
+            if isinstance(each, FieldNode):
+                inner = self._introspected(each.selection_set)
+                aliases = inner.aliases + (each.alias is not None)
+                size.add(_Size(0, 0, inner.introspection_depth + 1, aliases))
+            elif isinstance(each, FragmentSpreadNode):
+                size.add(self._introspected_fragment(each.name.value))
+            elif isinstance(each, InlineFragmentNode):
+                size.add(self._introspected(each.selection_set))
+        return size
+
+    def _introspected_fragment(self, name: str) -> _Size:
+        if name not in self.known:
+            self.known[name] = self._introspected(self.fragments[name].selection_set)
+        return self.known[name]
+
+
+def _number(arguments: Mapping[str, Any], name: str) -> int:
+    value = arguments.get(name)
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,88 @@
+"""Reads that a request makes together: what many objects of an answer need is read with a few calls, and once."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from aiodataloader import DataLoader
+
+from cupel_core.analysis import queries as analyses
+from cupel_core.analysis.queries import NewestAnalysis
+from cupel_core.contract.definitions import DefinitionResponse, DefinitionSummaryResponse
+from cupel_core.contract.runs import RunResponse
+from cupel_core.contract.transcripts import TranscriptResponse
+from cupel_core.definitions import catalog
+from cupel_core.domain.analysis.records import AnalysisKind
+from cupel_core.errors import NotFound
+from cupel_core.runs import queries
+from cupel_core.runs.queries import FirstTranscripts
+from cupel_core.store import definitions
+from graphqlapi.request import Loaded, Request
+
+_MAX_BATCH_SIZE = 100
+
+
+class TranscriptKey(NamedTuple):
+    run_id: str
+    model: str | None
+    prompt_id: str | None
+    scenario_id: str | None
+    limit: int
+
+
+class DefinitionKey(NamedTuple):
+    id: str
+    version: int
+
+
+class Loaders:
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self.definition = _loader(self._definitions)
+        self.definition_version = _loader(self._definition_versions)
+        self.run = _loader(self._runs)
+        self.transcripts = _loader(self._transcripts)
+        self.analysis = _loader(lambda ids: self._analyses(ids, AnalysisKind.BASIC))
+        self.deep_analysis = _loader(lambda ids: self._analyses(ids, AnalysisKind.DEEP))
+
+    def _definitions(self, ids: Sequence[str]) -> list[Loaded | None]:
+        heads = definitions.get_heads(self._request.workspace, ids)
+        return [Loaded(DefinitionSummaryResponse.of(heads[each])) if each in heads else None for each in ids]
+
+    def _definition_versions(self, keys: Sequence[DefinitionKey]) -> list[Any]:
+        """One by one: a fork inherits from any number of ancestors."""
+        return [_attempt(self._definition_version, key) for key in keys]
+
+    def _definition_version(self, key: DefinitionKey) -> Loaded:
+        return Loaded(DefinitionResponse.of_definition(catalog.get(self._request.workspace, key.id, key.version)))
+
+    def _runs(self, ids: Sequence[str]) -> list[Loaded | None]:
+        views = queries.get_runs(self._request.workspace, ids)
+        self._request.runs |= {run_id: view.run for run_id, view in views.items()}
+        return [Loaded(RunResponse.of(views[each]), views[each].run) if each in views else None for each in ids]
+
+    def _transcripts(self, keys: Sequence[TranscriptKey]) -> list[list[Loaded]]:
+        wanted = [
+            FirstTranscripts(self._request.runs[key.run_id], key.model, key.prompt_id, key.scenario_id, key.limit)
+            for key in keys
+        ]
+        found = queries.list_first_transcripts(wanted, self._request.now)
+        return [[Loaded(TranscriptResponse.of(view)) for view in each] for each in found]
+
+    def _analyses(self, run_ids: Sequence[str], kind: AnalysisKind) -> list[NewestAnalysis | None]:
+        return analyses.get_newest([self._request.runs[each] for each in run_ids], kind)
+
+
+def _attempt(load: Callable[..., Any], key: Any) -> Any:
+    """What a loader makes of one key; an error is that key's alone."""
+    try:
+        return load(key)
+    except NotFound as error:
+        return error
+
+
+def _loader(load: Callable[[Sequence[Any]], Sequence[Any]]) -> "DataLoader[Any, Any]":
+    async def load_in_thread(keys: list[Any]) -> list[Any]:
+        return list(await asyncio.to_thread(load, keys))
+
+    return DataLoader(load_in_thread, max_batch_size=_MAX_BATCH_SIZE)

@@ -1,0 +1,47 @@
+"""A request: who sends it, and what has been read for it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cupel_core.contract.common import ResponseModel
+from cupel_core.domain.access import Caller
+from cupel_core.domain.runs.run import Run
+
+if TYPE_CHECKING:
+    from graphqlapi.loaders import Loaders
+
+
+class Loaded(dict[str, Any]):
+    """A model of the contract as JSON, with what it was made of."""
+
+    def __init__(self, model: ResponseModel, made_of: Any = None) -> None:
+        super().__init__(dump(model))
+        self.made_of = made_of
+
+
+def dump(model: ResponseModel) -> dict[str, Any]:
+    return model.model_dump(mode="json", by_alias=True)
+
+
+@dataclass
+class Request:
+    id: str
+    caller: Caller
+    now: datetime
+    idempotency_key: str | None = None
+    runs: dict[str, Run] = field(default_factory=dict)
+    """Runs that were read, by id."""
+    changes: int = 0
+    """Mutations that were carried out so far."""
+
+    @property
+    def workspace(self) -> str:
+        return self.caller.workspace
+
+    @cached_property
+    def load(self) -> "Loaders":
+        from graphqlapi.loaders import Loaders
+
+        return Loaders(self)

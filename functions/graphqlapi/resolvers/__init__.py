@@ -1,0 +1,1 @@
+"""What each field of the schema calls, by subject."""

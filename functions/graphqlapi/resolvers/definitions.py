@@ -1,0 +1,164 @@
+"""Definitions, their forks and their scenarios."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from cupel_core.contract.definitions import (
+    DefinitionResponse,
+    DefinitionSummaryResponse,
+    ScenarioDetailResponse,
+    ScenarioGenerationResponse,
+    ScenarioResponse,
+)
+from cupel_core.definitions import catalog, forks, scenarios
+from cupel_core.domain.definitions.definitions import DefinitionHead
+from cupel_core.domain.runs.run import RunStatus
+from cupel_core.errors import NotFound
+from cupel_core.generation import generations
+from cupel_core.paging import Page, fill_page
+from cupel_core.runs import queries
+from graphqlapi.inputs import check_cursor, check_limit, check_offset, check_text, connection
+from graphqlapi.loaders import DefinitionKey
+from graphqlapi.registry import resolves
+from graphqlapi.request import Loaded, Request
+from graphqlapi.resolvers.lists import first_items
+from graphqlapi.resolvers.runs import to_run
+
+
+@resolves("Query.definition", "getDefinition")
+def definition(request: Request, _: None, definition_id: str, version: int | None = None) -> Loaded | None:
+    try:
+        return Loaded(DefinitionResponse.of_definition(catalog.get(request.workspace, definition_id, version)))
+    except NotFound:
+        return None
+
+
+@resolves("Query.definitions", "listDefinitions")
+def definitions(request: Request, _: None, limit: int, offset: int, **filters: Any) -> list[Loaded]:
+    def page(size: int, cursor: str | None) -> Page[DefinitionHead]:
+        return _list(request, size, cursor, **filters)
+
+    return [_summary(head) for head in first_items(page, check_limit(limit), check_offset(offset))]
+
+
+@resolves("Query.definitionsConnection", "listDefinitions")
+def definitions_connection(
+    request: Request, _: None, first: int, after: str | None = None, **filters: Any
+) -> dict[str, Any]:
+    return connection(_list(request, check_limit(first, "first"), check_cursor(after), **filters).map(_summary))
+
+
+def _list(
+    request: Request,
+    limit: int,
+    cursor: str | None,
+    *,
+    include_children: bool,
+    folder: str | None = None,
+    search: str | None = None,
+    tag: str | None = None,
+) -> Page[DefinitionHead]:
+    return catalog.list_definitions(
+        request.workspace,
+        folder=check_text(folder, "folder"),
+        include_children=include_children,
+        search=check_text(search, "search"),
+        tag=check_text(tag, "tag"),
+        limit=limit,
+        cursor=cursor,
+    )
+
+
+def _summary(head: DefinitionHead) -> Loaded:
+    return Loaded(DefinitionSummaryResponse.of(head))
+
+
+@resolves("Definition.content", "getDefinition", 5)
+async def content(request: Request, source: Loaded) -> Any:
+    return (await _version(request, source))["content"]
+
+
+@resolves("Definition.scenarioCount", "getDefinition", 5)
+async def scenario_count(request: Request, source: Loaded) -> int:
+    return int((await _version(request, source))["scenarioCount"])
+
+
+@resolves("Definition.warnings", "getDefinition", 5)
+async def warnings(request: Request, source: Loaded) -> Any:
+    return (await _version(request, source))["warnings"]
+
+
+async def _version(request: Request, source: Loaded) -> Loaded:
+    """With its content, which lists do not have."""
+    if "content" in source:
+        return source
+    loaded: Loaded = await request.load.definition_version.load(DefinitionKey(source["id"], source["version"]))
+    return loaded
+
+
+@resolves("Definition.parent", "getDefinition")
+async def parent(request: Request, source: Loaded) -> Loaded | None:
+    return await request.load.definition.load(source["parentId"]) if source["parentId"] else None
+
+
+@resolves("Definition.ancestors", "listDefinitionAncestors")
+def ancestors(request: Request, source: Loaded, limit: int) -> list[Loaded]:
+    page = forks.list_ancestors(request.workspace, source["id"], limit=check_limit(limit), cursor=None)
+    return [_summary(head) for head in page.items]
+
+
+@resolves("Definition.descendants", "listDefinitionDescendants")
+def descendants(request: Request, source: Loaded, limit: int) -> list[Loaded]:
+    return list(_descendants(request, source, limit))
+
+
+@resolves("Definition.children", "listDefinitionDescendants")
+def children(request: Request, source: Loaded, limit: int) -> list[Loaded]:
+    """The first level of the descendants, which are listed level by level."""
+    return [each for each in _descendants(request, source, limit) if each["parentId"] == source["id"]]
+
+
+def _descendants(request: Request, source: Loaded, limit: int) -> Iterator[Loaded]:
+    page = forks.list_descendants(request.workspace, source["id"], limit=check_limit(limit), cursor=None)
+    return map(_summary, page.items)
+
+
+@resolves("Definition.scenarios", "listScenarios", item_cost=2)
+def definition_scenarios(
+    request: Request, source: Loaded, first: int, version: int | None = None, after: str | None = None
+) -> dict[str, Any]:
+    limit = check_limit(first, "first")
+    listed = scenarios.list_scenarios(
+        request.workspace, source["id"], version=version or source["version"], limit=limit, cursor=check_cursor(after)
+    )
+    return connection(fill_page(listed.entries(), limit).map(lambda each: Loaded(ScenarioResponse.of(each))))
+
+
+@resolves("Definition.runs", "listRuns")
+def definition_runs(request: Request, source: Loaded, limit: int, status: str | None = None) -> list[Loaded]:
+    page = queries.list_runs(
+        request.workspace,
+        definition_id=source["id"],
+        status=RunStatus(status) if status else None,
+        limit=check_limit(limit),
+    )
+    return [to_run(request, view) for view in page.items]
+
+
+@resolves("Query.scenario", "getScenario", 2)
+def scenario(
+    request: Request, _: None, definition_id: str, scenario_id: str, version: int | None = None
+) -> Loaded | None:
+    try:
+        found = scenarios.get(request.workspace, definition_id, scenario_id, version)
+    except NotFound:
+        return None
+    return Loaded(ScenarioDetailResponse.of_version(*found))
+
+
+@resolves("Query.scenarioGeneration", "getScenarioGeneration")
+def scenario_generation(request: Request, _: None, definition_id: str, generation_id: str) -> Loaded | None:
+    try:
+        return Loaded(ScenarioGenerationResponse.of(generations.get(request.workspace, definition_id, generation_id)))
+    except NotFound:
+        return None

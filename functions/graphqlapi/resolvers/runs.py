@@ -1,0 +1,207 @@
+"""Runs, their probes, transcripts and events."""
+
+from typing import Any
+
+from cupel_core.contract.budgets import RunBudgetResponse
+from cupel_core.contract.progress import DetailedProgressResponse
+from cupel_core.contract.runs import ProbeResponse, RunEventResponse, RunResponse
+from cupel_core.contract.transcripts import TranscriptResponse
+from cupel_core.domain.runs.run import ProbeStatus, RunStatus
+from cupel_core.domain.runs.views import RunView
+from cupel_core.errors import Invalid, NotFound
+from cupel_core.messages import RunRef
+from cupel_core.paging import Page, fill_page
+from cupel_core.runs import budgets, probes, progress, queries, recent
+from cupel_core.store import events
+from graphqlapi.inputs import check_cursor, check_limit, check_offset, check_text, connection
+from graphqlapi.loaders import TranscriptKey
+from graphqlapi.registry import resolves
+from graphqlapi.request import Loaded, Request
+from graphqlapi.resolvers.lists import first_items
+
+_MAX_SEQ = 99_999_998
+
+
+def to_run(request: Request, view: RunView) -> Loaded:
+    request.runs[view.run.id] = view.run
+    return Loaded(RunResponse.of(view), view.run)
+
+
+@resolves("Query.run", "getRun")
+def run(request: Request, _: None, run_id: str) -> Loaded | None:
+    try:
+        return get_run(request, run_id)
+    except NotFound:
+        return None
+
+
+def get_run(request: Request, run_id: str) -> Loaded:
+    return to_run(request, queries.get_run(request.workspace, run_id, request.now))
+
+
+@resolves("Query.runs", "listRuns")
+def runs(request: Request, _: None, limit: int, offset: int, **filters: Any) -> list[Loaded]:
+    def page(size: int, cursor: str | None) -> Page[RunView]:
+        return _list(request, size, cursor, **filters)
+
+    return [to_run(request, view) for view in first_items(page, check_limit(limit), check_offset(offset))]
+
+
+@resolves("Query.runsConnection", "listRuns")
+def runs_connection(request: Request, _: None, first: int, after: str | None = None, **filters: Any) -> dict[str, Any]:
+    page = _list(request, check_limit(first, "first"), check_cursor(after), **filters)
+    return connection(page.map(lambda view: to_run(request, view)))
+
+
+def _list(
+    request: Request,
+    limit: int,
+    cursor: str | None,
+    definition_id: str | None = None,
+    experiment_id: str | None = None,
+    status: str | None = None,
+    name: str | None = None,
+    tag: str | None = None,
+) -> Page[RunView]:
+    return queries.list_runs(
+        request.workspace,
+        definition_id=definition_id,
+        experiment_id=experiment_id,
+        status=RunStatus(status) if status else None,
+        name=check_text(name, "name"),
+        tag=check_text(tag, "tag", 100),
+        limit=limit,
+        cursor=cursor,
+    )
+
+
+@resolves("Run.definition", "getDefinition")
+async def definition(request: Request, source: Loaded) -> Loaded | None:
+    found: Loaded | None = await request.load.definition.load(source["definitionId"])
+    return found
+
+
+@resolves("Run.models", "getRun", 0)
+async def models(_: Request, source: Loaded) -> Any:
+    return source["config"]["models"]
+
+
+@resolves("Run.targets", "getRun", 0)
+async def targets(_: Request, source: Loaded) -> Any:
+    return source["config"]["targets"]
+
+
+@resolves("Run.costUsd", "getRun", 0)
+async def cost_usd(_: Request, source: Loaded) -> Any:
+    return source["spend"]["costUsd"]
+
+
+@resolves("Run.budget", "getRunBudget")
+def budget(request: Request, source: Loaded) -> Loaded | None:
+    if source.made_of.budget is None:
+        return None
+    return Loaded(RunBudgetResponse.of(budgets.get_budget(request.workspace, source["id"])))
+
+
+@resolves("Run.targetProgress", "getRunProgress", 10)
+def target_progress(request: Request, source: Loaded) -> Loaded:
+    return Loaded(DetailedProgressResponse.of(progress.get_progress(request.workspace, source["id"], request.now)))
+
+
+@resolves("Run.recentTasks", "listRunProbes", 5)
+def recent_tasks(request: Request, source: Loaded, limit: int) -> list[dict[str, Any]]:
+    return [_task(view) for view in recent.list_recent(source.made_of, check_limit(limit), request.now)]
+
+
+def _task(view: Any) -> dict[str, Any]:
+    probe = Loaded(ProbeResponse.of(view))
+    return {
+        **probe,
+        "probeIndex": probe["index"],
+        "model": probe["modelId"],
+        "error": probe["error"] and probe["error"]["message"],
+    }
+
+
+@resolves("Run.probes", "listRunProbes", 2)
+def run_probes(
+    request: Request,
+    source: Loaded,
+    first: int,
+    after: str | None = None,
+    status: str | None = None,
+    model: str | None = None,
+    prompt_id: str | None = None,
+) -> dict[str, Any]:
+    limit = check_limit(first, "first")
+    entries = probes.list_probes(
+        request.workspace,
+        source["id"],
+        status=ProbeStatus(status) if status else None,
+        model=model,
+        prompt_id=prompt_id,
+        limit=limit,
+        cursor=check_cursor(after),
+        now=request.now,
+    )
+    return connection(fill_page(entries, limit).map(lambda view: Loaded(ProbeResponse.of(view))))
+
+
+@resolves("Run.transcripts", "listTranscripts", 1, item_cost=5)
+async def transcripts(
+    request: Request,
+    source: Loaded,
+    limit: int,
+    model: str | None = None,
+    prompt_id: str | None = None,
+    scenario_id: str | None = None,
+) -> list[Loaded]:
+    key = TranscriptKey(source["id"], model, prompt_id, scenario_id, check_limit(limit))
+    found: list[Loaded] = await request.load.transcripts.load(key)
+    return found
+
+
+@resolves("Run.transcriptsConnection", "listTranscripts", 1, item_cost=5)
+def transcripts_connection(
+    request: Request,
+    source: Loaded,
+    first: int,
+    after: str | None = None,
+    model: str | None = None,
+    prompt_id: str | None = None,
+    scenario_id: str | None = None,
+) -> dict[str, Any]:
+    limit = check_limit(first, "first")
+    entries = queries.list_transcripts(
+        request.workspace,
+        source["id"],
+        model=model,
+        prompt_id=prompt_id,
+        scenario_id=scenario_id,
+        limit=limit,
+        cursor=check_cursor(after),
+        now=request.now,
+    )
+    return connection(fill_page(entries, limit).map(lambda view: Loaded(TranscriptResponse.of(view))))
+
+
+@resolves("Run.events", "listRunEvents", 1)
+def run_events(request: Request, source: Loaded, limit: int, after: int) -> list[Loaded]:
+    if not 0 <= after <= _MAX_SEQ:
+        raise Invalid.field("after", f"must be from 0 to {_MAX_SEQ}")
+    found = events.list_after(RunRef(request.workspace, source["id"]), after)[: check_limit(limit)]
+    return [Loaded(RunEventResponse.of(source["id"], each)) for each in found]
+
+
+@resolves("Query.transcript", "getTranscript", 5)
+def transcript(request: Request, _: None, transcript_id: str) -> Loaded | None:
+    try:
+        return Loaded(TranscriptResponse.of(queries.get_transcript(request.workspace, transcript_id, request.now)))
+    except NotFound:
+        return None
+
+
+@resolves("Transcript.run", "getRun")
+async def transcript_run(request: Request, source: Loaded) -> Loaded | None:
+    found: Loaded | None = await request.load.run.load(source["runId"])
+    return found

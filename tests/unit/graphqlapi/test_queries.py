@@ -1,0 +1,179 @@
+"""Queries, and what they read."""
+
+from typing import Any
+
+import pytest
+
+from cupel_core.domain.definitions.definitions import Content, DecisionMethod
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.turns.model_request import Message, MessageRole
+from tests.answered_runs import AnsweredRun
+from tests.unit.graphqlapi.conftest import GraphqlClient
+
+MODELS = ("sim/steady", "sim/bold")
+
+
+def case(number: int) -> Scenario:
+    return Scenario("", f"case {number}", (Message(MessageRole.USER, "?"),), {"stakes": float(number % 5 + 1)})
+
+
+def answer_text(index: int) -> str | None:
+    return None if index == 11 else f"Rating: {index % 5 + 1}"
+
+
+def completed_run(definition_id: str | None = None) -> Run:
+    return AnsweredRun(
+        tuple(map(case, range(6))),
+        MODELS,
+        answer=answer_text,
+        content=Content(decision=DecisionMethod(pattern="Rating: ([1-5])")),
+        workspace="acme",
+        definition_id=definition_id,
+    ).completed()
+
+
+@pytest.fixture
+def definition(client: GraphqlClient) -> dict[str, Any]:
+    body = {"name": "rating", "folder": "team/a", "tags": ["x"], "content": {"template": "Rate it"}}
+    return dict(client.post("/v1/definitions", body).json())
+
+
+@pytest.fixture
+def run(client: GraphqlClient, definition: dict[str, Any]) -> Run:
+    return completed_run(definition["id"])
+
+
+def test_the_caller_is_named(client: GraphqlClient, viewer: str) -> None:
+    assert client.data("{ me { workspace role } }", token=viewer) == {"me": {"workspace": "acme", "role": "viewer"}}
+
+
+def test_a_run_has_what_rest_responds_with(client: GraphqlClient, run: Run) -> None:
+    rest = client.get(f"/v1/runs/{run.id}").json()
+    query = """query GetRun($id: ID!) { run(id: $id) {
+      id status config progress { total completed failed } definition { id name tags } models costUsd
+      spend { costUsd } createdAt startedAt completedAt targets { id model params }
+    } }"""
+    found = client.data(query, {"id": run.id})["run"]
+    assert found.pop("definition") == {"id": run.definition_id, "name": "rating", "tags": ["x"]}
+    assert (found.pop("models"), found.pop("costUsd")) == (list(MODELS), rest["spend"]["costUsd"])
+    assert [each["model"] for each in found.pop("targets")] == list(MODELS)
+    assert found.pop("spend")["costUsd"] == rest["spend"]["costUsd"]
+    assert found == {name: rest[name] for name in found}
+
+
+def test_transcripts_are_those_of_rest(client: GraphqlClient, run: Run) -> None:
+    rest = client.get(f"/v1/runs/{run.id}/transcripts", query={"model": "sim/bold"}).json()["items"]
+    query = """query ($id: ID!) { run(id: $id) { transcripts(model: "sim/bold", limit: 10) {
+      id modelId scenarioId wordCount turnCount usage { inputTokens } content { messages { role content } } run { id }
+    } } }"""
+    found = client.data(query, {"id": run.id})["run"]["transcripts"]
+    assert len(found) == 5, "the last probe has no transcript"
+    for got, expected in zip(found, rest, strict=True):
+        assert got.pop("run") == {"id": run.id}
+        assert got.pop("usage") == {"inputTokens": expected["usage"]["inputTokens"]}
+        messages = [{"role": each["role"], "content": each["content"]} for each in expected["content"]["messages"]]
+        assert got.pop("content") == {"messages": messages}
+        assert got == {name: expected[name] for name in got}
+
+
+def test_transcripts_of_a_scenario_and_pages_of_transcripts(client: GraphqlClient, run: Run) -> None:
+    (scenario_id, *_) = [each["scenarioId"] for each in client.get(f"/v1/runs/{run.id}/transcripts").json()["items"]]
+    query = "query ($id: ID!, $s: ID) { run(id: $id) { transcripts(scenarioId: $s) { modelId scenarioId } } }"
+    found = client.data(query, {"id": run.id, "s": scenario_id})["run"]["transcripts"]
+    assert found == [{"modelId": model, "scenarioId": scenario_id} for model in MODELS]
+    page = """query ($id: ID!, $after: String) { run(id: $id) {
+      transcriptsConnection(first: 8, after: $after) { nodes { id } pageInfo { endCursor hasNextPage } } } }"""
+    first = client.data(page, {"id": run.id})["run"]["transcriptsConnection"]
+    after = first["pageInfo"]["endCursor"]
+    last = client.data(page, {"id": run.id, "after": after})["run"]["transcriptsConnection"]
+    assert (len(first["nodes"]), len(last["nodes"]), last["pageInfo"]["hasNextPage"]) == (8, 3, False)
+
+
+def test_probes_tasks_and_events(client: GraphqlClient, run: Run) -> None:
+    query = """query ($id: ID!) { run(id: $id) {
+      probes(status: ERROR) { nodes { index status error { code message } } }
+      recentTasks(limit: 5) { scenarioId model status error } events(limit: 2) { seq type data }
+      targetProgress { targets { targetId completed } } budget { spentUsd } } }"""
+    found = client.data(query, {"id": run.id})["run"]
+    (errored,) = found["probes"]["nodes"]
+    assert (errored["index"], errored["error"]["code"]) == (11, "timeout")
+    assert len(found["recentTasks"]) == 5
+    assert {each["status"] for each in found["recentTasks"]} <= {"COMPLETED", "ERROR"}
+    assert [each["seq"] for each in found["events"]] == [1, 2]
+    assert [each["completed"] for each in found["targetProgress"]["targets"]] == [6, 5]
+    assert found["budget"] is None
+
+
+def test_an_analysis_has_its_figures_as_json_and_typed(client: GraphqlClient, run: Run) -> None:
+    query = """query ($id: ID!) { run(id: $id) { analysis {
+      isCurrent isStale basicStats modelAgreement dimensionAnalysis
+      mostContestedScenarios(limit: 2) { scenarioId variance }
+      figures { columns { targetId estimate { decision { mean interval95 } } } }
+      scenarios(first: 3) { nodes { scenarioName variance cells { column meanDecision } } } } } }"""
+    assert client.data(query, {"id": run.id})["run"]["analysis"] is None
+    assert client.post(f"/v1/runs/{run.id}/analysis").status == 200
+    rest = client.get(f"/v1/runs/{run.id}/analysis").json()["figures"]
+    found = client.data(query, {"id": run.id})["run"]["analysis"]
+    assert (found["isCurrent"], found["isStale"]) == (True, False)
+    assert (found["basicStats"], found["modelAgreement"]) == (rest["columns"], rest["agreement"])
+    assert found["dimensionAnalysis"] == rest["dimensions"]
+    assert [each["scenarioId"] for each in found["mostContestedScenarios"]] == [
+        each["scenarioId"] for each in rest["contested"][:2]
+    ]
+    column, expected = found["figures"]["columns"][0], rest["columns"][0]
+    assert column["estimate"]["decision"]["mean"] == expected["estimate"]["decision"]["mean"]
+    assert len(found["scenarios"]["nodes"]) == 3
+
+
+def test_lists_are_filtered_and_read_by_offset_and_by_cursor(client: GraphqlClient, run: Run) -> None:
+    others = [completed_run().id for _ in range(3)]
+    query = """query ListRuns($definitionId: ID, $status: RunStatus, $limit: Int, $offset: Int) {
+      runs(definitionId: $definitionId, status: $status, limit: $limit, offset: $offset) { id status } }"""
+    assert {each["id"] for each in client.data(query)["runs"]} == {run.id, *others}
+    variables = {"definitionId": run.definition_id, "status": "COMPLETED", "limit": 5, "offset": 0}
+    assert client.data(query, variables)["runs"] == [{"id": run.id, "status": "COMPLETED"}]
+    by_offset = [client.data(query, {"limit": 1, "offset": n})["runs"][0]["id"] for n in range(4)]
+    page = """query ($after: String) { runsConnection(first: 3, after: $after) {
+      nodes { id } pageInfo { endCursor hasNextPage } } }"""
+    first = client.data(page)["runsConnection"]
+    last = client.data(page, {"after": first["pageInfo"]["endCursor"]})["runsConnection"]
+    assert [each["id"] for each in (*first["nodes"], *last["nodes"])] == by_offset
+    assert (first["pageInfo"]["hasNextPage"], last["pageInfo"]["hasNextPage"]) == (True, False)
+
+
+def test_definitions_have_their_forks_scenarios_and_runs(
+    client: GraphqlClient, definition: dict[str, Any], run: Run
+) -> None:
+    path = f"/v1/definitions/{definition['id']}"
+    fork = client.post(f"{path}/fork", {"name": "fork"}).json()
+    assert client.post(f"{path}/scenarios", {"items": [{"name": "one", "prompt": "?"}]}).status == 201
+    query = """{ definitions(folder: "team", includeChildren: true, search: "RAT", tag: "x") {
+      id name content scenarioCount children { id parent { name } } descendants { id } ancestors { id }
+      runs(status: COMPLETED) { id } scenarios { nodes { id name messages { role content } } }
+      warnings { field message } } }"""
+    (found,) = client.data(query)["definitions"]
+    assert (found["name"], found["scenarioCount"], found["ancestors"]) == ("rating", 1, [])
+    assert found["content"]["template"] == "Rate it"
+    assert found["children"] == [{"id": fork["id"], "parent": {"name": "rating"}}]
+    assert found["runs"] == [{"id": run.id}]
+    (scenario,) = found["scenarios"]["nodes"]
+    assert scenario["messages"] == [{"role": "user", "content": "?"}]
+    one = "query ($d: ID!, $s: ID!) { scenario(definitionId: $d, id: $s) { name definitionVersion } }"
+    detail = client.data(one, {"d": definition["id"], "s": scenario["id"]})["scenario"]
+    assert detail == {"name": "one", "definitionVersion": 1}
+
+
+def test_what_another_workspace_has_is_null_or_empty(
+    client: GraphqlClient, run: Run, definition: dict[str, Any], stranger: str
+) -> None:
+    transcript = client.get(f"/v1/runs/{run.id}/transcripts").json()["items"][0]["id"]
+    query = """query ($run: ID!, $definition: ID!, $transcript: ID!) {
+      run(id: $run) { id } definition(id: $definition) { id } transcript(id: $transcript) { id }
+      analysis(runId: $run) { id } scenario(definitionId: $definition, id: "x") { id }
+      scenarioGeneration(definitionId: $definition, id: "x") { id } runs { id } definitions { id } }"""
+    variables = {"run": run.id, "definition": definition["id"], "transcript": transcript}
+    found = client.data(query, variables, token=stranger)
+    assert {name for name, value in found.items() if value} == set()
+    own = client.data(query, variables)
+    assert {"run", "definition", "transcript", "runs", "definitions"} <= {name for name, each in own.items() if each}

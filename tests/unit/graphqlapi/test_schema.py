@@ -1,0 +1,69 @@
+"""The schema is valid, derived from the contract, and every field of it can be read."""
+
+from typing import Any
+
+import pytest
+from graphql import GraphQLNonNull, GraphQLObjectType, get_named_type, validate_schema
+
+from graphqlapi.registry import RESOLVERS
+from graphqlapi.schema import FOLDER, schema
+from refresh import graphql_types
+
+ROOTS = ("Query", "Mutation")
+
+
+def test_the_schema_is_valid() -> None:
+    assert validate_schema(schema()) == []
+
+
+def test_the_types_are_those_of_the_contract() -> None:
+    assert (FOLDER / "types.graphql").read_text() == graphql_types.render(), "run python -m refresh.graphql_types"
+
+
+def test_every_resolver_has_a_field() -> None:
+    fields = {
+        f"{name}.{field}"
+        for name, kind in schema().type_map.items()
+        if isinstance(kind, GraphQLObjectType)
+        for field in kind.fields
+    }
+    assert set(RESOLVERS) <= fields
+
+
+def extended_fields() -> list[str]:
+    """Those of schema.graphql that no model of the contract has."""
+    from graphql import ObjectTypeExtensionNode, parse
+
+    declared = parse((FOLDER / "schema.graphql").read_text()).definitions
+    extended = [each for each in declared if isinstance(each, ObjectTypeExtensionNode)]
+    own = [f"{each.name.value}.{field.name.value}" for each in extended for field in each.fields]
+    roots = [f"{root}.{field}" for root in ROOTS if root in schema().type_map for field in _fields(root)]
+    return [*own, *roots]
+
+
+def _fields(name: str) -> dict[str, Any]:
+    kind = schema().type_map[name]
+    assert isinstance(kind, GraphQLObjectType)
+    return dict(kind.fields)
+
+
+@pytest.mark.parametrize("field", extended_fields())
+def test_every_field_that_no_model_has_is_resolved(field: str) -> None:
+    assert field in RESOLVERS
+
+
+def test_queries_are_reading_operations_of_the_api() -> None:
+    reading = {name: each.operation for name, each in RESOLVERS.items() if not name.startswith("Mutation.")}
+    assert {name for name, operation in reading.items() if operation.method != "GET"} <= {"Query.estimateRun"}
+
+
+def test_lists_of_objects_are_bounded() -> None:
+    """By an argument `limit` or `first` with a default, wherever a resolver reads a list."""
+    for name in RESOLVERS:
+        parent, _, field = name.partition(".")
+        definition = _fields(parent)[field]
+        kind = definition.type.of_type if isinstance(definition.type, GraphQLNonNull) else definition.type
+        if "Connection" in str(kind) or "limit" in definition.args:
+            limit = definition.args.get("first") or definition.args["limit"]
+            assert 1 <= limit.default_value <= 100, name
+        assert get_named_type(definition.type) is not None
