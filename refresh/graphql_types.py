@@ -75,11 +75,11 @@ class _Types:
         """The schema of a type, and whether it is an input."""
         if name in _INPUTS:
             return _INPUTS[name], True
+        if name in self._schemas:
+            return name, name.endswith("Input")
         without = name.removesuffix("Input")
         if name != without and without in self._schemas:
             return without, True
-        if name in self._schemas:
-            return name, name.endswith("Input")
         raise KeyError(f"schema.graphql names {name}, which is no schema of docs/openapi.json")
 
     def _kind(self, field: str, schema: dict[str, Any], *, is_input: bool) -> str:

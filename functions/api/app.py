@@ -14,13 +14,13 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from api import locations, openai_errors, problems, routing
+from api import openai_errors, problems, routing
 from api.admission import admit
 from api.auditing import audit
 from api.idempotency import respond_once
 from cupel_core.contract.operations import Operation, operations_at
 from cupel_core.errors import AppError, NotFound
-from cupel_core.gateway import cors
+from cupel_core.gateway import cors, locations
 from cupel_core.gateway.compression import compress
 from cupel_core.gateway.problems import from_unexpected, lambda_response
 from cupel_core.gateway.requests import check_edge

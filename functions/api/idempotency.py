@@ -8,11 +8,11 @@ from typing import Any
 import orjson
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
-from api import locations
 from cupel_core import idempotency
 from cupel_core.clock import utc_now
 from cupel_core.contract.operations import Operation, Replay
 from cupel_core.errors import Conflict, Invalid
+from cupel_core.gateway import locations
 from cupel_core.gateway.caller import caller
 from cupel_core.ids import new_id
 from cupel_core.store import idempotency_keys

@@ -13,6 +13,7 @@ from cupel_core.paging import MAX_LIMIT, Entry, Page
 MAX_OFFSET = 1_000
 """First pages for people and models; connections read on."""
 _MAX_TEXT_LENGTH = 1_024
+_MAX_POSITION = 200
 
 
 def parse[M: RequestModel](model: type[M], values: Mapping[str, Any], field: str = "input") -> M:
@@ -21,8 +22,31 @@ def parse[M: RequestModel](model: type[M], values: Mapping[str, Any], field: str
         return model.model_validate(values)
     except ValidationError as error:
         raise Invalid.fields(
-            FieldError(".".join(map(str, (field, *each["loc"]))), field_message(each["msg"])) for each in error.errors()
+            FieldError(_path(field, *each["loc"]), field_message(each["msg"])) for each in error.errors()
         ) from None
+
+
+def _path(*words: str | int) -> str:
+    return ".".join(str(word) for word in words if word != "")
+
+
+def without_null(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def whole_numbers(value: Any) -> Any:
+    """The input with integers for whole numbers: large ones are `Float` in GraphQL."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: whole_numbers(each) for name, each in value.items()}
+    return [whole_numbers(each) for each in value] if isinstance(value, list) else value
+
+
+def check_position(position: int | None, name: str) -> int:
+    if position is None or not 0 <= position <= _MAX_POSITION:
+        _refuse(name, f"must be from 0 to {_MAX_POSITION}")
+    return position
 
 
 def check_limit(limit: int | None, name: str = "limit") -> int:

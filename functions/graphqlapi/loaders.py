@@ -9,11 +9,13 @@ from aiodataloader import DataLoader
 from cupel_core.analysis import queries as analyses
 from cupel_core.analysis.queries import NewestAnalysis
 from cupel_core.contract.definitions import DefinitionResponse, DefinitionSummaryResponse
+from cupel_core.contract.experiments import ExperimentResponse
 from cupel_core.contract.runs import RunResponse
 from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.definitions import catalog
 from cupel_core.domain.analysis.records import AnalysisKind
 from cupel_core.errors import NotFound
+from cupel_core.resources import experiments
 from cupel_core.runs import queries
 from cupel_core.runs.queries import FirstTranscripts
 from cupel_core.store import definitions
@@ -40,10 +42,16 @@ class Loaders:
         self._request = request
         self.definition = _loader(self._definitions)
         self.definition_version = _loader(self._definition_versions)
+        self.experiment = _loader(self._experiments)
         self.run = _loader(self._runs)
         self.transcripts = _loader(self._transcripts)
         self.analysis = _loader(lambda ids: self._analyses(ids, AnalysisKind.BASIC))
         self.deep_analysis = _loader(lambda ids: self._analyses(ids, AnalysisKind.DEEP))
+
+    def _experiments(self, ids: Sequence[str]) -> list[Loaded | None]:
+        """Of runs, so they have runs."""
+        found = experiments.get_many(self._request.workspace, ids)
+        return [Loaded(ExperimentResponse.of(found[each], has_runs=True)) if each in found else None for each in ids]
 
     def _definitions(self, ids: Sequence[str]) -> list[Loaded | None]:
         heads = definitions.get_heads(self._request.workspace, ids)

@@ -1,5 +1,6 @@
 """A request: who sends it, and what has been read for it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -19,6 +20,14 @@ class Loaded(dict[str, Any]):
     def __init__(self, model: ResponseModel, made_of: Any = None) -> None:
         super().__init__(dump(model))
         self.made_of = made_of
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], made_of: Any) -> "Loaded":
+        """Of JSON that was part of another model's."""
+        loaded = cls.__new__(cls)
+        loaded.update(values)
+        loaded.made_of = made_of
+        return loaded
 
 
 def dump(model: ResponseModel) -> dict[str, Any]:

@@ -58,6 +58,12 @@ RARE = {
     ("sweep", "sqs:GetQueueAttributes", "probe_*-dlq"): "part of the pattern of all probe queues",
     ("sweep", "states:StartExecution", "score"): "after the death of an execution",
     ("sweep", "states:DescribeExecution", "score"): "rescores that are open when it sweeps",
+    ("graphqlapi", "sqs:SendMessage", "dispatch"): "starts of runs; no test on a stack has a mutation",
+    ("graphqlapi", "sqs:SendMessage", "generate"): "generations of scenarios by a model",
+    ("graphqlapi", "sqs:SendMessage", "analyze"): "comparisons, deep analyses and reports",
+    ("graphqlapi", "s3:DeleteObject", "comparisons"): "deletes a comparison",
+    ("graphqlapi", "states:StartExecution", "finish"): "analyses of more than 10,000 probes",
+    ("graphqlapi", "states:DescribeExecution", "finish"): "analyses of more than 10,000 probes",
     ("DataPolicy", "dynamodb:ConditionCheckItem", "table"): "forks of a definition, whose parent must exist",
     ("DataPolicy", "s3:ListBucket", "bucket"): "without it, a missing object is AccessDenied instead of NoSuchKey",
 }

@@ -11,7 +11,7 @@ from api.rendering import CONTENT_TYPE, Rendered, documented, render_model
 from api.routing import OperationRouter
 from cupel_core.analysis import deep_requests, queries, results
 from cupel_core.analysis.queries import AnalysisView, ListedAnalysis, ScenarioQuery, ScenarioSort
-from cupel_core.analysis.scenario_responses import scenario_response
+from cupel_core.analysis.responses import pending_response, scenario_response
 from cupel_core.clock import utc_now
 from cupel_core.contract.analysis import (
     AnalysisPage,
@@ -94,7 +94,7 @@ def _existing(record: AnalysisRecord) -> Response[AnalysisSummaryResponse]:
 
 def _accepted(run_id: str, body: AnalyzeRun, job: Job | None = None) -> Response[AnalysisSummaryResponse]:
     location = f"/v1/runs/{run_id}/analysis{'/deep' if job else ''}"
-    return Response(202, CONTENT_TYPE, _pending(run_id, body, job), headers={"Location": location})
+    return Response(202, CONTENT_TYPE, pending_response(run_id, body, job), headers={"Location": location})
 
 
 @router.operation("getRunResults")
@@ -110,24 +110,6 @@ def _tagged[M: ResponseModel](body: Rendered[M]) -> Rendered[M]:
 def _summary(listed: ListedAnalysis) -> AnalysisSummaryResponse:
     fields = AnalysisSummaryResponse.fields_of(listed.record, listed.stale_reason, is_current=listed.is_current)
     return AnalysisSummaryResponse(**fields)
-
-
-def _pending(run_id: str, body: AnalyzeRun, job: Job | None) -> AnalysisSummaryResponse:
-    return AnalysisSummaryResponse(
-        id=None,
-        run_id=run_id,
-        kind=body.kind,
-        rescore_id=body.rescore_id,
-        status=None,
-        algorithm_version=None,
-        inputs_hash=None,
-        created_at=None,
-        is_current=False,
-        is_stale=False,
-        stale_reason=None,
-        failure=None,
-        job_id=job.id if job else None,
-    )
 
 
 def _render[M: AnalysisSummaryResponse](view: AnalysisView) -> Rendered[M]:

@@ -7,16 +7,13 @@ from api.parameters import Cursor, IfMatch, Limit
 from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.analysis import experiments as analysis
-from cupel_core.analysis.experiments import ExperimentSummary
+from cupel_core.analysis.responses import experiment_summary
 from cupel_core.clock import utc_now
 from cupel_core.contract.experiments import (
     CreateExperiment,
     ExperimentPage,
     ExperimentResponse,
-    ExperimentRowResponse,
-    ExperimentRunResponse,
     ExperimentSummaryResponse,
-    PendingRunResponse,
     UpdateExperiment,
 )
 from cupel_core.domain.analysis.experiments import Experiment
@@ -25,8 +22,6 @@ from cupel_core.preconditions import Precondition, etag
 from cupel_core.resources import experiments
 
 router = OperationRouter()
-MAX_ROWS = 5_000
-"""Of a summary: with 100 runs of 100 targets, it would exceed the 6 MB of a response."""
 
 
 @router.operation("createExperiment", status=201)
@@ -71,20 +66,7 @@ def remove_experiment_run(experiment_id: str, run_id: str) -> Response[None]:
 
 @router.operation("getExperimentSummary")
 def get_experiment_summary(experiment_id: str) -> ExperimentSummaryResponse:
-    return _summary_response(analysis.summary(router.workspace, experiment_id))
-
-
-def _summary_response(summary: ExperimentSummary) -> ExperimentSummaryResponse:
-    return ExperimentSummaryResponse(
-        experiment=ExperimentResponse.of(summary.experiment, has_runs=bool(summary.runs)),
-        runs=[ExperimentRunResponse.of(run) for run in summary.runs],
-        rows=[ExperimentRowResponse.of(row) for row in summary.rows[-MAX_ROWS:]],
-        row_count=len(summary.rows),
-        pending_run_ids=[each.run_id for each in summary.pending],
-        reasons=[PendingRunResponse(run_id=each.run_id, reason=each.reason) for each in summary.pending],
-        varied=summary.varied,
-        suggested_conclusion=summary.suggestion,
-    )
+    return experiment_summary(analysis.summary(router.workspace, experiment_id))
 
 
 def _response(experiment: Experiment) -> ExperimentResponse:

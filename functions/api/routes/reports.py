@@ -22,9 +22,7 @@ from cupel_core.contract.reports import (
     ReportConversationResponse,
     ReportList,
     ReportResponse,
-    ReportTextsResponse,
 )
-from cupel_core.contract.runs import FailureResponse
 from cupel_core.contract.trials import CreateTrial, EstimateTrial, TrialPlanResponse, TrialResponse
 from cupel_core.domain.reports.records import ReportFormat
 from cupel_core.errors import Conflict, NotFound
@@ -33,7 +31,7 @@ from cupel_core.providers.prices import price_list_version
 from cupel_core.reports import requests, trial_results
 from cupel_core.reports.render_html import SECURITY_POLICY, render_html
 from cupel_core.reports.render_markdown import render_markdown
-from cupel_core.reports.requests import ReportView
+from cupel_core.reports.responses import report_response
 
 router = OperationRouter()
 
@@ -63,22 +61,22 @@ Format = Annotated[
 def create_report(run_id: str, body: Annotated[CreateReport, Body()] = CreateReport()) -> Response[ReportResponse]:
     model = body.summarizer_model if body.names_summarizer() else requests.Default.JUDGE
     view, is_queued = requests.request(router.workspace, run_id, utc_now(), model)
-    return Response(HTTPStatus.ACCEPTED if is_queued else HTTPStatus.OK, CONTENT_TYPE, _response(view))
+    return Response(HTTPStatus.ACCEPTED if is_queued else HTTPStatus.OK, CONTENT_TYPE, report_response(view))
 
 
 @router.operation("listReports")
 def list_reports(run_id: str) -> ReportList:
-    return ReportList(items=[_response(view) for view in requests.list_reports(router.workspace, run_id)])
+    return ReportList(items=[report_response(view) for view in requests.list_reports(router.workspace, run_id)])
 
 
 @router.operation("getReport")
 def get_report(run_id: str, report_id: str) -> Rendered[ReportResponse]:
-    return bounded_record(_response(requests.get(router.workspace, run_id, report_id, utc_now())))
+    return bounded_record(report_response(requests.get(router.workspace, run_id, report_id, utc_now())))
 
 
 @router.operation("getRunReport", responses=_RESPONSES)
 def get_run_report(run_id: str, format: Format = None) -> Response[Any]:  # noqa: A002 - the parameter's name
-    report = _response(requests.get_newest(router.workspace, run_id, utc_now()))
+    report = report_response(requests.get_newest(router.workspace, run_id, utc_now()))
     match format or _accepted(router.current_event.headers.get("accept", "")):
         case ReportFormat.MARKDOWN:
             text = render_markdown(report, _content_of(report))
@@ -159,20 +157,3 @@ def _content_of(report: ReportResponse) -> ReportContentResponse:
     if report.content is None:
         raise Conflict(f"the report is {report.status}")
     return report.content
-
-
-def _response(view: ReportView) -> ReportResponse:
-    record = view.record
-    return ReportResponse(
-        id=record.id,
-        run_id=record.run_id,
-        summarizer_model=record.summarizer_model,
-        status=record.status,
-        is_stale=view.is_stale,
-        created_at=record.created_at,
-        completed_at=record.completed_at,
-        failure=FailureResponse.of(record.failure) if record.failure else None,
-        content=ReportContentResponse.model_validate_json(view.content) if view.content else None,
-        texts=ReportTextsResponse.model_validate_json(view.texts) if view.texts else None,
-        trial=trial_results.to_response(view.trial) if view.trial else None,
-    )

@@ -7,7 +7,7 @@ import orjson
 
 from cupel_core.analysis import queries
 from cupel_core.analysis.queries import AnalysisView, ListedAnalysis, NewestAnalysis, ScenarioQuery, ScenarioSort
-from cupel_core.analysis.scenario_responses import scenario_response
+from cupel_core.analysis.responses import scenario_response
 from cupel_core.contract.analysis import AnalysisSummaryResponse
 from cupel_core.domain.analysis.records import AnalysisStatus
 from cupel_core.errors import NotFound

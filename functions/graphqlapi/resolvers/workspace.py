@@ -2,10 +2,79 @@
 
 from typing import Any
 
+from cupel_core import accounts
+from cupel_core.contract.profiles import ProfileResponse, ProfileSummaryResponse
+from cupel_core.contract.providers import ModelResponse, ProviderResponse
+from cupel_core.contract.queues import ProviderQueueResponse
+from cupel_core.contract.workspace_budgets import BudgetsResponse
+from cupel_core.errors import NotFound
+from cupel_core.queues import status
+from cupel_core.resources import profiles
+from cupel_core.workspace_budgets import get_use
+from graphqlapi.inputs import check_limit
 from graphqlapi.registry import resolves
-from graphqlapi.request import Request
+from graphqlapi.request import Loaded, Request
 
 
 @resolves("Query.me", "getSession")
 async def me(request: Request, _: None) -> dict[str, Any]:
     return {"workspace": request.workspace, "role": request.caller.role, "tokenId": request.caller.token_id}
+
+
+@resolves("Query.budgets", "getBudgets", 2)
+def budgets(request: Request, _: None) -> Loaded:
+    return Loaded(BudgetsResponse.of(*get_use(request.workspace, request.now)))
+
+
+@resolves("Query.profile", "getProfile", 2)
+def profile(request: Request, _: None, profile_id: str, version: int | None = None) -> Loaded | None:
+    try:
+        return Loaded(ProfileResponse.of_profile(profiles.get(request.workspace, profile_id, version)))
+    except NotFound:
+        return None
+
+
+@resolves("Query.profiles", "listProfiles")
+def list_profiles(request: Request, _: None, limit: int) -> list[Loaded]:
+    page = profiles.list_profiles(request.workspace, check_limit(limit), None)
+    return [Loaded(ProfileSummaryResponse.of(each)) for each in page.items]
+
+
+@resolves("Query.providers", "listProviders", 20)
+def providers(request: Request, _: None) -> list[Loaded]:
+    return [Loaded(ProviderResponse.of(view)) for view in accounts.list_providers(request.workspace)]
+
+
+@resolves("Query.models", "listModels", 50)
+def models(request: Request, _: None, *, usable_only: bool, provider: str | None = None) -> list[Loaded]:
+    listed = [Loaded(ModelResponse.of(view)) for view in accounts.list_models(request.workspace, provider)]
+    return [each for each in listed if each["usable"] or not usable_only]
+
+
+@resolves("Query.queueStatus", "listQueues", 20)
+def queue_status(request: Request, _: None) -> dict[str, Any]:
+    return _queue_status(request)
+
+
+def _queue_status(request: Request) -> dict[str, Any]:
+    queues = [Loaded(ProviderQueueResponse.of(each)) for each in status.list_queues(request.workspace)]
+    is_paused = any(each["paused"] for each in queues)
+    return {
+        "isRunning": not is_paused,
+        "isPaused": is_paused,
+        "pending": sum(each["pending"] for each in queues),
+        "deadLetters": sum(each["deadLetters"] for each in queues),
+        "providers": queues,
+    }
+
+
+@resolves("Mutation.pauseQueue", "pauseQueues", 20)
+def pause_queue(request: Request, _: None, provider: str | None = None) -> dict[str, Any]:
+    status.pause(request.workspace, provider)
+    return _queue_status(request)
+
+
+@resolves("Mutation.resumeQueue", "resumeQueues", 20)
+def resume_queue(request: Request, _: None, provider: str | None = None) -> dict[str, Any]:
+    status.resume(request.workspace, provider)
+    return _queue_status(request)

@@ -1,5 +1,6 @@
 """Experiments as resources of a workspace: their names are unique, and deleting one leaves its runs."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -33,6 +34,12 @@ def new_experiment(name: str, design: ExperimentDesign, now: datetime) -> Experi
 def get(workspace: str, experiment_id: str) -> Experiment:
     """NotFound for an unknown or deleted experiment."""
     return _experiment(resources.get(workspace, _KIND, experiment_id))
+
+
+def get_many(workspace: str, experiment_ids: Iterable[str]) -> dict[str, Experiment]:
+    """Those that exist and are not deleted, by id."""
+    found = resources.get_many(workspace, _KIND, experiment_ids)
+    return {experiment_id: _experiment(resource) for experiment_id, resource in found.items()}
 
 
 def exists(workspace: str, experiment_id: str) -> bool:

@@ -1,6 +1,7 @@
 """The `Location` of what a request created."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -26,11 +27,11 @@ def location_of(operation: Operation, path: str, response: dict[str, Any]) -> st
     """The path of what a successful request created or changed; None if the operation declares none."""
     if operation.location is None:
         return None
-    return _fill(operation.location, {**orjson.loads(response["body"]), **operation.parameters(path)})
+    return fill(operation.location, {**orjson.loads(response["body"]), **operation.parameters(path)})
 
 
-def _fill(template: str, values: dict[str, Any]) -> str | None:
-    """None if a value is missing: a dry run creates nothing."""
+def fill(template: str, values: Mapping[str, Any]) -> str | None:
+    """The path with these values. None if a value is missing: a dry run creates nothing."""
     filled = {name: _value(values, name) for name in _NAME.findall(template)}
     return None if None in filled.values() else _NAME.sub(lambda match: str(filled[match[1]]), template)
 

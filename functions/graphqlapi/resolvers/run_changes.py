@@ -1,0 +1,176 @@
+"""Starts and control of runs, their estimates, budgets, analyses and reports."""
+
+from typing import Any
+
+from cupel_core.access.starters import started_by
+from cupel_core.analysis import deep_requests, queries
+from cupel_core.analysis.queries import ListedAnalysis
+from cupel_core.analysis.responses import pending_response
+from cupel_core.contract.analysis import AnalyzeRun
+from cupel_core.contract.budgets import RunBudgetResponse, UpdateRunBudget
+from cupel_core.contract.estimates import EstimateResponse
+from cupel_core.contract.run_labels import UpdateRun
+from cupel_core.contract.runs import CreateRun, EstimateRun, ExpandRun, RerunRun, RetryRun, RunStartedResponse
+from cupel_core.domain.analysis.records import AnalysisKind
+from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.errors import Invalid, NotFound
+from cupel_core.preconditions import UNCONDITIONAL
+from cupel_core.providers.prices import price_list_version
+from cupel_core.reports import requests
+from cupel_core.reports.responses import report_response
+from cupel_core.runs import budgets, control, erasure, labels, start
+from cupel_core.runs.estimate import estimate
+from cupel_core.runs.rerun import rerun_spec
+from graphqlapi.inputs import parse, whole_numbers, without_null
+from graphqlapi.registry import resolves
+from graphqlapi.request import Loaded, Request
+from graphqlapi.resolvers.analysis import to_summary
+from graphqlapi.resolvers.runs import get_run
+
+_MAX_KEY_LENGTH = 255
+
+
+@resolves("Query.estimateRun", "estimateRun", 20)
+def estimate_run(request: Request, _: None, body: dict[str, Any]) -> Loaded:
+    wanted, _key = _start_input(body)
+    found = estimate(request.workspace, parse(EstimateRun, wanted).spec(), request.now)
+    return Loaded(EstimateResponse.of(found.estimate, price_list_version(), found.fit))
+
+
+@resolves("Mutation.startRun", "createRun", 20)
+def start_run(request: Request, _: None, body: dict[str, Any]) -> dict[str, Any]:
+    wanted, key = _start_input(body)
+    return _start(request, parse(CreateRun, wanted).spec(), key or request.idempotency_key)
+
+
+@resolves("Mutation.rerunRun", "rerunRun", 20)
+def rerun_run(request: Request, _: None, run_id: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    wanted = parse(RerunRun, whole_numbers(body or {}))
+    return _start(request, wanted.apply_to(rerun_spec(request.workspace, run_id)), request.idempotency_key)
+
+
+def _start_input(body: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """The body of a start as REST takes it, and its key."""
+    wanted = whole_numbers(body)
+    key = wanted.pop("idempotencyKey", None)
+    if key is not None and not (0 < len(key) <= _MAX_KEY_LENGTH and key.isascii() and key.isprintable()):
+        raise Invalid.field("input.idempotencyKey", f"must be 1 to {_MAX_KEY_LENGTH} visible ASCII characters")
+    short = {name: wanted.pop(name) for name in ("temperature", "maxTurns") if name in wanted}
+    return wanted | ({"config": {**(wanted.get("config") or {}), **short}} if short else {}), key
+
+
+def _start(request: Request, spec: RunSpec, key: str | None) -> dict[str, Any]:
+    started = start.start(request.workspace, spec, key, request.now, started_by(request.caller))
+    request.runs[started.run.id] = started.run
+    made = Loaded(RunStartedResponse.of(*started, price_list_version()))
+    return {**made, "run": Loaded.of(made["run"], started.run)}
+
+
+@resolves("RunStarted.id", "createRun", 0)
+async def started_id(_: Request, source: dict[str, Any]) -> Any:
+    return source["run"]["id"]
+
+
+@resolves("RunStarted.status", "createRun", 0)
+async def started_status(_: Request, source: dict[str, Any]) -> Any:
+    return source["run"]["status"]
+
+
+@resolves("RunStarted.progress", "createRun", 0)
+async def started_progress(_: Request, source: dict[str, Any]) -> Any:
+    return source["run"]["progress"]
+
+
+@resolves("Mutation.updateRun", "updateRun", 5)
+def update_run(request: Request, _: None, run_id: str, body: dict[str, Any]) -> Loaded:
+    labels.update_labels(request.workspace, run_id, parse(UpdateRun, body).labels(), request.now, UNCONDITIONAL)
+    return get_run(request, run_id)
+
+
+@resolves("Mutation.pauseRun", "pauseRun", 5)
+def pause_run(request: Request, _: None, **ids: Any) -> Loaded:
+    run_id = _run_id(**ids)
+    control.pause(request.workspace, run_id, request.now)
+    return get_run(request, run_id)
+
+
+@resolves("Mutation.resumeRun", "resumeRun", 5)
+def resume_run(request: Request, _: None, **ids: Any) -> Loaded:
+    run_id = _run_id(**ids)
+    control.resume(request.workspace, run_id, request.now)
+    return get_run(request, run_id)
+
+
+@resolves("Mutation.cancelRun", "cancelRun", 5)
+def cancel_run(request: Request, _: None, **ids: Any) -> Loaded:
+    run_id = _run_id(**ids)
+    control.cancel(request.workspace, run_id, request.now)
+    return get_run(request, run_id)
+
+
+@resolves("Mutation.deleteRun", "deleteRun", 5)
+def delete_run(request: Request, _: None, **ids: Any) -> bool:
+    erasure.delete_run(request.workspace, _run_id(**ids), request.now)
+    return True
+
+
+def _run_id(run_id: str | None = None, named_run_id: str | None = None) -> str:
+    """Of `id` and `runId`, the one that is given."""
+    given = [each for each in (run_id, named_run_id) if each is not None]
+    if len(given) != 1:
+        raise Invalid.field("id", "exactly one of id and runId is required")
+    return given[0]
+
+
+@resolves("Mutation.retryRun", "retryRun", 5)
+def retry_run(
+    request: Request, _: None, run_id: str, model: str | None = None, probe_index: int | None = None
+) -> Loaded:
+    wanted = parse(RetryRun, without_null({"model": model, "probeIndex": probe_index}), "")
+    control.retry(request.workspace, run_id, request.now, model=wanted.model, probe_index=wanted.probe_index)
+    return get_run(request, run_id)
+
+
+@resolves("Mutation.expandRun", "expandRun", 5)
+def expand_run(request: Request, _: None, run_id: str, sample_percentage: int) -> Loaded:
+    wanted = parse(ExpandRun, {"samplePercentage": sample_percentage}, "")
+    control.expand(request.workspace, run_id, wanted.sample_percentage, request.now)
+    return get_run(request, run_id)
+
+
+@resolves("Mutation.setRunBudget", "updateRunBudget", 5)
+def set_run_budget(request: Request, _: None, run_id: str, max_budget_usd: float, *, resume: bool) -> Loaded:
+    wanted = parse(UpdateRunBudget, {"maxBudgetUsd": max_budget_usd, "resume": resume}, "")
+    changed = budgets.change_budget(
+        request.workspace, run_id, wanted.max_budget_usd, resume=wanted.resume, now=request.now
+    )
+    return Loaded(RunBudgetResponse.of(changed))
+
+
+@resolves("Mutation.analyzeRun", "analyzeRun", 20)
+def analyze_run(request: Request, _: None, run_id: str, rescore_id: str | None = None, **options: Any) -> Loaded:
+    wanted = parse(AnalyzeRun, {**options, "rescoreId": rescore_id}, "")
+    job = None
+    if wanted.kind is AnalysisKind.DEEP:
+        found, job = deep_requests.request(
+            request.workspace, run_id, rescore_id, request.now, force=wanted.force, narrative=wanted.narrative
+        )
+    else:
+        found = queries.request_analysis(request.workspace, run_id, rescore_id, request.now, force=wanted.force)
+    if found is None:
+        return Loaded(pending_response(run_id, wanted, job))
+    return to_summary(ListedAnalysis(found, is_current=True, stale_reason=None))
+
+
+@resolves("Mutation.createReport", "createReport", 10)
+def create_report(request: Request, _: None, run_id: str) -> Loaded:
+    view, _is_queued = requests.request(request.workspace, run_id, request.now)
+    return Loaded(report_response(view))
+
+
+@resolves("Run.report", "getRunReport", 10)
+def run_report(request: Request, source: Loaded) -> Loaded | None:
+    try:
+        return Loaded(report_response(requests.get_newest(request.workspace, source["id"], request.now)))
+    except NotFound:
+        return None

@@ -1,0 +1,232 @@
+"""Documents that clients of earlier tools send, executed as they are, against a run of the simulator."""
+
+from typing import Any
+
+import pytest
+
+from cupel_core.analysis import jobs
+from cupel_core.domain.runs.run import Run
+from cupel_core.messages import JobRequest
+from tests.unit.graphqlapi.conftest import GraphqlClient
+from tests.unit.graphqlapi.test_mutations import CONTENT, CREATE
+from tests.unit.graphqlapi.test_queries import completed_run
+
+GET_RUN = """
+query GetRun($id: ID!) {
+  run(id: $id) {
+    id
+    status
+    definition {
+      id
+      name
+    }
+    config
+    progress {
+      total
+      completed
+      failed
+    }
+    transcripts {
+      id
+      modelId
+      decisionCode
+      decisionText
+    }
+    createdAt
+    startedAt
+    completedAt
+  }
+}
+"""
+# As published, but for the types of its variables: there, both ids and statuses are String.
+LIST_RUNS = """
+query ListRuns(
+  $definitionId: ID
+  $status: RunStatus
+  $limit: Int
+  $offset: Int
+) {
+  runs(
+    definitionId: $definitionId
+    status: $status
+    limit: $limit
+    offset: $offset
+  ) {
+    id
+    status
+    definition { id name }
+    progress { total completed failed }
+    createdAt
+  }
+}
+"""
+GET_RUN_DETAILS = """
+query GetRunDetails($id: ID!) {
+  run(id: $id) {
+    status
+    progress { total completed failed }
+    definition { name versionLabel }
+    experiment { name hypothesis }
+    analysis {
+      modelAgreement
+      mostContestedScenarios(limit: 5) {
+        scenarioId
+        variance
+      }
+    }
+  }
+}
+"""
+MCP_ANALYSIS = """
+query MCPAnalysis($runId: ID!, $model: String!) {
+  run(id: $runId) {
+    transcripts(model: $model, limit: 10) {
+      scenarioId
+      turnCount
+      wordCount
+    }
+    analysis {
+      basicStats
+      dimensionAnalysis
+    }
+  }
+}
+"""
+POLL_RUN_PROGRESS = """
+query PollRunProgress($id: ID!) {
+  run(id: $id) {
+    id
+    status
+    progress { total completed failed }
+    recentTasks(limit: 5) {
+      scenarioId
+      model
+      status
+      error
+    }
+    updatedAt
+  }
+}
+"""
+GET_COMPARISON = """
+query GetComparison($id: ID!) {
+  comparison(id: $id) {
+    baselineRun { id definition { name } }
+    comparisonRun { id definition { name } }
+    deltaByModel
+    mostChangedScenarios(limit: 5) {
+      scenarioId
+      baselineScore
+      comparisonScore
+      delta
+    }
+  }
+}
+"""
+START_RUN = """
+mutation StartRun($input: StartRunInput!) {
+  startRun(input: $input) {
+    run {
+      id
+      status
+      progress { total }
+    }
+    jobCount
+  }
+}
+"""
+START_RUN_FLAT = """
+mutation StartRun($input: StartRunInput!) {
+  startRun(input: $input) {
+    id
+    status
+    progress { total }
+  }
+}
+"""
+BY_RUN_ID = """
+mutation {name}($runId: ID!) {{
+  {field}(runId: $runId) {{
+    id
+    status
+  }}
+}}
+"""
+PAUSE_BY_ID = """
+mutation PauseRun($id: ID!) {
+  pauseRun(id: $id) { id status }
+}
+"""
+DELETE_RUN = """
+mutation DeleteRun($runId: ID!) {
+  deleteRun(runId: $runId)
+}
+"""
+
+
+@pytest.fixture
+def owner(client: GraphqlClient) -> str:
+    body = {"name": "d", "content": CONTENT, "versionLabel": "first"}
+    definition_id: str = client.data(CREATE, {"input": body})["createDefinition"]["id"]
+    client.data("mutation ($id: ID!) { generateScenarios(definitionId: $id) { id } }", {"id": definition_id})
+    return definition_id
+
+
+@pytest.fixture
+def run(client: GraphqlClient, owner: str) -> Run:
+    found = completed_run(owner)
+    client.data("mutation ($id: ID!) { analyzeRun(runId: $id) { id } }", {"id": found.id})
+    return found
+
+
+def test_a_run_and_lists_of_runs(client: GraphqlClient, run: Run, owner: str) -> None:
+    found = client.data(GET_RUN, {"id": run.id})["run"]
+    assert (found["status"], found["definition"]) == ("COMPLETED", {"id": owner, "name": "d"})
+    assert (found["progress"], len(found["transcripts"])) == ({"total": 12, "completed": 11, "failed": 1}, 11)
+    assert found["config"]["models"] == ["sim/steady", "sim/bold"]
+    listed = client.data(LIST_RUNS, {"definitionId": owner, "status": "COMPLETED", "limit": 10, "offset": 0})["runs"]
+    assert [each["id"] for each in listed] == [run.id]
+
+
+def test_the_details_of_a_run(client: GraphqlClient, run: Run) -> None:
+    found = client.data(GET_RUN_DETAILS, {"id": run.id})["run"]
+    assert (found["definition"], found["experiment"]) == ({"name": "d", "versionLabel": "first"}, None)
+    assert "alpha" in found["analysis"]["modelAgreement"]
+    analyzed = client.data(MCP_ANALYSIS, {"runId": run.id, "model": "sim/bold"})["run"]
+    assert (len(analyzed["transcripts"]), len(analyzed["analysis"]["basicStats"])) == (5, 2)
+    polled = client.data(POLL_RUN_PROGRESS, {"id": run.id})["run"]
+    assert len(polled["recentTasks"]) == 5
+
+
+def test_a_comparison(client: GraphqlClient, run: Run, owner: str) -> None:
+    other = completed_run(owner)
+    query = "mutation ($a: ID!, $b: ID!) { compareRuns(baselineRunId: $a, comparisonRunId: $b) { id jobId } }"
+    queued = client.data(query, {"a": run.id, "b": other.id})["compareRuns"]
+    early = client.data(GET_COMPARISON, {"id": queued["id"]})["comparison"]
+    assert (early["deltaByModel"], early["mostChangedScenarios"]) == (None, [])
+    jobs.run_job(JobRequest(workspace="acme", job_id=queued["jobId"]), 60)
+    found = client.data(GET_COMPARISON, {"id": queued["id"]})["comparison"]
+    assert found["comparisonRun"] == {"id": other.id, "definition": {"name": "d"}}
+    assert set(found["deltaByModel"]) == {"sim/steady", "sim/bold"}
+
+
+@pytest.mark.parametrize("document", [START_RUN, START_RUN_FLAT])
+def test_a_run_is_started(client: GraphqlClient, owner: str, document: str) -> None:
+    body = {"definitionId": owner, "models": ["sim/steady"], "samplePercentage": 100, "priority": "HIGH"}
+    started = client.data(document, {"input": body})["startRun"]
+    run = started.get("run", started)
+    assert (run["status"], run["progress"]) == ("PENDING", {"total": 2})
+
+
+def test_a_run_is_controlled_and_deleted(client: GraphqlClient, owner: str) -> None:
+    def call(name: str, run_id: str) -> Any:
+        field = name[0].lower() + name[1:]
+        return client.data(BY_RUN_ID.format(name=name, field=field), {"runId": run_id})[field]["status"]
+
+    body = {"definitionId": owner, "models": ["sim/steady"]}
+    run_id = client.data(START_RUN_FLAT, {"input": body})["startRun"]["id"]
+    steps = ("PauseRun", "ResumeRun", "CancelRun")
+    assert [call(name, run_id) for name in steps] == ["PAUSED", "RUNNING", "CANCELLED"]
+    assert client.data(DELETE_RUN, {"runId": run_id}) == {"deleteRun": True}
+    other = client.data(START_RUN_FLAT, {"input": body})["startRun"]["id"]
+    assert client.data(PAUSE_BY_ID, {"id": other})["pauseRun"] == {"id": other, "status": "PAUSED"}

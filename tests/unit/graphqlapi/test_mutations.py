@@ -1,0 +1,291 @@
+"""Mutations change what REST changes, for the same roles, and are recorded like it."""
+
+from typing import Any
+
+import pytest
+
+from cupel_core.clock import utc_now
+from cupel_core.domain.access import AccessRole
+from cupel_core.domain.runs.run import Run
+from cupel_core.store import audit_log
+from graphqlapi.registry import RESOLVERS
+from graphqlapi.schema import schema
+from tests.unit.graphqlapi.conftest import GraphqlClient
+from tests.unit.graphqlapi.test_queries import completed_run
+
+CONTENT = {
+    "template": "Rate it: [stakes]",
+    "dimensions": [{"name": "stakes", "levels": [{"score": 1, "label": "low"}, {"score": 2, "label": "high"}]}],
+}
+CREATE = "mutation ($input: CreateDefinitionInput!) { createDefinition(input: $input) { id version content tags } }"
+START = """mutation StartRun($input: StartRunInput!) { startRun(input: $input) {
+  id status jobCount progress { total } run { id name tags config definition { name } } estimate { jobCount } } }"""
+ERRORS = {
+    "createDefinition": 'createDefinition(input: {name: "x", content: {}}) { id }',
+    "forkDefinition": 'forkDefinition(parentId: "def_1", name: "x") { id }',
+    "updateDefinition": 'updateDefinition(id: "def_1", input: {name: "x"}) { id }',
+    "deleteDefinition": 'deleteDefinition(id: "def_1")',
+    "createScenarios": 'createScenarios(definitionId: "def_1", items: [{prompt: "x"}]) { ids }',
+    "generateScenarios": 'generateScenarios(definitionId: "def_1") { id }',
+    "startRun": 'startRun(input: {definitionId: "def_1", models: ["sim/steady"]}) { id }',
+    "rerunRun": 'rerunRun(id: "run_1") { id }',
+    "updateRun": 'updateRun(id: "run_1", input: {name: "x"}) { id }',
+    "pauseRun": 'pauseRun(id: "run_1") { id }',
+    "resumeRun": 'resumeRun(runId: "run_1") { id }',
+    "cancelRun": 'cancelRun(id: "run_1") { id }',
+    "deleteRun": 'deleteRun(id: "run_1")',
+    "retryRun": 'retryRun(id: "run_1") { id }',
+    "expandRun": 'expandRun(id: "run_1", samplePercentage: 50) { id }',
+    "setRunBudget": 'setRunBudget(id: "run_1", maxBudgetUsd: 1) { spentUsd }',
+    "analyzeRun": 'analyzeRun(runId: "run_1") { id }',
+    "createReport": 'createReport(runId: "run_1") { id }',
+    "compareRuns": 'compareRuns(baselineRunId: "run_1", comparisonRunId: "run_2") { id }',
+    "deleteComparison": 'deleteComparison(id: "cmp_1")',
+    "createExperiment": 'createExperiment(input: {name: "x", hypothesis: "y"}) { id }',
+    "updateExperiment": 'updateExperiment(id: "exp_1", input: {name: "x"}) { id }',
+    "deleteExperiment": 'deleteExperiment(id: "exp_1")',
+    "addRunToExperiment": 'addRunToExperiment(experimentId: "exp_1", runId: "run_1") { id }',
+    "removeRunFromExperiment": 'removeRunFromExperiment(experimentId: "exp_1", runId: "run_1") { id }',
+    "pauseQueue": "pauseQueue { isPaused }",
+    "resumeQueue": "resumeQueue { isPaused }",
+}
+"""A call of each mutation, of things that do not exist."""
+_CREATES = {"createDefinition", "createExperiment", "pauseQueue", "resumeQueue"}
+
+
+@pytest.fixture
+def definition(client: GraphqlClient) -> str:
+    variables = {"input": {"name": "d", "content": CONTENT, "tags": ["x"]}}
+    definition_id: str = client.data(CREATE, variables)["createDefinition"]["id"]
+    query = (
+        """mutation ($id: ID!) { generateScenarios(definitionId: $id, seed: 17) { status seed progress { total } } }"""
+    )
+    generated = client.data(query, {"id": definition_id})["generateScenarios"]
+    assert generated == {"status": "COMPLETED", "seed": 17.0, "progress": {"total": 2}}
+    return definition_id
+
+
+def start(client: GraphqlClient, definition_id: str, **fields: Any) -> dict[str, Any]:
+    body = {"definitionId": definition_id, "models": ["sim/steady"], **fields}
+    return dict(client.data(START, {"input": body})["startRun"])
+
+
+def test_every_mutation_is_called_here() -> None:
+    mutation = schema().mutation_type
+    assert mutation is not None
+    assert set(mutation.fields) == set(ERRORS)
+
+
+@pytest.mark.parametrize("call", ERRORS.values(), ids=ERRORS)
+def test_viewers_may_change_nothing(client: GraphqlClient, viewer: str, call: str) -> None:
+    problem = client.error(f"mutation {{ {call} }}", token=viewer)["extensions"]
+    assert (problem["code"], problem["status"]) == ("FORBIDDEN", 403)
+    (record, *_) = audit_log.list_records("acme", 10, None, utc_now(), None, None).items
+    assert (record.operation, record.status) == (
+        RESOLVERS[f"Mutation.{call.partition('(')[0].partition(' ')[0]}"].operation.id,
+        403,
+    )
+
+
+@pytest.mark.parametrize("name", sorted(set(ERRORS) - _CREATES))
+def test_what_does_not_exist_is_not_found_or_invalid(client: GraphqlClient, name: str) -> None:
+    problem = client.error(f"mutation {{ {ERRORS[name]} }}")["extensions"]
+    assert problem["status"] in (404, 422)
+
+
+def test_a_definition_is_created_changed_forked_and_deleted(client: GraphqlClient) -> None:
+    made = client.data(CREATE, {"input": {"name": "d", "content": CONTENT, "tags": ["x"]}})["createDefinition"]
+    assert (made["version"], made["tags"], made["content"]["template"]) == (1, ["x"], CONTENT["template"])
+    rest = client.get(f"/v1/definitions/{made['id']}").json()
+    assert rest["content"] == made["content"]
+    update = """mutation ($id: ID!, $input: UpdateDefinitionInput!) {
+      updateDefinition(id: $id, input: $input) { version tags content } }"""
+    changed = client.data(update, {"id": made["id"], "input": {"content": {"system": "Be brief"}, "tags": ["y"]}})
+    assert changed["updateDefinition"]["version"] == 2
+    assert changed["updateDefinition"]["content"]["system"] == "Be brief"
+    fork = """mutation ($id: ID!) { forkDefinition(parentId: $id, name: "f", changes: {system: "Be long"},
+      versionLabel: "v") { name parentId versionLabel content parent { name } } }"""
+    forked = client.data(fork, {"id": made["id"]})["forkDefinition"]
+    assert (forked["name"], forked["parentId"], forked["versionLabel"]) == ("f", made["id"], "v")
+    assert (forked["content"]["system"], forked["parent"]) == ("Be long", {"name": "d"})
+    assert client.data("mutation ($id: ID!) { deleteDefinition(id: $id) }", {"id": made["id"]}) == {
+        "deleteDefinition": True
+    }
+    assert client.data("query ($id: ID!) { definition(id: $id) { id } }", {"id": made["id"]}) == {"definition": None}
+
+
+def test_invalid_content_names_its_fields(client: GraphqlClient) -> None:
+    variables = {"input": {"name": "", "content": {"template": "[nothing]", "unknown": 1}}}
+    problem = client.error(CREATE, variables)["extensions"]
+    assert problem["code"] == "INVALID_REQUEST"
+    assert {"input.name", "input.content.unknown"} <= {each["field"] for each in problem["errors"]}
+
+
+def test_a_run_is_started_with_all_options_of_rest(client: GraphqlClient, definition: str) -> None:
+    target = {"label": "sober", "model": "sim/steady", "params": {"temperature": 0.5}}
+    fields = {
+        "models": None,
+        "targets": [target],
+        "name": "nightly",
+        "tags": ["n"],
+        "sampleSeed": 2**40,
+        "repeats": 2,
+        "temperature": 0.25,
+        "maxTurns": 3,
+        "maxBudgetUsd": 5,
+    }
+    started = start(client, definition, **fields)
+    run = client.get(f"/v1/runs/{started['id']}").json()
+    assert (started["jobCount"], started["progress"]["total"], started["status"]) == (4, 4, "PENDING")
+    assert (started["run"]["name"], started["run"]["definition"]) == ("nightly", {"name": "d"})
+    assert (run["config"]["temperature"], run["config"]["maxTurns"], run["config"]["sampleSeed"]) == (0.25, 3, 2**40)
+    assert run["config"]["targets"][0]["params"] == target["params"]
+    assert run["spend"]["budget"]["maxBudgetUsd"] == 5
+    raise_ = "mutation ($id: ID!) { setRunBudget(id: $id, maxBudgetUsd: 6) { maxBudgetUsd spentUsd } }"
+    assert client.data(raise_, {"id": run["id"]})["setRunBudget"] == {"maxBudgetUsd": 6.0, "spentUsd": 0.0}
+
+
+def test_a_repeated_start_with_the_same_key_is_one_run(client: GraphqlClient, definition: str) -> None:
+    first, again = (start(client, definition, idempotencyKey="k1") for _ in range(2))
+    assert first["id"] == again["id"]
+    body = {"definitionId": definition, "models": ["sim/bold"], "idempotencyKey": "k1"}
+    assert client.error(START, {"input": body})["extensions"]["status"] in (409, 422)
+    bad = {"definitionId": definition, "models": ["sim/bold"], "idempotencyKey": "\n"}
+    (error,) = client.error(START, {"input": bad})["extensions"]["errors"]
+    assert error["field"] == "input.idempotencyKey"
+
+
+def test_an_estimate_is_that_of_rest_and_open_to_viewers(client: GraphqlClient, definition: str, viewer: str) -> None:
+    body = {"definitionId": definition, "models": ["sim/steady"]}
+    query = "query ($input: StartRunInput!) { estimateRun(input: $input) { jobCount basis usd { high } priceList } }"
+    found = client.data(query, {"input": body}, token=viewer)["estimateRun"]
+    rest = client.post("/v1/runs/estimate", body).json()
+    assert found == {
+        "jobCount": 2,
+        "basis": rest["basis"],
+        "usd": {"high": rest["usd"]["high"]},
+        "priceList": rest["priceList"],
+    }
+    assert client.data("{ runs { id } }") == {"runs": []}
+
+
+def test_a_run_is_controlled_by_id_or_run_id(client: GraphqlClient, definition: str) -> None:
+    run_id = start(client, definition)["id"]
+    paused = client.data("mutation ($runId: ID!) { pauseRun(runId: $runId) { status pauseReason } }", {"runId": run_id})
+    assert paused["pauseRun"] == {"status": "PAUSED", "pauseReason": "user"}
+    assert client.data("mutation ($id: ID!) { resumeRun(id: $id) { status } }", {"id": run_id}) == {
+        "resumeRun": {"status": "RUNNING"}
+    }
+    label = 'mutation ($id: ID!) { updateRun(id: $id, input: {name: "n", tags: ["t"]}) { name tags } }'
+    assert client.data(label, {"id": run_id})["updateRun"] == {"name": "n", "tags": ["t"]}
+    assert (
+        client.data("mutation ($id: ID!) { cancelRun(id: $id) { status } }", {"id": run_id})["cancelRun"]["status"]
+        == "CANCELLED"
+    )
+    problem = client.error("mutation ($id: ID!) { resumeRun(id: $id) { status } }", {"id": run_id})["extensions"]
+    assert (problem["code"], problem["status"]) == ("CONFLICT", 409)
+    both = "mutation ($id: ID!) { pauseRun(id: $id, runId: $id) { id } }"
+    assert client.error(both, {"id": run_id})["extensions"]["errors"][0]["field"] == "id"
+    assert client.error("mutation { pauseRun { id } }")["extensions"]["errors"][0]["field"] == "id"
+    assert client.data("mutation ($id: ID!) { deleteRun(id: $id) }", {"id": run_id}) == {"deleteRun": True}
+    assert client.data("query ($id: ID!) { run(id: $id) { id } }", {"id": run_id}) == {"run": None}
+
+
+def test_mutations_of_a_request_are_carried_out_in_order_and_each_is_recorded(
+    client: GraphqlClient, definition: str
+) -> None:
+    run_id = start(client, definition)["id"]
+    query = "mutation ($id: ID!) { a: pauseRun(id: $id) { status } b: resumeRun(id: $id) { status } }"
+    assert client.data(query, {"id": run_id}) == {"a": {"status": "PAUSED"}, "b": {"status": "RUNNING"}}
+    records = audit_log.list_records("acme", 20, None, utc_now(), None, None).items
+    found = {(each.operation, each.path, each.status) for each in records}
+    assert {
+        ("pauseRun", f"/v1/runs/{run_id}/pause", 200),
+        ("resumeRun", f"/v1/runs/{run_id}/resume", 200),
+        ("createRun", f"/v1/runs/{run_id}", 201),
+        ("createDefinition", f"/v1/definitions/{definition}", 201),
+    } <= found
+
+
+@pytest.fixture
+def runs(client: GraphqlClient) -> tuple[Run, Run]:
+    owner = client.data(CREATE, {"input": {"name": "c", "content": CONTENT}})["createDefinition"]["id"]
+    return completed_run(owner), completed_run(owner)
+
+
+def test_an_analysis_is_requested(client: GraphqlClient, runs: tuple[Run, Run]) -> None:
+    query = "mutation ($id: ID!) { analyzeRun(runId: $id) { id status isCurrent jobId } }"
+    found = client.data(query, {"id": runs[0].id})["analyzeRun"]
+    assert (found["status"], found["isCurrent"], found["jobId"]) == ("COMPLETED", True, None)
+    deep = "mutation ($id: ID!) { analyzeRun(runId: $id, kind: deep) { id jobId } }"
+    job_id = client.data(deep, {"id": runs[0].id})["analyzeRun"]["jobId"]
+    query = "query ($id: ID!) { job(id: $id) { kind status runIds } jobs { id } }"
+    assert client.data(query, {"id": job_id})["jobs"] == [{"id": job_id}]
+
+
+def test_runs_are_compared_and_grouped(client: GraphqlClient, runs: tuple[Run, Run]) -> None:
+    from cupel_core.analysis import jobs
+    from cupel_core.messages import JobRequest
+
+    before, after = (run.id for run in runs)
+    compare = """mutation ($a: ID!, $b: ID!) { compareRuns(baselineRunId: $a, comparisonRunId: $b,
+      options: {metric: DECISION, alpha: 0.1, baselineTargets: ["sim/steady"]}) { id status jobId } }"""
+    queued = client.data(compare, {"a": before, "b": after})["compareRuns"]
+    assert queued["status"] == "QUEUED"
+    jobs.run_job(JobRequest(workspace="acme", job_id=queued["jobId"]), 60)
+    query = """query GetComparison($id: ID!, $run: ID!) { comparison(id: $id) {
+      status baselineRun { id definition { name } } comparisonRun { id } deltaByModel statisticalSignificance
+      mostChangedScenarios(limit: 5) { scenarioId baselineScore comparisonScore delta } whatChanged { summary }
+      figures { alpha rows { verdict } } } comparisons(runId: $run) { id isStale figures { alpha } } }"""
+    answer = client.data(query, {"id": queued["id"], "run": before})
+    found = answer["comparison"]
+    assert (found["status"], found["baselineRun"]["definition"]["name"]) == ("COMPLETED", "c")
+    assert (found["comparisonRun"]["id"], found["figures"]["alpha"]) == (after, 0.1)
+    assert list(found["deltaByModel"]) == list(found["statisticalSignificance"]) == ["sim/steady"]
+    assert answer["comparisons"] == [{"id": queued["id"], "isStale": False, "figures": {"alpha": 0.1}}]
+
+
+def test_an_experiment_has_its_runs_and_its_conclusion(client: GraphqlClient, runs: tuple[Run, Run]) -> None:
+    before, after = (run.id for run in runs)
+    create = """mutation ($input: CreateExperimentInput!) { createExperiment(input: $input) { id status alpha } }"""
+    body = {"name": "e", "hypothesis": "it helps", "baselineRunId": before, "direction": "HIGHER", "tags": ["t"]}
+    made = client.data(create, {"input": body})["createExperiment"]
+    add = """mutation ($e: ID!, $r: ID!) { addRunToExperiment(experimentId: $e, runId: $r) {
+      status baselineRun { id } runs { id experiment { name hypothesis } } comparisons { id status } } }"""
+    added = client.data(add, {"e": made["id"], "r": after})["addRunToExperiment"]
+    assert added["baselineRun"] == {"id": before}
+    assert added["runs"] == [{"id": after, "experiment": {"name": "e", "hypothesis": "it helps"}}]
+    assert [each["status"] for each in added["comparisons"]] == ["QUEUED"]
+    conclude = """mutation ($id: ID!) { updateExperiment(id: $id, input: {conclusion: SUPPORTED, note: "n"}) {
+      conclusion note summary { pendingRunIds } } }"""
+    concluded = client.data(conclude, {"id": made["id"]})["updateExperiment"]
+    assert (concluded["conclusion"], concluded["note"]) == ("SUPPORTED", "n")
+    assert concluded["summary"]["pendingRunIds"] == [after]
+    remove = "mutation ($e: ID!, $r: ID!) { removeRunFromExperiment(experimentId: $e, runId: $r) { runs { id } } }"
+    assert client.data(remove, {"e": made["id"], "r": after})["removeRunFromExperiment"] == {"runs": []}
+    assert client.data("mutation ($id: ID!) { deleteExperiment(id: $id) }", {"id": made["id"]})["deleteExperiment"]
+    assert client.data("{ experiments { id } }") == {"experiments": []}
+
+
+def test_queues_are_paused_by_admins(client: GraphqlClient) -> None:
+    query = (
+        '{ queueStatus { isRunning providers { provider paused } } providers { name } models(provider: "sim") { id } }'
+    )
+    assert client.data(query)["queueStatus"]["isRunning"]
+    paused = client.data('mutation { pauseQueue(provider: "sim") { isPaused providers { provider paused } } }')
+    assert paused["pauseQueue"]["isPaused"]
+    assert client.data("mutation { resumeQueue { isPaused } }") == {"resumeQueue": {"isPaused": False}}
+    operation = RESOLVERS["Mutation.pauseQueue"].operation
+    member = client.issue(role=AccessRole.MEMBER)
+    allowed = operation.permits(AccessRole.MEMBER)
+    assert ("errors" in client.execute("mutation { pauseQueue { isPaused } }", token=member)) != allowed
+
+
+@pytest.mark.parametrize("call", [ERRORS[name] for name in sorted(set(ERRORS) - _CREATES)])
+def test_things_of_another_workspace_stay_as_they_are(
+    client: GraphqlClient, definition: str, runs: tuple[Run, Run], stranger: str, call: str
+) -> None:
+    own = call.replace("def_1", definition).replace("run_1", runs[0].id).replace("run_2", runs[1].id)
+    problem = client.error(f"mutation {{ {own} }}", token=stranger)["extensions"]
+    assert problem["status"] in (404, 422)
+    assert client.data("query ($id: ID!) { run(id: $id) { id } }", {"id": runs[0].id})["run"]
