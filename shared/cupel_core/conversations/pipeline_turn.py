@@ -16,6 +16,7 @@ from cupel_core.domain.pipeline.prompt import effective_prompt, rewritten_text, 
 from cupel_core.domain.pipeline.records import turn_record
 from cupel_core.domain.pipeline.results import PaidAnswer, StepResult
 from cupel_core.domain.pipeline.run_profile import RunProfile
+from cupel_core.domain.pipeline.sizes import step_share
 from cupel_core.domain.pipeline.steps import Results, first_failure
 from cupel_core.domain.pipeline.turns import (
     Artifacts,
@@ -31,7 +32,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErr
 from cupel_core.pipeline.execution import HookExecution
 from cupel_core.pipeline.kinds import ModelCaller
 from cupel_core.pipeline.rendering import is_small
-from cupel_core.pipeline.steps import perform_step
+from cupel_core.pipeline.steps import perform_step, within_share
 from cupel_core.providers.errors import ProviderError
 from cupel_core.templating.operation_templates import condition_template, is_quick
 
@@ -154,8 +155,8 @@ class TurnOperations:
 
     async def _run(self, base: HookBase, state: ConversationState, save: Save) -> ConversationState:
         steps, hook = self.profile.plan.steps[base.hook], base.hook
-
-        turn = _open(state)[1]
+        pipeline, turn = _open(state)
+        share = step_share(pipeline.length, self.profile.plan.step_count)
         seen = set(turn.results(hook))
 
         async def perform(step: ProfileOperation, results: Results) -> StepResult:
@@ -163,7 +164,8 @@ class TurnOperations:
             context = step_context(base, steps, results, step)
             on_answer = partial(execution.answers.__setitem__, step.id)
             caller = replace(self.caller, answer=execution.answers.get(step.id), on_answer=on_answer)
-            result = await self.perform(step, context, base.artifacts.get(step.artifact.tag), caller)
+            made = await self.perform(step, context, base.artifacts.get(step.artifact.tag), caller)
+            result = within_share(step, made, share)
             seen.add(step.id)
             self.on_end(hook, step, result)
             return result

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cupel_core.domain.pipeline.artifacts import ArtifactFormat
+from cupel_core.domain.pipeline.artifacts import ArtifactFormat, ArtifactPersistence
 from cupel_core.domain.pipeline.operations import ProfileOperation
 from cupel_core.domain.pipeline.results import (
     MAX_ERROR_LENGTH,
@@ -13,7 +13,7 @@ from cupel_core.domain.pipeline.results import (
     StepResult,
     StepStatus,
 )
-from cupel_core.domain.pipeline.sizes import value_length
+from cupel_core.domain.pipeline.sizes import MAX_STATE_LENGTH, value_length
 from cupel_core.domain.pipeline.turns import StoredArtifact, written_value
 from cupel_core.domain.text.storable import storable
 from cupel_core.pipeline.kinds import Context, ModelCaller, OperationFailed, make_value
@@ -51,6 +51,20 @@ async def perform_step(
         spend=made.spend,
         duration_ms=timer.duration_ms,
     )
+
+
+def within_share(operation: ProfileOperation, result: StepResult, share: int) -> StepResult:
+    """The result, or an error if it adds more than `share` characters to what the conversation has."""
+    texts = (*result.payloads, *([result.inclusion] if result.inclusion else []))
+    # A persisted value is also in the record of the turn.
+    copies = 2 if operation.artifact.persistence is ArtifactPersistence.PERSISTED else 1
+    if copies * value_length(result.value) + sum(len(each.text) for each in texts) <= share or not result.is_done:
+        return result
+    message = (
+        f"all that the operations of a conversation make may have at most {MAX_STATE_LENGTH:,} characters; this one "
+        f"may add {share:,}"
+    )
+    return StepResult.failed(StepErrorCode.VALIDATION_ERROR, message, result.spend).took(result.duration_ms)
 
 
 async def _payload(template: str | None, value: Any, context: Mapping[str, Any]) -> EffectText:

@@ -82,6 +82,10 @@ class SliceContext:
         files = (file for message in (*messages, *scenario.messages) for file in message.files)
         return texts + sum({file.file_id: file.info.size for file in files if file.info}.values())
 
+    def planned_length(self, index: int) -> int:
+        """About how many characters the probe's conversation has, with what operations make of it."""
+        return self.opening_length(index) + (self.profile.planned_length if self.profile else 0)
+
     @cached_property
     def profile(self) -> RunProfile | None:
         return RunProfile.of_snapshot(self.snapshot.profile)

@@ -228,7 +228,7 @@ class Worker:
 
     def _may_open(self, claimed: ClaimedSlice, index: int) -> bool:
         """Whether this worker carries the conversation, its run allows it now, and its graders are not crowded."""
-        characters = claimed.context.opening_length(index)
+        characters = claimed.context.planned_length(index)
         has_room = self._capacity.has_room(self._open_conversations, self._open_mb, characters)
         is_allowed = has_room and self._paces.may_start(claimed.context.run)
         return is_allowed and not self._leases.is_crowded(claimed.probe_slice.workspace)
@@ -237,7 +237,7 @@ class Worker:
         """Whether the run's budget allows it."""
         if (calls := self._open_calls(claimed, index, lease_holder)) is None:
             return False
-        size_mb = conversation_mb(claimed.context.opening_length(index))
+        size_mb = conversation_mb(claimed.context.planned_length(index))
         run_slot = self._paces.start(claimed.context.run, claimed.context.model_of(index))
         claimed.start(index)
         self._open_conversations += 1

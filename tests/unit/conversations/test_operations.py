@@ -9,6 +9,7 @@ import pytest
 
 from cupel_core import sandbox
 from cupel_core.conversations.turn import Halted
+from cupel_core.domain.pipeline.sizes import MAX_STATE_LENGTH
 from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 from cupel_core.domain.turns.conversation import ConversationState
@@ -431,3 +432,36 @@ async def test_quick_operations_add_no_writes_to_a_conversation(harness: Harness
     for probe in (plain, profiled):
         completed(await probe.run())
     assert len(plain.checkpoints.saved) == len(profiled.checkpoints.saved)
+
+
+def state_of(transcript: Transcript) -> bytes:
+    assert transcript.conversation.pipeline is not None
+    return orjson.dumps(transcript.conversation.pipeline.to_json())
+
+
+async def test_what_the_operations_of_a_conversation_make_is_limited(harness: Harnesses) -> None:
+    """40 operations that make 8 million characters per turn."""
+    steps = [ask(f"op{number}", artifact={"persistence": "persisted"}) for number in range(40)]
+    follow_ups = {"follow_ups": tuple("abcde")}
+    probe = conversation(harness, *steps, operation=["x" * 199_000], scenario=follow_ups, max_messages=20)
+    transcript = completed(await probe.run())
+    assert transcript.conversation.turns == 6
+    assert len(state_of(transcript)) < 1.2 * MAX_STATE_LENGTH
+    assert records(transcript)[0]["operations"][0]["error"] == {
+        "code": "validation_error",
+        "message": "all that the operations of a conversation make may have at most 2,000,000 characters; this one may "
+        "add 50,000",
+    }
+    assert transcript.spending.operation.calls == 240
+
+
+@pytest.mark.parametrize("length", [20_000, 190_000])
+async def test_what_accumulates_over_the_turns_is_limited(harness: Harnesses, length: int) -> None:
+    steps = [ask("a", artifact={"persistence": "persisted"}), ask("b", effects=[INSERT]), operation("c")]
+    follow_ups = {"follow_ups": tuple("abcdefghijk")}
+    probe = conversation(harness, *steps, operation=["x" * length], scenario=follow_ups, max_messages=40)
+    transcript = completed(await probe.run())
+    assert len(state_of(transcript)) < 1.1 * MAX_STATE_LENGTH
+    ended = [[each["status"] for each in record["operations"]] for record in records(transcript)]
+    assert ended[0] == ["done"] * 3
+    assert ended[-1] == (["done"] * 3 if length == 20_000 else ["error", "error", "done"])

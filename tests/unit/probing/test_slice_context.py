@@ -8,6 +8,7 @@ import pytest
 from cupel_core.conversations.tool_connector import ConnectorTools
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
+from cupel_core.domain.pipeline.sizes import PLANNED_STEP_LENGTH
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.plan import Plan
@@ -20,6 +21,8 @@ from cupel_core.grading.graders import GraderFactory
 from cupel_core.probing.slice_context import SliceContext
 from cupel_core.providers.account import Account
 from cupel_core.store.snapshots import Snapshot
+from tests.profiles import content_of, operation
+from tests.profiles import profile as profile_of
 from tests.started_runs import NOW
 
 AGENT = "https://agent.test/v1"
@@ -89,3 +92,17 @@ def test_calls_are_executed_by_the_connector_of_the_runs_parameters() -> None:
     assert isinstance(executor, ConnectorTools)
     assert (executor.connector, executor.probe["persona"], executor.probe["runId"]) == (shop, "Ada", "run_a")
     assert plain.conversation_spec(0, 1, GRADERS).tool_executor is None
+
+
+def test_what_operations_make_counts_for_what_a_worker_carries_and_not_for_the_first_call() -> None:
+    plain = context(Persona("per_1", "Ada"), AGENT)
+    profile = {
+        "id": "prof_1",
+        "name": "A",
+        "version": 1,
+        "enabled": True,
+        "content": content_of(profile_of(operation())),
+    }
+    profiled = replace(plain, snapshot=replace(plain.snapshot, profile=profile))
+    assert plain.planned_length(0) == plain.opening_length(0) == profiled.opening_length(0) == len("Hello")
+    assert profiled.planned_length(0) == len("Hello") + PLANNED_STEP_LENGTH

@@ -29,6 +29,10 @@ class PipelinePlan:
     steps: Mapping[Hook, tuple[ProfileOperation, ...]]
     omitted: tuple[OmittedOperation, ...]
 
+    @property
+    def step_count(self) -> int:
+        return sum(map(len, self.steps.values()))
+
 
 def plan_turn(pipeline: Pipeline, trigger: Trigger) -> PipelinePlan:
     """A pure function of the profile's version and the trigger, so that a resumed turn has the same plan."""

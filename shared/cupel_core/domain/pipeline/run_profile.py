@@ -8,6 +8,7 @@ from typing import Any, Self
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation, Trigger
 from cupel_core.domain.pipeline.planning import PipelinePlan, plan_turn
 from cupel_core.domain.pipeline.profiles import Pipeline
+from cupel_core.domain.pipeline.sizes import MAX_STATE_LENGTH, PLANNED_STEP_LENGTH
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ class RunProfile:
             operation.artifact.inclusion is not None or any(each.type.changes_prompt for each in operation.effects)
             for operation in self.enabled
         )
+
+    @property
+    def planned_length(self) -> int:
+        """About how many characters its operations make in a conversation."""
+        return min(MAX_STATE_LENGTH, PLANNED_STEP_LENGTH * self.plan.step_count)
 
     def calls_models(self, hook: Hook) -> bool:
         return any(step.params.call is not None for step in self.plan.steps[hook])

@@ -3,8 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
+MAX_STATE_LENGTH = 2_000_000
+"""Characters of all that the operations of one conversation make: values, earlier versions, texts, and records."""
+PLANNED_STEP_LENGTH = 50_000
+"""What a worker expects of one operation in a conversation."""
 _SCALAR_LENGTH = 5
 """Of a number, a boolean or null."""
+
+
+def step_share(state_length: int, steps: int) -> int:
+    """How much each operation of a turn may add to what past turns have made. Independent of what the others of the
+    turn add, and so of which of them ends first."""
+    return max(0, MAX_STATE_LENGTH - state_length) // max(1, steps)
 
 
 def value_length(value: Any) -> int:

@@ -9,6 +9,7 @@ from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOpera
 from cupel_core.domain.pipeline.planning import PipelinePlan
 from cupel_core.domain.pipeline.prompt import PromptChange, inclusion_change, prompt_changes
 from cupel_core.domain.pipeline.results import EffectText, PaidAnswer, StepResult, StepStatus
+from cupel_core.domain.pipeline.sizes import value_length
 from cupel_core.domain.pipeline.steps import Results
 from cupel_core.domain.turns.spend import Spend
 
@@ -107,6 +108,12 @@ class PipelineState:
     def spend(self) -> Spend:
         """Of all operations."""
         return self.past_spend + self.turn.spend if self.turn else self.past_spend
+
+    @property
+    def length(self) -> int:
+        """About how many characters past turns have left."""
+        stored = (*self.records, *(artifact.to_json() for artifact in self.artifacts.values()))
+        return sum(map(value_length, stored))
 
     def without_content(self) -> Self:
         """What was spent, and nothing that was said."""
