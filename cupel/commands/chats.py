@@ -125,8 +125,8 @@ def fork(
 def rename_branch(
     ctx: typer.Context,
     chat: ChatId,
-    branch: Annotated[str, typer.Argument(metavar="BRANCH")],
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    branch: Annotated[str, typer.Argument(metavar="BRANCH", help="The branch's id.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its new name.")],
 ) -> None:
     """Rename a branch."""
     session = ctx.ensure_object(Session)
@@ -139,7 +139,7 @@ def rename_branch(
 def delete_branch(
     ctx: typer.Context,
     chat: ChatId,
-    branch: Annotated[str, typer.Argument(metavar="BRANCH")],
+    branch: Annotated[str, typer.Argument(metavar="BRANCH", help="The branch's id.")],
     as_json: AsJson = False,
 ) -> None:
     """Delete a branch that is not the active one."""

@@ -9,6 +9,7 @@ _COMMANDS = (
     (re.compile(r"POST /v1/files\b"), "{command} files upload"),
     (re.compile(r"PUT /v1/webhook\b"), "{command} webhook set"),
     (re.compile(r"PUT /v1/settings\b"), "{command} settings"),
+    (re.compile(r"POST /v1/queue/resume\b"), "{command} queue resume"),
 )
 
 _MODELS = re.compile(r"(?:run\.)?models(?:\.\d+)?")

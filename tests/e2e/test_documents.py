@@ -23,7 +23,7 @@ from tests.documented_blocks import Block, blocks_of
 from tests.stacks import ModelServer
 
 _ID = re.compile(r"\b(?:([a-z]+)_[0-9a-z]{26}|(scn)_[0-9a-z]+_\d+)\b")
-_PLACEHOLDER = re.compile(r"\b(run|def|scn|evl|con)_\.\.\.")
+_PLACEHOLDER = re.compile(r"\b(run|def|scn|evl|con|chat)_\.\.\.")
 _PROGRESS = re.compile(r"^run_\w+ [A-Z]+, .* after [\d:]+\n", re.MULTILINE)
 """A terminal shows the live view instead."""
 _VARIABLE = {
@@ -89,11 +89,13 @@ def openai(api: Client, model_server: ModelServer, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture(autouse=True)
-def settings_are_restored(api: Client) -> Iterator[None]:
-    """A page may limit what the workspace spends, which would pause the runs of other tests."""
+def workspace_is_restored(api: Client) -> Iterator[None]:
+    """A page may limit what the workspace spends, which would pause runs, and create the profile of another page."""
     budgets = api.get_settings()["budgets"]
     yield
     api.update_settings({"budgets": budgets})
+    for profile in list(api.list_profiles()):
+        api.delete_profile(profile["id"])
 
 
 def run_commands(page: Path, session: Session, folder: Path) -> Iterator[tuple[Block, str]]:
