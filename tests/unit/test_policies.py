@@ -62,6 +62,8 @@ RARE = {
     ("graphqlapi", "sqs:SendMessage", "generate"): "generations of scenarios by a model",
     ("graphqlapi", "sqs:SendMessage", "analyze"): "comparisons, deep analyses and reports",
     ("graphqlapi", "s3:DeleteObject", "comparisons"): "deletes a comparison",
+    ("api", "states:StartExecution", "finish"): "analyses of more than 10,000 probes",
+    ("api", "states:DescribeExecution", "finish"): "analyses of more than 10,000 probes",
     ("graphqlapi", "states:StartExecution", "finish"): "analyses of more than 10,000 probes",
     ("graphqlapi", "states:DescribeExecution", "finish"): "analyses of more than 10,000 probes",
     ("DataPolicy", "dynamodb:ConditionCheckItem", "table"): "forks of a definition, whose parent must exist",
