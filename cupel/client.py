@@ -629,9 +629,9 @@ class Client:
     def get_turn(self, chat_id: str, turn_id: str) -> Json:
         return self._get(_turn_path(chat_id, turn_id))
 
-    def get_turn_prompt(self, chat_id: str, turn_id: str) -> list[Json]:
-        """The messages that the model got."""
-        return list(self._get(f"{_turn_path(chat_id, turn_id)}/prompt")["messages"])
+    def get_turn_prompt(self, chat_id: str, turn_id: str) -> Json:
+        """`{messages}`: what the model got."""
+        return self._get(f"{_turn_path(chat_id, turn_id)}/prompt")
 
     def list_turn_events(self, chat_id: str, turn_id: str, *, after: int = 0, wait: int = 0) -> Json:
         """`{items, status, phase}`: the events after a `seq`, for which it waits up to so many seconds."""

@@ -217,7 +217,7 @@ def prompt(
     """Show the messages that the model got in a turn."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        messages = client.get_turn_prompt(chat, turn)
+        messages = client.get_turn_prompt(chat, turn)["messages"]
     if as_json:
         session.print_json(messages)
         return
