@@ -52,6 +52,13 @@ def turns_table(turns: Iterable[Json]) -> Table:
     return columns
 
 
+def variants_table(variants: Iterable[Json]) -> Table:
+    columns = table("number", "kind", "text", right=["number"])
+    for each in variants:
+        columns.add_row(str(each["number"]), each["kind"], escape(printable(each["content"])))
+    return columns
+
+
 def exchange_lines(exchange: Json) -> Iterator[str]:
     """Each message with its id, which variant it is of how many, and its text."""
     for message in (exchange["user"], exchange["answer"]):

@@ -10,7 +10,7 @@ from cupel.commands.options import AsJson
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.printable import printable
-from cupel.render_chat import branches_table, chats_table, exchange_lines, turns_table
+from cupel.render_chat import branches_table, chats_table, exchange_lines, turns_table, variants_table
 from cupel.session import Session
 
 app = typer.Typer(no_args_is_help=True, help="List, show, change and delete chats.")
@@ -150,18 +150,13 @@ def delete_branch(
 
 
 @app.command()
-def variants(ctx: typer.Context, chat: ChatId, message: MessageId, as_json: AsJson = False) -> None:
-    """List all wordings of a message."""
+def variants(
+    ctx: typer.Context, chat: ChatId, message: MessageId, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False
+) -> None:
+    """List the wordings of a message."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        found = list(client.list_message_variants(chat, message))
-    if as_json:
-        session.print_json(found)
-        return
-    for each in found:
-        session.out.print(
-            f"{each['number']} ({each['kind']}): {printable(each['content'])}", markup=False, soft_wrap=True
-        )
+        print_list(session, client.list_message_variants(chat, message), limit, variants_table, as_json=as_json)
 
 
 @app.command()

@@ -17,8 +17,8 @@ type Json = dict[str, Any]
 
 OF_CALLS = {kind for kind in CHECKS if "-call" in kind or kind.startswith("trajectory:")}
 """Compared in test_tool_calls.py."""
-NOT_BY_ECHO = {"finish-reason", *OF_CALLS}
-"""promptfoo's echo provider has no finish reason, calls nothing and is not traced."""
+NOT_BY_ECHO = {"finish-reason", "string-check", "text-similarity", *OF_CALLS}
+"""promptfoo's echo provider has no finish reason, calls nothing and is not traced; two kinds are OpenAI's graders."""
 
 
 class CaseResult(NamedTuple):

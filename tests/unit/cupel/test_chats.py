@@ -28,7 +28,9 @@ def test_messages_are_shown_edited_hidden_and_deleted(cupel: Cupel) -> None:
     assert "\x1b" not in cupel("chats", "show", chat["id"]).stdout
     edited = cupel("chats", "message", chat["id"], f"{exchange}.user", "--content", "good morning")
     assert edited.stdout == "variant 2: good morning\n"
-    assert "2 (edit): good morning" in cupel("chats", "variants", chat["id"], f"{exchange}.user").stdout
+    listed = cupel("chats", "variants", chat["id"], f"{exchange}.user").stdout
+    assert [line.split(maxsplit=2)[:2] for line in listed.splitlines()[-2:]] == [["1", "main"], ["2", "edit"]]
+    assert "good morning" in listed
     assert cupel("chats", "message", chat["id"], f"{exchange}.user", "--hide").exit_code == 0
     assert f"{exchange}.user (variant 2 of 2, hidden)" in cupel("chats", "show", chat["id"]).stdout
     assert cupel("chats", "message", chat["id"], f"{exchange}.answer", "--delete").exit_code == 0
