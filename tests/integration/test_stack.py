@@ -58,7 +58,7 @@ def test_every_provider_has_a_queue_with_an_enabled_source(stack: LocalStack, aw
     sources = aws("lambda").list_event_source_mappings()["EventSourceMappings"]
     queues = {source["EventSourceArn"].rpartition(":")[2] for source in sources if source["State"] == "Enabled"}
     lanes = (f"probe_{name}{suffix}" for name in QUEUES for suffix in ("", "-high", "-low"))
-    expected = ["analyze", "dispatch", "generate", "notify", *lanes]
+    expected = ["analyze", "dispatch", "generate", "notify", "turn", *lanes]
     assert queues == {f"{stack.stack_name}-{name}" for name in expected}
 
 

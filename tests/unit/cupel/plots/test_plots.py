@@ -107,8 +107,17 @@ def test_the_agreement_of_each_pair_has_its_number(analyzed: Analyzed, drawn: Pa
     assert all(texts.count(kappa) >= 2 * kappas.count(kappa) for kappa in kappas)
 
 
-def test_components_name_their_targets_and_the_outlier(drawn: Path) -> None:
-    assert {*MODELS, "outlier"} <= set(texts_of(drawn / "components.svg"))
+def test_components_name_their_targets(drawn: Path) -> None:
+    assert {*MODELS} <= set(texts_of(drawn / "components.svg"))
+
+
+def test_components_mark_outliers(analyzed: Analyzed, tmp_path: Path) -> None:
+    """Whether a simulated model is one depends on what it answers."""
+    targets = analyzed.deep["outlierTargets"]["targets"]
+    for name, found in (("some", [{**targets[0], "isOutlier": True}, *targets[1:]]), ("none", targets[:0])):
+        deep = {**analyzed.deep, "outlierTargets": {**analyzed.deep["outlierTargets"], "targets": found}}
+        draw_plots(analyzed.basic, deep, analyzed.names, tmp_path / name)
+        assert ("outlier" in texts_of(tmp_path / name / "components.svg")) == (name == "some")
 
 
 def test_differences_are_named_by_their_pairs(drawn: Path) -> None:
