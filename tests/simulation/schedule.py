@@ -76,7 +76,7 @@ class Plan:
                 "repeats": rng.choice((1, 1, 2)),
                 "sample_seed": 1,
                 "priority": rng.choice((Priority.NORMAL, Priority.NORMAL, Priority.HIGH, Priority.LOW)),
-                "grader_config": GraderConfig("sim/judge", "sim/user") if has_judge else GraderConfig(),
+                "grader_config": GraderConfig("sim/contrarian", "sim/echo") if has_judge else GraderConfig(),
             },
             criteria=Criteria("it is rated", "it is rude", rng.choice(list(FailureCriteriaMode)))
             if has_judge

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from api import auditing, locations
+from api import auditing
 from cupel_core.contract.operations import OPERATIONS
+from cupel_core.gateway import locations
 from cupel_core.settings import Settings
 from cupel_core.store import audit_log
 from tests.unit.api.client import Client

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from api.routes.experiments import MAX_ROWS, _summary_response
 from cupel_core.analysis.experiments import ExperimentSummary, PendingRun
+from cupel_core.analysis.responses import MAX_ROWS, experiment_summary
 from cupel_core.domain.analysis.experiments import Experiment, ExperimentDesign, ExperimentRow
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
@@ -31,7 +31,7 @@ def test_a_summary_of_the_most_runs_and_targets_fits() -> None:
     experiment = Experiment(f"exp_{_ID}", "e", ExperimentDesign("h" * 5_000), NOW, NOW)
     pending = [PendingRun(f"run_{_ID}", "w" * 500)] * 100
     rows = [row(number) for number in range(100 * 100)]
-    answer = _summary_response(ExperimentSummary(experiment, [], rows, pending, ["prompt"], None))
+    answer = experiment_summary(ExperimentSummary(experiment, [], rows, pending, ["prompt"], None))
     json = answer.model_dump_json(by_alias=True)
     assert len(json) + json.count('"') < MAX_BYTES
     assert (answer.row_count, len(answer.rows), answer.rows[-1].target) == (10_000, MAX_ROWS, rows[-1].target)
