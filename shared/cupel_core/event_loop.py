@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import cache
 from typing import Any
 
@@ -19,5 +20,8 @@ def _runner() -> asyncio.Runner:
 
 
 def run[T](coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end on the process's event loop."""
-    return _runner().run(coroutine)
+    """Run a coroutine to its end on the process's event loop, with the context of the caller.
+
+    Without it, every one would have the context of the first, such as the idempotency key of another request.
+    """
+    return _runner().run(coroutine, context=copy_context())

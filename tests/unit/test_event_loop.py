@@ -1,0 +1,22 @@
+"""The event loop of the process."""
+
+from contextvars import Context, ContextVar
+
+from cupel_core import event_loop
+
+_request: ContextVar[str] = ContextVar("_request", default="none")
+
+
+async def read() -> str:
+    return _request.get()
+
+
+def read_with(value: str) -> str:
+    _request.set(value)
+    return event_loop.run(read())
+
+
+def test_a_coroutine_has_the_context_of_its_caller_and_not_of_the_first_one() -> None:
+    assert Context().run(read_with, "first") == "first"
+    assert Context().run(read_with, "second") == "second"
+    assert event_loop.run(read()) == "none"
