@@ -586,7 +586,7 @@ class Client:
         return self._pages(f"/chats/{_segment(chat_id)}/branches")
 
     def create_branch(self, chat_id: str, fork: Json) -> Json:
-        """Fork a branch: `{name?, fromBranchId?, afterExchangeId?, withAnswer?, artifacts?}`."""
+        """Fork a branch: `{name?, fromBranchId?, afterExchangeId?, includeAnswer?, artifacts?}`."""
         return self._send("POST", f"/chats/{_segment(chat_id)}/branches", fork, is_repeatable=True)
 
     def get_branch(self, chat_id: str, branch_id: str) -> Json:

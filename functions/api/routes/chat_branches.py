@@ -45,7 +45,7 @@ def list_branches(chat_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = N
 @router.operation("createBranch", status=201)
 def create_branch(chat_id: str, body: CreateBranch) -> BranchResponse:
     request = ForkRequest(
-        body.name, body.from_branch_id, body.after_exchange_id, body.with_answer, body.artifacts == "carry"
+        body.name, body.from_branch_id, body.after_exchange_id, body.include_answer, body.artifacts == "carry"
     )
     return BranchResponse.of(branches.create(router.workspace, chat_id, request, utc_now()))
 

@@ -23,7 +23,7 @@ class ForkRequest(NamedTuple):
     """The active one if None."""
     after_exchange_id: str | None
     """The last exchange that the fork has; the last of the branch if None."""
-    with_answer: bool
+    include_answer: bool
     """Whether it has the answers of that exchange."""
     carries_artifacts: bool
 
@@ -54,8 +54,8 @@ def create(workspace: str, chat_id: str, request: ForkRequest, now: datetime) ->
         length = parent.length
         if request.after_exchange_id is not None:
             length = _position(ref, parent, request.after_exchange_id) + 1
-        if not (request.with_answer or length):
-            raise Invalid.field("withAnswer", "the branch has no exchange whose answer could be left out")
+        if not (request.include_answer or length):
+            raise Invalid.field("includeAnswer", "the branch has no exchange whose answer could be left out")
         cut_page = chat_branches.get_page(ref, parent.page_of(length - 1)) if length else ()
         made = fork(
             parent,
@@ -63,7 +63,7 @@ def create(workspace: str, chat_id: str, request: ForkRequest, now: datetime) ->
             cut_page,
             _child(child_id, parent, request, cut_page, now),
             new_short_id(),
-            with_answer=request.with_answer,
+            include_answer=request.include_answer,
         )
         if chat_branches.create_fork(ref, parent, made, now):
             return made.child

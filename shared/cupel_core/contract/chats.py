@@ -137,14 +137,14 @@ class ChatPage(ResponseModel):
 class CreateBranch(RequestModel):
     """A fork: it begins with the exchanges of another branch, and changes nothing there."""
 
-    model_config = example({"name": "Shorter answers", "afterExchangeId": "ex_01k1f0aa", "withAnswer": False})
+    model_config = example({"name": "Shorter answers", "afterExchangeId": "ex_01k1f0aa", "includeAnswer": False})
 
     name: Label | None = None
     from_branch_id: Annotated[Id | None, Field(description="The active branch if omitted")] = None
     after_exchange_id: Annotated[
         Id | None, Field(description="The last exchange that the fork has; the last of the branch if omitted")
     ] = None
-    with_answer: Annotated[
+    include_answer: Annotated[
         Flag, Field(description="False leaves out the answers of that exchange, to have another one generated")
     ] = True
     artifacts: Annotated[

@@ -69,16 +69,16 @@ class LeasePool:
         if error is None or isinstance(error, Exception):
             await asyncio.gather(*(holder.leave() for holder in self._holders.values()))
 
-    def holder(self, workspace: str, account: Account) -> LeaseHolder:
+    def lease_holder(self, workspace: str, account: Account) -> LeaseHolder:
         """The lease on this account, with its limits as they are now."""
         limits = Limits(account.max_parallel_requests, account.requests_per_minute, account.tokens_per_minute)
-        return self._holder(workspace, account.provider, limits)
+        return self._lease_holder(workspace, account.provider, limits)
 
-    def run_holder(self, run: RunRef, max_concurrency: int) -> LeaseHolder:
+    def run_lease_holder(self, run: RunRef, max_concurrency: int) -> LeaseHolder:
         """The lease on a run that limits how many of its conversations are in progress; each holds one slot."""
-        return self._holder(run.workspace, run, Limits(max_concurrency))
+        return self._lease_holder(run.workspace, run, Limits(max_concurrency))
 
-    def _holder(self, workspace: str, limited: str | RunRef, limits: Limits) -> LeaseHolder:
+    def _lease_holder(self, workspace: str, limited: str | RunRef, limits: Limits) -> LeaseHolder:
         key = workspace, limited
         if key not in self._holders:
             lease_key = LeaseKey(workspace, limited, self._worker_id, self._priority)
@@ -98,7 +98,7 @@ class LeasePool:
         reservation: Reservation | None = None,
     ) -> AsyncIterator[OnAnswer]:
         """Wait until a call to the account may start, await `before_call`, and hold its slot. Raises CallPostponed."""
-        holder = self.holder(workspace, account)
+        holder = self.lease_holder(workspace, account)
         self._has_waiting.set()
         slot = holder.slot(model, self._max_wait_seconds(), before_call, patient=self._patient, reservation=reservation)
         try:

@@ -11,7 +11,7 @@ from typing import Any
 from cupel_core.domain.analysis.run_results import ColumnResults
 from cupel_core.domain.openai_evals.graders import score_in_range, to_grader
 from cupel_core.domain.openai_evals.models import from_target
-from cupel_core.domain.openai_evals.parameters import told_run_params
+from cupel_core.domain.openai_evals.parameters import run_sampling_params
 from cupel_core.domain.openai_evals.rows import ITEM
 from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
@@ -95,8 +95,8 @@ def _data_source(found: OpenAIRun) -> Document:
     if found.is_recorded:
         return source
     params = run.parameters_of(run.plan.targets[0])
-    told = told_run_params(params, of_responses=source["type"] == "responses")
-    return {**source, "model": _model(found), **({"sampling_params": told} if told else {})}
+    sampling = run_sampling_params(params, of_responses=source["type"] == "responses")
+    return {**source, "model": _model(found), **({"sampling_params": sampling} if sampling else {})}
 
 
 def _columns(found: OpenAIRun) -> Sequence[ColumnResults]:

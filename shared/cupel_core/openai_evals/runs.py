@@ -169,8 +169,8 @@ def _source(body: CreateOpenAIEvalRun) -> dict[str, Any]:
     """The data source without rows, model and parameters."""
     data_source = body.data_source
     origin = data_source.source
-    told = {"type": origin.type, "id": origin.id} if isinstance(origin, FileId) else {"type": origin.type}
-    source: dict[str, Any] = {"type": data_source.type, "source": told}
+    reference = {"type": origin.type, "id": origin.id} if isinstance(origin, FileId) else {"type": origin.type}
+    source: dict[str, Any] = {"type": data_source.type, "source": reference}
     if isinstance(data_source, JsonlDataSource):
         return source
     return {**source, "input_messages": data_source.input_messages.to_json()}

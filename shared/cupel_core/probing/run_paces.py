@@ -39,15 +39,15 @@ class RunPaces:
         self._holders: dict[RunRef, LeaseHolder] = {}
         self._next_starts: dict[RunRef, float] = {}
 
-    def _holder(self, run: Run) -> LeaseHolder | None:
+    def _lease_holder(self, run: Run) -> LeaseHolder | None:
         if run.pace.max_concurrency is None:
             return None
         ref = RunRef(run.workspace, run.id)
-        self._holders[ref] = self._leases.run_holder(ref, run.pace.max_concurrency)
+        self._holders[ref] = self._leases.run_lease_holder(ref, run.pace.max_concurrency)
         return self._holders[ref]
 
     def may_start(self, run: Run) -> bool:
-        holder = self._holder(run)
+        holder = self._lease_holder(run)
         is_due = self._clock() >= self._next_starts.get(RunRef(run.workspace, run.id), 0.0)
         return is_due and (holder is None or holder.free_slots > 0)
 
@@ -57,12 +57,12 @@ class RunPaces:
             gap_seconds = self._rng.uniform(*run.pace.stagger_ms) / 1_000
             self._next_starts[RunRef(run.workspace, run.id)] = self._clock() + gap_seconds
             asyncio.get_running_loop().call_later(gap_seconds, self._wake)
-        holder = self._holder(run)
+        holder = self._lease_holder(run)
         return RunSlot(holder, holder.start_conversation(model)) if holder is not None else None
 
     def requeue_delay_seconds(self, run: Run) -> float | None:
         """After how long its pending probes should be redelivered, because other workers have all of its slots."""
-        holder = self._holder(run)
+        holder = self._lease_holder(run)
         return holder.requeue_delay_seconds() if holder is not None else None
 
     def startable(self, slices: Iterable[ClaimedSlice]) -> int:
@@ -76,14 +76,14 @@ class RunPaces:
         return sum(min(count, self._room(runs[ref])) for ref, count in pending.items())
 
     def _room(self, run: Run) -> int:
-        holder = self._holder(run)
+        holder = self._lease_holder(run)
         return MAX_CALLS if holder is None else max(0, holder.limits.parallel - holder.in_flight)
 
     def report_pending(self, slices: Iterable[ClaimedSlice], room: int) -> None:
         """Tell the leases how many probes wait for them, as far as the worker has room for them."""
         counts = dict.fromkeys(self._holders, 0)
         for claimed in slices:
-            if self._holder(claimed.context.run) is not None:
+            if self._lease_holder(claimed.context.run) is not None:
                 ref = claimed.probe_slice.run
                 counts[ref] = counts.get(ref, 0) + len(claimed.pending)
         for ref, count in counts.items():
@@ -91,5 +91,5 @@ class RunPaces:
 
     async def renew(self, run: Run) -> None:
         """Renew the lease on a run whose slice has arrived."""
-        if (holder := self._holder(run)) is not None:
+        if (holder := self._lease_holder(run)) is not None:
             await self._leases.renew(holder)

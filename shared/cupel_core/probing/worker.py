@@ -280,7 +280,7 @@ class Worker:
         return by_account
 
     def _lease_holder_of(self, claimed: ClaimedSlice) -> LeaseHolder:
-        return self._leases.holder(claimed.probe_slice.workspace, claimed.context.account)
+        return self._leases.lease_holder(claimed.probe_slice.workspace, claimed.context.account)
 
     async def _add_to_backlog(self, claimed: ClaimedSlice) -> None:
         self._backlog.append(claimed)
@@ -402,7 +402,7 @@ class Worker:
     async def _pause_or_postpone(self, claimed: ClaimedSlice, index: int, refused: ModelRefused) -> None:
         """A probe whose judge, or other model, refuses every call; it goes on when its run is resumed."""
         account = claimed.context.account_with(refused.model)
-        holder = self._leases.holder(claimed.probe_slice.workspace, account)
+        holder = self._leases.lease_holder(claimed.probe_slice.workspace, account)
         if holder.is_outdated(refused.model, claimed.context.run.updated_at.timestamp()):
             claimed.postpone(index, OUTDATED_DELAY_SECONDS, refused.model)
             return

@@ -72,7 +72,9 @@ def work(cloud: Settings) -> list[WorkResult]:
     return [event_loop.run(worker.work(order, lambda: 290.0)) for order in orders(cloud)]
 
 
-def held(client: Client, cloud: Settings, chat_id: str, content: str | None = "hello", **fields: object) -> Any:
+def finished_turn(
+    client: Client, cloud: Settings, chat_id: str, content: str | None = "hello", **fields: object
+) -> Any:
     answer = start(client, chat_id, content, **fields)
     assert answer.status == 201, answer.text
     work(cloud)
@@ -102,12 +104,12 @@ def test_a_message_is_answered(client: Client, cloud: Settings, model: Model, ch
 
 def test_the_prompt_has_what_the_branch_shows(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
     branch_id = branch_of(client, chat_id)
-    held(client, cloud, chat_id, "one")
-    second = held(client, cloud, chat_id, "two")
+    finished_turn(client, cloud, chat_id, "one")
+    second = finished_turn(client, cloud, chat_id, "two")
     change(client, chat_id, branch_id, f"{second['exchangeId']}.answer", {"content": "edited"})
     first = client.get(f"/v1/chats/{chat_id}/branches/{branch_id}/exchanges").json()["items"][-1]["id"]
     change(client, chat_id, branch_id, f"{first}.user", {"hidden": True})
-    third = held(client, cloud, chat_id, "three")
+    third = finished_turn(client, cloud, chat_id, "three")
     said = [("assistant", "answer 1"), ("user", "two"), ("assistant", "edited"), ("user", "three")]
     assert model.asked[-1] == [("system", "Be brief."), *said]
     prompt = client.get(f"/v1/chats/{chat_id}/turns/{third['id']}/prompt").json()["messages"]
@@ -117,13 +119,13 @@ def test_the_prompt_has_what_the_branch_shows(client: Client, cloud: Settings, m
 def test_the_history_limit_leaves_out_the_oldest(client: Client, cloud: Settings, model: Model) -> None:
     chat_id = created(client, historyLimit=1)
     for text in ("one", "two", "three"):
-        held(client, cloud, chat_id, text)
+        finished_turn(client, cloud, chat_id, text)
     assert model.asked[-1] == [("user", "two"), ("assistant", "answer 2"), ("user", "three")]
 
 
 def test_the_last_message_is_answered_again(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
-    first = held(client, cloud, chat_id)
-    again = held(client, cloud, chat_id, None, trigger="regenerate")
+    first = finished_turn(client, cloud, chat_id)
+    again = finished_turn(client, cloud, chat_id, None, trigger="regenerate")
     assert again["exchangeId"] == first["exchangeId"]
     assert model.asked[1] == model.asked[0]
     assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", "answer 2"]]
@@ -134,7 +136,7 @@ def test_the_last_message_is_answered_again(client: Client, cloud: Settings, mod
 def test_a_prompt_has_a_limit_and_whole_exchanges(client: Client, cloud: Settings, model: Model) -> None:
     chat_id = created(client)
     for number in range(11):
-        held(client, cloud, chat_id, f"{number}{'x' * 99_990}")
+        finished_turn(client, cloud, chat_id, f"{number}{'x' * 99_990}")
     assert [content[:2] for _, content in model.asked[-1]][:2] == ["1x", "an"]
 
 
@@ -145,7 +147,7 @@ def test_long_settings_and_annotations_are_stored(client: Client, cloud: Setting
     long = operation("long", hooks=["after_main_llm"], params={"template": template}, effects=[note] * 2)
     profile_id = client.post("/v1/profiles", profile(long)).json()["id"]
     chat_id = created(client, system=system, profileId=profile_id)
-    turn = held(client, cloud, chat_id)
+    turn = finished_turn(client, cloud, chat_id)
     assert turn["status"] == "done"
     assert client.get(f"/v1/chats/{chat_id}").json()["system"] == system
     assert client.request("PATCH", f"/v1/chats/{chat_id}", json={"title": "x"}).json()["system"] == system
@@ -215,7 +217,7 @@ def test_a_repeated_order_asks_the_model_once(client: Client, cloud: Settings, m
 
 
 def test_events_are_numbered_and_stream_to_the_end(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
-    turn = held(client, cloud, chat_id)
+    turn = finished_turn(client, cloud, chat_id)
     told = events(client, chat_id, turn["id"])
     assert [each["seq"] for each in told] == list(range(1, len(told) + 1))
     phases = [each["data"]["phase"] for each in told if each["type"] == "turn.phase_changed"]
@@ -233,12 +235,12 @@ def test_a_call_that_fails_leaves_the_message_without_an_answer(
     client: Client, cloud: Settings, model: Model, chat_id: str
 ) -> None:
     model.answers = [ProviderError(ProbeErrorCode.CONTENT_FILTERED, "refused", final=True)]
-    turn = held(client, cloud, chat_id)
+    turn = finished_turn(client, cloud, chat_id)
     assert (turn["status"], turn["failedType"]) == ("failed", "main_llm")
     details = {"operationId": None, "errorCode": "content_filtered", "errorMessage": "refused"}
     assert (turn["failedDetails"], turn["main"]["finishReason"]) == (details, "policy_error")
     assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", None]]
-    assert held(client, cloud, chat_id, None, trigger="regenerate")["status"] == "done"
+    assert finished_turn(client, cloud, chat_id, None, trigger="regenerate")["status"] == "done"
     assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", "answer 2"]]
 
 
@@ -273,7 +275,7 @@ def test_a_turn_ends_at_its_deadline(client: Client, cloud: Settings, model: Mod
         await asyncio.sleep(60)
 
     model.during = hang
-    turn = held(client, cloud, chat_id, deadlineMs=1_000)
+    turn = finished_turn(client, cloud, chat_id, deadlineMs=1_000)
     assert (turn["status"], turn["abortReason"], turn["main"]["finishReason"]) == ("aborted", "deadline", "deadline")
 
 
@@ -343,7 +345,7 @@ def test_a_turn_beyond_the_workspaces_budget_fails(client: Client, cloud: Settin
     prices = {"prices": [{"model": "steady", "inputUsdPerMillion": 1e6, "outputUsdPerMillion": 1e6}]}
     assert client.put("/v1/providers/sim", prices).status == 200
     assert client.put("/v1/settings", {"budgets": {"dayUsd": 0.01}}).status == 200
-    turn = held(client, cloud, chat_id)
+    turn = finished_turn(client, cloud, chat_id)
     assert (turn["status"], turn["failedDetails"]["errorCode"]) == ("failed", "budget_exceeded")
     assert model.asked == []
 
@@ -364,7 +366,7 @@ def test_a_profile_changes_prompt_and_answer(client: Client, cloud: Settings, mo
     ]
     profile_id = client.post("/v1/profiles", profile(*operations)).json()["id"]
     chat_id = created(client, profileId=profile_id)
-    turn = held(client, cloud, chat_id)
+    turn = finished_turn(client, cloud, chat_id)
     assert turn["status"] == "done"
     assert model.asked == [[("system", "Be polite to: hello (generate)"), ("user", "hello")]]
     assert [(each["operationId"], each["status"]) for each in turn["operations"]] == [
@@ -377,15 +379,15 @@ def test_a_profile_changes_prompt_and_answer(client: Client, cloud: Settings, mo
     assert shown == ["answer 1 -- yours", "rewrite", 1, ["signed"]]
     told = [each["type"] for each in events(client, chat_id, turn["id"])]
     assert (told.count("operation.started"), told.count("operation.finished")) == (2, 2)
-    held(client, cloud, chat_id, None, trigger="regenerate")
+    finished_turn(client, cloud, chat_id, None, trigger="regenerate")
     assert model.asked[-1][0] == ("system", "Be polite to: hello (regenerate)")
-    assert held(client, cloud, chat_id, "plain", profileId=None)["operations"] == []
+    assert finished_turn(client, cloud, chat_id, "plain", profileId=None)["operations"] == []
 
 
 def test_a_required_operation_that_fails_prevents_the_call(client: Client, cloud: Settings, model: Model) -> None:
     blocked = operation("check", required=True, params={"template": "{{ missing }}", "strictVariables": True})
     profile_id = client.post("/v1/profiles", profile(blocked)).json()["id"]
-    turn = held(client, cloud, created(client, profileId=profile_id))
+    turn = finished_turn(client, cloud, created(client, profileId=profile_id))
     assert (turn["status"], turn["failedType"], turn["main"]["performed"]) == ("failed", "before_barrier", False)
     assert turn["failedDetails"]["operationId"] == "check"
     assert turn["failedDetails"]["errorCode"] == "template_render_error"
@@ -397,7 +399,7 @@ def test_a_required_operation_after_the_call_leaves_the_answer(client: Client, c
     failing = operation("check", required=True, hooks=["after_main_llm"], params=params, effects=[])
     profile_id = client.post("/v1/profiles", profile(failing)).json()["id"]
     chat_id = created(client, profileId=profile_id)
-    turn = held(client, cloud, chat_id)
+    turn = finished_turn(client, cloud, chat_id)
     assert (turn["status"], turn["failedType"]) == ("failed", "after_main_llm")
     assert texts(client, chat_id, turn["branchId"]) == [["hello", "answer 1"]]
 
@@ -419,15 +421,15 @@ def test_artifacts_last_between_turns_and_regenerating_counts_nothing_twice(
 ) -> None:
     chat_id = counting_chat(client)
     main = branch_of(client, chat_id)
-    first = held(client, cloud, chat_id, "one")
-    held(client, cloud, chat_id, "two")
-    held(client, cloud, chat_id, None, trigger="regenerate")
+    first = finished_turn(client, cloud, chat_id, "one")
+    finished_turn(client, cloud, chat_id, "two")
+    finished_turn(client, cloud, chat_id, None, trigger="regenerate")
     assert log_of(client, chat_id, main) == "one\ntwo"
     body = {"afterExchangeId": first["exchangeId"]}
     carried = client.post(f"/v1/chats/{chat_id}/branches", body).json()["id"]
     fresh = client.post(f"/v1/chats/{chat_id}/branches", {**body, "artifacts": "fresh"}).json()["id"]
     assert (log_of(client, chat_id, carried), log_of(client, chat_id, fresh)) == ("one", None)
-    held(client, cloud, chat_id, "three", branchId=carried)
+    finished_turn(client, cloud, chat_id, "three", branchId=carried)
     assert log_of(client, chat_id, carried) == "one\nthree"
     assert log_of(client, chat_id, main) == "one\ntwo"
     assert client.post(f"/v1/chats/{chat_id}/branches/{main}/session/reset").status == 200
@@ -436,9 +438,9 @@ def test_artifacts_last_between_turns_and_regenerating_counts_nothing_twice(
 
 def test_a_turn_without_an_answer_leaves_the_artifacts(client: Client, cloud: Settings, model: Model) -> None:
     chat_id = counting_chat(client)
-    held(client, cloud, chat_id, "one")
+    finished_turn(client, cloud, chat_id, "one")
     model.answers = [ProviderError(ProbeErrorCode.AUTH, "no", final=True)]
-    assert held(client, cloud, chat_id, "two")["status"] == "failed"
+    assert finished_turn(client, cloud, chat_id, "two")["status"] == "failed"
     assert log_of(client, chat_id, branch_of(client, chat_id)) == "one"
 
 
@@ -465,7 +467,7 @@ def test_a_paid_operation_is_not_paid_again(
 def test_turns_are_listed_newest_first_by_branch_and_status(
     client: Client, cloud: Settings, model: Model, chat_id: str
 ) -> None:
-    first, second = (held(client, cloud, chat_id, text)["id"] for text in ("one", "two"))
+    first, second = (finished_turn(client, cloud, chat_id, text)["id"] for text in ("one", "two"))
     path = f"/v1/chats/{chat_id}/turns"
     assert [each["id"] for each in client.get(path).json()["items"]] == [second, first]
     assert client.get(path, query={"status": "failed"}).json()["items"] == []
@@ -475,7 +477,7 @@ def test_turns_are_listed_newest_first_by_branch_and_status(
 def test_another_workspace_finds_no_turn(
     client: Client, cloud: Settings, model: Model, chat_id: str, stranger: str
 ) -> None:
-    turn = held(client, cloud, chat_id)
+    turn = finished_turn(client, cloud, chat_id)
     for path in ("", "/prompt", "/events"):
         full = f"/v1/chats/{chat_id}/turns/{turn['id']}{path}"
         assert (client.get(full).status, client.get(full, token=stranger).status) == (200, 404)
@@ -488,7 +490,7 @@ def test_nothing_is_left_of_the_turns_of_a_deleted_chat(client: Client, cloud: S
     profile_id = client.post("/v1/profiles", profile(log, name="log")).json()["id"]
     chat_id = created(client, profileId=profile_id)
     model.answers = [MARKER * 2_000]
-    held(client, cloud, chat_id, MARKER)
+    finished_turn(client, cloud, chat_id, MARKER)
     start(client, chat_id, MARKER)
     (open_order,) = orders(cloud)
     client.delete(f"/v1/chats/{chat_id}")
@@ -514,5 +516,5 @@ def test_a_call_is_made_at_high_priority(
             super().__init__(**options)
 
     monkeypatch.setattr(calls, "LeasePool", Pool)
-    held(client, cloud, chat_id)
+    finished_turn(client, cloud, chat_id)
     assert priorities == ["HIGH"]

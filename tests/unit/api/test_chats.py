@@ -198,7 +198,7 @@ def test_a_fork_shares_what_was_said_and_nothing_that_follows(client: Client, ch
 def test_a_fork_may_leave_out_the_last_answer(client: Client, chat_id: str) -> None:
     main = branch_of(client, chat_id)
     said(chat_id, main, "one", "two")
-    fork = client.post(f"/v1/chats/{chat_id}/branches", {"withAnswer": False}).json()
+    fork = client.post(f"/v1/chats/{chat_id}/branches", {"includeAnswer": False}).json()
     assert texts(client, chat_id, fork["id"]) == [["user one", "answer one"], ["user two", None]]
     assert texts(client, chat_id, main)[1] == ["user two", "answer two"]
 

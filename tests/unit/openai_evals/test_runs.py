@@ -115,15 +115,15 @@ def test_output_items_are_paged_in_both_orders_and_filtered(openai: OpenAI) -> N
     run = start(openai, eval_id, completions(items))
     carry_out(run.id)
 
-    def listed(**options: Any) -> list[int]:
+    def item_ids(**options: Any) -> list[int]:
         found = openai.evals.runs.output_items.list(run.id, eval_id=eval_id, **options)
         return [item.datasource_item_id for item in found]
 
-    assert listed(limit=60) == list(range(250))
-    assert listed(limit=60, order="desc") == list(range(249, -1, -1))
+    assert item_ids(limit=60) == list(range(250))
+    assert item_ids(limit=60, order="desc") == list(range(249, -1, -1))
     failed = [number for number in range(250) if number % 3 == 0]
-    assert listed(limit=7, status="fail") == failed
-    assert listed(limit=100, status="pass", order="desc") == [n for n in range(249, -1, -1) if n not in failed]
+    assert item_ids(limit=7, status="fail") == failed
+    assert item_ids(limit=100, status="pass", order="desc") == [n for n in range(249, -1, -1) if n not in failed]
 
 
 def test_a_rare_result_does_not_make_a_request_read_all_of_a_run(

@@ -158,18 +158,18 @@ def fork(
     child: Callable[[int, tuple[PointerPage, ...]], ChatBranch],
     new_page_id: str,
     *,
-    with_answer: bool,
+    include_answer: bool,
 ) -> Fork:
     """A branch with the first `length` exchanges of its parent, the last of them perhaps without its answer.
 
     `cut_page` are the pointers of the page of that last one, and `child` makes the branch of its length and pages.
     """
     full, rest = divmod(length, POINTERS_PER_PAGE)
-    if with_answer and not rest:
+    if include_answer and not rest:
         return Fork(parent.shared(), child(length, parent.shared().pages[:full]), None)
     number = (length - 1) // POINTERS_PER_PAGE
     kept = cut_page[: length - number * POINTERS_PER_PAGE]
-    if not with_answer:
+    if not include_answer:
         kept = (*kept[:-1], unanswered(kept[-1]))
     pages = (*parent.shared().pages[:number], PointerPage(new_page_id, True))
     return Fork(parent.shared(), child(length, pages), (new_page_id, kept))

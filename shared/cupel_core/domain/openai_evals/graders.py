@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cupel_core.domain.openai_evals.models import from_target, to_target
-from cupel_core.domain.openai_evals.parameters import grader_params, told_grader_params
+from cupel_core.domain.openai_evals.parameters import grader_params, grader_sampling_params
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_templates import SAMPLE, namespaces_of
 from cupel_core.domain.scoring.grader_values import DEFAULT_RANGE
@@ -58,7 +58,7 @@ def to_grader(assertion: Assertion) -> dict[str, Any] | None:
                 "pass_threshold": score_in_range(
                     assertion, 0.5 if assertion.threshold is None else assertion.threshold
                 ),
-                **({"sampling_params": told_grader_params(value["params"])} if value.get("params") else {}),
+                **({"sampling_params": grader_sampling_params(value["params"])} if value.get("params") else {}),
             }
     return None
 

@@ -19,22 +19,22 @@ def run_params(sampling: Mapping[str, Any]) -> dict[str, Any]:
     return params
 
 
-def told_run_params(params: Mapping[str, Any], *, of_responses: bool) -> dict[str, Any]:
+def run_sampling_params(params: Mapping[str, Any], *, of_responses: bool) -> dict[str, Any]:
     """The parameters of a target as `sampling_params`."""
-    told = _renamed(params, {name: own for own, name in _RUN.items()})
+    sampling = _renamed(params, {name: own for own, name in _RUN.items()})
     if "responseFormat" in params:
-        written = _told_format(params["responseFormat"], of_responses=of_responses)
-        told |= {"text": {"format": written}} if of_responses else {"response_format": written}
+        written = _openai_format(params["responseFormat"], of_responses=of_responses)
+        sampling |= {"text": {"format": written}} if of_responses else {"response_format": written}
     if params.get("tools"):
-        told["tools"] = [_told_tool(tool, of_responses=of_responses) for tool in params["tools"]]
-    return told
+        sampling["tools"] = [_openai_tool(tool, of_responses=of_responses) for tool in params["tools"]]
+    return sampling
 
 
 def grader_params(sampling: Mapping[str, Any]) -> dict[str, Any]:
     return _renamed(sampling, _GRADER)
 
 
-def told_grader_params(params: Mapping[str, Any]) -> dict[str, Any]:
+def grader_sampling_params(params: Mapping[str, Any]) -> dict[str, Any]:
     return _renamed(params, {name: own for own, name in _GRADER.items()})
 
 
@@ -52,7 +52,7 @@ def _format(reply_format: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def _told_format(written: Mapping[str, Any], *, of_responses: bool) -> dict[str, Any]:
+def _openai_format(written: Mapping[str, Any], *, of_responses: bool) -> dict[str, Any]:
     if written["type"] != "json_schema":
         return {"type": "json_object" if written["type"] == "json" else "text"}
     described = {"name": written.get("name") or "answer", "schema": written["schema"]}
@@ -64,7 +64,7 @@ def _tool(function: Mapping[str, Any]) -> dict[str, Any]:
     return {name: function[name] for name in names if function.get(name) is not None}
 
 
-def _told_tool(tool: Mapping[str, Any], *, of_responses: bool) -> dict[str, Any]:
+def _openai_tool(tool: Mapping[str, Any], *, of_responses: bool) -> dict[str, Any]:
     if not of_responses:
         return {"type": "function", "function": dict(tool)}
     return {"type": "function", "strict": None, "parameters": None, **tool}

@@ -63,7 +63,7 @@ def _without_start(step: ProfileOperation, ids: Collection[str], results: Result
             return _blocked(step, SkipReason.DEPENDENCY_NOT_DONE, other)
     if not all(_is_done(results, other) for other in step.depends_on):
         return None
-    unmet = next((each for each in step.run_conditions if not _holds(each, results)), None)
+    unmet = next((each for each in step.run_conditions if not _is_met(each, results)), None)
     return None if unmet is None else _not_matched(unmet, results)
 
 
@@ -86,7 +86,7 @@ def _not_matched(condition: RunCondition, results: Results) -> StepResult:
     )
 
 
-def _holds(condition: RunCondition, results: Results) -> bool:
+def _is_met(condition: RunCondition, results: Results) -> bool:
     value = bool(results[condition.operation_id].value.get(condition.output))
     return value is (condition.operator is ConditionOperator.IS_TRUE)
 

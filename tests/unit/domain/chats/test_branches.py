@@ -52,17 +52,17 @@ class Chat:
         self.branches[which] = changed.branch
         self.model[which][position] = pointer
 
-    def fork(self, which: int, length: int, *, with_answer: bool) -> None:
+    def fork(self, which: int, length: int, *, include_answer: bool) -> None:
         parent = self.branches[which]
         length %= parent.length + 1
-        if not length and not with_answer:
+        if not length and not include_answer:
             return
         page = self.pages[parent.page_of(length - 1).id] if length else ()
 
         def child(size: int, pages: tuple[PointerPage, ...]) -> ChatBranch:
             return ChatBranch(f"b{len(self.branches)}", "", NOW, parent.id, length=size, pages=pages)
 
-        made = fork(parent, length, page, child, self.name(), with_answer=with_answer)
+        made = fork(parent, length, page, child, self.name(), include_answer=include_answer)
         if made.page is not None:
             self.pages[made.page[0]] = made.page[1]
         self.branches[which] = made.parent
@@ -91,7 +91,7 @@ def test_no_change_of_a_branch_shows_in_another(steps: list[tuple[str, int, int]
             case "hide":
                 chat.hide(which, number)
             case "fork":
-                chat.fork(which, number, with_answer=True)
+                chat.fork(which, number, include_answer=True)
     assert [chat.read(which) for which in range(len(chat.branches))] == chat.model
     assert [branch.length for branch in chat.branches] == [len(line) for line in chat.model]
 
@@ -101,8 +101,8 @@ def test_a_fork_of_a_long_branch_writes_one_page_at_most() -> None:
     for _ in range(2_000):
         chat.append(0)
     pages = len(chat.pages)
-    chat.fork(0, 1_999, with_answer=True)
-    chat.fork(0, 2_000, with_answer=True)
+    chat.fork(0, 1_999, include_answer=True)
+    chat.fork(0, 2_000, include_answer=True)
     assert len(chat.pages) == pages + 1
 
 
@@ -113,7 +113,7 @@ def test_a_fork_may_leave_out_the_last_answer_alone() -> None:
     def child(length: int, pages: tuple[PointerPage, ...]) -> ChatBranch:
         return ChatBranch("c", "c", NOW, length=length, pages=pages)
 
-    made = fork(parent, 2, (first, last), child, "q", with_answer=False)
+    made = fork(parent, 2, (first, last), child, "q", include_answer=False)
     assert made.page == ("q", (first, Pointer("x2", hidden=frozenset({MessageSide.USER}))))
     assert not made.parent.pages[0].is_own
 
