@@ -33,6 +33,17 @@ def mutation(conditions: Conditions = ALL, first_seed: int = 0) -> Callable[[Inj
     return register
 
 
+def fail_analyses(patches: Patches) -> None:
+    """No bug of the protocol: it records the failure. Faults alone hardly ever outlast all attempts."""
+    from cupel_core.analysis import workflow
+    from cupel_core.errors import RetryableError
+
+    def fail(*_: Any) -> str:
+        raise RetryableError("the counts cannot be read")
+
+    patches.set(workflow, "analyze", fail)
+
+
 LIMITED_SWEEPER, LARGE_SKEW = Conditions(has_limited_sweeper=True), Conditions(has_large_skew=True)
 SMALL_SKEW = Conditions(has_large_skew=False)
 BUDGET = Conditions(has_large_skew=False, has_budget=True)
@@ -511,10 +522,11 @@ def read_what_was_counted_before_a_retry(patches: Patches) -> None:
     patches.set(count_files, "save", lambda ref, _, leaf, counts: save(ref, "any", leaf, counts))
 
 
-@mutation(first_seed=3_560)
+@mutation()
 def complete_without_recording_a_failed_analysis(patches: Patches) -> None:
     from cupel_core.analysis import workflow
 
+    fail_analyses(patches)
     patches.set(workflow, "record_failure", lambda *_: None)
 
 

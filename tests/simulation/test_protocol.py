@@ -12,6 +12,7 @@ from cupel_core.domain.runs.run import RunStatus
 from cupel_core.errors import RetryableError
 from cupel_core.finishing import costs
 from tests.simulation.harness import Patches
+from tests.simulation.mutations import fail_analyses
 from tests.simulation.schedule import run_schedule
 
 _SCHEDULES = 500
@@ -32,6 +33,11 @@ def test_a_seed_always_gives_the_same_schedule(simulation: None, seed: int) -> N
     for trace in traces:
         run_schedule(seed, trace.append)
     assert traces[0] == traces[1]
+
+
+def test_an_analysis_that_always_fails_is_recorded_as_failed(patches: Patches) -> None:
+    fail_analyses(patches)
+    assert [result.violation for result in map(run_schedule, range(5)) if result.violation] == []
 
 
 def test_a_run_whose_finishing_gives_up_need_not_have_counted_its_last_summaries(patches: Patches) -> None:
