@@ -1,11 +1,10 @@
 """Shared by all tests: an environment without access to AWS, the template, and moto's services built from it."""
 
+import gc
 import os
 from collections.abc import Iterator
 from functools import cache
-from itertools import product
 from pathlib import Path
-from threading import RLock
 from typing import Any
 
 os.environ.update(
@@ -25,16 +24,14 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from moto import mock_aws
 from moto.core import DEFAULT_ACCOUNT_ID
-from moto.core.botocore_stubber import BotocoreStubber
-from moto.sqs.models import sqs_backends
 from xdist.scheduler import LoadScopeScheduling
 
 from cupel_core import accounts, event_loop
-from cupel_core.domain.runs.run import Priority
-from cupel_core.providers import PROVIDERS, http, safe_http
+from cupel_core.providers import http, safe_http
 from cupel_core.resources import headers
-from cupel_core.settings import Lane, Settings, settings
+from cupel_core.settings import Settings, settings
 from cupel_core.store import analyses, clients, scenarios, snapshots
+from tests import moto_services
 
 pytest_plugins = ["tests.stacks"]
 _LENIENT = hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -48,15 +45,9 @@ _CACHED = (settings, snapshots.get, scenarios.read_page, analyses.documents, hea
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _moto_handles_one_request_at_a_time() -> None:
-    """Workers send requests from several threads; moto copies items while another thread changes them."""
-    lock, process = RLock(), BotocoreStubber.process_request
-
-    def process_alone(self: BotocoreStubber, request: Any) -> Any:
-        with lock:
-            return process(self, request)
-
-    BotocoreStubber.process_request = process_alone  # type: ignore[method-assign]
+def _moto_is_changed() -> None:
+    moto_services.handle_one_request_at_a_time()
+    moto_services.save_only_the_items_of_a_transaction()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -99,6 +90,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _GroupSch
     return _GroupScheduling(config, log)
 
 
+def pytest_collection_finish() -> None:
+    """What was imported stays: the garbage collector took a seventh of the suite's time to walk it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
 class CloudFormationLoader(yaml.SafeLoader):
     """Reads `!Ref X` as `{"Ref": "X"}` and `!Sub ...` as `{"Fn::Sub": ...}`."""
 
@@ -136,11 +134,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
     The clients are reused by all tests, because creating them took most of the suite's time; moto resets its own state.
     """
     with mock_aws():
-        sqs = sqs_backends[DEFAULT_ACCOUNT_ID]["us-east-1"]  # By requests, 63 queues would take most of a test's time.
-        lanes = [f"probe_{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
-        queues = ["dispatch", "generate", "notify", "analyze", "turn", *lanes, *(f"{lane}-dlq" for lane in lanes)]
-        for name in queues:
-            sqs.create_queue(f"cupel-test-{name}")
+        moto_services.create_queues()
         create_table("cupel-test")
         clients.s3().create_bucket(Bucket="cupel-test")
         clients.scheduler().create_schedule_group(Name="cupel-test")

@@ -1,0 +1,73 @@
+"""What the tests change in moto: one request at a time, and no work that a test does not need."""
+
+import copy
+from itertools import product
+from threading import RLock
+from typing import Any
+
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.core.botocore_stubber import BotocoreStubber
+from moto.dynamodb.models import DynamoDBBackend
+from moto.dynamodb.models.dynamo_type import DynamoType
+from moto.dynamodb.models.table import Table
+from moto.sqs.models import Queue, sqs_backends
+
+from cupel_core.domain.runs.run import Priority
+from cupel_core.providers import PROVIDERS
+from cupel_core.settings import Lane
+
+_LANES = [f"probe_{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
+_QUEUES = {
+    f"cupel-test-{name}"
+    for name in ("dispatch", "generate", "notify", "analyze", "turn", *_LANES, *(f"{lane}-dlq" for lane in _LANES))
+}
+
+
+class _Queues(dict[str, Queue]):
+    """Creates a queue of the stack when it is first used: creating all took half of the time to prepare a test."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        if name in _QUEUES and name not in self:
+            self[name] = Queue(name, "us-east-1", DEFAULT_ACCOUNT_ID)  # type: ignore[abstract]
+        return super().get(name, default)
+
+
+def create_queues() -> None:
+    sqs_backends[DEFAULT_ACCOUNT_ID]["us-east-1"].queues = _Queues()
+
+
+def handle_one_request_at_a_time() -> None:
+    """Workers send requests from several threads; moto copies items while another thread changes them."""
+    lock, process = RLock(), BotocoreStubber.process_request
+
+    def process_alone(self: BotocoreStubber, request: Any) -> Any:
+        with lock:
+            return process(self, request)
+
+    BotocoreStubber.process_request = process_alone  # type: ignore[method-assign]
+
+
+def save_only_the_items_of_a_transaction() -> None:
+    """Moto copies the whole table before each transaction, to restore it if the transaction is cancelled."""
+    write, written = DynamoDBBackend.transact_write_items, list[dict[str, Any]]()
+
+    def write_items(self: DynamoDBBackend, transact_items: list[dict[str, Any]]) -> None:
+        written[:] = (request.get("Key") or request["Item"] for item in transact_items for request in item.values())
+        write(self, transact_items)
+
+    def copy_written(self: Table, memo: dict[int, Any]) -> Table:
+        saved = copy.copy(self)
+        saved.items = copy.copy(self.items)
+        for partition, sort in {(_key(self.hash_key_attr, key), _key(self.range_key_attr, key)) for key in written}:
+            if partition in self.items:
+                items = saved.items[partition] = dict(saved.items[partition])
+                if sort in items:
+                    items[sort] = copy.deepcopy(items[sort], memo)
+        return saved
+
+    DynamoDBBackend.transact_write_items = write_items  # type: ignore[method-assign]
+    Table.__deepcopy__ = copy_written  # type: ignore[attr-defined]
+
+
+def _key(attribute: str | None, item: dict[str, Any]) -> DynamoType:
+    return DynamoType(item[str(attribute)])
