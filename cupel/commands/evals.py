@@ -11,12 +11,14 @@ from cupel.commands.options import (
     AllowUnpriced,
     AsJson,
     Budget,
+    Concurrency,
     EmbeddingModel,
     JudgeModel,
     Metadata,
     PersonaModel,
     Repeats,
     RunName,
+    Stagger,
     StartAnyway,
     Tags,
     Watch,
@@ -39,6 +41,8 @@ def run_eval(
     ctx: typer.Context,
     eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="The id of an eval.")],
     repeats: Repeats = 1,
+    concurrency: Concurrency = None,
+    stagger: Stagger = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     budget: Budget = None,
@@ -55,7 +59,9 @@ def run_eval(
 ) -> None:
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch)
-    config = without_none(judgeModel=judge_model, personaModel=persona_model)
+    config = without_none(
+        maxConcurrency=concurrency, staggerMs=stagger, judgeModel=judge_model, personaModel=persona_model
+    )
     limits = budget_fields(budget, allow_unpriced=allow_unpriced)
     options = {"repeats": repeats, "config": config, **limits, **label_fields(name, tag, metadata)}
     with session.connect() as client:

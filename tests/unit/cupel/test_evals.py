@@ -74,6 +74,13 @@ def test_an_eval_is_run_with_a_gate(cupel: Cupel, client: Client, scenario_id: s
     assert (run["progress"]["completed"], run["executionId"]) == (2, 1)
 
 
+def test_an_eval_is_run_at_a_pace(cupel: Cupel, client: Client, scenario_id: str) -> None:
+    evaluated = client.create_eval({"name": "tables", "scenarioIds": [scenario_id], "model": "sim/echo"})
+    run = cupel("evals", "run", evaluated["id"], "--concurrency", "5", "--stagger", "0", "100", "--json")
+    config = json.loads(run.stdout)["run"]["config"]
+    assert (config["maxConcurrency"], config["staggerMs"]) == (5, [0, 100])
+
+
 def test_models_of_an_eval_outside_the_price_list_are_a_warning(cupel: Cupel, client: Client, scenario_id: str) -> None:
     client.update_provider("openai", {"apiKey": "sk-x"})
     eval_id = client.create_eval({"name": "typo", "model": "openai/gpt5-mini", "scenarioIds": [scenario_id]})["id"]

@@ -53,6 +53,16 @@ def test_a_schedule_may_be_a_rate_or_a_single_time(
     assert json.loads(result.stdout)["expression"] == expression
 
 
+def test_a_schedule_sets_the_pace_of_its_runs(client: Client, cupel: Cupel, definition_id: str) -> None:
+    result = cupel(
+        "create", definition_id, "--models", "sim/steady", "--concurrency", "5", "--stagger", "0", "100", *CRON
+    )
+    assert result.exit_code == 0, result.output
+    (schedule,) = client.list_schedules()
+    config = schedule["run"]["config"]
+    assert (config["maxConcurrency"], config["staggerMs"]) == (5, [0, 100])
+
+
 @pytest.mark.parametrize("options", [(), ("--rate", "1 hour", "--at", "2127-01-31T09:30:00")])
 def test_a_schedule_needs_exactly_one_time(
     client: Client, cupel: Cupel, definition_id: str, options: tuple[str, ...]
