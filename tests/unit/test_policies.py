@@ -21,6 +21,7 @@ POLLED = frozenset({"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttr
 """Lambda polls a function's queue with the function's role."""
 NOT_RECORDED = {
     "bedrock:InvokeModel": "no test calls Bedrock",
+    "bedrock:InvokeModelWithResponseStream": "no test calls Bedrock",
     "iam:PassRole": "EventBridge Scheduler checks it when a schedule is created",
     "kms:Decrypt": "only with a customer managed key",
     "kms:GenerateDataKey": "only with a customer managed key",

@@ -109,11 +109,16 @@ def rejected_parameter(error: ProviderError, request: ModelRequest) -> RequestPa
 
     A refusal may name a second one as the replacement, so the first one counts.
     """
-    if error.code is not ProbeErrorCode.INVALID_REQUEST or not _REJECTION.search(error.message):
+    if not is_rejection(error):
         return None
     found = ((_NAMES[parameter].search(error.message), parameter) for parameter in _parameters_of(request))
     positions = [(match.start(), parameter) for match, parameter in found if match]
     return min(positions)[1] if positions else None
+
+
+def is_rejection(error: ProviderError) -> bool:
+    """Whether the provider says that something of the request is not possible."""
+    return error.code is ProbeErrorCode.INVALID_REQUEST and _REJECTION.search(error.message) is not None
 
 
 def _parameters_of(request: ModelRequest) -> Parameters:

@@ -42,13 +42,34 @@ async def complete(
     Raises `ProviderError`, also when the whole call takes longer than `timeout_seconds`, and `ParameterRejected` when
     another attempt would leave out a parameter.
     """
+
+    async def call(adapted: ModelRequest) -> Reply:
+        return await _call_provider(account, model, adapted, timeout_seconds, send)
+
+    return await adapted_call(account, model, request, timeout_seconds, call)
+
+
+async def adapted_call(
+    account: Account,
+    model: str,
+    request: ModelRequest,
+    timeout_seconds: float,
+    call: Callable[[ModelRequest], Awaitable[Reply]],
+) -> Reply:
+    """Make one attempt by `call`, which gets the request without parameters that the model rejects.
+
+    Raises `ProviderError`, also when the whole call takes longer than `timeout_seconds`, and `ParameterRejected` when
+    another attempt would leave out a parameter.
+    """
     omitted = ADAPTER.omitted(account, model, request)
     adapted = without(request, omitted) if omitted else request
     try:
         async with asyncio.timeout(timeout_seconds):
-            reply = bounded_reply(await _call_provider(account, model, adapted, timeout_seconds, send))
+            reply = bounded_reply(await call(adapted))
     except TimeoutError as error:
         raise ProviderError(ProbeErrorCode.TIMEOUT, f"no response within {timeout_seconds:g} s") from error
+    except ParameterRejected:
+        raise
     except ProviderError as error:
         refusal = sanitized(error, account)
         raise ADAPTER.learn(account, model, request, omitted, refusal) from error.__cause__

@@ -22,7 +22,9 @@ from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connections import TimedConnector, new_session
 from cupel_core.providers.errors import ProviderError, error_from_response, malformed_reply_error
 from cupel_core.providers.rate_limits import parse_exhausted_allowance
-from cupel_core.providers.safe_http import HttpResponse
+from cupel_core.providers.safe_http import ContentReader, HttpResponse
+from cupel_core.providers.streams.formats import StreamFormat
+from cupel_core.providers.streams.reply_stream import OnText, ReplyStream
 from cupel_core.providers.wire_format import HttpWireFormat, WireRequest
 
 MAX_REPLY_BYTES = 4_000_000
@@ -52,7 +54,7 @@ async def close() -> None:
         await open_session.close()
 
 
-async def send_request(request: WireRequest) -> HttpResponse:
+async def send_request(request: WireRequest, reader: ContentReader | None = None) -> HttpResponse:
     """POST to an official address; redirects are not followed."""
     with setting_up():
         opened = session()
@@ -61,7 +63,7 @@ async def send_request(request: WireRequest) -> HttpResponse:
     headers = {"content-type": kind, **request.headers}
     try:
         async with opened.post(request.url, data=content, headers=headers, allow_redirects=False) as response:
-            return await safe_http.read_response(response, MAX_REPLY_BYTES)
+            return await safe_http.read_response(response, MAX_REPLY_BYTES, reader)
     except (aiohttp.ClientError, OSError) as error:
         raise safe_http.error_without_response(error, request.url) from error
 
@@ -79,8 +81,39 @@ async def exchange(
     account = await with_access_token(account, now, send)
     wire_request = wire_format.request_for(account, model_name, request)
     response = await post(account, wire_request, timeout_seconds, now, send)
+    return parse_reply(wire_format, response, lambda: orjson.loads(response.content), now)
+
+
+async def exchange_stream(
+    wire_format: HttpWireFormat,
+    stream_format: StreamFormat,
+    account: Account,
+    model_name: str,
+    request: ModelRequest,
+    timeout_seconds: float,
+    now: datetime,
+    on_text: OnText,
+    *,
+    with_usage: bool,
+) -> Reply:
+    """The same over a stream, whose text is passed to `on_text` as it arrives. A server that answers as a whole is
+    understood too."""
+    account = await with_access_token(account, now)
+    wire_request = stream_format.streaming(wire_format.request_for(account, model_name, request), with_usage=with_usage)
+    stream = ReplyStream(stream_format.reply_of(wire_request), on_text)
+    response = await post(account, wire_request, timeout_seconds, now, reader=stream)
+    if stream.is_used:
+        return parse_reply(wire_format, response, stream.body, now)
+    reply = parse_reply(wire_format, response, lambda: orjson.loads(response.content), now)
+    on_text(reply.text)
+    return reply
+
+
+def parse_reply(
+    wire_format: HttpWireFormat, response: HttpResponse, body: Callable[[], object], now: datetime
+) -> Reply:
     try:
-        reply = wire_format.parse(orjson.loads(response.content))
+        reply = wire_format.parse(body())
     except (orjson.JSONDecodeError, ValidationError) as error:
         raise malformed_reply_error(error) from None
     exhausted = parse_exhausted_allowance(response.headers, now)
@@ -99,6 +132,7 @@ async def post(
     timeout_seconds: float,
     now: datetime,
     send: SendRequest | None = None,
+    reader: ContentReader | None = None,
 ) -> HttpResponse:
     """Make one attempt; a status other than 2xx raises the matching `ProviderError`, and so does a missing address.
 
@@ -115,9 +149,10 @@ async def post(
             timeout_seconds=timeout_seconds,
             allow_private=account.allow_private,
             max_bytes=MAX_REPLY_BYTES,
+            reader=reader,
         )
     else:
-        response = await (send or send_request)(request)
+        response = await (send(request) if send is not None else send_request(request, reader))
     if not response.ok:
         raise error_from_response(response.status, response.headers, _without_key(response.content, account), now)
     return response

@@ -55,8 +55,8 @@ type TokenCount = Annotated[int, BeforeValidator(token_count)]
 
 def bounded_reply(reply: Reply) -> Reply:
     """The reply within the limits. Raises `ProviderError`, which a retry does not resolve."""
-    _check_length("the answer", reply.text, MAX_TEXT_LENGTH)
-    _check_length("the conversation id", reply.thread_id or "", MAX_THREAD_ID_LENGTH)
+    check_length("the answer", len(reply.text), MAX_TEXT_LENGTH)
+    check_length("the conversation id", len(reply.thread_id or ""), MAX_THREAD_ID_LENGTH)
     return replace(
         reply,
         text=storable(reply.text),
@@ -76,9 +76,10 @@ def _usage(reported: Usage) -> Usage:
     return Usage(total, token_count(reported.output_tokens), cached, written)
 
 
-def _check_length(what: str, text: str, limit: int) -> None:
-    if len(text) > limit:
-        message = f"{what} has {len(text):,} characters; at most {limit:,} are accepted"
+def check_length(what: str, length: int, limit: int) -> None:
+    """Raises `ProviderError`, which a retry does not resolve."""
+    if length > limit:
+        message = f"{what} has {length:,} characters; at most {limit:,} are accepted"
         raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, final=True)
 
 
@@ -90,8 +91,8 @@ def _tool_calls(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
 
 
 def _tool_call(call: ToolCall) -> ToolCall:
-    _check_length("the arguments of a tool call", call.arguments, MAX_ARGUMENTS_LENGTH)
-    _check_length("the thought signature of a tool call", call.signature or "", MAX_SIGNATURE_LENGTH)
+    check_length("the arguments of a tool call", len(call.arguments), MAX_ARGUMENTS_LENGTH)
+    check_length("the thought signature of a tool call", len(call.signature or ""), MAX_SIGNATURE_LENGTH)
     name, call_id = storable(call.name, MAX_LABEL_LENGTH), storable(call.id, MAX_LABEL_LENGTH)
     return replace(call, id=call_id, name=name, arguments=storable(call.arguments))
 

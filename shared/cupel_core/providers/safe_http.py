@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
-from typing import NoReturn
+from typing import NoReturn, Protocol
 from weakref import WeakKeyDictionary
 
 import aiohttp
@@ -55,6 +55,18 @@ class HttpResponse:
             return self.content.decode(errors="replace")
 
 
+class ContentReader(Protocol):
+    """Reads the content of a response while it arrives."""
+
+    def reads(self, headers: Mapping[str, str]) -> bool:
+        """Whether it reads a successful response with these headers; the content of the response is empty then."""
+        ...
+
+    def feed(self, chunk: bytes) -> bool:
+        """Take the next bytes; whether more are to be read. Limits how many those may be."""
+        ...
+
+
 async def post_json(
     url: str,
     body: object,
@@ -63,13 +75,21 @@ async def post_json(
     timeout_seconds: float,
     allow_private: bool,
     max_bytes: int = MAX_RESPONSE_BYTES,
+    reader: ContentReader | None = None,
 ) -> HttpResponse:
     """POST JSON and return the response, whatever its status.
 
     Raises `ProviderError` if there is no response; its message never contains a header value.
     """
     return await send(
-        "POST", url, body, headers, timeout_seconds=timeout_seconds, allow_private=allow_private, max_bytes=max_bytes
+        "POST",
+        url,
+        body,
+        headers,
+        timeout_seconds=timeout_seconds,
+        allow_private=allow_private,
+        max_bytes=max_bytes,
+        reader=reader,
     )
 
 
@@ -83,6 +103,7 @@ async def send(
     allow_private: bool,
     max_bytes: int = MAX_RESPONSE_BYTES,
     session: aiohttp.ClientSession | None = None,
+    reader: ContentReader | None = None,
 ) -> HttpResponse:
     """Like `post_json`, with any method; without a body if it is None; optionally over the caller's own session.
 
@@ -94,7 +115,7 @@ async def send(
         async with asyncio.timeout(timeout_seconds):
             with setting_up():
                 session = session or _session(allow_private)
-            return await _send_following_redirects(session, request, max_bytes)
+            return await _send_following_redirects(session, request, max_bytes, reader)
     except TimeoutError as error:
         raise _no_response(request, timeout_seconds) from error
 
@@ -201,10 +222,10 @@ def _reject(reason: str) -> NoReturn:
 
 
 async def _send_following_redirects(
-    session: aiohttp.ClientSession, request: _HttpRequest, max_bytes: int
+    session: aiohttp.ClientSession, request: _HttpRequest, max_bytes: int, reader: ContentReader | None
 ) -> HttpResponse:
     for _ in range(MAX_REDIRECTS + 1):
-        response = await _exchange(session, request, max_bytes)
+        response = await _exchange(session, request, max_bytes, reader)
         location = response.headers.get("location")
         if response.status not in _REDIRECT_STATUSES or not location:
             return response
@@ -212,14 +233,16 @@ async def _send_following_redirects(
     _reject(f"more than {MAX_REDIRECTS} redirects, the last to {request.url.host}")
 
 
-async def _exchange(session: aiohttp.ClientSession, request: _HttpRequest, max_bytes: int) -> HttpResponse:
+async def _exchange(
+    session: aiohttp.ClientSession, request: _HttpRequest, max_bytes: int, reader: ContentReader | None
+) -> HttpResponse:
     try:
         async with _request(session, request) as response:
             if response.headers.get("content-encoding", "identity").lower() != "identity":
                 raise ProviderError(
                     ProbeErrorCode.PROVIDER_ERROR, "the response is compressed although the request did not allow it"
                 )
-            return await read_response(response, max_bytes)
+            return await read_response(response, max_bytes, reader)
     except (aiohttp.ClientError, OSError) as error:
         raise error_without_response(error, request.url) from error
 
@@ -236,9 +259,20 @@ def _request(
     return session.request(request.method, request.url, data=request.content, headers=headers, allow_redirects=False)
 
 
-async def read_response(response: aiohttp.ClientResponse, max_bytes: int) -> HttpResponse:
+async def read_response(
+    response: aiohttp.ClientResponse, max_bytes: int, reader: ContentReader | None = None
+) -> HttpResponse:
     """The response with its content. Raises `ProviderError` if that is larger."""
     content = bytearray()
+    if (
+        reader is not None
+        and HttpResponse(response.status, response.headers, b"").ok
+        and reader.reads(response.headers)
+    ):
+        async for chunk in response.content.iter_any():
+            if not reader.feed(chunk):
+                break
+        return HttpResponse(response.status, response.headers, b"")
     async for chunk in response.content.iter_any():
         content += chunk
         if len(content) > max_bytes:

@@ -4,7 +4,8 @@ The answers are computed in `cupel_core.domain.turns.simulation`.
 """
 
 import asyncio
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 
 import orjson
 
@@ -19,6 +20,7 @@ MODEL_VERSION = "simulated-1"
 MIN_LATENCY_SECONDS = 0.02
 MAX_LATENCY_SECONDS = 0.06
 CHARACTERS_PER_TOKEN = 4
+_WORD = re.compile(r"\s*\S+|\s+")
 
 
 async def complete(model_name: str, request: ModelRequest) -> Reply:
@@ -42,6 +44,15 @@ async def complete(model_name: str, request: ModelRequest) -> Reply:
     written = len(text) + sum(len(call.arguments) for call in calls)
     usage = Usage(_token_count(prompt), _token_count(written))
     return Reply(text, MODEL_VERSION, usage, finish_reason, tool_calls=calls)
+
+
+async def stream(model_name: str, request: ModelRequest, on_text: Callable[[str], None]) -> Reply:
+    """The same; the words are passed to `on_text` one by one."""
+    reply = await complete(model_name, request)
+    for word in _WORD.findall(reply.text):
+        on_text(word)
+        await asyncio.sleep(0)
+    return reply
 
 
 async def _what_is_seen(model_name: str, request: ModelRequest) -> str:

@@ -1,0 +1,28 @@
+"""The wire formats that stream over HTTP, by their name in the provider registry."""
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from cupel_core.providers.streams import anthropic, google, openai, openai_responses, vertex
+from cupel_core.providers.streams.reply_stream import StreamedReply
+from cupel_core.providers.wire_format import WireRequest
+
+
+class Streaming(Protocol):
+    def __call__(self, request: WireRequest, *, with_usage: bool) -> WireRequest: ...
+
+
+class StreamFormat(NamedTuple):
+    streaming: Streaming
+    """Makes a request one for a stream."""
+    reply_of: Callable[[WireRequest], StreamedReply]
+    """Reads the reply to such a request."""
+
+
+STREAM_FORMATS: dict[str, StreamFormat] = {
+    "openai": StreamFormat(openai.streaming, lambda _: openai.OpenAiReply()),
+    "openai-responses": StreamFormat(openai_responses.streaming, lambda _: openai_responses.ResponsesReply()),
+    "anthropic": StreamFormat(anthropic.streaming, lambda _: anthropic.AnthropicReply()),
+    "google": StreamFormat(google.streaming, lambda _: google.GoogleReply()),
+    "vertex": StreamFormat(vertex.streaming, vertex.reply_of),
+}

@@ -1,0 +1,125 @@
+"""Reads one streamed reply: its text as it arrives, and in the end the body that the provider would have returned.
+
+So every wire format has one parser, and a streamed reply equals one that was not streamed.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import orjson
+from pydantic import ValidationError
+
+from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.providers.errors import ProviderError, malformed_reply_error
+from cupel_core.providers.reply_limits import MAX_TEXT_LENGTH, check_length
+from cupel_core.providers.streams.sse import EventDecoder
+
+MAX_PARTS = 1_000
+"""Parts, blocks or calls of one reply."""
+_DONE = b"[DONE]"
+_CONTENT_TYPE = "text/event-stream"
+
+type OnText = Callable[[str], None]
+
+
+class StreamedReply(Protocol):
+    """The events of one reply in a wire format. `add` raises ProviderError or pydantic's ValidationError."""
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether the answer is complete; its usage may follow."""
+        ...
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing follows that matters."""
+        ...
+
+    def add(self, event: object) -> str:
+        """Take the next event; returns the text that it adds to the answer."""
+        ...
+
+    def body(self) -> object:
+        """What the provider would have returned if it had not streamed."""
+        ...
+
+
+class TextReader:
+    """Takes events, and gives their text to `on_text`."""
+
+    def __init__(self, reply: StreamedReply, on_text: OnText) -> None:
+        self.reply = reply
+        self.has_begun = False
+        self._on_text = on_text
+        self._length = 0
+
+    def take(self, event: object) -> None:
+        """Raises ProviderError for an event that is an error, is malformed, or makes the answer too long."""
+        try:
+            text = self.reply.add(event)
+        except ValidationError as error:
+            raise malformed_reply_error(error) from None
+        except ProviderError as error:
+            error.refused = error.refused and not self.has_begun
+            raise
+        self.has_begun = True
+        if text:
+            self._length += len(text)
+            check_length("the answer", self._length, MAX_TEXT_LENGTH)
+            self._on_text(text)
+
+    def body(self) -> object:
+        """Raises ProviderError if the stream has ended before the answer was complete."""
+        if not self.reply.has_finished:
+            raise ProviderError(ProbeErrorCode.NETWORK, "the stream ended before the answer was complete")
+        return self.reply.body()
+
+
+class ReplyStream:
+    """The same for a response of server-sent events."""
+
+    def __init__(self, reply: StreamedReply, on_text: OnText) -> None:
+        self._reader = TextReader(reply, on_text)
+        self._decoder = EventDecoder()
+        self._is_done = False
+        self.is_used = False
+        """False while the response is none of server-sent events: some servers ignore that they are asked to stream."""
+
+    def reads(self, headers: Mapping[str, str]) -> bool:
+        """Whether a response with these headers is a stream, whose content is then to be fed."""
+        self.is_used = headers.get("content-type", "").lower().startswith(_CONTENT_TYPE)
+        return self.is_used
+
+    def feed(self, chunk: bytes) -> bool:
+        """Whether more is to be read."""
+        return self._take(self._decoder.feed(chunk))
+
+    def body(self) -> object:
+        if not self._is_done:
+            self._take(self._decoder.finish())
+        return self._reader.body()
+
+    def _take(self, events: list[bytes]) -> bool:
+        for data in events:
+            if self._is_done:
+                break
+            if data.strip() == _DONE:
+                self._is_done = True
+            elif data.strip():
+                self._reader.take(_parse(data))
+                self._is_done = self._reader.reply.is_over
+        return not self._is_done
+
+
+def _parse(data: bytes) -> object:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise malformed_reply_error(error) from None
+
+
+def check_parts(count: int) -> None:
+    """Raises ProviderError for more parts than a reply may have."""
+    if count > MAX_PARTS:
+        message = f"the answer has more than {MAX_PARTS:,} parts"
+        raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, final=True)
