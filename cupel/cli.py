@@ -20,6 +20,7 @@ from cupel.commands import (
     export,
     files,
     forks,
+    graphql,
     imports,
     junit,
     labels,
@@ -125,6 +126,7 @@ app.command()(chat.chat)
 app.add_typer(chats.app, name="chats")
 app.command("try")(evals.try_scenario)
 app.command()(evals.settings)
+app.command()(graphql.graphql)
 app.add_typer(queue.app, name="queue")
 app.add_typer(schedules.app, name="schedules")
 app.add_typer(webhook.app, name="webhook")

@@ -12,7 +12,7 @@ import httpx
 import orjson
 
 from cupel.environment import find_address
-from cupel.errors import ApiProblem, CupelError, NotConnected, RefusedField, UsageError
+from cupel.errors import ApiProblem, CupelError, GraphqlError, NotConnected, RefusedField, UsageError
 from cupel.json_types import Json, TaggedJson, without_none
 from cupel.pages import Pages
 
@@ -76,6 +76,26 @@ class Client:
 
     def get_open_api_document(self) -> Json:
         return self._get("/openapi.json")
+
+    def graphql(self, query: str, variables: Json | None = None) -> Json:
+        """The `data` of a query, or of mutations. GraphqlError if it was refused or a field of it failed.
+
+        Queries are repeated like other reads; for a start that may be repeated, see `idempotencyKey` in its input.
+        """
+        body = {"query": query, "variables": variables}
+        is_repeatable = re.search(r"\bmutation\b", query) is None
+        response = self._respond(self._http.build_request("POST", "/graphql", json=body), is_repeatable=is_repeatable)
+        answer = _json(response)
+        if "errors" in answer and "title" not in answer:  # Not a problem document.
+            raise GraphqlError(answer["errors"], answer.get("data"))
+        return dict(_body_or_problem(response)["data"])
+
+    def get_graphql_schema(self) -> str:
+        """In GraphQL's schema language, with descriptions."""
+        response = self._respond(self._http.build_request("GET", "/graphql/schema"), is_repeatable=True)
+        if not response.is_success:
+            _body_or_problem(response)
+        return response.text
 
     def list_definitions(
         self,

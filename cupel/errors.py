@@ -53,3 +53,27 @@ class ApiProblem(CupelError):
     @property
     def exit_code(self) -> int:  # type: ignore[override]
         return 2 if 400 <= self.status < 500 else 1
+
+
+class GraphqlError(CupelError):
+    """A GraphQL request was refused, or fields of it failed."""
+
+    def __init__(self, errors: list[Json], data: Json | None) -> None:
+        super().__init__("; ".join(_graphql_message(error) for error in errors))
+        self.errors = errors
+        """Each with its `message`, `path` and `extensions`, which have the `code` and the `status`."""
+        self.data = data
+        """What was answered nevertheless; fields that failed are null."""
+
+    @property
+    def exit_code(self) -> int:  # type: ignore[override]
+        statuses = [(error.get("extensions") or {}).get("status") or 500 for error in self.errors]
+        return 2 if all(400 <= status < 500 for status in statuses) else 1
+
+
+def _graphql_message(error: Json) -> str:
+    """With the field that failed, or the arguments that were refused."""
+    path = ".".join(map(str, error.get("path") or ()))
+    refused = (error.get("extensions") or {}).get("errors") or [{"message": error.get("message")}]
+    texts = (": ".join(filter(None, (each.get("field"), str(each.get("message"))))) for each in refused)
+    return ": ".join(filter(None, (path, ", ".join(texts))))

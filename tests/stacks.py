@@ -3,6 +3,7 @@
 Plus a model server for the providers to call. A plugin of tests/conftest.py, so that all tests share them.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from cupel.stack.address import LocalStack
 from cupel.stack.emulator import find_free_port
 from cupel.stack.origins import DEFAULT_ORIGINS, choose_origins
 from cupel.stack.paths import STACK_NAME, StackPaths
+from cupel.stack.subprocesses import child_environment, run
 from tests.aws_calls import recording
 
 ROOT = Path(__file__).parent.parent
@@ -56,6 +58,15 @@ def stack(stack_paths: StackPaths) -> Iterator[LocalStack]:
 def api(stack: LocalStack) -> Iterator[Client]:
     """A client of the stack's API, with the first admin token."""
     with Client(stack.api_url, stack.token) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def other_workspace(stack: LocalStack, stack_paths: StackPaths) -> Iterator[Client]:
+    """A client with the first admin token of another workspace."""
+    command = ["cupel", "tokens", "bootstrap", "--stack-name", stack.stack_name, "--workspace", "another", "--json"]
+    issued = json.loads(run(command, stack_paths, child_environment(stack_paths, stack.endpoint_url)))
+    with Client(stack.api_url, issued["token"]) as client:
         yield client
 
 

@@ -1,25 +1,10 @@
 """A token of another workspace has no access to a run."""
 
-import json
-from collections.abc import Iterator
-
 import pytest
 
 from cupel.client import Client
 from cupel.errors import ApiProblem
-from cupel.stack.address import LocalStack
-from cupel.stack.paths import StackPaths
-from cupel.stack.subprocesses import child_environment, run
 from tests.eval_api import Json, create_definition, evaluate
-
-
-@pytest.fixture(scope="module")
-def other_workspace(stack: LocalStack, stack_paths: StackPaths) -> Iterator[Client]:
-    """An admin of another workspace."""
-    command = ["cupel", "tokens", "bootstrap", "--stack-name", stack.stack_name, "--workspace", "another", "--json"]
-    issued = json.loads(run(command, stack_paths, child_environment(stack_paths, stack.endpoint_url)))
-    with Client(stack.api_url, issued["token"]) as client:
-        yield client
 
 
 @pytest.fixture(scope="module")

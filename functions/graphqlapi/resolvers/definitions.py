@@ -12,9 +12,11 @@ from cupel_core.contract.definitions import (
 )
 from cupel_core.definitions import catalog, forks, scenarios
 from cupel_core.domain.definitions.definitions import DefinitionHead
+from cupel_core.domain.definitions.matrix import LevelOptionChoice
 from cupel_core.domain.runs.run import RunStatus
-from cupel_core.errors import NotFound
+from cupel_core.errors import Invalid, NotFound
 from cupel_core.generation import generations
+from cupel_core.generation.preview import preview
 from cupel_core.paging import Page, fill_page
 from cupel_core.runs import queries
 from graphqlapi.inputs import check_cursor, check_limit, check_offset, check_text, connection
@@ -46,6 +48,12 @@ def definitions_connection(
     request: Request, _: None, first: int, after: str | None = None, **filters: Any
 ) -> dict[str, Any]:
     return connection(_list(request, check_limit(first, "first"), check_cursor(after), **filters).map(_summary))
+
+
+@resolves("Query.tags", "listDefinitions", 50, item_cost=0)
+def tags(request: Request, _: None, limit: int) -> list[dict[str, Any]]:
+    listed = catalog.list_tags(request.workspace)[: check_limit(limit)]
+    return [{"name": each.name, "definitionCount": each.definition_count} for each in listed]
 
 
 def _list(
@@ -162,3 +170,25 @@ def scenario_generation(request: Request, _: None, definition_id: str, generatio
         return Loaded(ScenarioGenerationResponse.of(generations.get(request.workspace, definition_id, generation_id)))
     except NotFound:
         return None
+
+
+@resolves("Query.previewScenarios", "getDefinition", 10, item_cost=2)
+def preview_scenarios(
+    request: Request,
+    _: None,
+    definition_id: str,
+    *,
+    options: str,
+    seed: float,
+    limit: int,
+    version: int | None = None,
+) -> dict[str, Any] | None:
+    if not seed.is_integer():
+        raise Invalid.field("seed", "must be a whole number")
+    try:
+        found = preview(
+            request.workspace, definition_id, LevelOptionChoice(options), int(seed), check_limit(limit), version
+        )
+    except NotFound:
+        return None
+    return {"total": found.total, "scenarios": [Loaded(ScenarioResponse.of(each)) for each in found.scenarios]}

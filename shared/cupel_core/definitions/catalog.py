@@ -1,9 +1,10 @@
 """Definitions: create, read, list, update, delete."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions.resolution import inherited_content
@@ -27,6 +28,9 @@ from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.store import definitions
 from cupel_core.store import scenarios as pages
 from cupel_core.store.table import ExtraWrite
+
+MAX_TAGGED = 1_000
+"""Newest definitions whose tags are counted."""
 
 
 def create(
@@ -83,6 +87,18 @@ def list_definitions(
         cursor=cursor,
         created=created,
     )
+
+
+class Tag(NamedTuple):
+    name: str
+    definition_count: int
+
+
+def list_tags(workspace: str) -> list[Tag]:
+    """Of the newest definitions, the most frequent first."""
+    newest = list_definitions(workspace, limit=MAX_TAGGED)
+    counted = Counter(tag for head in newest.items for tag in head.tags)
+    return [Tag(name, count) for name, count in sorted(counted.items(), key=lambda each: (-each[1], each[0]))]
 
 
 def update(

@@ -6,7 +6,7 @@ from secrets import randbelow
 
 from cupel_core.accounts import load_account
 from cupel_core.definitions import ResolvedDefinition, resolve
-from cupel_core.domain.definitions.definitions import Content, content_errors
+from cupel_core.domain.definitions.definitions import content_errors
 from cupel_core.domain.definitions.generations import Generation, GenerationMode, GenerationSpec, GenerationStatus
 from cupel_core.domain.definitions.matrix import Matrix
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, MAX_TEXT_LENGTH
@@ -72,7 +72,9 @@ def _check_size(workspace: str, definition: ResolvedDefinition, spec: Generation
     """The number of combinations. Invalid if there are none, or too many."""
     if definition.content.template is None:
         raise Invalid.field("definitionId", "has no template to generate scenarios from")
-    size = _matrix_size(definition.content)
+    matrix = Matrix(definition.content)
+    check_matrix(matrix)
+    size = matrix.size
     present = (
         0 if spec.replace else definition_scenarios.get_current(workspace, definition.definition_id).manifest.total
     )
@@ -83,11 +85,10 @@ def _check_size(workspace: str, definition: ResolvedDefinition, spec: Generation
     return size
 
 
-def _matrix_size(content: Content) -> int:
+def check_matrix(matrix: Matrix) -> None:
     """Raises Invalid for rules that are invalid, too many, or allow no combination."""
-    if errors := content_errors(replace(content, decision=None)):
+    if errors := content_errors(replace(matrix.content, decision=None)):
         raise Invalid.fields(FieldError(f"content.{issue.field}", issue.message) for issue in errors)
-    matrix = Matrix(content)
     if matrix.rule_checks > MAX_RULE_CHECKS:
         raise Invalid(f"the combinations times the matching rules exceed the maximum of {MAX_RULE_CHECKS:,}")
     if matrix.max_text_length > MAX_TEXT_LENGTH:
@@ -96,7 +97,6 @@ def _matrix_size(content: Content) -> int:
         )
     if not matrix.size:
         raise Invalid.field("content.matchingRules", "allow no combination")
-    return matrix.size
 
 
 def _check_model(workspace: str, spec: GenerationSpec) -> None:

@@ -13,7 +13,14 @@ from cupel.client import Client
 from cupel.errors import ApiProblem
 from tests.conftest import ROOT
 
-_CONVENIENCES = {"close", "from_environment", "get_run_report_text", "upload_file"}
+_CONVENIENCES = {
+    "close",
+    "from_environment",
+    "get_graphql_schema",
+    "get_run_report_text",
+    "graphql",
+    "upload_file",
+}
 
 
 class Operation(NamedTuple):

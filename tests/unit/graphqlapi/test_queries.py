@@ -164,6 +164,70 @@ def test_definitions_have_their_forks_scenarios_and_runs(
     assert detail == {"name": "one", "definitionVersion": 1}
 
 
+def test_scenarios_are_previewed_as_they_would_be_generated(client: GraphqlClient) -> None:
+    levels = [{"score": n, "label": f"{n}", "options": [f"a{n}", f"b{n}", f"c{n}"]} for n in range(1, 6)]
+    content = {"template": "[x] and [y]", "dimensions": [{"name": name, "levels": levels} for name in ("x", "y")]}
+    owner = client.post("/v1/definitions", {"name": "d", "content": content}).json()["id"]
+    query = """query ($id: ID!, $options: LevelOptionChoice, $limit: Int) {
+      previewScenarios(definitionId: $id, options: $options, seed: 17, limit: $limit) {
+        total scenarios { name dimensions messages { role content } } } }"""
+    variables = {"id": owner, "options": "random"}
+    previewed = client.data(query, variables | {"limit": 3})["previewScenarios"]
+    everything = client.data(query, variables | {"limit": 100})["previewScenarios"]["scenarios"]
+    assert client.get(f"/v1/definitions/{owner}/scenarios").json()["items"] == []
+    generate = {"mode": "matrix", "options": "random", "seed": 17}
+    assert client.post(f"/v1/definitions/{owner}/scenarios/generate", generate).status == 201
+    stored = client.get(f"/v1/definitions/{owner}/scenarios", query={"limit": "100"}).json()["items"]
+    shown = [{name: each[name] for name in ("name", "dimensions", "messages")} for each in stored]
+    assert [each | {"messages": [_message(each)]} for each in everything] == [
+        each | {"messages": [_message(each)]} for each in shown
+    ]
+    assert (previewed["total"], previewed["scenarios"]) == (25, [everything[index] for index in (0, 12, 24)])
+    assert client.data(query, variables | {"limit": 1})["previewScenarios"]["scenarios"] == everything[:1]
+
+
+def _message(scenario: dict[str, Any]) -> dict[str, Any]:
+    (message,) = scenario["messages"]
+    return {name: message[name] for name in ("role", "content")}
+
+
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [
+        ({"system": "no template"}, "definitionId"),
+        (
+            {
+                "template": "[x]",
+                "dimensions": [{"name": "x", "levels": [{"score": 1, "label": "low"}]}],
+                "matchingRules": [{"exclude": {"x": 1}}],
+            },
+            "content.matchingRules",
+        ),
+    ],
+)
+def test_what_cannot_be_generated_cannot_be_previewed(
+    client: GraphqlClient, content: dict[str, Any], field: str
+) -> None:
+    made = client.post("/v1/definitions", {"name": "d", "content": content})
+    assert made.status == 201, made.text
+    problem = client.error(f'{{ previewScenarios(definitionId: "{made.json()["id"]}") {{ total }} }}')["extensions"]
+    assert [each["field"] for each in problem["errors"]] == [field]
+
+
+def test_the_seed_of_a_preview_is_a_whole_number(client: GraphqlClient, definition: dict[str, Any]) -> None:
+    query = f'{{ previewScenarios(definitionId: "{definition["id"]}", seed: 0.5) {{ total }} }}'
+    assert client.error(query)["extensions"]["errors"][0]["field"] == "seed"
+
+
+def test_tags_are_counted(client: GraphqlClient, definition: dict[str, Any]) -> None:
+    client.post("/v1/definitions", {"name": "second", "tags": ["y", "x"], "content": {"template": "?"}})
+    deleted = client.post("/v1/definitions", {"name": "third", "tags": ["z"], "content": {"template": "?"}}).json()
+    client.delete(f"/v1/definitions/{deleted['id']}")
+    tags = [{"name": "x", "definitionCount": 2}, {"name": "y", "definitionCount": 1}]
+    assert client.data("{ tags { name definitionCount } }")["tags"] == tags
+    assert client.data("{ tags(limit: 1) { name } }")["tags"] == [{"name": "x"}]
+
+
 def test_what_another_workspace_has_is_null_or_empty(
     client: GraphqlClient, run: Run, definition: dict[str, Any], stranger: str
 ) -> None:
@@ -171,9 +235,10 @@ def test_what_another_workspace_has_is_null_or_empty(
     query = """query ($run: ID!, $definition: ID!, $transcript: ID!) {
       run(id: $run) { id } definition(id: $definition) { id } transcript(id: $transcript) { id }
       analysis(runId: $run) { id } scenario(definitionId: $definition, id: "x") { id }
-      scenarioGeneration(definitionId: $definition, id: "x") { id } runs { id } definitions { id } }"""
+      scenarioGeneration(definitionId: $definition, id: "x") { id } runs { id } definitions { id }
+      previewScenarios(definitionId: $definition) { total } tags { name } }"""
     variables = {"run": run.id, "definition": definition["id"], "transcript": transcript}
     found = client.data(query, variables, token=stranger)
     assert {name for name, value in found.items() if value} == set()
-    own = client.data(query, variables)
+    own = client.execute(query, variables)["data"]
     assert {"run", "definition", "transcript", "runs", "definitions"} <= {name for name, each in own.items() if each}
