@@ -120,11 +120,17 @@ _MARKUP = "main script, main img, main iframe, main math, main a[href^='javascri
 def check_screens(page: Page, paths: dict[str, str], folder: str | None = os.environ.get("CUPEL_SCREENSHOTS")) -> None:
     """Of each address, by a name: no markup of others, nothing wider than the page, nothing that axe finds.
 
+    Everything that is folded is opened.
+
     `CUPEL_SCREENSHOTS` names a folder for pictures. The page must have been opened with `bypass_csp`.
     """
     theme = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'")
+    signed_in = page.get_by_role("button", name="Sign out")
+    expect(signed_in).to_be_visible()
     for name, path in paths.items():
-        go(page, path)
+        page.goto(page.url.partition("$default")[0] + "$default" + path)
+        expect(signed_in).to_be_visible()
+        _open_folds(settled(page))
         assert page.locator(_MARKUP).count() == 0, name
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
@@ -133,3 +139,13 @@ def check_screens(page: Page, paths: dict[str, str], folder: str | None = os.env
                 page.wait_for_timeout(200)
                 page.screenshot(path=f"{folder}/{name}-{width}-{theme}.png", full_page=True)
         assert violations(page) == [], name
+
+
+def _open_folds(page: Page) -> None:
+    closed = page.locator("main details:not([open]) > summary").locator("visible=true")
+    while True:
+        page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        settled(page)
+        if not closed.count():
+            return
+        closed.first.click()

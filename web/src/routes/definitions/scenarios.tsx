@@ -83,7 +83,7 @@ function Details({ scenario }: { scenario: Scenario }) {
       {scenario.messages.map((message, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: messages of a scenario never move
         <div key={index}>
-          <h3>{message.role}</h3>
+          <h2>{message.role}</h2>
           <p className={page.prose}>{visible(messageText(message))}</p>
         </div>
       ))}
@@ -91,7 +91,7 @@ function Details({ scenario }: { scenario: Scenario }) {
         ([field, heading]) =>
           scenario[field] && (
             <div key={field}>
-              <h3>{heading}</h3>
+              <h2>{heading}</h2>
               <p className={page.prose}>{visible(scenario[field])}</p>
             </div>
           ),
@@ -101,7 +101,7 @@ function Details({ scenario }: { scenario: Scenario }) {
         return (
           text && (
             <div key={field}>
-              <h3>{heading}</h3>
+              <h2>{heading}</h2>
               <PlainText label={`${heading} of ${visible(name)}`} text={text} isCode />
             </div>
           )

@@ -87,7 +87,7 @@ export function ConversationLink({ id, conversationId, isShort = false }: LinkPr
   const index = probeIndex(conversationId);
   if (index === undefined) return <span>{visible(conversationId)}</span>;
   return (
-    <Link to="/runs/$id/transcripts" params={{ id }} search={{ t: index }}>
+    <Link to="/runs/$id/transcripts" params={{ id }} search={{ t: index }} className={styles.conversation}>
       <span className={isShort ? "hidden-text" : ""}>conversation </span>
       {index}
     </Link>
