@@ -9,6 +9,7 @@ import {
 import { readToken } from "./api/session";
 import { basePath } from "./lib/base";
 import {
+  chatSearch,
   compareSearch,
   definitionSearch,
   definitionsSearch,
@@ -218,6 +219,20 @@ const connector = createRoute({
   component: lazyRouteComponent(() => import("./routes/resources/connector"), "ConnectorPage"),
 });
 
+const chats = createRoute({
+  getParentRoute: () => root,
+  path: "/chats",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/chats/chats"), "Chats"),
+});
+const chat = createRoute({
+  getParentRoute: () => root,
+  path: "/chats/$id",
+  beforeLoad: requireToken,
+  validateSearch: chatSearch,
+  component: lazyRouteComponent(() => import("./routes/chats/chat"), "ChatPage"),
+});
+
 const compare = createRoute({
   getParentRoute: () => root,
   path: "/compare",
@@ -250,6 +265,8 @@ const tree = root.addChildren([
   persona,
   connectors,
   connector,
+  chats,
+  chat,
 ]);
 
 export function makeRouter(client: QueryClient) {

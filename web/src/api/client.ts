@@ -75,6 +75,12 @@ export function nullIfNotFound(error: unknown): null {
   throw error;
 }
 
+/** For what an item of another status does not have. */
+export function nullIfConflict(error: unknown): null {
+  if (error instanceof ApiError && error.status === 409) return null;
+  throw error;
+}
+
 /** The header that goes with it. */
 export function ifMatch(etag: string | null): { "If-Match"?: string } {
   return etag === null ? {} : { "If-Match": etag };

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { MODES, ORDERS } from "./matrix";
 import {
   CHANGES,
+  chatSearch,
   compareSearch,
   definitionSearch,
   definitionsSearch,
@@ -36,6 +37,7 @@ const routes = [
       t: option(fc.nat(9_999_999)),
     }),
   ],
+  [chatSearch, fc.record({ branch: option(word) })],
   [definitionsSearch, fc.record({ name: option(word), folder: option(word), tag: option(word) })],
   [definitionSearch, fc.record({ v: option(version), against: option(version) })],
   [reportSearch, fc.record({ version: option(word) })],

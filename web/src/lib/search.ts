@@ -135,6 +135,14 @@ export function compareSearch(raw: Raw): CompareSearch {
   return present({ a: text(raw, "a"), b: text(raw, "b"), only: choice(raw, "only", CHANGES) });
 }
 
+export interface ChatSearch {
+  /** Another branch than the active one. */
+  branch?: string | undefined;
+}
+export function chatSearch(raw: Raw): ChatSearch {
+  return present({ branch: text(raw, "branch") });
+}
+
 export interface NewSearch {
   definition?: string | undefined;
 }

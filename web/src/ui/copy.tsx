@@ -6,12 +6,14 @@ type State = "idle" | "copied" | "failed";
 
 interface Props {
   label: string;
+  /** What is copied, for readers, where several texts can be. */
+  of?: string;
   /** The text, or what loads it. */
   text: string | (() => Promise<string>);
 }
 
 /** Copies a text; where the browser refuses, the text is shown in a field, selected. */
-export function CopyButton({ label, text }: Props) {
+export function CopyButton({ label, of, text }: Props) {
   const [state, setState] = useState<State>("idle");
   const [shown, show] = useState("");
   useEffect(() => {
@@ -33,6 +35,7 @@ export function CopyButton({ label, text }: Props) {
     <>
       <button type="button" onClick={() => void copy()}>
         {label}
+        {of && <span className="hidden-text"> {of}</span>}
       </button>
       <span role="status" className={styles.state}>
         {state === "copied" && "Copied"}

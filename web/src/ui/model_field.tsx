@@ -10,10 +10,11 @@ interface Props {
   change: (value: string) => void;
   note?: ReactNode;
   disabled?: boolean;
+  placeholder?: string;
 }
 
 /** A model by its name; those that can be called are offered, and others may be typed. */
-export function ModelField({ label, id, value, change, note, disabled }: Props) {
+export function ModelField({ label, id, value, change, note, disabled, placeholder = "none" }: Props) {
   const models = useQuery(modelsQuery);
   return (
     <Field label={label} id={id} note={note}>
@@ -22,7 +23,7 @@ export function ModelField({ label, id, value, change, note, disabled }: Props) 
         list={`${id}-models`}
         size={40}
         maxLength={256}
-        placeholder="none"
+        placeholder={placeholder}
         spellCheck={false}
         disabled={disabled}
         value={value}

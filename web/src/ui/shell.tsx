@@ -85,6 +85,7 @@ function Navigation() {
         Definitions
       </Link>
       <Link to="/experiments">Experiments</Link>
+      <Link to="/chats">Chats</Link>
       <Link to="/evals" data-current={BELOW["/evals"].test(path)}>
         Resources
       </Link>

@@ -1,0 +1,112 @@
+import { queryOptions } from "@tanstack/react-query";
+import { advance, BEGIN, type TurnProgress } from "../lib/turns";
+import { api, nullIfConflict, read, readTagged, type Schemas } from "./client";
+import { listQuery, readAll } from "./lists";
+
+export type Chat = Schemas["Chat"];
+export type Branch = Schemas["Branch"];
+export type Exchange = Schemas["Exchange"];
+export type ChatMessage = Schemas["ChatMessage"];
+export type Variant = Schemas["Variant"];
+export type Turn = Schemas["Turn"];
+
+const WAIT_SECONDS = 2;
+const PAUSE_MS = 200;
+
+export const chatListQuery = listQuery<Chat>(["chats", "list"], (query, signal) =>
+  read(api.GET("/v1/chats", { signal, params: { query } })),
+);
+
+export const chatQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["chats", id],
+    queryFn: ({ signal }) =>
+      readTagged(api.GET("/v1/chats/{chat_id}", { signal, params: { path: { chat_id: id } } })),
+  });
+
+export const branchesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["chats", id, "branches"],
+    queryFn: ({ signal }) =>
+      readAll<Branch>((query) =>
+        read(api.GET("/v1/chats/{chat_id}/branches", { signal, params: { path: { chat_id: id }, query } })),
+      ),
+  });
+
+/** Newest first, with messages that later prompts leave out. */
+export const exchangesQuery = (id: string, branch: string) =>
+  listQuery<Exchange>(["chats", id, "exchanges", branch], (query, signal) =>
+    read(
+      api.GET("/v1/chats/{chat_id}/branches/{branch_id}/exchanges", {
+        signal,
+        params: { path: { chat_id: id, branch_id: branch }, query: { ...query, include: ["hidden"] } },
+      }),
+    ),
+  );
+
+export const variantsQuery = (id: string, message: string) =>
+  queryOptions({
+    queryKey: ["chats", id, "variants", message],
+    queryFn: ({ signal }) =>
+      readAll<Variant>((query) =>
+        read(
+          api.GET("/v1/chats/{chat_id}/messages/{message_id}/variants", {
+            signal,
+            params: { path: { chat_id: id, message_id: message }, query },
+          }),
+        ),
+      ),
+  });
+
+export const artifactsQuery = (id: string, branch: string) =>
+  queryOptions({
+    queryKey: ["chats", id, "artifacts", branch],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET("/v1/chats/{chat_id}/branches/{branch_id}/artifacts", {
+          signal,
+          params: { path: { chat_id: id, branch_id: branch } },
+        }),
+      ),
+  });
+
+export const turnQuery = (id: string, turn: string) =>
+  queryOptions({
+    queryKey: ["chats", id, "turns", turn],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET("/v1/chats/{chat_id}/turns/{turn_id}", {
+          signal,
+          params: { path: { chat_id: id, turn_id: turn } },
+        }),
+      ),
+  });
+
+/** What the model got; null if it was not called. */
+export const turnPromptQuery = (id: string, turn: string) =>
+  queryOptions({
+    queryKey: ["chats", id, "turns", turn, "prompt"],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET("/v1/chats/{chat_id}/turns/{turn_id}/prompt", {
+          signal,
+          params: { path: { chat_id: id, turn_id: turn } },
+        }),
+      ).catch(nullIfConflict),
+  });
+
+/** What a turn in progress has done so far: each answer has the events after the last one that was read. */
+export const turnProgressQuery = (id: string, turn: string) =>
+  queryOptions({
+    queryKey: ["chats", id, "progress", turn],
+    queryFn: async ({ signal, client, queryKey }): Promise<TurnProgress> => {
+      const before = client.getQueryData<TurnProgress>(queryKey) ?? BEGIN;
+      const path = { chat_id: id, turn_id: turn };
+      const query = { after: before.lastSeq, wait: WAIT_SECONDS };
+      const list = await read(
+        api.GET("/v1/chats/{chat_id}/turns/{turn_id}/events", { signal, params: { path, query } }),
+      );
+      return advance(before, list as Schemas["TurnEventList"]);
+    },
+    refetchInterval: (query) => (query.state.data?.isOver ? false : PAUSE_MS),
+  });

@@ -1,0 +1,122 @@
+/** Turns of chats: what one in progress has done so far, and what one that is over has run. */
+
+export const PHASES = [
+  "planning",
+  "before_main_llm",
+  "barrier",
+  "main_llm",
+  "after_main_llm",
+  "commit",
+  "finished",
+] as const;
+export type Phase = (typeof PHASES)[number];
+export type Hook = "before_main_llm" | "after_main_llm";
+
+/** An operation of a turn, as it stands or as it ended. */
+export interface Step {
+  readonly id: string;
+  readonly hook: Hook;
+  readonly name: string;
+  readonly status: string;
+  /** Why it was skipped, or what went wrong. */
+  readonly note: string | null;
+  readonly durationMs: number | null;
+  /** What it made, as text; null for none, and while the turn goes on. */
+  readonly value: string | null;
+}
+
+export interface TurnProgress {
+  readonly lastSeq: number;
+  readonly isOver: boolean;
+  readonly phase: Phase;
+  readonly steps: readonly Step[];
+}
+
+export const BEGIN: TurnProgress = { lastSeq: 0, isOver: false, phase: "planning", steps: [] };
+const OVER = new Set(["done", "failed", "aborted"]);
+
+interface Event {
+  readonly seq: number;
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+interface Events {
+  readonly items: readonly Event[];
+  readonly status: string;
+  readonly phase: Phase;
+}
+
+/** With the events that follow; those that were read before are ignored. */
+export function advance(progress: TurnProgress, events: Events): TurnProgress {
+  const further = events.items.filter((event) => event.seq > progress.lastSeq);
+  const read = { ...further.reduce(apply, progress), phase: events.phase };
+  // The status is read before the events, so none is missed once the turn is over.
+  return { ...read, isOver: OVER.has(events.status) };
+}
+
+/** The one place that knows what the types of events say. */
+function apply(progress: TurnProgress, event: Event): TurnProgress {
+  const next = { ...progress, lastSeq: event.seq };
+  if (event.type !== "operation.started" && event.type !== "operation.finished") return next;
+  const isRunning = event.type === "operation.started";
+  const step = stepOf({ ...event.data, name: event.data["operationName"] }, isRunning ? "running" : "done");
+  const isSame = (each: Step) => each.id === step.id && each.hook === step.hook;
+  const known = progress.steps.some(isSame);
+  return {
+    ...next,
+    steps: known ? progress.steps.map((each) => (isSame(each) ? step : each)) : [...progress.steps, step],
+  };
+}
+
+/** The operations of a turn that is over, in the order of its phases. */
+export function stepsOf(records: readonly Readonly<Record<string, unknown>>[]): Step[] {
+  return records.map((record) => stepOf(record, "done"));
+}
+
+function stepOf(record: Readonly<Record<string, unknown>>, status: string): Step {
+  const id = textOf(record["operationId"]) ?? "";
+  const error = record["error"] as { code?: unknown; message?: unknown } | null | undefined;
+  const duration = record["durationMs"];
+  return {
+    id,
+    hook: record["hook"] === "after_main_llm" ? "after_main_llm" : "before_main_llm",
+    name: textOf(record["name"]) ?? id,
+    status: textOf(record["status"]) ?? status,
+    note: error
+      ? [error.code, error.message].map(textOf).filter(Boolean).join(": ")
+      : (textOf(record["skippedReason"])?.replaceAll("_", " ") ?? null),
+    durationMs: typeof duration === "number" ? duration : null,
+    value: asValue(record["value"]),
+  };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+/** A value of an operation or artifact: texts as they are, others as JSON. */
+export function asValue(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}
+
+export interface MainCall {
+  readonly wasMade: boolean;
+  readonly finishReason: string | null;
+  readonly durationMs: number | null;
+  readonly costUsd: number | null;
+  readonly tokens: number | null;
+}
+
+export function mainCallOf(main: Readonly<Record<string, unknown>>): MainCall {
+  const usage = main["usage"] as Readonly<Record<string, unknown>> | null | undefined;
+  const number = (value: unknown) => (typeof value === "number" ? value : null);
+  const [input, output] = [number(usage?.["inputTokens"]), number(usage?.["outputTokens"])];
+  return {
+    wasMade: main["performed"] === true,
+    finishReason: textOf(main["finishReason"])?.replaceAll("_", " ") ?? null,
+    durationMs: number(main["durationMs"]),
+    costUsd: number(main["costUsd"]),
+    tokens: input === null || output === null ? null : input + output,
+  };
+}

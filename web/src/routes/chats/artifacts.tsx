@@ -1,0 +1,65 @@
+import { useQuery } from "@tanstack/react-query";
+import { artifactsQuery, type Branch } from "../../api/chats";
+import { api, read } from "../../api/client";
+import { useCanWrite } from "../../api/role";
+import { counted, visible } from "../../lib/format";
+import { asValue } from "../../lib/turns";
+import page from "../../ui/page.module.css";
+import { PlainText } from "../../ui/plain_text";
+import { Section } from "../../ui/section";
+import { Failure } from "../../ui/states";
+import { useChatChange } from "./changes";
+
+/** What operations have stored for later turns of this branch. */
+export function Artifacts({ chatId, branch }: { chatId: string; branch: Branch }) {
+  const canWrite = useCanWrite();
+  const query = useQuery(artifactsQuery(chatId, branch.id));
+  const reset = useChatChange(chatId, () =>
+    read(
+      api.POST("/v1/chats/{chat_id}/branches/{branch_id}/session/reset", {
+        params: { path: { chat_id: chatId, branch_id: branch.id } },
+      }),
+    ),
+  );
+  const items = query.data?.items ?? [];
+  return (
+    <Section title="Artifacts">
+      {query.isError && (
+        <Failure error={query.error} what="The artifacts" retry={() => void query.refetch()} />
+      )}
+      {query.isSuccess && items.length === 0 && (
+        <p className={page.note}>Operations have stored nothing on this branch that lasts.</p>
+      )}
+      {items.map((each) => (
+        <div key={each.tag}>
+          <h3>
+            <code>{visible(each.tag)}</code>
+          </h3>
+          <PlainText label={`Value of ${visible(each.tag)}`} text={asValue(each.value) ?? "null"} isCode />
+          {each.history.length > 0 && (
+            <details className={page.below}>
+              <summary>{counted(each.history.length, "earlier value")}</summary>
+              {each.history.map((value, index) => (
+                <PlainText
+                  // biome-ignore lint/suspicious/noArrayIndexKey: a history never moves
+                  key={index}
+                  label={`Value ${index + 1} of ${visible(each.tag)}`}
+                  text={asValue(value) ?? "null"}
+                  isCode
+                />
+              ))}
+            </details>
+          )}
+        </div>
+      ))}
+      {canWrite && items.length > 0 && (
+        <p className={page.below}>
+          <button type="button" disabled={reset.isPending} onClick={() => reset.mutate(undefined)}>
+            Begin without artifacts
+          </button>
+        </p>
+      )}
+      {reset.isError && <Failure error={reset.error} what="The artifacts are as before" />}
+    </Section>
+  );
+}

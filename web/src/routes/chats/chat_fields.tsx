@@ -1,0 +1,94 @@
+import { useQuery } from "@tanstack/react-query";
+import { profileNamesQuery } from "../../api/profiles";
+import { visible } from "../../lib/format";
+import { parseWhole } from "../../lib/forms";
+import { Field } from "../../ui/field";
+import { ModelField } from "../../ui/model_field";
+import { TextField } from "../../ui/text_field";
+
+export const MAX_HISTORY = 200;
+
+export interface ChatValues {
+  readonly title: string;
+  readonly model: string;
+  readonly system: string;
+  readonly profileId: string;
+  readonly history: string;
+}
+
+export function isValidChat(values: ChatValues): boolean {
+  return /^[^/\s]+\/\S+$/.test(values.model.trim()) && typeof historyOf(values) === "number";
+}
+
+export function historyOf(values: ChatValues): number | null | undefined {
+  return parseWhole(values.history, 0, MAX_HISTORY);
+}
+
+interface Props {
+  values: ChatValues;
+  change: (values: ChatValues) => void;
+}
+
+/** What a chat is, for a new one and for one that exists. */
+export function ChatFields({ values, change }: Props) {
+  const profiles = useQuery(profileNamesQuery);
+  const set = (name: keyof ChatValues) => (value: string) => change({ ...values, [name]: value });
+  const isKnown = profiles.data?.some((each) => each.id === values.profileId);
+  return (
+    <>
+      <ModelField
+        label="Model"
+        id="model"
+        placeholder="provider/name"
+        value={values.model}
+        change={set("model")}
+      />
+      <TextField
+        label="Title (optional)"
+        id="title"
+        maxLength={200}
+        value={values.title}
+        onChange={set("title")}
+      />
+      <TextField
+        label="System prompt (optional)"
+        id="system"
+        rows={4}
+        maxLength={100_000}
+        value={values.system}
+        onChange={set("system")}
+      />
+      <Field label="Operation profile" id="profile" note="What runs before and after each call of the model">
+        <select
+          id="profile"
+          value={values.profileId}
+          onChange={(event) => set("profileId")(event.target.value)}
+        >
+          <option value="">none</option>
+          {values.profileId !== "" && !isKnown && (
+            <option value={values.profileId}>{visible(values.profileId)}</option>
+          )}
+          {profiles.data?.map((each) => (
+            <option key={each.id} value={each.id}>
+              {visible(each.name)}
+              {!each.enabled && " (not in use)"}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field
+        label="Earlier exchanges in a prompt"
+        id="history"
+        error={typeof historyOf(values) === "number" ? null : `A whole number from 0 to ${MAX_HISTORY}`}
+      >
+        <input
+          id="history"
+          inputMode="numeric"
+          size={6}
+          value={values.history}
+          onChange={(event) => set("history")(event.target.value)}
+        />
+      </Field>
+    </>
+  );
+}

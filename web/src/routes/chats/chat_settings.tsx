@@ -1,0 +1,99 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import type { Chat } from "../../api/chats";
+import { api, ifMatch, read, type Schemas } from "../../api/client";
+import { changesOf } from "../../lib/forms";
+import { Dialog, DialogActions } from "../../ui/dialog";
+import page from "../../ui/page.module.css";
+import { Failure } from "../../ui/states";
+import { useChatChange } from "./changes";
+import { ChatFields, type ChatValues, historyOf, isValidChat } from "./chat_fields";
+
+/** What later turns of the chat have; those that were begun stay as they are. */
+export function ChatSettings({ chat, etag }: { chat: Chat; etag: string | null }) {
+  const [values, change] = useState<ChatValues>({
+    title: chat.title ?? "",
+    model: chat.target.model,
+    system: chat.system ?? "",
+    profileId: chat.profileId ?? "",
+    history: String(chat.historyLimit),
+  });
+  const save = useChatChange(chat.id, (body: Schemas["UpdateChat"]) =>
+    read(
+      api.PATCH("/v1/chats/{chat_id}", {
+        params: { path: { chat_id: chat.id }, header: ifMatch(etag) },
+        body,
+      }),
+    ),
+  );
+  const model = values.model.trim();
+  const changes: Schemas["UpdateChat"] = {
+    ...changesOf(chat, {
+      title: values.title.trim() || null,
+      system: values.system || null,
+      profileId: values.profileId || null,
+      historyLimit: historyOf(values) ?? chat.historyLimit,
+    }),
+    ...(model !== chat.target.model && { target: { ...chat.target, model } }),
+  };
+  const isValid = isValidChat(values) && Object.keys(changes).length > 0;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isValid) save.mutate(changes);
+  };
+  return (
+    <details className={page.fold}>
+      <summary>Change this chat</summary>
+      <form className={page.form} onSubmit={submit}>
+        <ChatFields values={values} change={change} />
+        <p className={page.bar}>
+          <button type="submit" data-kind="primary" disabled={!isValid || save.isPending}>
+            {save.isPending ? "Saving…" : "Save"}
+          </button>
+          <DeleteChat id={chat.id} />
+        </p>
+        {save.isError && <Failure error={save.error} what="The chat was not changed" />}
+      </form>
+    </details>
+  );
+}
+
+function DeleteChat({ id }: { id: string }) {
+  const [isAsking, ask] = useState(false);
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => read(api.DELETE("/v1/chats/{chat_id}", { params: { path: { chat_id: id } } })),
+    onSuccess: async () => {
+      await navigate({ to: "/chats" });
+      await client.invalidateQueries({ queryKey: ["chats", "list"] });
+    },
+  });
+  return (
+    <>
+      <button type="button" onClick={() => ask(true)}>
+        Delete…
+      </button>
+      {isAsking && (
+        <Dialog title="Delete this chat?" close={() => ask(false)}>
+          <p>All of its branches are unreadable at once and erased within a day.</p>
+          {remove.isError && <Failure error={remove.error} what="The chat was not deleted" />}
+          <DialogActions>
+            <button
+              type="button"
+              data-kind="primary"
+              disabled={remove.isPending}
+              onClick={() => remove.mutate()}
+            >
+              Delete
+            </button>
+            <button type="button" onClick={() => ask(false)}>
+              Cancel
+            </button>
+          </DialogActions>
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+import { Link } from "@tanstack/react-router";
+import { type Chat, chatListQuery } from "../../api/chats";
+import { visible } from "../../lib/format";
+import { type Column, ListScreen } from "../../ui/list_screen";
+import { Empty } from "../../ui/states";
+import { Ago } from "../../ui/time";
+import { NewChat } from "./new_chat";
+
+const COLUMNS: readonly Column<Chat>[] = [
+  {
+    name: "Chat",
+    cell: (each) => (
+      <Link to="/chats/$id" params={{ id: each.id }}>
+        {visible(each.title ?? each.id)}
+      </Link>
+    ),
+  },
+  { name: "Model", cell: (each) => visible(each.target.model) },
+  { name: "Branches", isFigure: true, cell: (each) => each.branchCount },
+  { name: "Changed", isFigure: true, cell: (each) => <Ago time={each.updatedAt} /> },
+];
+
+export function Chats() {
+  return (
+    <>
+      <title>Chats · Cupel</title>
+      <h1>Chats</h1>
+      <NewChat />
+      <ListScreen
+        noun="chat"
+        query={chatListQuery}
+        columns={COLUMNS}
+        empty={
+          <Empty title="No chats yet">
+            <p>
+              A chat is a conversation with one model: to try a wording, or what the operations of a profile
+              do.
+            </p>
+          </Empty>
+        }
+      />
+    </>
+  );
+}

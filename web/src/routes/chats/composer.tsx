@@ -1,0 +1,64 @@
+import { type FormEvent, type KeyboardEvent, useState } from "react";
+import type { Branch } from "../../api/chats";
+import { api, read } from "../../api/client";
+import { Field } from "../../ui/field";
+import { Failure } from "../../ui/states";
+import { useChatChange } from "./changes";
+import styles from "./chat.module.css";
+
+const MAX_LENGTH = 100_000;
+
+/** The next message of the branch; one turn at a time. */
+export function Composer({ chatId, branch }: { chatId: string; branch: Branch }) {
+  const [text, setText] = useState("");
+  // Of this message: sent twice, it is one turn.
+  const [key, setKey] = useState(() => crypto.randomUUID());
+  const send = useChatChange(chatId, (content: string) =>
+    read(
+      api.POST("/v1/chats/{chat_id}/turns", {
+        params: { path: { chat_id: chatId }, header: { "Idempotency-Key": key } },
+        body: { content, branchId: branch.id },
+      }),
+    ),
+  );
+  const isOpen = branch.openTurnId !== null;
+  const isValid = text.trim() !== "" && !isOpen && !send.isPending;
+  const start = () => {
+    if (!isValid) return;
+    send.mutate(text, {
+      onSuccess: () => {
+        setText("");
+        setKey(crypto.randomUUID());
+      },
+    });
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    start();
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) start();
+  };
+  return (
+    <form className={styles.composer} onSubmit={submit}>
+      <Field
+        label="Message"
+        id="message"
+        note={isOpen ? "The last message is being answered." : "Ctrl and Enter, or ⌘ and Enter, send it"}
+      >
+        <textarea
+          id="message"
+          rows={4}
+          maxLength={MAX_LENGTH}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={press}
+        />
+      </Field>
+      <button type="submit" data-kind="primary" disabled={!isValid}>
+        {send.isPending ? "Sending…" : "Send"}
+      </button>
+      {send.isError && <Failure error={send.error} what="The message was not sent" />}
+    </form>
+  );
+}
