@@ -67,6 +67,7 @@ def warmup_calls() -> tuple[WarmupCall, ...]:
         WarmupCall("schedule", _due()),
         WarmupCall("sweep", {}),
         WarmupCall("graphqlapi", _unidentified("POST", "/v1/graphql")),
+        WarmupCall("mcpserver", _unidentified("POST", "/v1/mcp")),
         WarmupCall("page", {"rawPath": "/", "requestContext": {"http": {"method": "GET"}}}),
     )
 

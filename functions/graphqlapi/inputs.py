@@ -3,31 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Never
 
-from pydantic import ValidationError
-
-from cupel_core.contract.common import RequestModel
-from cupel_core.domain.text.validation_messages import field_message
-from cupel_core.errors import FieldError, Invalid
+from cupel_core.errors import Invalid
+from cupel_core.gateway.validation import parse as parse
 from cupel_core.paging import MAX_LIMIT, Entry, Page
 
 MAX_OFFSET = 1_000
 """First pages for people and models; connections read on."""
 _MAX_TEXT_LENGTH = 1_024
 _MAX_POSITION = 200
-
-
-def parse[M: RequestModel](model: type[M], values: Mapping[str, Any], field: str = "input") -> M:
-    """Raises Invalid with the path of each invalid field."""
-    try:
-        return model.model_validate(values)
-    except ValidationError as error:
-        raise Invalid.fields(
-            FieldError(_path(field, *each["loc"]), field_message(each["msg"])) for each in error.errors()
-        ) from None
-
-
-def _path(*words: str | int) -> str:
-    return ".".join(str(word) for word in words if word != "")
 
 
 def without_null(values: Mapping[str, Any]) -> dict[str, Any]:

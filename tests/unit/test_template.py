@@ -212,7 +212,7 @@ def test_every_state_machine_has_an_alarm() -> None:
 
 
 def test_an_alarm_watches_the_errors_of_every_function() -> None:
-    own = [f"{function}ErrorsAlarm" for function in ("Analyze", "Graphql", "Page", "Turn")]
+    own = [f"{function}ErrorsAlarm" for function in ("Analyze", "Graphql", "Mcp", "Page", "Turn")]
     watched = set.union(*map(dimension_values, ["FunctionErrorsAlarm", *own]))
     assert watched == {each["FunctionName"]["Fn::Sub"] for each in functions().values()}
 
@@ -449,6 +449,7 @@ def test_every_function_belongs_to_a_group_of_reserved_concurrency() -> None:
         "api",
         "authorize",
         "graphqlapi",
+        "mcpserver",
         "page",
     }
     assert {folder for folder, group in groups.items() if group == "ReservesProbe"} == {"probe"}

@@ -9,7 +9,8 @@ from cupel_core.settings import settings
 
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, Idempotency-Key, Last-Event-ID",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, Idempotency-Key, Last-Event-ID, "
+    "MCP-Protocol-Version, Mcp-Method, Mcp-Name",
     "Access-Control-Max-Age": "600",
 }
 EXPOSED = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, apigw-requestid"

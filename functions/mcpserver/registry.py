@@ -1,0 +1,133 @@
+"""Declarations of tools: one decorated function each, in a module below `tools`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from cupel_core.contract.operations import OPERATIONS, Operation
+
+if TYPE_CHECKING:
+    from mcpserver.models import Arguments, ToolResult
+
+MODULES: dict[str, tuple[str, ...]] = {
+    "definitions": ("list_definitions", "get_definition", "search_scenarios"),
+    "runs": ("list_runs", "get_run"),
+    "transcripts": ("get_transcript_summary", "get_transcript"),
+}
+"""The tools of each module below `tools`, in the order in which they are listed. A module is loaded with the first call
+of one of its tools: a cold start answers a single request."""
+_MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
+_BYTES_PER_KB = 1_000
+
+
+class ToolGroup(StrEnum):
+    """What `?tools=` selects."""
+
+    READ = "read"
+    AUTHORING = "authoring"
+    RUNS = "runs"
+    ANALYSIS = "analysis"
+    ADMIN = "admin"
+
+
+class ToolEffect(StrEnum):
+    READ = "read"
+    CREATE = "create"
+    """Something new with each call."""
+    UPDATE = "update"
+    """The same again changes nothing more."""
+    DESTROY = "destroy"
+    """Cannot be undone."""
+
+    @property
+    def annotations(self) -> dict[str, bool]:
+        return {
+            "readOnlyHint": self is ToolEffect.READ,
+            "destructiveHint": self is ToolEffect.DESTROY,
+            "idempotentHint": self is not ToolEffect.CREATE,
+            # No tool reaches anything but the workspace.
+            "openWorldHint": False,
+        }
+
+
+class McpTool:
+    """A function of the request and its arguments, which are validated before, that returns a model."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        operation: Operation,
+        title: str,
+        description: str,
+        max_kb: int,
+        group: ToolGroup,
+        effect: ToolEffect,
+    ) -> None:
+        self.function = function
+        self.operation = operation
+        """Of the API: decides the roles that may call the tool, and is what the audit log names."""
+        self.title = title
+        self.description = description
+        self.max_bytes = max_kb * _BYTES_PER_KB
+        self.group = group
+        self.effect = effect
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @cached_property
+    def _types(self) -> dict[str, Any]:
+        return get_type_hints(self.function)
+
+    @property
+    def arguments(self) -> type[Arguments]:
+        model: type[Arguments] = self._types["arguments"]
+        return model
+
+    @property
+    def result(self) -> type[ToolResult]:
+        model: type[ToolResult] = self._types["return"]
+        return model
+
+
+_tools: dict[str, McpTool] = {}
+"""Those whose modules are loaded."""
+
+
+def tool[F: Callable[..., Any]](
+    operation_id: str,
+    *,
+    title: str,
+    description: str,
+    max_kb: int,
+    group: ToolGroup = ToolGroup.READ,
+    effect: ToolEffect = ToolEffect.READ,
+) -> Callable[[F], F]:
+    """Registers the decorated function as a tool of its name. KeyError for an undeclared operation."""
+    operation = OPERATIONS[operation_id]
+
+    def register(function: F) -> F:
+        declared = McpTool(function, operation, title, description, max_kb, group, effect)
+        _tools[declared.name] = declared
+        return function
+
+    return register
+
+
+def find_tool(name: str) -> McpTool | None:
+    """None if there is no tool of this name."""
+    if name not in _MODULE_OF:
+        return None
+    import_module(f"mcpserver.tools.{_MODULE_OF[name]}")
+    return _tools[name]
+
+
+def list_all_tools() -> list[McpTool]:
+    for module in MODULES:
+        import_module(f"mcpserver.tools.{module}")
+    return [_tools[name] for name in _MODULE_OF]

@@ -1,0 +1,150 @@
+"""Reads runs."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from cupel_core.contract.common import Time
+from cupel_core.contract.runs import RunResponse
+from cupel_core.domain.runs.run import PauseReason, Priority, RunStatus
+from cupel_core.domain.runs.views import RunView
+from cupel_core.runs import queries
+from mcpserver.models import Arguments, Id, ListArguments, ListResult, ResultModel, Text, ToolResult
+from mcpserver.registry import tool
+from mcpserver.request import ToolRequest
+from mcpserver.results import list_result
+
+
+class ProgressBrief(ResultModel):
+    total: Annotated[int, Field(description="Probes of the run")]
+    completed: int
+    failed: Annotated[int, Field(description="Ended in an infrastructure error, which is no failure of the model")]
+
+
+class RunBrief(ResultModel):
+    id: str
+    name: str | None = None
+    definition_id: str
+    definition_name: str | None = None
+    definition_version: int
+    experiment_id: str | None = None
+    status: RunStatus
+    models: list[str]
+    progress: ProgressBrief
+    cost_usd: float | None = None
+    created_at: Time
+    completed_at: Time | None = None
+
+
+class ListRuns(ListArguments):
+    definition_id: Id | None = None
+    experiment_id: Id | None = None
+    status: RunStatus | None = None
+    tag: Annotated[str | None, Field(strict=True, min_length=1, max_length=100)] = None
+    name: Annotated[Text | None, Field(description="Part of the name, in any case")] = None
+
+
+@tool(
+    "listRuns",
+    title="List runs",
+    description="Runs, newest first: status, models, progress, cost. get_run has the configuration of one.",
+    max_kb=4,
+)
+def list_runs(request: ToolRequest, arguments: ListRuns) -> ListResult[RunBrief]:
+    page = queries.list_runs(
+        request.workspace,
+        definition_id=arguments.definition_id,
+        experiment_id=arguments.experiment_id,
+        status=arguments.status,
+        name=arguments.name,
+        tag=arguments.tag,
+        limit=arguments.limit,
+        cursor=arguments.cursor,
+    )
+    return list_result(request, ListResult[RunBrief], page.entries(), arguments.limit, run_view)
+
+
+def run_view(view: RunView) -> RunBrief:
+    return RunBrief.model_validate(_fields(RunResponse.of(view)))
+
+
+def _fields(run: RunResponse) -> dict[str, Any]:
+    """What both views are made of."""
+    return {**run.model_dump(by_alias=False), "models": run.config.models, "cost_usd": run.spend.cost_usd}
+
+
+class GetRun(Arguments):
+    run_id: Id
+
+
+class TargetBrief(ResultModel):
+    id: str
+    label: str | None = None
+    model: str | None = None
+    connector_id: str | None = None
+    params: dict[str, Any]
+
+
+class RunConfigBrief(ResultModel):
+    targets: list[TargetBrief]
+    prompt_ids: list[str]
+    sample_percentage: int
+    sample_seed: int
+    repeats: int
+    params: dict[str, Any]
+    max_turns: int | None = None
+    profile_id: str | None = None
+    judge_model: str | None = None
+    persona_model: str | None = None
+
+
+class FailureBrief(ResultModel):
+    where: str
+    why: str
+
+
+class SuspendedModelBrief(ResultModel):
+    model: str
+    until: Time
+    reason: str
+
+
+class PauseCauseBrief(ResultModel):
+    model: str
+    message: str
+
+
+class RunDetail(ToolResult, RunBrief):
+    tags: list[str]
+    priority: Priority
+    config: RunConfigBrief
+    sample: Annotated[str | None, Field(description="Which part of the scenarios the run has")] = None
+    pause_reason: PauseReason | None = None
+    pause_cause: Annotated[PauseCauseBrief | None, Field(description="What must be repaired")] = None
+    failure: FailureBrief | None = None
+    suspended_models: Annotated[
+        list[SuspendedModelBrief], Field(description="Models that are not called for a while, because calls failed")
+    ]
+    started_at: Time | None = None
+    duration_ms: int | None = None
+
+
+@tool(
+    "getRun",
+    title="Get a run",
+    description=(
+        "A run: its targets and configuration, progress, cost, and why it is paused, waits or has failed."
+        " get_run_summary has its figures."
+    ),
+    max_kb=4,
+)
+def get_run(request: ToolRequest, arguments: GetRun) -> RunDetail:
+    run = RunResponse.of(queries.get_run(request.workspace, arguments.run_id, request.now))
+    return RunDetail.model_validate({**_fields(run), "sample": _sample_note(run)})
+
+
+def _sample_note(run: RunResponse) -> str | None:
+    if run.scenario_count is None or run.scenario_total is None or run.scenario_count == run.scenario_total:
+        return None
+    share = run.config.sample_percentage
+    return f"{run.scenario_count} of {run.scenario_total} scenarios ({share} %, seed {run.config.sample_seed})"

@@ -1,0 +1,142 @@
+"""Every tool: its declaration, its result, who may call it, and what it does with hostile arguments."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from cupel_core.domain.access import AccessRole
+from mcpserver.registry import MODULES, McpTool, ToolEffect, ToolGroup, list_all_tools
+from mcpserver.request import MAX_RESULT_BYTES
+from tests.conftest import ROOT
+from tests.unit.mcpserver.cases import CASES, World, build
+from tests.unit.mcpserver.conftest import McpClient
+
+TOOLS: dict[str, McpTool] = {each.name: each for each in list_all_tools()}
+MAX_LIST_BYTES = 60_000
+NAMES = sorted(TOOLS)
+HOSTILE: tuple[Any, ...] = ("x" * 100_000, "\0", "\u202e", "../..", -1, 10**30, 1.5, True, None, [], {}, [{}] * 1_000)
+
+
+@pytest.fixture
+def world(client: McpClient) -> World:
+    return build(client)
+
+
+def test_every_tool_has_a_case() -> None:
+    assert sorted(CASES) == NAMES
+
+
+def test_every_module_has_the_tools_that_it_is_listed_with() -> None:
+    folder = ROOT / "functions" / "mcpserver" / "tools"
+    assert sorted(MODULES) == sorted(path.stem for path in folder.glob("[a-z]*.py"))
+    for module, names in MODULES.items():
+        assert {TOOLS[each].function.__module__ for each in names} == {f"mcpserver.tools.{module}"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tool_is_described(client: McpClient, name: str) -> None:
+    (listed,) = [each for each in client.result("tools/list")["tools"] if each["name"] == name]
+    tool = TOOLS[name]
+    assert re.fullmatch("[a-z]+(_[a-z]+)*", name)
+    assert listed["title"]
+    assert listed["description"].endswith(".")
+    assert len(listed["description"]) <= 400
+    assert listed["annotations"]["readOnlyHint"] == (tool.effect is ToolEffect.READ)
+    assert tool.effect is ToolEffect.READ or tool.operation.method != "GET"
+    for schema in (listed["inputSchema"], listed["outputSchema"]):
+        Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object"
+    assert all(re.fullmatch("[a-z]+(_[a-z]+)*", each) for each in listed["inputSchema"].get("properties", {}))
+    assert listed["inputSchema"]["additionalProperties"] is False
+    assert tool.max_bytes <= MAX_RESULT_BYTES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_argument_is_bounded(client: McpClient, name: str) -> None:
+    """What it has of the contract is bounded there."""
+    (listed,) = [each for each in client.result("tools/list")["tools"] if each["name"] == name]
+    for argument, schema in listed["inputSchema"].get("properties", {}).items():
+        assert list(_unbounded(schema)) == [], argument
+
+
+def _unbounded(schema: dict[str, Any]) -> Iterator[str]:
+    kind = schema.get("type")
+    if kind == "string" and not {"enum", "const"} & schema.keys() and "maxLength" not in schema:
+        yield "a text without maxLength"
+    if kind in ("integer", "number") and not {"minimum", "maximum"} <= schema.keys():
+        yield "a number without a range"
+    if kind == "array":
+        if "maxItems" not in schema:
+            yield "a list without maxItems"
+        yield from _unbounded(schema["items"])
+    if kind == "object" and "maxProperties" not in schema:
+        yield "an object without maxProperties"
+    for each in schema.get("anyOf", ()):
+        yield from _unbounded(each)
+
+
+def test_the_list_of_tools_is_not_larger_than_clients_can_use(client: McpClient) -> None:
+    assert len(json.dumps(client.result("tools/list"), separators=(",", ":"))) <= MAX_LIST_BYTES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_result_matches_its_schema_and_its_text(world: World, name: str) -> None:
+    result = world.client.call(name, CASES[name](world))
+    assert not result["isError"], result["content"]
+    (described,) = [each for each in world.client.result("tools/list")["tools"] if each["name"] == name]
+    Draft202012Validator(described["outputSchema"]).validate(result["structuredContent"])
+    (content,) = result["content"]
+    assert content["type"] == "text"
+    assert json.loads(content["text"]) == result["structuredContent"]
+    assert len(content["text"].encode()) <= TOOLS[name].max_bytes
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_another_workspace_gets_nothing(world: World, stranger: str, name: str) -> None:
+    result = world.client.call(name, CASES[name](world), token=stranger)
+    assert world.run.id not in json.dumps(result.get("structuredContent", {}))
+    assert world.definition_id not in json.dumps(result.get("structuredContent", {}))
+    if result["isError"]:
+        assert json.loads(result["content"][0]["text"])["status"] in (404, 422)
+
+
+@pytest.mark.parametrize("role", AccessRole)
+@pytest.mark.parametrize("name", NAMES)
+def test_roles_that_may_not_call_a_tool_do_not_see_it(world: World, role: AccessRole, name: str) -> None:
+    token = world.client.issue(role=role)
+    is_permitted = TOOLS[name].operation.permits(role)
+    listed = [each["name"] for each in world.client.result("tools/list", token=token)["tools"]]
+    assert (name in listed) == is_permitted
+    result = world.client.call(name, CASES[name](world), token=token)
+    assert result["isError"] != is_permitted
+    if not is_permitted:
+        assert json.loads(result["content"][0]["text"])["status"] == 403
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hostile_arguments_are_refused_in_words(world: World, name: str) -> None:
+    arguments = CASES[name](world)
+    for argument in TOOLS[name].arguments.model_fields:
+        for value in HOSTILE:
+            result = world.client.call(name, {**arguments, argument: value})
+            if result["isError"]:
+                problem = json.loads(result["content"][0]["text"])
+                assert problem["status"] in (400, 404, 409, 422), (argument, value, problem)
+            assert len(result["content"][0]["text"].encode()) <= MAX_RESULT_BYTES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unknown_arguments_are_refused(world: World, name: str) -> None:
+    problem = world.client.problem(name, {**CASES[name](world), "no_such_argument": 1})
+    assert (problem["status"], problem["errors"][0]["field"]) == (422, "no_such_argument")
+
+
+def test_tools_are_selected_by_group(client: McpClient) -> None:
+    listed = client.result("tools/list", query={"tools": "read"})["tools"]
+    assert {each["name"] for each in listed} == {name for name, tool in TOOLS.items() if tool.group is ToolGroup.READ}
+    assert client.problem("list_runs", query={"tools": "admin"})["status"] == 403
+    assert client.message("tools/list", query={"tools": "everything"}).status == 422
