@@ -4,6 +4,7 @@ import re
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
+from api.openai_errors import PREFIX as OPENAI_PREFIX
 from cupel_core.contract.operations import Operation, methods_at, operations_at
 from cupel_core.errors import Forbidden, NotFound
 from cupel_core.gateway.caller import caller
@@ -49,4 +50,9 @@ def _check_body(request: APIGatewayProxyEventV2) -> None:
         check_form(request, _MAX_FORM_BYTES, "larger files are uploaded in parts")
         return
     limit = MAX_IMPORT_BYTES if _LARGE_BODIES.fullmatch(request.path) else MAX_BODY_BYTES
-    check_body(request, limit, "POST /v1/files uploads larger images and PDFs")
+    is_openai = request.path.startswith(OPENAI_PREFIX)
+    check_body(
+        request,
+        limit,
+        "more rows are uploaded as a file" if is_openai else "POST /v1/files uploads larger images and PDFs",
+    )

@@ -29,13 +29,13 @@ from cupel_core.store.clients import AWS_ERRORS
 logger = Logger()
 
 
-def _new_app() -> APIGatewayHttpResolver:
+def _new_app(**options: Any) -> APIGatewayHttpResolver:
     created = APIGatewayHttpResolver(
         enable_validation=True,
         # Strict: no NaN, no lone surrogates, bounded nesting.
         json_body_deserializer=orjson.loads,
     )
-    problems.register(created)
+    problems.register(created, **options)
 
     @created.not_found
     def _not_found(_: NotFoundError) -> Response[str]:
@@ -51,7 +51,7 @@ app = _new_app()
 
 @cache
 def _openai_app() -> APIGatewayHttpResolver:
-    return _new_app()
+    return _new_app(locate=openai_errors.without_tags)
 
 
 def _app_of(path: str) -> APIGatewayHttpResolver:

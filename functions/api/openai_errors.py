@@ -1,5 +1,7 @@
 """Problem documents as OpenAI's error objects: `{"error": {"message", "type", "param", "code"}}`."""
 
+import re
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -23,6 +25,51 @@ _CODES = {
     HTTPStatus.TOO_MANY_REQUESTS: "rate_limit_exceeded",
     HTTPStatus.SERVICE_UNAVAILABLE: "service_unavailable",
 }
+_MAX_ERRORS_IN_MESSAGE = 5
+_INDEX = re.compile(r"\.(\d+)(?=\.|$)")
+_KEY = "[key]"
+"""What the validation library calls the name of a field that is invalid itself."""
+
+
+def without_tags(path: tuple[str | int, ...], body: Any) -> tuple[str | int, ...]:
+    """The path of a field in the body, of one that also names the chosen member of each union, by its `type`."""
+    found: list[str | int] = []
+    value, is_after_tag = body, False
+    for part, following in zip(path, (*path[1:], None), strict=True):
+        if not is_after_tag and _is_tag(value, part, following):
+            is_after_tag = True
+            continue
+        if part != _KEY:
+            found.append(part)
+        value, is_after_tag = _child(value, part), False
+    return tuple(found)
+
+
+def _is_tag(value: Any, part: str | int, following: str | int | None) -> bool:
+    """A field may have the name of its object's type: in `{"type": "template", "template": […]}`, the first one of
+    `template.template` is the tag."""
+    if not isinstance(value, Mapping) or value.get("type") != part:
+        return False
+    return part not in value or following == part or following in value
+
+
+def _child(value: Any, part: str | int) -> Any:
+    match value:
+        case Mapping():
+            return value.get(part)
+        case list() if isinstance(part, int) and part < len(value):
+            return value[part]
+    return None
+
+
+def _param(field: str) -> str:
+    """`testing_criteria.0.input` as OpenAI writes it: `testing_criteria[0].input`."""
+    return _INDEX.sub(r"[\1]", field)
+
+
+def _message(problem: Mapping[str, Any], errors: list[dict[str, str]]) -> str:
+    named = (f"{_param(each['field'])}: {each['message']}" for each in errors[:_MAX_ERRORS_IN_MESSAGE])
+    return "; ".join(named) or problem["detail"]
 
 
 def as_openai_error(response: dict[str, Any]) -> dict[str, Any]:
@@ -34,9 +81,9 @@ def as_openai_error(response: dict[str, Any]) -> dict[str, Any]:
     is_invalid = status == HTTPStatus.UNPROCESSABLE_ENTITY
     errors = problem.get("errors") or []
     error = {
-        "message": problem["detail"],
+        "message": _message(problem, errors),
         "type": _TYPES.get(status, _BAD_REQUEST),
-        "param": errors[0]["field"] if errors else None,
+        "param": _param(errors[0]["field"]) if errors else None,
         "code": "invalid_value" if is_invalid else _CODES.get(status),
     }
     headers = {**response["headers"], "Content-Type": "application/json", "x-request-id": problem["requestId"]}

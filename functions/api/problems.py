@@ -1,5 +1,8 @@
 """Errors of routes as responses: problem documents."""
 
+from collections.abc import Callable
+from typing import Any
+
 import orjson
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
@@ -11,13 +14,23 @@ from cupel_core.gateway.problems import CONTENT_TYPE, document, from_unexpected,
 
 logger = Logger(child=True)
 
+_MAX_NAME_LENGTH = 200
+"""Of a field that the request names; without a limit, a response could have the request's size."""
 
-def register(app: APIGatewayHttpResolver) -> None:
+type Path = tuple[str | int, ...]
+
+
+def register(app: APIGatewayHttpResolver, locate: Callable[[Path, Any], Path] = lambda path, _: path) -> None:
+    """`locate` corrects the paths of invalid fields of a body, which is its second argument."""
+
     def request_id() -> str:
         return str(app.current_event.request_context.request_id)
 
+    def on_validation_error(error: RequestValidationError) -> Response[str]:
+        return response(from_validation(error, lambda path: locate(path, app.current_event.json_body)), request_id())
+
     app.exception_handler(AppError)(lambda error: _on_app_error(error, request_id()))
-    app.exception_handler(RequestValidationError)(lambda error: response(from_validation(error), request_id()))
+    app.exception_handler(RequestValidationError)(on_validation_error)
     app.exception_handler(Exception)(lambda error: response(from_unexpected(error), request_id()))
 
 
@@ -26,20 +39,21 @@ def response(error: AppError, request_id: str) -> Response[str]:
     return Response(error.status, CONTENT_TYPE, body, headers=headers(error))
 
 
-def from_validation(error: RequestValidationError) -> AppError:
+def from_validation(error: RequestValidationError, locate: Callable[[Path], Path]) -> AppError:
     """Text that is not JSON is a bad request (400); JSON of the wrong shape is invalid, field by field (422)."""
     details = error.errors()
     if any(detail["type"] == "json_invalid" for detail in details):
         return ClientError("the body is not valid JSON")
-    return Invalid.fields(FieldError(_field(detail["loc"]), field_message(detail["msg"])) for detail in details)
+    return Invalid.fields(FieldError(_field(detail["loc"], locate), field_message(detail["msg"])) for detail in details)
 
 
-def _field(location: tuple[str | int, ...]) -> str:
+def _field(location: Path, locate: Callable[[Path], Path]) -> str:
     """`("body", "models", 1)` is `models.1`; the body itself is `body`. Headers are capitalized as usual."""
     source, *path = location
     if source == "header":
         return "-".join("ID" if word == "id" else word.capitalize() for word in str(path[0]).split("-"))
-    return ".".join(str(part) for part in path) or str(source)
+    found = locate(tuple(path)) if source == "body" else path
+    return ".".join(str(part)[:_MAX_NAME_LENGTH] for part in found) or str(source)
 
 
 def _on_app_error(error: AppError, request_id: str) -> Response[str]:

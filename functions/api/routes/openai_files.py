@@ -15,7 +15,7 @@ from cupel_core.contract.openai_evals import CompleteUpload, CreateUpload
 from cupel_core.domain.openai_evals.multipart import FormField, read_form
 from cupel_core.errors import Invalid, TooLarge
 from cupel_core.openai_evals import files
-from cupel_core.openai_evals.documents import file_document, upload_document
+from cupel_core.openai_evals.documents import FILE_PURPOSE, file_document, upload_document
 
 router = OpenAIRouter()
 
@@ -25,7 +25,7 @@ Purpose = Annotated[str | None, Query(max_length=50)]
 
 @router.operation("createOpenAIFile")
 def create_file() -> dict[str, Any]:
-    form = _form()
+    form = _form("file", "purpose")
     sent, purpose = form.get("file"), form.get("purpose")
     if sent is None:
         raise Invalid.field("file", "is required")
@@ -38,7 +38,7 @@ def list_files(
     after: After = None, limit: FileLimit = 10_000, order: Order = "desc", purpose: Purpose = None
 ) -> Rendered[Any]:
     listed = files.list_files(router.workspace, after, min(limit, 100), oldest_first=order == "asc")
-    documents = map(file_document, listed) if purpose in (None, *files.PURPOSES) else ()
+    documents = map(file_document, listed) if purpose in (None, FILE_PURPOSE, *files.PURPOSES) else ()
     return document_page(documents, limit)
 
 
@@ -68,7 +68,7 @@ def create_upload(body: CreateUpload) -> dict[str, Any]:
 
 @router.operation("addOpenAIUploadPart")
 def add_part(upload_id: str) -> dict[str, Any]:
-    data, now = _form().get("data"), utc_now()
+    data, now = _form("data").get("data"), utc_now()
     if data is None:
         raise Invalid.field("data", "is required")
     part_id = files.add_part(router.workspace, upload_id, data.content)
@@ -86,12 +86,15 @@ def cancel_upload(upload_id: str) -> dict[str, Any]:
     return upload_document(files.cancel_upload(router.workspace, upload_id))
 
 
-def _form() -> dict[str, FormField]:
-    """The form of the current request, whose body Powertools would read as text."""
+def _form(*names: str) -> dict[str, FormField]:
+    """The form of the current request, whose body Powertools would read as text. Invalid if it has other fields."""
     event = router.current_event.raw_event
     body = event.get("body") or ""
     content = base64.b64decode(body) if event.get("isBase64Encoded") else body.encode()
     try:
-        return read_form(event["headers"].get("content-type", ""), content)
+        form = read_form(event["headers"].get("content-type", ""), content)
     except ValueError as error:
         raise Invalid.field("body", str(error)) from None
+    if unknown := [name.partition("[")[0][:100] for name in form if name not in names]:
+        raise Invalid.field(unknown[0], f"is not supported; this form has {' and '.join(names)}")
+    return form

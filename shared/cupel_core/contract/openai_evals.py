@@ -2,25 +2,27 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, FiniteFloat, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from cupel_core.contract.definitions import Name
-from cupel_core.contract.fields import JsonObject
+from cupel_core.contract.fields import Flag, FunctionName, JsonObject
 from cupel_core.contract.openai_fields import (
     MAX_GRADERS,
     NOT_COPIED,
     AnyGrader,
     CustomDataSource,
     Grader,
-    MessageTemplate,
+    InputMessage,
+    MaxTokens,
     Metadata,
     Model,
     OpenAIRequest,
+    SharedSampling,
     StoredDataSource,
     grader_json,
 )
+from cupel_core.contract.parameters import JsonSchema
 from cupel_core.contract.run_labels import RunName
-from cupel_core.domain.turns.model_parameters import ReasoningEffort
 
 MAX_ROWS = 10_000
 """Of a run. Cupel's own API takes definitions with 100,000 scenarios."""
@@ -81,7 +83,7 @@ RowSource = Annotated[FileContent | FileId | StoredSource, Field(discriminator="
 
 class TemplateMessages(OpenAIRequest):
     type: Literal["template"]
-    template: Annotated[list[MessageTemplate], Field(min_length=1, max_length=_MAX_TEMPLATE_MESSAGES)]
+    template: Annotated[list[InputMessage], Field(min_length=1, max_length=_MAX_TEMPLATE_MESSAGES)]
 
     def to_json(self) -> dict[str, Any]:
         return {"type": self.type, "template": [message.to_json() for message in self.template]}
@@ -98,61 +100,65 @@ class ItemReference(OpenAIRequest):
 InputMessages = Annotated[TemplateMessages | ItemReference, Field(discriminator="type")]
 
 
-class SharedSampling(OpenAIRequest):
-    max_completion_tokens: Annotated[int, Field(strict=True, ge=1, le=10_000_000)] | None = None
-    temperature: Annotated[FiniteFloat, Field(ge=0, le=2)] | None = None
-    top_p: Annotated[FiniteFloat, Field(gt=0, le=1)] | None = None
-    seed: Annotated[int, Field(strict=True, ge=0, lt=2**53)] | None = None
-    reasoning_effort: ReasoningEffort | None = None
-
-
 class NamedSchema(OpenAIRequest):
-    name: str
-    schema_: Annotated[JsonObject | None, Field(alias="schema")] = None
+    name: FunctionName
+    schema_: Annotated[JsonSchema | None, Field(alias="schema")] = None
     description: str | None = None
-    strict: bool | None = None
+    strict: Flag | None = None
 
 
-class ChatFormat(OpenAIRequest):
-    type: Literal["text", "json_object", "json_schema"]
-    json_schema: NamedSchema | None = None
+class PlainFormat(OpenAIRequest):
+    type: Literal["text", "json_object"]
 
 
-class ResponsesFormat(OpenAIRequest):
-    type: Literal["text", "json_object", "json_schema"]
-    name: str | None = None
-    schema_: Annotated[JsonObject | None, Field(alias="schema")] = None
+class ChatSchemaFormat(OpenAIRequest):
+    type: Literal["json_schema"]
+    json_schema: NamedSchema
+
+
+class ResponsesSchemaFormat(OpenAIRequest):
+    type: Literal["json_schema"]
+    name: FunctionName
+    schema_: Annotated[JsonSchema, Field(alias="schema")]
     description: str | None = None
-    strict: bool | None = None
+    strict: Flag | None = None
 
 
 class ResponsesText(OpenAIRequest):
-    format: ResponsesFormat | None = None
-    verbosity: Literal["low", "medium", "high"] | None = None
+    format: Annotated[PlainFormat | ResponsesSchemaFormat, Field(discriminator="type")] | None = None
+
+
+class _FunctionTool(OpenAIRequest):
+    """Other tools run on OpenAI's servers, or call one."""
+
+    type: Literal["function"]
 
 
 class FunctionFields(OpenAIRequest):
-    name: str
+    name: FunctionName
     description: str | None = None
-    parameters: JsonObject | None = None
-    strict: bool | None = None
+    parameters: JsonSchema | None = None
+    strict: Flag | None = None
 
 
-class ChatTool(OpenAIRequest):
-    type: Literal["function"]
+class ChatTool(_FunctionTool):
     function: FunctionFields
 
 
-class ResponsesTool(FunctionFields):
-    type: Literal["function"]
+class ResponsesTool(FunctionFields, _FunctionTool):
+    """A missing name is the second error, not the first, if the type is another one."""
 
 
-class ChatSampling(SharedSampling):
-    response_format: ChatFormat | None = None
+class RunSampling(SharedSampling):
+    max_completion_tokens: MaxTokens = None
+
+
+class ChatSampling(RunSampling):
+    response_format: Annotated[PlainFormat | ChatSchemaFormat, Field(discriminator="type")] | None = None
     tools: list[ChatTool] | None = None
 
 
-class ResponsesSampling(SharedSampling):
+class ResponsesSampling(RunSampling):
     text: ResponsesText | None = None
     tools: list[ResponsesTool] | None = None
 

@@ -2,16 +2,27 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
-from cupel_core.contract.fields import SINGLE_LINE, JsonObject
+from cupel_core.contract.fields import SINGLE_LINE, Flag, Seed
 from cupel_core.contract.parameters import JsonSchema
-from cupel_core.domain.openai_evals.graders import NAMESPACES
-from cupel_core.domain.openai_evals.rows import as_text
+from cupel_core.domain.openai_evals.graders import COSINE, NAMESPACES
+from cupel_core.domain.openai_evals.rows import ITEM, as_text
 from cupel_core.domain.scoring.assertion_rules import CODE_REFUSED
 from cupel_core.domain.scoring.derived_metrics import expression_issue
 from cupel_core.domain.scoring.grader_templates import template_error
-from cupel_core.domain.scoring.grader_values import TextMetric
+from cupel_core.domain.scoring.grader_values import MAX_LABEL_LENGTH, MAX_LABELS, MAX_MESSAGES, TextMetric
 from cupel_core.domain.turns.model_parameters import ReasoningEffort
 
 MAX_GRADERS = 20
@@ -23,14 +34,29 @@ class OpenAIRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-def _template(text: str) -> str:
-    if error := template_error(text, NAMESPACES):
+def _grader_template(text: str) -> str:
+    return _template(text, NAMESPACES)
+
+
+def _judge_content(content: Any) -> str:
+    return _template(as_text(content), NAMESPACES)
+
+
+def _input_content(content: Any) -> str:
+    """There is no sample yet when a model is asked."""
+    return _template(as_text(content), frozenset({ITEM}))
+
+
+def _template(text: str, namespaces: frozenset[str]) -> str:
+    if error := template_error(text, namespaces):
         raise ValueError(error)
     return text
 
 
-def _text_content(content: Any) -> str:
-    return _template(as_text(content))
+def _known_metric(name: str) -> str:
+    if name not in (known := (COSINE, *TextMetric)):
+        raise ValueError(f"must be one of {', '.join(known)}")
+    return name
 
 
 Metadata = Annotated[
@@ -41,24 +67,37 @@ Metadata = Annotated[
     Field(max_length=MAX_METADATA),
 ]
 GraderName = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200), SINGLE_LINE]
-Template = Annotated[str, StringConstraints(strict=True), AfterValidator(_template)]
+Template = Annotated[str, StringConstraints(strict=True), AfterValidator(_grader_template)]
 Model = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=250), SINGLE_LINE]
-TextContent = Annotated[str | JsonObject | list[Any], AfterValidator(_text_content)]
-Number = Annotated[FiniteFloat, Field(ge=-1e9, le=1e9)]
-Fraction = Annotated[FiniteFloat, Field(ge=0, le=1)]
+Metric = Annotated[str, AfterValidator(_known_metric)]
+Number = Annotated[FiniteFloat, Field(strict=True, ge=-1e9, le=1e9)]
+Fraction = Annotated[FiniteFloat, Field(strict=True, ge=0, le=1)]
+MaxTokens = Annotated[
+    Annotated[int, Field(strict=True, ge=1, le=10_000_000)] | None,
+    Field(validation_alias=AliasChoices("max_completion_tokens", "max_completions_tokens")),
+]
+"""OpenAI calls it `max_completion_tokens` in runs and `max_completions_tokens` in graders; its examples mix them up."""
+Label = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=MAX_LABEL_LENGTH)]
 
 
-class MessageTemplate(OpenAIRequest):
+class _Message(OpenAIRequest):
+    """The content is a text, a part with a text, or a list of both, and becomes the text."""
+
     role: Literal["user", "assistant", "system", "developer"]
-    content: TextContent
     type: Literal["message"] | None = None
     phase: str | None = None
+
+
+class InputMessage(_Message):
+    content: Annotated[Any, AfterValidator(_input_content)]
 
     def to_json(self) -> dict[str, Any]:
         return {"role": self.role, "content": self.content}
 
 
-class JudgeMessage(MessageTemplate):
+class JudgeMessage(_Message):
+    content: Annotated[Any, AfterValidator(_judge_content)]
+
     def to_json(self) -> dict[str, Any]:
         """Judges have no developer."""
         return {"role": "system" if self.role == "developer" else self.role, "content": self.content}
@@ -77,7 +116,7 @@ class TextSimilarityGrader(OpenAIRequest):
     name: GraderName
     input: Template
     reference: Template
-    evaluation_metric: TextMetric | Literal["cosine"]
+    evaluation_metric: Metric
     pass_threshold: Fraction | None = None
 
 
@@ -89,24 +128,41 @@ class LabelModelGrader(OpenAIRequest):
     type: Literal["label_model"]
     name: GraderName
     model: Model
-    input: list[JudgeMessage]
-    labels: list[str]
-    passing_labels: list[str]
+    input: Annotated[list[JudgeMessage], Field(min_length=1, max_length=MAX_MESSAGES)]
+    labels: Annotated[list[Label], Field(min_length=1, max_length=MAX_LABELS)]
+    passing_labels: Annotated[list[Label], Field(min_length=1, max_length=MAX_LABELS)]
+
+    @field_validator("labels")
+    @classmethod
+    def _are_different(cls, labels: list[str]) -> list[str]:
+        if len(set(labels)) < len(labels):
+            raise ValueError("must be different")
+        return labels
+
+    @field_validator("passing_labels")
+    @classmethod
+    def _are_labels(cls, passing: list[str], info: ValidationInfo) -> list[str]:
+        if not set(passing) <= set(info.data.get("labels", passing)):
+            raise ValueError("must be among the labels")
+        return passing
 
 
-class GraderSampling(OpenAIRequest):
-    max_completions_tokens: Annotated[int, Field(strict=True, ge=1, le=10_000_000)] | None = None
-    temperature: Annotated[FiniteFloat, Field(ge=0, le=2)] | None = None
-    top_p: Annotated[FiniteFloat, Field(gt=0, le=1)] | None = None
-    seed: Annotated[int, Field(strict=True, ge=0, lt=2**53)] | None = None
+class SharedSampling(OpenAIRequest):
+    temperature: Annotated[FiniteFloat, Field(strict=True, ge=0, le=2)] | None = None
+    top_p: Annotated[FiniteFloat, Field(strict=True, gt=0, le=1)] | None = None
+    seed: Seed | None = None
     reasoning_effort: ReasoningEffort | None = None
+
+
+class GraderSampling(SharedSampling):
+    max_completions_tokens: MaxTokens = None
 
 
 class ScoreModelGrader(OpenAIRequest):
     type: Literal["score_model"]
     name: GraderName
     model: Model
-    input: list[JudgeMessage]
+    input: Annotated[list[JudgeMessage], Field(min_length=1, max_length=MAX_MESSAGES)]
     range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
     pass_threshold: Number | None = None
     sampling_params: GraderSampling | None = None
@@ -201,4 +257,4 @@ class StoredDataSource(OpenAIRequest):
 class CustomDataSource(OpenAIRequest):
     type: Literal["custom"]
     item_schema: JsonSchema
-    include_sample_schema: bool = False
+    include_sample_schema: Flag = False

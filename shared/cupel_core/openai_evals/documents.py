@@ -26,9 +26,13 @@ from cupel_core.store.data_files import DataFile, DataUpload
 
 type Document = dict[str, Any]
 
+FILE_PURPOSE = "user_data"
+"""The client's model of a file does not know the purpose `evals`, with which it uploads one."""
 _NO_ERROR = {"code": "", "message": ""}
 _UPLOAD_LIFETIME = timedelta(days=1)
 _JUDGED = ("label-model", "score-model")
+_RESULT_TYPES = {"embedding-similarity": "text-similarity-grader"}
+"""Where it is not the assertion's with `-grader`."""
 _SAMPLE_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
@@ -68,7 +72,7 @@ def run_document(found: OpenAIRun, page_url: str) -> Document:
     return {
         "object": "eval.run",
         "id": run.id,
-        "eval_id": found.eval.id,
+        "eval_id": found.eval_id,
         "name": run.labels.name or "",
         "status": STATUSES[run.status],
         "created_at": int(run.created_at.timestamp()),
@@ -112,9 +116,8 @@ def _result_counts(found: OpenAIRun) -> Document:
 
 
 def _criteria_results(found: OpenAIRun) -> Iterator[Document]:
-    assertions = found.eval.content.assertions
-    names = check_names(assertion.metric or assertion.type for assertion in assertions)
-    for assertion, name in zip(assertions, names, strict=True):
+    names = check_names(assertion.metric or assertion.type for assertion in found.assertions)
+    for assertion, name in zip(found.assertions, names, strict=True):
         counts = [column.totals.checks[name] for column in _columns(found) if name in column.totals.checks]
         yield {
             "testing_criteria": assertion.metric or assertion.type,
@@ -181,7 +184,7 @@ def _result(result: AssertionResult, assertion: Assertion | None) -> Document:
     score = result.score or 0.0
     document: Document = {
         "name": result.metric or result.type,
-        "type": f"{result.type}-grader",
+        "type": _RESULT_TYPES.get(result.type, f"{result.type}-grader"),
         "passed": bool(result.passed),
         "score": score_in_range(assertion, score) if assertion and result.score is not None else score,
         "reason": result.reason,
@@ -243,14 +246,13 @@ def _recorded_output(variables: Mapping[str, Any]) -> list[Document]:
 
 
 def file_document(file: DataFile) -> Document:
-    """The client's model of a file does not know the purpose `evals`, with which it uploads one."""
     return {
         "object": "file",
         "id": file.id,
         "bytes": file.size,
         "created_at": int(file.created_at.timestamp()),
         "filename": file.name,
-        "purpose": "user_data",
+        "purpose": FILE_PURPOSE,
         "status": "processed",
     }
 

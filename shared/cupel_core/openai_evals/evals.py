@@ -23,7 +23,9 @@ _BATCH = 20
 class OpenAIEval(NamedTuple):
     record: EvalRecord
     name: str
+    version: int
     content: Content
+    """At this version."""
 
     @property
     def id(self) -> str:
@@ -106,7 +108,7 @@ def _existing(workspace: str, records: Iterator[EvalRecord]) -> Iterator[OpenAIE
 
 
 def _eval(record: EvalRecord, definition: Definition) -> OpenAIEval:
-    return OpenAIEval(record, definition.head.name, definition.content)
+    return OpenAIEval(record, definition.head.name, definition.version, definition.content)
 
 
 def _of_graders(error: Invalid) -> Invalid:

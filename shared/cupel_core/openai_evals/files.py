@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from cupel_core.contract.openai_evals import MAX_ROWS, CreateUpload, DataRow
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import Conflict, FieldError, Invalid, NotFound, TooLarge
-from cupel_core.ids import new_id
+from cupel_core.ids import content_id, new_id
 from cupel_core.messages import RunRef
 from cupel_core.store import data_files, deletion_log
 from cupel_core.store.data_files import DataFile, DataUpload, UploadStatus
@@ -33,7 +33,7 @@ def create(workspace: str, name: str | None, purpose: str | None, content: bytes
         raise Invalid.field("purpose", f"must be one of {', '.join(PURPOSES)}")
     if len(content) > MAX_FILE_BYTES:
         raise TooLarge(f"a file must have at most {MAX_FILE_BYTES:,} bytes; larger ones are uploaded in parts")
-    return _store(workspace, name, content, now)
+    return _store(workspace, new_id("jsonl"), name, content, now)
 
 
 def get(workspace: str, file_id: str) -> DataFile:
@@ -102,14 +102,29 @@ def complete_upload(
         raise Invalid.field("part_ids", f"have {len(content):,} bytes together; {upload.size:,} were announced")
     if md5 is not None and md5.lower() != _md5(content):
         raise Invalid.field("md5", "is not the checksum of the parts")
-    file = _store(workspace, upload.name, content, now)
-    return data_files.end_upload(workspace, upload, UploadStatus.COMPLETED, file.id), file
+    file = _store(workspace, _file_id(upload_id), upload.name, content, now)
+    try:
+        return data_files.end_upload(workspace, upload, UploadStatus.COMPLETED, file.id), file
+    except NotFound:
+        ended = data_files.get_upload(workspace, upload_id)
+    if ended.status is UploadStatus.CANCELLED:
+        data_files.delete(workspace, file.id)
+        _check_pending(ended)
+    return ended, file
 
 
 def cancel_upload(workspace: str, upload_id: str) -> DataUpload:
+    """Also deletes what a completion that crashed has left."""
     upload = data_files.get_upload(workspace, upload_id)
     _check_pending(upload)
-    return data_files.end_upload(workspace, upload, UploadStatus.CANCELLED)
+    cancelled = data_files.end_upload(workspace, upload, UploadStatus.CANCELLED)
+    data_files.delete(workspace, _file_id(upload_id))
+    return cancelled
+
+
+def _file_id(upload_id: str) -> str:
+    """The same however often the upload is completed, so that only one file is made of it."""
+    return content_id("jsonl", upload_id.encode())
 
 
 def _part(workspace: str, upload_id: str, number: int, part_id: str) -> bytes:
@@ -132,9 +147,9 @@ def _md5(content: bytes) -> str:
     return hashlib.md5(content, usedforsecurity=False).hexdigest()
 
 
-def _store(workspace: str, name: str | None, content: bytes, now: datetime) -> DataFile:
+def _store(workspace: str, file_id: str, name: str | None, content: bytes, now: datetime) -> DataFile:
     _rows(content, "file")
-    file = DataFile(new_id("jsonl"), _named(name), len(content), now)
+    file = DataFile(file_id, _named(name), len(content), now)
     data_files.create(workspace, file, content)
     return file
 

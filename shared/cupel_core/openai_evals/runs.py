@@ -11,6 +11,7 @@ from cupel_core import sandbox
 from cupel_core.analysis.results import get_results
 from cupel_core.contract.openai_evals import CreateOpenAIEvalRun, FileContent, FileId, JsonlDataSource
 from cupel_core.contract.parameters import ModelParametersInput
+from cupel_core.definitions import catalog
 from cupel_core.domain.analysis.run_results import RunResults
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.openai_evals.graders import uses_sample
@@ -28,6 +29,7 @@ from cupel_core.domain.runs.labels import LabelChanges
 from cupel_core.domain.runs.run import Run, RunStatus, StartedBy
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
+from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_templates import SAMPLE
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import Conflict, FieldError, Invalid, NotFound, RetryableError
@@ -39,7 +41,8 @@ from cupel_core.runs import control, erasure, start
 from cupel_core.store import definition_scenarios, openai_evals, runs, scenarios, snapshots
 from cupel_core.store.openai_evals import DataRecord
 
-ROWS = "data_source.source.content"
+MAX_RENDERED_LENGTH = 32_000_000
+"""Characters of all messages of a run: a template can repeat an item many times."""
 JUDGE_FIELDS = ("judge_model", "persona_model")
 _LIMITS = sandbox.TaskLimits(cpu_seconds=10.0, memory_mb=320, wall_seconds=20.0)
 _SCHEMA_TASK = "cupel_core.scoring.schemas:violations"
@@ -61,8 +64,10 @@ STATUSES: Mapping[RunStatus, str] = {
 
 
 class OpenAIRun(NamedTuple):
-    eval: OpenAIEval
+    eval_id: str
     run: Run
+    assertions: Sequence[Assertion]
+    """Of the version of the definition that it evaluates, which may have been changed since."""
     results: RunResults | None
     """None while nothing was counted."""
     data: DataRecord
@@ -89,7 +94,7 @@ def create(
     if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
         return _read(evaluated, first.run)
     source, rows = _source(body), _rows(workspace, body)
-    _check_rows(workspace, evaluated, rows, needs_sample=isinstance(body.data_source, JsonlDataSource))
+    _check_rows(workspace, evaluated, body, rows)
     target, built = _target(body), _scenarios(body, rows)
     version = _ensure_version(workspace, eval_id, DataRecord(source, data_digest(source, rows)), built, now)
     spec = RunSpec(
@@ -132,10 +137,14 @@ def list_runs(
 ) -> Iterator[OpenAIRun]:
     """From the one after `after` on, without rows; read lazily."""
     evaluated = evals.get(workspace, eval_id)
+    assertions: dict[int, Sequence[Assertion]] = {evaluated.version: evaluated.content.assertions}
     cursor = None if after is None else runs.cursor_after(find(workspace, eval_id, after))
     for run in _all_runs(workspace, eval_id, cursor, oldest_first=oldest_first):
         if status in (None, STATUSES[run.status]):
-            yield OpenAIRun(evaluated, run, _results(run, now, has_time), _data_of(run), ())
+            if run.definition_version not in assertions:
+                assertions[run.definition_version] = _assertions(evaluated, run)
+            graded_by = assertions[run.definition_version]
+            yield OpenAIRun(eval_id, run, graded_by, _results(run, now, has_time), _data_of(run), ())
 
 
 def cancel(workspace: str, eval_id: str, run_id: str, now: datetime, has_time: Callable[[], bool]) -> OpenAIRun:
@@ -202,7 +211,7 @@ def _path(location: tuple[str | int, ...]) -> str:
     return ".".join(map(str, location)) or "all"
 
 
-def _check_rows(workspace: str, evaluated: OpenAIEval, rows: Sequence[Row], *, needs_sample: bool) -> None:
+def _check_rows(workspace: str, evaluated: OpenAIEval, body: CreateOpenAIEvalRun, rows: Sequence[Row]) -> None:
     schema = evaluated.record.data_source_config.get("item_schema")
     errors: list[FieldError] = []
     if schema:
@@ -211,14 +220,27 @@ def _check_rows(workspace: str, evaluated: OpenAIEval, rows: Sequence[Row], *, n
             items = [row[ITEM] for row in rows]
             found = sandbox.run_blocking(_SCHEMA_TASK, schema, items, _MAX_ERRORS, limits=_LIMITS)
         except (sandbox.ExpressionError, sandbox.LimitExceeded) as error:
-            raise Invalid.field(ROWS, f"cannot be compared with the item_schema of the eval: {error}") from None
-        errors = [FieldError(f"{ROWS}.{number}.item", f"does not fit the item_schema: {why}") for number, why in found]
-    if needs_sample and uses_sample(evaluated.content.assertions):
+            why = f"cannot be compared with the item_schema of the eval: {error}"
+            raise Invalid.field(_rows_field(body), why) from None
+        errors = [_row_error(body, number, ITEM, f"does not fit the item_schema: {why}") for number, why in found]
+    if isinstance(body.data_source, JsonlDataSource) and uses_sample(evaluated.content.assertions):
         missing = [number for number, row in enumerate(rows) if not row.get(SAMPLE)]
         why = "is required: graders of the eval refer to {{sample.…}}, and a run of type jsonl asks no model"
-        errors += [FieldError(f"{ROWS}.{number}.sample", why) for number in missing[:_MAX_ERRORS]]
+        errors += [_row_error(body, number, SAMPLE, why) for number in missing[:_MAX_ERRORS]]
     if errors:
         raise Invalid.fields(errors[:_MAX_ERRORS])
+
+
+def _rows_field(body: CreateOpenAIEvalRun) -> str:
+    return "data_source.source.id" if isinstance(body.data_source.source, FileId) else "data_source.source.content"
+
+
+def _row_error(body: CreateOpenAIEvalRun, number: int, name: str, why: str) -> FieldError:
+    """The rows of a file are not in the request."""
+    field = _rows_field(body)
+    if isinstance(body.data_source.source, FileId):
+        return FieldError(field, f"row {number + 1} of the file: its {name} {why}")
+    return FieldError(f"{field}.{number}.{name}", why)
 
 
 def _scenarios(body: CreateOpenAIEvalRun, rows: Sequence[Row]) -> list[Scenario]:
@@ -228,11 +250,17 @@ def _scenarios(body: CreateOpenAIEvalRun, rows: Sequence[Row]) -> list[Scenario]
     input_messages = data_source.input_messages.to_json()
     built: list[Scenario] = []
     errors: list[FieldError] = []
+    left = MAX_RENDERED_LENGTH
     for number, row in enumerate(rows):
         try:
             built.append(sampled_scenario(number, row, input_messages))
         except ValueError as error:
-            errors.append(FieldError(f"{ROWS}.{number}.item", str(error)))
+            errors.append(_row_error(body, number, ITEM, f"cannot be asked: {error}"))
+        else:
+            left -= sum(len(message.content) for message in built[-1].messages)
+        if left < 0:
+            why = f"make messages of more than {MAX_RENDERED_LENGTH:,} characters together"
+            raise Invalid.field("data_source.input_messages", why)
         if len(errors) == _MAX_ERRORS:
             break
     if errors:
@@ -268,8 +296,14 @@ def _request_field(field: str) -> str:
 
 def _read(evaluated: OpenAIEval, run: Run, results: RunResults | None = None) -> OpenAIRun:
     data = _data_of(run)
-    is_told = data.source["source"]["type"] == "file_content"
-    return OpenAIRun(evaluated, run, results, data, rows_of(run) if is_told else ())
+    rows = rows_of(run) if data.source["source"]["type"] == "file_content" else ()
+    return OpenAIRun(evaluated.id, run, _assertions(evaluated, run), results, data, rows)
+
+
+def _assertions(evaluated: OpenAIEval, run: Run) -> Sequence[Assertion]:
+    if run.definition_version == evaluated.version:
+        return evaluated.content.assertions
+    return catalog.get(run.workspace, evaluated.id, run.definition_version).content.assertions
 
 
 def _data_of(run: Run) -> DataRecord:

@@ -40,6 +40,19 @@ SCORE: Any = {
     "pass_threshold": 5.5,
     "sampling_params": {"temperature": 0.2, "max_completions_tokens": 200},
 }
+
+
+def judged(content: Any) -> Any:
+    return {**LABEL, "input": [{"role": "user", "content": content}]}
+
+
+def nested_list(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 COSINE: Any = {**SIMILAR, "name": "meaning", "evaluation_metric": "cosine"}
 
 
@@ -148,24 +161,49 @@ def test_a_request_that_is_repeated_with_its_key_creates_one_eval(openai: OpenAI
     ("changes", "param"),
     [
         ({"testing_criteria": []}, "testing_criteria"),
-        ({"testing_criteria": [{**EXACT, "operation": "regex"}]}, "testing_criteria.0"),
-        ({"testing_criteria": [{**EXACT, "input": "{{ item.x | upper }}"}]}, "testing_criteria.0"),
-        ({"testing_criteria": [{**EXACT, "input": "{{ other.x }}"}]}, "testing_criteria.0"),
-        ({"testing_criteria": [{**SIMILAR, "evaluation_metric": "vibes"}]}, "testing_criteria.0"),
-        ({"testing_criteria": [{**SCORE, "pass_threshold": 9}]}, "testing_criteria.0"),
-        ({"testing_criteria": [{**SCORE, "range": [7, 1]}]}, "testing_criteria.0"),
-        ({"testing_criteria": [{**SCORE, "model": "nobody/x"}]}, "testing_criteria.0"),
-        ({"testing_criteria": [{**LABEL, "passing_labels": ["other"]}]}, "testing_criteria.0"),
+        ({"testing_criteria": {"a": EXACT}}, "testing_criteria"),
+        ({"testing_criteria": [EXACT, "exact"]}, "testing_criteria[1]"),
+        ({"testing_criteria": [{"name": "exact"}]}, "testing_criteria[0]"),
+        ({"testing_criteria": [{**EXACT, "type": "x" * 100_000}]}, "testing_criteria[0]"),
+        ({"testing_criteria": [{**EXACT, "operation": "regex"}]}, "testing_criteria[0].operation"),
+        ({"testing_criteria": [{**EXACT, "input": 5}]}, "testing_criteria[0].input"),
+        ({"testing_criteria": [{**EXACT, "input": "{{ item.x | upper }}"}]}, "testing_criteria[0].input"),
+        ({"testing_criteria": [{**EXACT, "input": "{{ other.x }}"}]}, "testing_criteria[0].input"),
+        ({"testing_criteria": [{**SIMILAR, "evaluation_metric": "vibes"}]}, "testing_criteria[0].evaluation_metric"),
+        ({"testing_criteria": [{**SIMILAR, "pass_threshold": "0.5"}]}, "testing_criteria[0].pass_threshold"),
+        ({"testing_criteria": [{**SIMILAR, "pass_threshold": True}]}, "testing_criteria[0].pass_threshold"),
+        ({"testing_criteria": [{**SCORE, "pass_threshold": 9}]}, "testing_criteria[0]"),
+        ({"testing_criteria": [{**SCORE, "range": [7, 1]}]}, "testing_criteria[0]"),
+        ({"testing_criteria": [{**SCORE, "range": [False, True]}]}, "testing_criteria[0].range[0]"),
+        ({"testing_criteria": [{**SCORE, "model": "nobody/x"}]}, "testing_criteria[0].model"),
         (
-            {"testing_criteria": [{**LABEL, "input": [{"role": "user", "content": [{"type": "input_image"}]}]}]},
-            "testing_criteria.0",
+            {"testing_criteria": [{**SCORE, "sampling_params": {"temperature": "1"}}]},
+            "testing_criteria[0].sampling_params.temperature",
         ),
-        ({"testing_criteria": [{"type": "python", "name": "code", "source": "1"}]}, "testing_criteria.0"),
-        ({"data_source_config": {"type": "custom", "item_schema": {"type": "text"}}}, "data_source_config"),
+        ({"testing_criteria": [{**LABEL, "labels": "kind"}]}, "testing_criteria[0].labels"),
+        ({"testing_criteria": [{**LABEL, "labels": ["kind", "kind"]}]}, "testing_criteria[0].labels"),
+        ({"testing_criteria": [{**LABEL, "passing_labels": ["other"]}]}, "testing_criteria[0].passing_labels"),
+        ({"testing_criteria": [{**LABEL, "input": []}]}, "testing_criteria[0].input"),
+        ({"testing_criteria": [judged([{"type": "input_image"}])]}, "testing_criteria[0].input[0].content"),
+        ({"testing_criteria": [judged(5)]}, "testing_criteria[0].input[0].content"),
+        ({"testing_criteria": [judged(nested_list(900))]}, "testing_criteria[0].input[0].content"),
+        ({"testing_criteria": [{"type": "python", "name": "code", "source": "1"}]}, "testing_criteria[0]"),
+        ({"data_source_config": "custom"}, "data_source_config"),
+        (
+            {"data_source_config": {"type": "custom", "item_schema": {"type": "text"}}},
+            "data_source_config.item_schema",
+        ),
+        (
+            {"data_source_config": {**CONFIG, "include_sample_schema": "yes"}},
+            "data_source_config.include_sample_schema",
+        ),
         ({"data_source_config": {"type": "logs", "metadata": {"a": "b"}}}, "data_source_config"),
         ({"data_source_config": {"type": "stored_completions"}}, "data_source_config"),
         ({"data_source_config": {"type": "nothing"}}, "data_source_config"),
-        ({"metadata": {"x": "y" * 513}}, "metadata"),
+        ({"metadata": {"x": "y" * 513}}, "metadata.x"),
+        ({"metadata": {"x": 5}}, "metadata.x"),
+        ({"metadata": {"x" * 65: "y"}}, f"metadata.{'x' * 65}"),
+        ({"metadata": {str(number): "y" for number in range(17)}}, "metadata"),
         ({"name": ""}, "name"),
         ({"colour": "red"}, "colour"),
     ],
@@ -178,7 +216,8 @@ def test_bad_input_is_an_error_of_openai_s_form_that_names_the_parameter(
         openai.post("/evals", cast_to=object, body=body)
     assert refused.value.type == "invalid_request_error"
     assert refused.value.code == "invalid_value"
-    assert (refused.value.param or "").startswith(param)
+    assert refused.value.param == param
+    assert len(refused.value.response.content) < 2_000
 
 
 def test_python_graders_are_refused_with_the_reason(openai: OpenAI) -> None:

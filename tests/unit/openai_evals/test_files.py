@@ -63,11 +63,20 @@ def test_a_run_of_an_unknown_file_is_refused(openai: OpenAI, client: Client) -> 
         assert refused.value.param == "data_source.source.id"
 
 
+def test_rows_of_a_file_that_do_not_fit_are_refused_by_their_number(openai: OpenAI) -> None:
+    items = [ITEMS[0], {"question": 5, "answer": "x"}]
+    eval_id, file_id = create_eval(openai), upload(openai, "\n".join(json.dumps({"item": item}) for item in items))
+    with pytest.raises(sdk.BadRequestError, match="row 2 of the file: its item does not fit") as refused:
+        openai.evals.runs.create(eval_id, data_source=of_file(file_id))
+    assert refused.value.param == "data_source.source.id"
+
+
 def test_files_are_listed_in_pages(openai: OpenAI) -> None:
     ids = [upload(openai, name=f"{number}.jsonl") for number in range(5)]
     assert [file.id for file in openai.files.list(limit=2)] == ids[::-1]
     assert [file.id for file in openai.files.list(limit=2, order="asc")] == ids
     assert [file.id for file in openai.files.list(purpose="evals")] == ids[::-1]
+    assert [file.id for file in openai.files.list(purpose="user_data")] == ids[::-1]
     assert list(openai.files.list(purpose="batch")) == []
 
 
@@ -112,6 +121,10 @@ def test_other_purposes_and_bodies_are_refused(openai: OpenAI, client: Client) -
     with pytest.raises(sdk.BadRequestError) as refused:
         openai.files.create(file=("rows.jsonl", LINES.encode()), purpose="batch")
     assert refused.value.param == "purpose"
+    expires: Any = {"anchor": "created_at", "seconds": 3600}
+    with pytest.raises(sdk.BadRequestError, match="not supported") as expiring:
+        openai.files.create(file=("rows.jsonl", LINES.encode()), purpose="evals", expires_after=expires)
+    assert expiring.value.param == "expires_after"
     with pytest.raises(sdk.APIStatusError) as unsupported:
         openai.post("/files", cast_to=object, body={"file": "x"})
     assert unsupported.value.status_code == 415
@@ -159,6 +172,39 @@ def test_an_upload_is_completed_once(openai: OpenAI, cloud: Settings) -> None:
     assert [place for place in places_with("Oslo", cloud) if place.startswith("uploads/")] == []
     with pytest.raises(sdk.ConflictError):
         openai.uploads.cancel(begun.id)
+
+
+def test_an_upload_whose_completion_crashed_makes_one_file(openai: OpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = LINES.encode()
+    begun = openai.uploads.create(filename="a.jsonl", bytes=len(content), mime_type="text/plain", purpose="evals")
+    part = openai.uploads.parts.create(begun.id, data=content)
+    with monkeypatch.context() as crash:
+        crash.setattr(data_files, "end_upload", lambda *_: 1 / 0)
+        with pytest.raises(sdk.InternalServerError):
+            openai.uploads.complete(begun.id, part_ids=[part.id])
+    made = openai.uploads.complete(begun.id, part_ids=[part.id])
+    assert made.file is not None
+    assert [file.id for file in openai.files.list()] == [made.file.id]
+
+
+def test_an_upload_that_is_cancelled_while_it_is_completed_makes_no_file(
+    openai: OpenAI, cloud: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = LINES.encode()
+    begun = openai.uploads.create(filename="a.jsonl", bytes=len(content), mime_type="text/plain", purpose="evals")
+    part = openai.uploads.parts.create(begun.id, data=content)
+    create = data_files.create
+
+    def cancelled_meanwhile(*arguments: Any) -> None:
+        create(*arguments)
+        monkeypatch.setattr(data_files, "create", create)
+        openai.uploads.cancel(begun.id)
+
+    monkeypatch.setattr(data_files, "create", cancelled_meanwhile)
+    with pytest.raises(sdk.ConflictError):
+        openai.uploads.complete(begun.id, part_ids=[part.id])
+    assert list(openai.files.list()) == []
+    assert places_with("Oslo", cloud) == []
 
 
 def test_a_cancelled_upload_has_no_parts_any_more(openai: OpenAI, cloud: Settings) -> None:

@@ -32,6 +32,13 @@ from tests.unit.openai_evals.flows import (
 pytestmark = pytest.mark.usefixtures("finish_starts")
 
 
+TEMPLATE_CONTENT = "data_source.input_messages.template[0].content"
+
+
+def template(content: Any) -> Any:
+    return {"type": "template", "template": [{"role": "user", "content": content}]}
+
+
 def start(openai: OpenAI, eval_id: str, data_source: Any = None, **more: Any) -> Any:
     return openai.evals.runs.create(eval_id, data_source=data_source or completions(), **more)
 
@@ -163,7 +170,7 @@ def test_a_run_of_jsonl_may_compare_fields_of_the_items(openai: OpenAI) -> None:
 def test_a_run_of_jsonl_without_samples_is_refused_if_graders_need_them(openai: OpenAI) -> None:
     with pytest.raises(sdk.BadRequestError, match="a run of type jsonl asks no model") as refused:
         start(openai, create_eval(openai), jsonl({"item": ITEMS[0]}))
-    assert refused.value.param == "data_source.source.content.0.sample"
+    assert refused.value.param == "data_source.source.content[0].sample"
 
 
 def test_messages_may_be_a_reference_to_the_item(openai: OpenAI) -> None:
@@ -294,35 +301,56 @@ def test_a_run_is_started_once_for_an_idempotency_key(openai: OpenAI) -> None:
 @pytest.mark.parametrize(
     ("data_source", "param"),
     [
-        (completions([]), "data_source.completions.source.file_content.content"),
-        (completions([{"question": 5, "answer": "x"}]), "data_source.source.content.0.item"),
-        (completions([{"question": " ", "answer": "x"}]), "data_source.source.content.0.item"),
+        (completions([]), "data_source.source.content"),
+        (completions([{"question": 5, "answer": "x"}]), "data_source.source.content[0].item"),
+        (completions([{"question": " ", "answer": "x"}]), "data_source.source.content[0].item"),
+        (completions(source={"type": "file_content", "content": [{"item": []}]}), "data_source.source.content[0].item"),
+        (completions(source={"type": "file_id", "id": None}), "data_source.source.id"),
+        (completions(source=None), "data_source.source"),
+        (completions(model=None), "data_source.model"),
         (completions(model="nobody/x"), "data_source.model"),
         (completions(model="sim/unknown"), "data_source.model"),
-        (completions(sampling_params={"temperature": 9}), "data_source.completions.sampling_params"),
+        (completions(sampling_params={"temperature": 9}), "data_source.sampling_params.temperature"),
+        (completions(sampling_params={"temperature": True}), "data_source.sampling_params.temperature"),
         (
             completions(sampling_params={"tools": [{"type": "function", "function": {"name": "a b"}}]}),
-            "data_source.sampling_params",
+            "data_source.sampling_params.tools[0].function.name",
+        ),
+        (completions(sampling_params={"tools": [{"type": "web_search"}]}), "data_source.sampling_params.tools[0].type"),
+        (
+            completions(sampling_params={"response_format": {"type": "json_schema"}}),
+            "data_source.sampling_params.response_format.json_schema",
         ),
         (
-            completions(
-                input_messages={**TEMPLATE, "template": [{"role": "user", "content": "{{ item.question.x }}"}]}
-            ),
-            "data_source.source.content.0.item",
+            {**completions(sampling_params={"text": {"format": {"type": "json_schema"}}}), "type": "responses"},
+            "data_source.sampling_params.text.format.name",
         ),
+        (
+            {**completions(sampling_params={"tools": [{"type": "mcp"}]}), "type": "responses"},
+            "data_source.sampling_params.tools[0].type",
+        ),
+        (completions(input_messages=template("{{ item.question.x }}")), "data_source.source.content[0].item"),
+        (completions(input_messages=template("{{ sample.output_text }}")), TEMPLATE_CONTENT),
+        (completions(input_messages=template({"type": "input_image"})), TEMPLATE_CONTENT),
+        (completions(input_messages={"type": "template"}), "data_source.input_messages.template"),
         (
             completions(input_messages={"type": "item_reference", "item_reference": "item.question"}),
-            "data_source.source.content.0.item",
+            "data_source.source.content[0].item",
         ),
-        ({"type": "completions"}, "data_source.completions"),
+        (
+            completions(input_messages={"type": "item_reference", "item_reference": "question"}),
+            "data_source.input_messages.item_reference",
+        ),
+        ({"type": "completions"}, "data_source.model"),
         ({"type": "other"}, "data_source"),
+        ("completions", "data_source"),
     ],
 )
 def test_bad_data_is_refused_by_its_parameter(openai: OpenAI, data_source: Any, param: str) -> None:
     eval_id = create_eval(openai)
     with pytest.raises(sdk.BadRequestError) as refused:
         start(openai, eval_id, data_source)
-    assert (refused.value.param or "").startswith(param), refused.value
+    assert refused.value.param == param
     assert list(openai.evals.runs.list(eval_id)) == []
 
 
@@ -365,6 +393,37 @@ def test_nothing_of_a_deleted_eval_is_stored(openai: OpenAI, cloud: Settings) ->
     openai.evals.delete(eval_id)
     erase_due(utc_now() + timedelta(minutes=30), lambda: 900.0)
     assert places_with(marker, cloud) == []
+
+
+def test_messages_that_repeat_their_items_too_often_are_refused(
+    openai: OpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cupel_core.openai_evals.runs.MAX_RENDERED_LENGTH", 1_000)
+    items, eval_id = [{"question": "x" * 100, "answer": "x"}] * 10, create_eval(openai)
+    start(openai, eval_id, completions(items))
+    with pytest.raises(sdk.BadRequestError, match="more than 1,000 characters") as refused:
+        start(openai, eval_id, completions(items, input_messages=template("{{ item.question }}" * 2)))
+    assert refused.value.param == "data_source.input_messages"
+
+
+def test_results_are_those_of_the_graders_that_the_run_had(openai: OpenAI, client: Client) -> None:
+    eval_id = create_eval(openai)
+    run = start(openai, eval_id)
+    carry_out(run.id)
+    value = {"operation": "ilike", "input": "{{sample.output_text}}", "reference": "{{item.answer}}"}
+    assertions = [{"type": "string-check", "metric": "contained", "value": value}]
+    client.patch(f"/v1/definitions/{eval_id}", {"content": {"assertions": assertions}})
+    retrieved, (listed,) = openai.evals.runs.retrieve(run.id, eval_id=eval_id), openai.evals.runs.list(eval_id)
+    for found in (retrieved, listed):
+        (results,) = found.per_testing_criteria_results
+        assert (results.testing_criteria, results.passed, results.failed) == ("exact", 2, 1)
+
+
+@pytest.mark.parametrize("name", ["max_completion_tokens", "max_completions_tokens"])
+def test_the_limit_of_tokens_has_either_of_openai_s_names(openai: OpenAI, name: str) -> None:
+    eval_id = create_eval(openai)
+    run = start(openai, eval_id, completions(sampling_params={name: 300}))
+    assert run.data_source.sampling_params.max_completion_tokens == 300
 
 
 @pytest.mark.parametrize(

@@ -52,13 +52,15 @@ def data_digest(source: Mapping[str, Any], rows: Sequence[Row]) -> str:
 
 def as_text(content: Any) -> str:
     """The text of a message's content: a text, a part, or a list of both. Raises ValueError for images and sounds."""
-    match content:
+    return "\n".join(map(_part_text, content)) if isinstance(content, list) else _part_text(content)
+
+
+def _part_text(part: Any) -> str:
+    match part:
         case str():
-            return content
+            return part
         case {"type": str(kind), "text": str(text)} if kind in _TEXT_PARTS:
             return text
-        case [*parts]:
-            return "\n".join(map(as_text, parts))
     raise ValueError("its content must be text: other parts are not supported here")
 
 

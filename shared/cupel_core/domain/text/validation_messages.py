@@ -14,6 +14,13 @@ _REPLACEMENTS = (
     (re.compile(r"^Input should be less than or equal to "), "must be at most "),
     (re.compile(r"^Input should be greater than or equal to "), "must be at least "),
     (re.compile(r"^Input should be "), "must be "),
+    (re.compile(r"^Unable to extract tag using discriminator '(\w+)'$"), r"must have a \1"),
+    (
+        re.compile(
+            r"^Input tag '(.{1,60}).*?' found using '(\w+)' does not match any of the expected tags: ", re.DOTALL
+        ),
+        r"has the unknown \2 '\1'; known are ",
+    ),
     (re.compile(r"^String should match pattern '(.*)'$"), r"must match \1"),
     (re.compile(r"<\w+\.\w+: ('[^']*')>"), r"\1"),
     (re.compile(r"^\w+ should have (.*?)( after validation, not .*)?$"), r"must have \1"),
