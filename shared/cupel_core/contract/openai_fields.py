@@ -80,7 +80,7 @@ MaxTokens = Annotated[
 Label = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=MAX_LABEL_LENGTH)]
 
 
-class _Message(OpenAIRequest):
+class _TextMessage(OpenAIRequest):
     """The content is a text, a part with a text, or a list of both, and becomes the text."""
 
     role: Literal["user", "assistant", "system", "developer"]
@@ -88,14 +88,14 @@ class _Message(OpenAIRequest):
     phase: str | None = None
 
 
-class InputMessage(_Message):
+class InputMessage(_TextMessage):
     content: Annotated[Any, AfterValidator(_input_content)]
 
     def to_json(self) -> dict[str, Any]:
         return {"role": self.role, "content": self.content}
 
 
-class JudgeMessage(_Message):
+class JudgeMessage(_TextMessage):
     content: Annotated[Any, AfterValidator(_judge_content)]
 
     def to_json(self) -> dict[str, Any]:

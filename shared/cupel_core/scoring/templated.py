@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample, render_template
+from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_messages, recorded_sample, render_template
 from cupel_core.domain.scoring.grader_values import StringOperation, TextMetric
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, binary, graded, quote
@@ -21,7 +21,7 @@ TEXTS = ("input", "reference")
 def render_value(value: Mapping[str, Any], context: AssertionContext) -> dict[str, Any]:
     """The value with its templates rendered. Raises ValueError for an unknown variable."""
     recorded = context.variables.get(SAMPLE)
-    sample = recorded_sample(recorded) if isinstance(recorded, Mapping) else sample_of(context)
+    sample = _with_derived(recorded_sample(recorded)) if isinstance(recorded, Mapping) else sample_of(context)
     namespaces = {**context.variables, SAMPLE: sample}
     rendered = dict(value)
     for name in TEXTS:
@@ -47,6 +47,14 @@ def sample_of(context: AssertionContext) -> dict[str, Any]:
         "output_tools": calls,
         "choices": [{"index": 0, "message": message, "finish_reason": context.finish_reason}],
     }
+
+
+def _with_derived(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """A recorded sample, with the JSON of its text and its calls of functions if they are not recorded as such."""
+    calls = [calls for message in recorded_messages(sample) if (calls := message.get("tool_calls"))]
+    text = sample.get("output_text")
+    derived = {"output_json": _parsed(text) if isinstance(text, str) else {}, "output_tools": calls[0] if calls else []}
+    return {**derived, **sample}
 
 
 def _parsed(text: str) -> Any:

@@ -77,10 +77,53 @@ async def test_a_value_that_is_filled_in_is_not_a_template(grader_of: ScriptedGr
     assert (await graded(grader_of({}), written, context_of(output))).passed is False
 
 
-async def test_calls_of_functions_are_part_of_the_sample(grader_of: ScriptedGraders) -> None:
-    call = Message(MessageRole.ASSISTANT, "", (ToolCall("call_1", "find", '{"n":1}'),))
+@pytest.mark.parametrize(
+    ("path", "rendered"),
+    [
+        ("name", "find"),
+        ("arguments", '{"n":[{"a":1}]}'),
+        ("arguments.n[0].a", "1"),
+        ("arguments.n", '[{"a": 1}]'),
+        ("arguments.m", ""),
+        ("name.n", ""),
+    ],
+)
+async def test_calls_of_functions_and_the_json_of_their_arguments_are_part_of_the_sample(
+    grader_of: ScriptedGraders, path: str, rendered: str
+) -> None:
+    call = Message(MessageRole.ASSISTANT, "", (ToolCall("call_1", "find", '{"n":[{"a":1}]}'),))
     context = AssertionContext("", (Message(MessageRole.USER, "?"), call), variables={"item": ITEM})
-    value = {"operation": "eq", "input": "{{sample.output_tools[0].function.name}}", "reference": "find"}
+    value = {"operation": "eq", "input": f"{{{{sample.output_tools[0].function.{path}}}}}", "reference": rendered}
+    assert (await graded(grader_of({}), {"type": "string-check", "value": value}, context)).passed is True
+
+
+@pytest.mark.parametrize("arguments", ["[" * 100_000, "9" * 10_000, "1e999", '"\\ud800"', "{no json"])
+async def test_arguments_that_no_reader_accepts_have_no_parts(grader_of: ScriptedGraders, arguments: str) -> None:
+    call = Message(MessageRole.ASSISTANT, "", (ToolCall("call_1", "find", arguments),))
+    context = AssertionContext("", (Message(MessageRole.USER, "?"), call), variables={"item": ITEM})
+    value = {"operation": "eq", "input": "{{sample.output_tools[0].function.arguments.n}}", "reference": ""}
+    assert (await graded(grader_of({}), {"type": "string-check", "value": value}, context)).passed is True
+
+
+CALLS = [{"id": "c", "type": "function", "function": {"name": "find", "arguments": '{"n":1}'}}]
+
+
+@pytest.mark.parametrize(
+    ("sample", "template", "rendered"),
+    [
+        ({"output_text": '{"x": 5}'}, "{{sample.output_json.x}}", "5"),
+        ({"output_text": "{", "output_json": {"x": 6}}, "{{sample.output_json.x}}", "6"),
+        ({"output": [{"content": '{"x": 7}'}]}, "{{sample.output_json.x}}", "7"),
+        ({"choices": [{"message": {"tool_calls": CALLS}}]}, "{{sample.output_tools[0].function.name}}", "find"),
+        ({"output": [{"tool_calls": CALLS}]}, "{{sample.output_tools[0].function.arguments.n}}", "1"),
+        ({"output": [{"tool_calls": 5}]}, "{{sample.output_tools[0].function.name}}", ""),
+    ],
+)
+async def test_a_recorded_sample_has_the_json_and_the_calls_of_its_messages(
+    grader_of: ScriptedGraders, sample: dict[str, Any], template: str, rendered: str
+) -> None:
+    value = {"operation": "eq", "input": template, "reference": rendered}
+    context = context_of("something else", sample=sample)
     assert (await graded(grader_of({}), {"type": "string-check", "value": value}, context)).passed is True
 
 

@@ -1,10 +1,12 @@
 """Templates of graders: `{{ item.answer }}` and `{{ sample.choices[0].message.content }}` are paths into JSON."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from cupel_core.domain.scoring.assertion_values import MAX_RENDERED_LENGTH, to_text
+from cupel_core.domain.text.json_limits import json_limit_error
 
 SAMPLE = "sample"
 """The namespace of what the target answered. What it does not have is rendered as nothing, as the target said nothing
@@ -16,15 +18,31 @@ _OPENING = re.compile(r"\{\{\s*([A-Za-z_]\w*)")
 _MISSING = object()
 
 
+class ParsedTexts(dict[str, Any]):
+    """The JSON of texts, such as the arguments of a function call; None for other texts. Each is parsed once."""
+
+    def __missing__(self, text: str) -> Any:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = None
+        self[text] = None if json_limit_error(value) else value
+        return self[text]
+
+
 def recorded_sample(sample: Mapping[str, Any]) -> dict[str, Any]:
     """A sample of a data set, with `output_text`: exports have `output` or `outputs`, chat completions `choices`."""
     if isinstance(sample.get("output_text"), str):
         return dict(sample)
-    said = [each for name in ("output", "outputs") for each in _list(sample.get(name))]
-    said += [each.get("message") for each in _list(sample.get("choices")) if isinstance(each, Mapping)]
-    texts = [each.get("content") for each in said if isinstance(each, Mapping)]
+    texts = [message.get("content") for message in recorded_messages(sample)]
     found = [text for text in texts if isinstance(text, str)]
     return {**sample, "output_text": "\n".join(found)} if found else dict(sample)
+
+
+def recorded_messages(sample: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    said = [each for name in ("output", "outputs") for each in _list(sample.get(name))]
+    said += [each.get("message") for each in _list(sample.get("choices")) if isinstance(each, Mapping)]
+    return [each for each in said if isinstance(each, Mapping)]
 
 
 def _list(value: Any) -> list[Any]:
@@ -55,11 +73,11 @@ def template_error(text: str, namespaces: frozenset[str]) -> str | None:
 
 def render_template(text: str, namespaces: Mapping[str, Any]) -> str:
     """Raises ValueError for a path that leads nowhere, and for a text of more than MAX_RENDERED_LENGTH characters."""
-    left = MAX_RENDERED_LENGTH - len(text)
+    left, parsed = MAX_RENDERED_LENGTH - len(text), ParsedTexts()
 
     def replacement(match: re.Match[str]) -> str:
         nonlocal left
-        found = _text_at(match, namespaces)
+        found = _text_at(match, namespaces, parsed)
         left -= len(found)
         if left < 0:
             raise ValueError(f"its variables make it longer than {MAX_RENDERED_LENGTH:,} characters")
@@ -71,14 +89,14 @@ def render_template(text: str, namespaces: Mapping[str, Any]) -> str:
 def value_at(path: str, namespaces: Mapping[str, Any]) -> Any:
     """The value at a path without braces, such as `item.messages`. Raises ValueError if there is none."""
     match = _PATH.fullmatch(f"{{{{{path}}}}}")
-    value = _MISSING if match is None else _lookup(match, namespaces)
+    value = _MISSING if match is None else _lookup(match, namespaces, ParsedTexts())
     if value is _MISSING:
         raise ValueError(f"unknown variable {path[:100]}")
     return value
 
 
-def _text_at(match: re.Match[str], namespaces: Mapping[str, Any]) -> str:
-    value = _lookup(match, namespaces)
+def _text_at(match: re.Match[str], namespaces: Mapping[str, Any], parsed: ParsedTexts) -> str:
+    value = _lookup(match, namespaces, parsed)
     if value is _MISSING:
         if match[1] == SAMPLE:
             return ""
@@ -86,10 +104,12 @@ def _text_at(match: re.Match[str], namespaces: Mapping[str, Any]) -> str:
     return to_text(value)
 
 
-def _lookup(match: re.Match[str], namespaces: Mapping[str, Any]) -> Any:
+def _lookup(match: re.Match[str], namespaces: Mapping[str, Any], parsed: ParsedTexts) -> Any:
     value: Any = namespaces.get(match[1], _MISSING)
     for step in _STEPS.findall(match[2]):
         name = step[1:] if step.startswith(".") else step[1:-1].strip("'\"")
+        if isinstance(value, str) and match[1] == SAMPLE:
+            value = parsed[value]
         if isinstance(value, Mapping):
             value = value.get(name, _MISSING)
         elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
