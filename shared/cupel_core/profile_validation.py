@@ -8,7 +8,7 @@ from cupel_core import sandbox
 from cupel_core.domain.pipeline.profiles import MAX_PROFILE_BYTES, Pipeline, ProfileIssue
 from cupel_core.domain.pipeline.rules import profile_errors, secret_errors
 from cupel_core.domain.turns.model_request import Usage
-from cupel_core.providers import model_name_error, prices, simulated_model_error
+from cupel_core.providers import chat_model_error, prices
 from cupel_core.providers.expected_calls import AccountOf
 from cupel_core.providers.parameters import parameter_errors
 
@@ -59,7 +59,7 @@ def _model_errors(pipeline: Pipeline, account_of: AccountOf) -> Iterator[Profile
         if (call := operation.params.call) is None:
             continue
         field, model = f"operations.{number}.params", call.target.model
-        if message := model_name_error(model) or simulated_model_error(model):
+        if message := chat_model_error(model):
             yield ProfileIssue(f"{field}.target.model", message)
             continue
         for error in parameter_errors(call.target, f"{field}.target.params"):

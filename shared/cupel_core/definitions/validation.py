@@ -7,7 +7,7 @@ from typing import Any
 from cupel_core.definitions import assertions
 from cupel_core.domain.definitions.definitions import Content, ContentIssue, content_errors
 from cupel_core.errors import FieldError, Invalid
-from cupel_core.providers import model_name_error
+from cupel_core.providers import chat_model_error
 
 MAX_CONTENT_BYTES = 256 * 1024
 """Of its JSON in ASCII, as it is stored. A table item has at most 400 KB."""
@@ -27,7 +27,7 @@ def validate_content(data: Mapping[str, Any], *, allow_code: bool = False) -> Co
 
 def _judge_errors(content: Content) -> Iterator[FieldError]:
     model = content.decision.judge_model if content.decision else None
-    if model is not None and (error := model_name_error(model)):
+    if model is not None and (error := chat_model_error(model)):
         yield FieldError("content.decision.judgeModel", error)
 
 

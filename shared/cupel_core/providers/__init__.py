@@ -18,6 +18,7 @@ __all__ = [
     "PROVIDERS",
     "QUEUES",
     "Provider",
+    "chat_model_error",
     "find_provider",
     "is_claude",
     "model_name_error",
@@ -120,6 +121,12 @@ def model_name_error(model: str) -> str | None:
     if has_control_characters(model):
         return "must not contain control characters, line breaks or tabs"
     return _name_error(model)
+
+
+def chat_model_error(model: str) -> str | None:
+    """What is wrong with the name of a model that answers messages; None if nothing is. Simulated models that do not
+    exist would make an error of every probe."""
+    return model_name_error(model) or simulated_model_error(model)
 
 
 def _name_error(model: str) -> str | None:

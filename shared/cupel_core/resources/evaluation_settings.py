@@ -9,7 +9,7 @@ from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, 
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Conflict, FieldError, Invalid
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
-from cupel_core.providers import model_name_error
+from cupel_core.providers import chat_model_error
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources.grader_models import grader_config_errors
 from cupel_core.store import evaluation_settings
@@ -38,12 +38,12 @@ def get_settings(workspace: str) -> EvaluationSettings:
 def update_settings(
     workspace: str, changes: SettingsChanges, precondition: Precondition = UNCONDITIONAL
 ) -> EvaluationSettings:
-    """Raises Invalid, naming each model of an unknown provider. Conflict if the evaluator changed concurrently."""
+    """Raises Invalid, naming each model that does not exist. Conflict if the evaluator changed concurrently."""
     requested: Mapping[str, Any] = changes
     stored = {name: requested[name] for name in _MODELS if name in requested}
     errors = list(grader_config_errors(GraderConfig(**stored)))
     analysis_model = requested.get(_ANALYSIS_MODEL)
-    if analysis_model is not None and (error := model_name_error(analysis_model)):
+    if analysis_model is not None and (error := chat_model_error(analysis_model)):
         errors.append(FieldError("analysisModel", error))
     if errors:
         raise Invalid.fields(errors)

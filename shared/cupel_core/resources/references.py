@@ -6,7 +6,7 @@ from cupel_core.domain.definitions.definitions import DefinitionHead
 from cupel_core.domain.definitions.scenarios import Manifest, definition_tail
 from cupel_core.domain.resources.evals import Eval
 from cupel_core.errors import FieldError, Invalid, NotFound
-from cupel_core.providers import model_name_error, simulated_model_error
+from cupel_core.providers import chat_model_error
 from cupel_core.providers.parameters import parameter_errors
 from cupel_core.store import definition_scenarios, definitions, resources, scenarios
 from cupel_core.store.resources import ResourceKind
@@ -41,7 +41,7 @@ def target_errors(workspace: str, requested: Eval) -> Iterator[FieldError]:
         if target.connector_id is not None:
             if not resources.get_many(workspace, ResourceKind.CONNECTOR, [target.connector_id]):
                 yield FieldError(f"{field}connectorId", f"there is no connector {target.connector_id}")
-        elif message := model_name_error(target.model) or simulated_model_error(target.model):
+        elif message := chat_model_error(target.model):
             yield FieldError(f"{field}model", message)
         yield from parameter_errors(target, f"{field}params")
 

@@ -62,7 +62,7 @@ def test_a_connector_is_answered_as_it_was_made(client: Client) -> None:
 
 
 def test_an_eval_is_answered_as_it_was_made(client: Client, scenario_ids: list[str]) -> None:
-    body = {"name": "smoke", "model": "sim/steady", "scenarioIds": scenario_ids, "judgeModel": "sim/judge"}
+    body = {"name": "smoke", "model": "sim/steady", "scenarioIds": scenario_ids, "judgeModel": "sim/contrarian"}
     evaluated = made(client, "/v1/evals", body)
     assert evaluated["id"].startswith("evl_")
     assert {name: evaluated[name] for name in body} == body
@@ -202,12 +202,12 @@ def test_an_unknown_reference_is_named(
 
 
 def test_an_eval_is_changed(client: Client, scenario_ids: list[str]) -> None:
-    body = {"name": "smoke", "model": "sim/steady", "scenarioIds": scenario_ids, "judgeModel": "sim/judge"}
+    body = {"name": "smoke", "model": "sim/steady", "scenarioIds": scenario_ids, "judgeModel": "sim/contrarian"}
     at = f"/v1/evals/{made(client, '/v1/evals', body)['id']}"
     connector_id = made(client, "/v1/connectors", CONNECTOR)["id"]
     changed = client.patch(at, {"connectorId": connector_id, "personaModel": "sim/bold"}).json()
     assert (changed["connectorId"], changed["model"]) == (connector_id, None)
-    assert (changed["judgeModel"], changed["personaModel"]) == ("sim/judge", "sim/bold")
+    assert (changed["judgeModel"], changed["personaModel"]) == ("sim/contrarian", "sim/bold")
 
 
 def test_an_unreachable_agent_is_reported_with_the_reason(client: Client) -> None:
@@ -219,11 +219,11 @@ def test_an_unreachable_agent_is_reported_with_the_reason(client: Client) -> Non
 
 
 def test_settings_are_read_by_all_and_set_by_admins(client: Client, member: str) -> None:
-    body = {"judgeModel": "sim/judge", "evaluator": EVALUATOR}
+    body = {"judgeModel": "sim/contrarian", "evaluator": EVALUATOR}
     assert client.put("/v1/settings", body, token=member).status == 403
     set_up = client.put("/v1/settings", body)
     assert set_up.json() == {
-        "judgeModel": "sim/judge",
+        "judgeModel": "sim/contrarian",
         "personaModel": None,
         "embeddingModel": None,
         "analysisModel": None,
@@ -247,9 +247,9 @@ def test_the_model_of_analyses_is_set_checked_and_unset(client: Client) -> None:
 
 
 def test_settings_that_are_left_out_stay_and_null_unsets(client: Client) -> None:
-    client.put("/v1/settings", {"judgeModel": "sim/judge", "evaluator": EVALUATOR})
+    client.put("/v1/settings", {"judgeModel": "sim/contrarian", "evaluator": EVALUATOR})
     kept = client.put("/v1/settings", {"evaluator": {"url": f"{EVALUATOR['url']}/"}}).json()
-    assert (kept["judgeModel"], len(kept["evaluator"]["headerNames"])) == ("sim/judge", 2)
+    assert (kept["judgeModel"], len(kept["evaluator"]["headerNames"])) == ("sim/contrarian", 2)
     assert client.put("/v1/settings", {"evaluator": {**EVALUATOR, "headers": None}}).json()["evaluator"] == {
         "url": EVALUATOR["url"],
         "headerNames": [],

@@ -19,7 +19,11 @@ PROVIDER = "/v1/providers/openai"
 SETTINGS = "/v1/settings"
 CHANGES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     PROVIDER: ("PUT", {"maxParallelRequests": 7}, {"maxParallelRequests": 8, "apiKey": "other"}),
-    SETTINGS: ("PUT", {"judgeModel": "sim/judge"}, {"evaluator": {"url": "https://a.test", "headers": {"X": "other"}}}),
+    SETTINGS: (
+        "PUT",
+        {"judgeModel": "sim/contrarian"},
+        {"evaluator": {"url": "https://a.test", "headers": {"X": "other"}}},
+    ),
     "probe": ("PATCH", {"result": {"success": False}}, {"result": None}),
 }
 

@@ -94,5 +94,5 @@ def test_an_agent_without_a_reply_fails_the_command(client: Client, cupel: Cupel
 
 
 def test_the_settings_of_a_workspace_are_read_and_set(client: Client) -> None:
-    client.update_settings({"judgeModel": "sim/judge"})
-    assert client.get_settings()["judgeModel"] == "sim/judge"
+    client.update_settings({"judgeModel": "sim/contrarian"})
+    assert client.get_settings()["judgeModel"] == "sim/contrarian"

@@ -107,6 +107,13 @@ def test_each_invalid_assertion_is_named(definition_id: str) -> None:
     ) == ["items.0.assertions.1.type", "items.1.assertions.0.weight", "items.2.assertions.0.provider"]
 
 
+def test_a_simulated_judge_that_does_not_exist_is_named(definition_id: str) -> None:
+    """`similar` calls no judge: every simulated model makes vectors."""
+    judged = {"type": "not-llm-rubric", "value": "x", "provider": "sim/stedy"}
+    compared = {"type": "similar", "value": "x", "provider": "sim/words"}
+    assert wrong(definition_id, {"prompt": "a", "assertions": [compared, judged]}) == ["items.0.assertions.1.provider"]
+
+
 def test_an_unknown_provider_is_named_within_a_set(definition_id: str) -> None:
     part = {"type": "llm-rubric", "value": "x", "provider": "connector/con_1"}
     item = {"prompt": "a", "assertions": [{"type": "assert-set", "assert": [CONTAINS, part]}]}

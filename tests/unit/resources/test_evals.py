@@ -149,9 +149,9 @@ def test_other_scenarios_may_be_of_another_definition() -> None:
 
 
 def test_a_change_of_one_model_leaves_the_others() -> None:
-    made = create(scenario_ids(define()), grader_config=GraderConfig("sim/judge", "sim/bold"))
+    made = create(scenario_ids(define()), grader_config=GraderConfig("sim/contrarian", "sim/bold"))
     changed = evals.update("acme", made.id, {"grader_config": {"persona_model": None}}, LATER)
-    assert changed.grader_config == GraderConfig("sim/judge")
+    assert changed.grader_config == GraderConfig("sim/contrarian")
 
 
 def test_a_rename_does_not_validate_unchanged_references() -> None:

@@ -17,12 +17,12 @@ def test_nothing_is_set_at_first() -> None:
 
 
 def test_omitted_fields_stay_and_none_unsets() -> None:
-    evaluation_settings.update_settings("acme", {"judge_model": "sim/judge", "persona_model": "sim/bold"})
+    evaluation_settings.update_settings("acme", {"judge_model": "sim/contrarian", "persona_model": "sim/bold"})
     evaluation_settings.update_settings(
         "acme", {"persona_model": None, "embedding_model": "openai/text-embedding-3-small"}
     )
     assert evaluation_settings.workspace_grader_config("acme") == GraderConfig(
-        "sim/judge", None, "openai/text-embedding-3-small"
+        "sim/contrarian", None, "openai/text-embedding-3-small"
     )
 
 
@@ -30,6 +30,15 @@ def test_each_model_of_an_unknown_provider_is_named() -> None:
     with pytest.raises(Invalid) as refused:
         evaluation_settings.update_settings("acme", {"judge_model": "x", "embedding_model": "nobody/y"})
     assert [error.field for error in refused.value.errors] == ["judgeModel", "embeddingModel"]
+
+
+def test_a_simulated_model_that_does_not_exist_grades_nothing() -> None:
+    with pytest.raises(Invalid) as refused:
+        evaluation_settings.update_settings("acme", {"judge_model": "sim/stedy", "analysis_model": "sim/bolt"})
+    assert [(error.field, "did you mean sim/" in error.message) for error in refused.value.errors] == [
+        ("judgeModel", True),
+        ("analysisModel", True),
+    ]
 
 
 def test_the_evaluators_headers_are_read_by_version() -> None:
@@ -83,9 +92,9 @@ def test_headers_that_are_set_during_their_removal_are_removed_too(monkeypatch: 
 
 
 def test_headers_of_the_workspaces_evaluator_do_not_go_to_an_evals_own() -> None:
-    of_workspace = GraderConfig("sim/judge", evaluator_url=URL, evaluator_headers_version="v1")
+    of_workspace = GraderConfig("sim/contrarian", evaluator_url=URL, evaluator_headers_version="v1")
     merged = GraderConfig(evaluator_url="https://elsewhere.test").with_defaults(of_workspace)
-    assert (merged.judge_model, merged.evaluator_headers_version) == ("sim/judge", None)
+    assert (merged.judge_model, merged.evaluator_headers_version) == ("sim/contrarian", None)
     assert GraderConfig("sim/bold").with_defaults(of_workspace).evaluator_headers_version == "v1"
 
 
