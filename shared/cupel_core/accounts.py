@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 
 from cupel_core.domain.resources.addresses import is_same_address
 from cupel_core.domain.resources.connectors import PROVIDER
-from cupel_core.domain.resources.providers import ModelPrice, ModelView, ProviderChanges, ProviderView
+from cupel_core.domain.resources.providers import ModelPrice, ModelView, Prices, ProviderChanges, ProviderView
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.providers import (
@@ -47,12 +48,20 @@ def load_account(workspace: str, provider: str) -> Account:
     )
 
 
-def load_accounts(workspace: str, models: Iterable[str]) -> dict[str, Account]:
-    """The accounts of these models' providers, by provider."""
-    return {
-        provider: load_account(workspace, provider)
-        for provider in sorted({model.partition("/")[0] for model in models})
-    }
+def load_accounts(workspace: str, models: Iterable[str], own_prices: Prices | None = None) -> dict[str, Account]:
+    """The accounts of these models' providers, by provider; with these prices instead of the present ones, if given."""
+    names = sorted({model.partition("/")[0] for model in models})
+    return {provider: with_prices(load_account(workspace, provider), own_prices) for provider in names}
+
+
+def with_prices(account: Account, own_prices: Prices | None) -> Account:
+    """An account with the prices of a run that began when they applied; unchanged without."""
+    return account if own_prices is None else replace(account, prices=own_prices.get(account.provider, ()))
+
+
+def load_own_prices(workspace: str) -> Prices:
+    """The prices that the workspace has set."""
+    return {name: stored.prices for name, stored in providers.list_providers(workspace).items() if stored.prices}
 
 
 def _find_key(workspace: str, provider: str, version: str | None) -> str | None:

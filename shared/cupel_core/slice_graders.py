@@ -5,6 +5,7 @@ from random import Random
 from typing import NamedTuple
 
 from cupel_core.accounts import load_accounts
+from cupel_core.domain.resources.providers import Prices
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -61,6 +62,7 @@ def slice_graders(
     seconds_left: Callable[[], float],
     limiter: CallLimiter,
     calls: GraderCalls = GraderCalls(),  # noqa: B008 - immutable
+    prices: Prices | None = None,
 ) -> GraderFactory:
     """A factory whose graders raise TimeIsUp instead of starting a call too late.
 
@@ -74,7 +76,7 @@ def slice_graders(
     return GraderFactory(
         workspace=workspace,
         config=config,
-        accounts=load_accounts(workspace, models),
+        accounts=load_accounts(workspace, models, prices),
         limiter=limiter,
         call_timeout_seconds=settings().call_timeout_seconds,
         max_wait_seconds=MAX_WAIT_SECONDS,

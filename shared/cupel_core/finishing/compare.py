@@ -82,7 +82,8 @@ async def _compare(
 
     assertions = (assertion for candidate in candidates for assertion in candidate.assertions)
     models = grader_models(run.grader_config, assertions)
-    graders = await asyncio.to_thread(make_graders, run.workspace, run.grader_config, models)
+    snapshot = await asyncio.to_thread(snapshots.get, run.snapshot_key)
+    graders = await asyncio.to_thread(make_graders, run.workspace, run.grader_config, models, prices=snapshot.prices)
     selections = SelectionRunner(ref, run.plan, RUN_SCORING, run.retry_round, graders)
     compare = partial(_compare_one, selections, partial(on_spend, run.grader_config.judge_model))
     progress = await process_concurrently(candidates, compare, note_change)

@@ -59,11 +59,12 @@ async def summarize_slice(
 def _load_judge(
     run: Run, seconds_left: Callable[[], float], leases: LeasePool, calls: GraderCalls
 ) -> DecisionJudge | None:
-    rules = Content.from_json(snapshots.get(run.snapshot_key).definition).decision
+    snapshot = snapshots.get(run.snapshot_key)
+    rules = Content.from_json(snapshot.definition).decision
     model = rules.judged_by(run.grader_config.judge_model) if rules else None
     if rules is None or model is None:
         return None
-    graders = slice_graders(run.workspace, GraderConfig(), (model,), seconds_left, leases, calls)
+    graders = slice_graders(run.workspace, GraderConfig(), (model,), seconds_left, leases, calls, snapshot.prices)
     return DecisionJudge(graders.grader(model), rules.rubric)
 
 

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cupel_core.accounts import load_account, load_accounts
+from cupel_core.accounts import load_account, load_accounts, with_prices
 from cupel_core.conversations.runner import MAX_ERROR_LENGTH, ConversationSpec
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS
 from cupel_core.domain.definitions.definitions import Content
@@ -229,13 +229,14 @@ def load_slice_context(run: Run, probe_slice: ProbeSlice) -> SliceContext:
     snapshot = snapshots.get(run.snapshot_key)
     targets = {run.plan.column_of(index).target.model for index in probe_slice.indexes}
     provider = next(iter(targets)).partition("/")[0]
-    content, provider_account = Content.from_json(snapshot.definition), load_account(run.workspace, provider)
+    content = Content.from_json(snapshot.definition)
+    provider_account = with_prices(load_account(run.workspace, provider), snapshot.prices)
     context = SliceContext(run, snapshot, content, provider_account)
     cases = {run.plan.probe(index).case for index in probe_slice.indexes}
     return replace(
         context,
         agents=_agents(run.workspace, provider_account, targets) if provider == PROVIDER else {},
-        grader_accounts=load_accounts(run.workspace, _grader_models(context, cases)),
+        grader_accounts=load_accounts(run.workspace, _grader_models(context, cases), snapshot.prices),
         persona_headers=_persona_headers(run.workspace, snapshot, cases) if provider == PROVIDER else {},
         evaluator_headers=evaluator_headers(run.workspace, run.grader_config),
         tool_connectors={each: connectors.find(run.workspace, each) for each in _tool_connectors(context)},

@@ -7,6 +7,7 @@ from secrets import randbelow
 from typing import Any, NamedTuple
 
 from cupel_core import idempotency
+from cupel_core.accounts import load_own_prices
 from cupel_core.definitions import ResolvedDefinition, resolve
 from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.domain.estimates.run_estimate import RunEstimate
@@ -139,7 +140,9 @@ def build_run(workspace: str, spec: RunSpec, now: datetime, source: rerun.RerunS
     check_required_models(grader_config, definition.content, graded)
     check_files(workspace, plan, definition.content, scenarios.list_with_files(manifest, cases.scenario_positions))
     profile = _profile(workspace, spec, source)
-    snapshot = Snapshot(definition.content.to_json(), manifest, **cases._asdict(), profile=profile)
+    snapshot = Snapshot(
+        definition.content.to_json(), manifest, **cases._asdict(), profile=profile, prices=load_own_prices(workspace)
+    )
     params = spec.params if source else merge_parameters(definition.content.params, spec.params)
     run = replace(_run(workspace, spec, definition, plan, seed, now), params=params)
     run = replace(run, profile=ProfileRef(profile["id"], profile["version"]) if profile else None)

@@ -1,12 +1,13 @@
-"""Snapshots of what a run was started with: the definition's content, the scenario pages and the cases."""
+"""Snapshots of what a run was started with: the definition's content, the scenario pages, the cases and the prices."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import orjson
 
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.personas import Persona
+from cupel_core.domain.resources.providers import ModelPrice, Prices
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.errors import NotFound
 from cupel_core.store import blobs, scenarios
@@ -29,6 +30,8 @@ class Snapshot:
     """The index in `personas` for each case; empty if no case has one."""
     profile: dict[str, Any] | None = None
     """`{id, name, version, enabled, content}` of the operation profile; None without one."""
+    prices: Prices | None = None
+    """The workspace's own prices by provider. None in the snapshots of earlier releases: the present ones apply."""
 
     def scenario(self, case: int) -> Scenario:
         return scenarios.get_scenario(self.manifest, self.scenario_positions[case])
@@ -53,8 +56,13 @@ def save(key: str, snapshot: Snapshot) -> None:
             "personas": [persona.to_json() for persona in snapshot.personas],
             "cast": list(snapshot.case_personas),
             **({"profile": snapshot.profile} if snapshot.profile else {}),
+            **({} if snapshot.prices is None else {"prices": _prices_to_json(snapshot.prices)}),
         },
     )
+
+
+def _prices_to_json(prices: Prices) -> dict[str, list[Any]]:
+    return {provider: list(map(astuple, of_models)) for provider, of_models in prices.items()}
 
 
 def _from_json(body: dict[str, Any]) -> Snapshot:
@@ -65,7 +73,12 @@ def _from_json(body: dict[str, Any]) -> Snapshot:
         personas=tuple(map(Persona.from_json, body["personas"])),
         case_personas=tuple(body["cast"]),
         profile=body.get("profile"),
+        prices=_prices_from_json(body["prices"]) if "prices" in body else None,
     )
+
+
+def _prices_from_json(prices: dict[str, list[Any]]) -> Prices:
+    return {provider: tuple(ModelPrice(*each) for each in of_models) for provider, of_models in prices.items()}
 
 
 get = DocumentCache(lambda text: _from_json(orjson.loads(text)), MAX_CACHED_BYTES)

@@ -1,5 +1,6 @@
 """Model providers and their models as a workspace sees them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -27,6 +28,10 @@ class ModelPrice:
             + usage.output_tokens * self.output_usd_per_million
         )
         return per_million / 1_000_000 + self.usd_per_call
+
+
+type Prices = Mapping[str, tuple[ModelPrice, ...]]
+"""A workspace's own prices by provider; a provider without any is not in it."""
 
 
 class ProviderChanges(TypedDict, total=False):
