@@ -1,4 +1,4 @@
-"""How long each function takes to import from the built layer alone, compared with `import boto3`.
+"""How long each function takes to import from the built layers alone, compared with `import boto3`.
 
 `python -m bench.imports` needs the build of the local stack (`cupel up`). Every import runs in a new isolated
 interpreter that sees only the function and the layer. Reports the minimum CPU time of several rounds, because other
@@ -16,9 +16,10 @@ from rich.table import Table
 
 from cupel.stack.paths import StackPaths, find_stack_paths
 
-MAX_RATIOS = {"probe": 2.2, "api": 2.2, "mcpserver": 2.5}
+MAX_RATIOS = {"probe": 2.2, "api": 2.2, "graphqlapi": 2.5, "mcpserver": 2.5}
 """Maximum import time as a multiple of `import boto3`."""
 MAX_LAYER_MB = 60.0
+_OWN_LAYERS = {"analyze": ["NumericLayer"], "graphqlapi": ["GraphqlLayer"]}
 _SCRIPT = """
 import sys, time
 sys.path[:0] = {paths!r}
@@ -28,6 +29,7 @@ print(time.process_time() - started_at)
 """
 _EXTRA_IMPORTS = {
     "api": "from api import app, routing; routing.load(app.app, '/v1/runs')",
+    "graphqlapi": "from graphqlapi.registry import find_resolver; find_resolver('Query.run')",
     "mcpserver": "from mcpserver import registry; registry.find_tool('list_runs')",
 }
 """Loaded with the first request: one of the larger modules."""
@@ -65,8 +67,9 @@ def _statement(function: str) -> str:
 
 
 def _import_seconds(stack_paths: StackPaths, name: str, statement: str) -> float:
-    function_folder = stack_paths.build / f"{name.title()}Function"
-    paths = [str(path) for path in (function_folder, stack_paths.build / "SharedLayer/python") if path.is_dir()]
+    layers = ["SharedLayer", *_OWN_LAYERS.get(name, ())]
+    folders = [f"{name.title()}Function", *(f"{layer}/python" for layer in layers)]
+    paths = [str(path) for folder in folders if (path := stack_paths.build / folder).is_dir()]
     command = [
         sys.executable,
         "-I",

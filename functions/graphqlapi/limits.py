@@ -25,7 +25,7 @@ from graphql import (
 from graphql.execution.values import get_argument_values
 
 from cupel_core.errors import ClientError
-from graphqlapi.registry import RESOLVERS
+from graphqlapi.registry import find_resolver
 
 MAX_BODY_BYTES = 1024 * 1024
 """As for other requests: definitions have long texts, which belong into variables."""
@@ -135,7 +135,7 @@ class _Measure:
         if node.selection_set and isinstance(kind, GraphQLObjectType):
             inner = self.selection(node.selection_set, kind)
         cost, times = 0, 1
-        if (resolver := RESOLVERS.get(f"{parent.name}.{name}")) is not None:
+        if (resolver := find_resolver(f"{parent.name}.{name}")) is not None:
             arguments = get_argument_values(definition, node, dict(self.variables))
             items = max(0, _number(arguments, "limit"), _number(arguments, "first"))
             cost = (

@@ -1,25 +1,19 @@
-"""Reads that a request makes together: what many objects of an answer need is read with a few calls, and once."""
+"""Reads that a request makes together: what many objects of an answer need is read with a few calls, and once.
+
+Each reader imports what it needs, as few queries need all of them.
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aiodataloader import DataLoader
 
-from cupel_core.analysis import queries as analyses
-from cupel_core.analysis.queries import NewestAnalysis
-from cupel_core.contract.definitions import DefinitionResponse, DefinitionSummaryResponse
-from cupel_core.contract.experiments import ExperimentResponse
-from cupel_core.contract.runs import RunResponse
-from cupel_core.contract.transcripts import TranscriptResponse
-from cupel_core.definitions import catalog
-from cupel_core.domain.analysis.records import AnalysisKind
 from cupel_core.errors import NotFound
-from cupel_core.resources import experiments
-from cupel_core.runs import queries
-from cupel_core.runs.queries import FirstTranscripts
-from cupel_core.store import definitions
 from graphqlapi.request import Loaded, Request
+
+if TYPE_CHECKING:
+    from cupel_core.analysis.queries import NewestAnalysis
 
 _MAX_BATCH_SIZE = 100
 
@@ -45,15 +39,21 @@ class Loaders:
         self.experiment = _loader(self._experiments)
         self.run = _loader(self._runs)
         self.transcripts = _loader(self._transcripts)
-        self.analysis = _loader(lambda ids: self._analyses(ids, AnalysisKind.BASIC))
-        self.deep_analysis = _loader(lambda ids: self._analyses(ids, AnalysisKind.DEEP))
+        self.analysis = _loader(lambda ids: self._analyses(ids, is_deep=False))
+        self.deep_analysis = _loader(lambda ids: self._analyses(ids, is_deep=True))
 
     def _experiments(self, ids: Sequence[str]) -> list[Loaded | None]:
         """Of runs, so they have runs."""
+        from cupel_core.contract.experiments import ExperimentResponse
+        from cupel_core.resources import experiments
+
         found = experiments.get_many(self._request.workspace, ids)
         return [Loaded(ExperimentResponse.of(found[each], has_runs=True)) if each in found else None for each in ids]
 
     def _definitions(self, ids: Sequence[str]) -> list[Loaded | None]:
+        from cupel_core.contract.definitions import DefinitionSummaryResponse
+        from cupel_core.store import definitions
+
         heads = definitions.get_heads(self._request.workspace, ids)
         return [Loaded(DefinitionSummaryResponse.of(heads[each])) if each in heads else None for each in ids]
 
@@ -62,14 +62,24 @@ class Loaders:
         return [_attempt(self._definition_version, key) for key in keys]
 
     def _definition_version(self, key: DefinitionKey) -> Loaded:
+        from cupel_core.contract.definitions import DefinitionResponse
+        from cupel_core.definitions import catalog
+
         return Loaded(DefinitionResponse.of_definition(catalog.get(self._request.workspace, key.id, key.version)))
 
     def _runs(self, ids: Sequence[str]) -> list[Loaded | None]:
+        from cupel_core.contract.runs import RunResponse
+        from cupel_core.runs import queries
+
         views = queries.get_runs(self._request.workspace, ids)
         self._request.runs |= {run_id: view.run for run_id, view in views.items()}
         return [Loaded(RunResponse.of(views[each]), views[each].run) if each in views else None for each in ids]
 
     def _transcripts(self, keys: Sequence[TranscriptKey]) -> list[list[Loaded]]:
+        from cupel_core.contract.transcripts import TranscriptResponse
+        from cupel_core.runs import queries
+        from cupel_core.runs.queries import FirstTranscripts
+
         wanted = [
             FirstTranscripts(self._request.runs[key.run_id], key.model, key.prompt_id, key.scenario_id, key.limit)
             for key in keys
@@ -77,8 +87,12 @@ class Loaders:
         found = queries.list_first_transcripts(wanted, self._request.now)
         return [[Loaded(TranscriptResponse.of(view)) for view in each] for each in found]
 
-    def _analyses(self, run_ids: Sequence[str], kind: AnalysisKind) -> list[NewestAnalysis | None]:
-        return analyses.get_newest([self._request.runs[each] for each in run_ids], kind)
+    def _analyses(self, run_ids: Sequence[str], *, is_deep: bool) -> "list[NewestAnalysis | None]":
+        from cupel_core.analysis import queries
+        from cupel_core.domain.analysis.records import AnalysisKind
+
+        kind = AnalysisKind.DEEP if is_deep else AnalysisKind.BASIC
+        return queries.get_newest([self._request.runs[each] for each in run_ids], kind)
 
 
 def _attempt(load: Callable[..., Any], key: Any) -> Any:

@@ -1,12 +1,16 @@
 """Which function resolves a field, which operation of the API it stands for, and what it costs.
 
-Fields that no function resolves are read by name from what the field around them returned.
+Fields that no function resolves are read by name from what the field around them returned. The module of a field is
+imported when a query has the field for the first time: a process answers its first query sooner.
 """
 
+import inspect
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from cupel_core.contract.operations import OPERATIONS, Operation
+from graphqlapi.resolvers import FIELDS
 
 
 class Resolver(NamedTuple):
@@ -18,20 +22,31 @@ class Resolver(NamedTuple):
     cost: int
     item_cost: int
     """Of each item of a list, as many as `limit` or `first` says."""
+    is_async: bool
 
 
-RESOLVERS: dict[str, Resolver] = {}
-"""By type and field, such as `Run.definition`."""
+MODULES = {field: module for module, fields in FIELDS.items() for field in fields}
+_RESOLVERS: dict[str, Resolver] = {}
+"""By type and field, such as `Run.definition`; of the modules that are imported."""
+
+
+def find_resolver(field: str) -> Resolver | None:
+    """None for a field that is read by name."""
+    if field not in MODULES:
+        return None
+    if field not in _RESOLVERS:
+        import_module(f"graphqlapi.resolvers.{MODULES[field]}")
+    return _RESOLVERS[field]
 
 
 def resolves[F: Callable[..., Any]](
     field: str, operation_id: str, cost: int = 1, item_cost: int = 1
 ) -> Callable[[F], F]:
-    """Registers the decorated function for a field. KeyError for an undeclared operation."""
+    """Registers the decorated function for a field of FIELDS. KeyError for an undeclared operation."""
     operation = OPERATIONS[operation_id]
 
     def register(function: F) -> F:
-        RESOLVERS[field] = Resolver(function, operation, cost, item_cost)
+        _RESOLVERS[field] = Resolver(function, operation, cost, item_cost, inspect.iscoroutinefunction(function))
         return function
 
     return register

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from cupel_core.contract.common import ResponseModel
 from cupel_core.domain.access import Caller
-from cupel_core.domain.runs.run import Run
 
 if TYPE_CHECKING:
+    from cupel_core.domain.runs.run import Run
     from graphqlapi.loaders import Loaders
 
 
@@ -40,7 +40,7 @@ class Request:
     caller: Caller
     now: datetime
     idempotency_key: str | None = None
-    runs: dict[str, Run] = field(default_factory=dict)
+    runs: "dict[str, Run]" = field(default_factory=dict)
     """Runs that were read, by id."""
     changes: int = 0
     """Mutations that were carried out so far."""

@@ -1,11 +1,9 @@
-"""The schema: schema.graphql and types.graphql, with the functions that resolve fields."""
+"""The schema: schema.graphql and types.graphql, and how fields are resolved."""
 
 import asyncio
-import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,23 +20,21 @@ from graphql import (
 from cupel_core.contract.operations import Operation
 from cupel_core.errors import Forbidden, Invalid
 from graphqlapi.auditing import audit
-from graphqlapi.registry import RESOLVERS, Resolver
+from graphqlapi.registry import MODULES, Resolver, find_resolver
 from graphqlapi.request import Request
 
 FOLDER = Path(__file__).parent
-SUBJECTS = ("analysis", "comparisons", "definition_changes", "definitions", "run_changes", "runs", "workspace")
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @cache
 def schema() -> GraphQLSchema:
     """Built once per process. Its validity is checked by a test."""
-    for subject in SUBJECTS:
-        import_module(f"graphqlapi.resolvers.{subject}")
     text = "\n".join((FOLDER / name).read_text() for name in ("schema.graphql", "types.graphql"))
     built = build_ast_schema(parse(text, no_location=True), assume_valid=True, assume_valid_sdl=True)
-    for name, resolver in RESOLVERS.items():
-        _bind(built, name, resolver)
+    for name in MODULES:
+        parent, _, field = name.partition(".")
+        cast("GraphQLObjectType", built.type_map[parent]).fields[field].resolve = _resolve
     cast("GraphQLScalarType", built.type_map["DateTime"]).parse_value = _parse_time  # type: ignore[method-assign]
     return built
 
@@ -49,12 +45,25 @@ def printed() -> str:
     return print_schema(schema()) + "\n"
 
 
-def _bind(built: GraphQLSchema, name: str, resolver: Resolver) -> None:
-    parent_name, _, field_name = name.partition(".")
-    field = cast("GraphQLObjectType", built.type_map[parent_name]).fields[field_name]
-    for argument_name, argument in field.args.items():
-        argument.out_name = _argument_name(argument_name, resolver.operation, field.args)
-    field.resolve = _resolve(resolver, is_mutation=parent_name == "Mutation")
+async def _resolve(source: Any, info: GraphQLResolveInfo, **arguments: Any) -> Any:
+    request: Request = info.context
+    resolver, names = _resolver_of(info.parent_type, info.field_name)
+    arguments = {names[name]: value for name, value in arguments.items()}
+    if info.parent_type.name == "Mutation":
+        return await asyncio.to_thread(_change, resolver, request, source, arguments)
+    _check_role(resolver.operation, request)
+    if resolver.is_async:
+        return await resolver.function(request, source, **arguments)
+    return await asyncio.to_thread(resolver.function, request, source, **arguments)
+
+
+@cache
+def _resolver_of(parent: GraphQLObjectType, name: str) -> tuple[Resolver, Mapping[str, str]]:
+    """The resolver of a field, and what it calls the field's arguments."""
+    resolver, arguments = find_resolver(f"{parent.name}.{name}"), parent.fields[name].args
+    if resolver is None:
+        raise LookupError(f"{parent.name}.{name} has no resolver")
+    return resolver, {each: _argument_name(each, resolver.operation, arguments) for each in arguments}
 
 
 def _argument_name(name: str, operation: Operation, siblings: Mapping[str, Any]) -> str:
@@ -66,21 +75,6 @@ def _argument_name(name: str, operation: Operation, siblings: Mapping[str, Any])
     if name == "id":
         return operation.path.rpartition("{")[2].partition("}")[0]
     return _WORD.sub("_", name).lower()
-
-
-def _resolve(resolver: Resolver, *, is_mutation: bool) -> Callable[..., Awaitable[Any]]:
-    is_async = inspect.iscoroutinefunction(resolver.function)
-
-    async def resolve(source: Any, info: GraphQLResolveInfo, **arguments: Any) -> Any:
-        request: Request = info.context
-        if is_mutation:
-            return await asyncio.to_thread(_change, resolver, request, source, arguments)
-        _check_role(resolver.operation, request)
-        if is_async:
-            return await resolver.function(request, source, **arguments)
-        return await asyncio.to_thread(resolver.function, request, source, **arguments)
-
-    return resolve
 
 
 def _change(resolver: Resolver, request: Request, source: Any, arguments: dict[str, Any]) -> Any:

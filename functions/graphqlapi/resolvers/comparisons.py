@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from cupel_core.analysis import aggregation, comparisons, lists
+from cupel_core.analysis import comparisons, lists
 from cupel_core.analysis import experiments as experiment_analysis
 from cupel_core.analysis.responses import experiment_summary
-from cupel_core.contract.aggregates import AggregateRowResponse, AggregateRuns
 from cupel_core.contract.comparisons import (
     ComparisonSummaryResponse,
     CreateComparison,
@@ -191,17 +190,6 @@ def _side(run_id: str, options: dict[str, Any], side: str) -> dict[str, Any]:
 def delete_comparison(request: Request, _: None, comparison_id: str) -> bool:
     comparisons.delete(request.workspace, comparison_id)
     return True
-
-
-# ---- several runs
-
-
-@resolves("Query.aggregate", "getRunAnalysis", 500, item_cost=2)
-def aggregate(request: Request, _: None, body: dict[str, Any], limit: int) -> dict[str, Any]:
-    spec = parse(AggregateRuns, body).spec()
-    found = aggregation.aggregate(request.workspace, spec)
-    rows = [Loaded(AggregateRowResponse.of(row, spec)) for row in found[: check_limit(limit)]]
-    return {"rows": rows, "totalRows": len(found)}
 
 
 # ---- jobs

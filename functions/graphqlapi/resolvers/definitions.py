@@ -13,18 +13,15 @@ from cupel_core.contract.definitions import (
 from cupel_core.definitions import catalog, forks, scenarios
 from cupel_core.domain.definitions.definitions import DefinitionHead
 from cupel_core.domain.definitions.matrix import LevelOptionChoice
-from cupel_core.domain.runs.run import RunStatus
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.generation import generations
 from cupel_core.generation.preview import preview
 from cupel_core.paging import Page, fill_page
-from cupel_core.runs import queries
 from graphqlapi.inputs import check_cursor, check_limit, check_offset, check_text, connection
 from graphqlapi.loaders import DefinitionKey
 from graphqlapi.registry import resolves
 from graphqlapi.request import Loaded, Request
 from graphqlapi.resolvers.lists import first_items
-from graphqlapi.resolvers.runs import to_run
 
 
 @resolves("Query.definition", "getDefinition")
@@ -140,17 +137,6 @@ def definition_scenarios(
         request.workspace, source["id"], version=version or source["version"], limit=limit, cursor=check_cursor(after)
     )
     return connection(fill_page(listed.entries(), limit).map(lambda each: Loaded(ScenarioResponse.of(each))))
-
-
-@resolves("Definition.runs", "listRuns")
-def definition_runs(request: Request, source: Loaded, limit: int, status: str | None = None) -> list[Loaded]:
-    page = queries.list_runs(
-        request.workspace,
-        definition_id=source["id"],
-        status=RunStatus(status) if status else None,
-        limit=check_limit(limit),
-    )
-    return [to_run(request, view) for view in page.items]
 
 
 @resolves("Query.scenario", "getScenario", 2)

@@ -75,6 +75,17 @@ def _list(
     )
 
 
+@resolves("Definition.runs", "listRuns")
+def definition_runs(request: Request, source: Loaded, limit: int, status: str | None = None) -> list[Loaded]:
+    page = queries.list_runs(
+        request.workspace,
+        definition_id=source["id"],
+        status=RunStatus(status) if status else None,
+        limit=check_limit(limit),
+    )
+    return [to_run(request, view) for view in page.items]
+
+
 @resolves("Run.definition", "getDefinition")
 async def definition(request: Request, source: Loaded) -> Loaded | None:
     found: Loaded | None = await request.load.definition.load(source["definitionId"])

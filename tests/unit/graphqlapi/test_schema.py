@@ -1,13 +1,18 @@
 """The schema is valid, derived from the contract, and every field of it can be read."""
 
+import re
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 from graphql import GraphQLNonNull, GraphQLObjectType, get_named_type, validate_schema
 
-from graphqlapi.registry import RESOLVERS
+from graphqlapi.registry import MODULES, Resolver, find_resolver
+from graphqlapi.resolvers import FIELDS
 from graphqlapi.schema import FOLDER, schema
 from refresh import graphql_types
+from tests.conftest import ROOT
 
 ROOTS = ("Query", "Mutation")
 
@@ -20,6 +25,32 @@ def test_the_types_are_those_of_the_contract() -> None:
     assert (FOLDER / "types.graphql").read_text() == graphql_types.render(), "run python -m refresh.graphql_types"
 
 
+def resolvers() -> dict[str, Resolver]:
+    found = {name: find_resolver(name) for name in MODULES}
+    return {name: each for name, each in found.items() if each is not None}
+
+
+@pytest.mark.parametrize("module", FIELDS)
+def test_each_module_resolves_the_fields_that_it_is_listed_with(module: str) -> None:
+    resolved = {name for name, each in resolvers().items() if each.function.__module__.endswith(f".{module}")}
+    assert sorted(resolved) == list(FIELDS[module])
+    written = re.findall(r'@resolves\(\s*"([^"]+)"', (FOLDER / "resolvers" / f"{module}.py").read_text())
+    assert sorted(written) == list(FIELDS[module])
+
+
+def test_every_module_is_listed() -> None:
+    modules = {path.stem for path in (FOLDER / "resolvers").glob("*.py")}
+    assert modules - {"__init__", "lists"} == set(FIELDS)
+
+
+def test_a_field_is_imported_when_a_query_has_it() -> None:
+    script = "import sys; from graphqlapi import app; print([n for n in sys.modules if '.resolvers.' in n])"
+    environment = {"PYTHONPATH": "functions:shared", "AWS_DEFAULT_REGION": "us-east-1", "PATH": ""}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_every_resolver_has_a_field() -> None:
     fields = {
         f"{name}.{field}"
@@ -27,7 +58,7 @@ def test_every_resolver_has_a_field() -> None:
         if isinstance(kind, GraphQLObjectType)
         for field in kind.fields
     }
-    assert set(RESOLVERS) <= fields
+    assert set(MODULES) <= fields
 
 
 def extended_fields() -> list[str]:
@@ -49,19 +80,19 @@ def _fields(name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("field", extended_fields())
 def test_every_field_that_no_model_has_is_resolved(field: str) -> None:
-    assert field in RESOLVERS
+    assert field in MODULES
 
 
 def test_queries_are_reading_operations_of_the_api() -> None:
     reading = {
-        name: each.operation for name, each in RESOLVERS.items() if not name.startswith(("Mutation.", "RunStarted."))
+        name: each.operation for name, each in resolvers().items() if not name.startswith(("Mutation.", "RunStarted."))
     }
     assert {name for name, operation in reading.items() if operation.method != "GET"} <= {"Query.estimateRun"}
 
 
 def test_lists_of_objects_are_bounded() -> None:
     """By an argument `limit` or `first` with a default, wherever a resolver reads a list."""
-    for name in RESOLVERS:
+    for name in MODULES:
         parent, _, field = name.partition(".")
         definition = _fields(parent)[field]
         kind = definition.type.of_type if isinstance(definition.type, GraphQLNonNull) else definition.type
