@@ -19,6 +19,7 @@ import {
   reportSearch,
   runsSearch,
   transcriptsSearch,
+  versionSearch,
 } from "./lib/search";
 import { Shell } from "./ui/shell";
 import { NotFound } from "./ui/states";
@@ -232,6 +233,25 @@ const chat = createRoute({
   validateSearch: chatSearch,
   component: lazyRouteComponent(() => import("./routes/chats/chat"), "ChatPage"),
 });
+const profiles = createRoute({
+  getParentRoute: () => root,
+  path: "/profiles",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/profiles/profiles"), "Profiles"),
+});
+const newProfile = createRoute({
+  getParentRoute: () => root,
+  path: "/profiles/new",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/profiles/new_profile"), "NewProfile"),
+});
+const profile = createRoute({
+  getParentRoute: () => root,
+  path: "/profiles/$id",
+  beforeLoad: requireToken,
+  validateSearch: versionSearch,
+  component: lazyRouteComponent(() => import("./routes/profiles/profile"), "ProfilePage"),
+});
 
 const compare = createRoute({
   getParentRoute: () => root,
@@ -267,6 +287,9 @@ const tree = root.addChildren([
   connector,
   chats,
   chat,
+  profiles,
+  newProfile,
+  profile,
 ]);
 
 export function makeRouter(client: QueryClient) {

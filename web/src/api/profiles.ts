@@ -1,11 +1,39 @@
-import { queryOptions } from "@tanstack/react-query";
-import { api, read, type Schemas } from "./client";
-import { readAll } from "./lists";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { api, read, readTagged, type Schemas } from "./client";
+import { listQuery, readAll } from "./lists";
 
+export type Profile = Schemas["Profile"];
 export type ProfileSummary = Schemas["ProfileSummary"];
+export type ProfileBody = Schemas["CheckProfile"];
+
+export const profilesQuery = listQuery<ProfileSummary>(["profiles", "list"], (query, signal) =>
+  read(api.GET("/v1/profiles", { signal, params: { query } })),
+);
 
 export const profileNamesQuery = queryOptions({
   queryKey: ["profiles", "names"],
   queryFn: ({ signal }) =>
     readAll<ProfileSummary>((query) => read(api.GET("/v1/profiles", { signal, params: { query } }))),
 });
+
+/** A profile at a version, or at its newest. */
+export const profileQuery = (id: string, version?: number) =>
+  queryOptions({
+    queryKey: ["profiles", id, version ?? "latest"],
+    queryFn: ({ signal }) =>
+      readTagged(
+        api.GET("/v1/profiles/{profile_id}", {
+          signal,
+          params: { path: { profile_id: id }, query: version === undefined ? {} : { version } },
+        }),
+      ),
+  });
+
+/** What is wrong with a profile as it is written, and what a turn would run; writes nothing. */
+export const profileCheckQuery = (body: ProfileBody) =>
+  queryOptions({
+    queryKey: ["profiles", "check", body],
+    queryFn: ({ signal }) => read(api.POST("/v1/profiles/check", { signal, body })),
+    placeholderData: keepPreviousData,
+    retry: false,
+  });

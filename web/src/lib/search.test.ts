@@ -17,6 +17,7 @@ import {
   STATUSES,
   safePath,
   transcriptsSearch,
+  versionSearch,
 } from "./search";
 
 const word = fc.string({ minLength: 1, maxLength: 40 });
@@ -37,6 +38,7 @@ const routes = [
       t: option(fc.nat(9_999_999)),
     }),
   ],
+  [versionSearch, fc.record({ v: option(version) })],
   [chatSearch, fc.record({ branch: option(word) })],
   [definitionsSearch, fc.record({ name: option(word), folder: option(word), tag: option(word) })],
   [definitionSearch, fc.record({ v: option(version), against: option(version) })],

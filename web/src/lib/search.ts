@@ -143,6 +143,14 @@ export function chatSearch(raw: Raw): ChatSearch {
   return present({ branch: text(raw, "branch") });
 }
 
+export interface VersionSearch {
+  /** Another version than the newest. */
+  v?: number | undefined;
+}
+export function versionSearch(raw: Raw): VersionSearch {
+  return present({ v: number(raw, "v", 1, 9_999_999) });
+}
+
 export interface NewSearch {
   definition?: string | undefined;
 }

@@ -60,6 +60,7 @@ function SessionLine() {
 
 /** The screens that belong to a link of the navigation besides the one that it leads to. */
 const BELOW = {
+  "/chats": /^\/profiles/,
   "/evals": /^\/(schedules|personas|connectors)/,
   "/settings": /^\/providers/,
 } as const;
@@ -85,7 +86,9 @@ function Navigation() {
         Definitions
       </Link>
       <Link to="/experiments">Experiments</Link>
-      <Link to="/chats">Chats</Link>
+      <Link to="/chats" data-current={BELOW["/chats"].test(path)}>
+        Chats
+      </Link>
       <Link to="/evals" data-current={BELOW["/evals"].test(path)}>
         Resources
       </Link>

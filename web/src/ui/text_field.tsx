@@ -9,18 +9,20 @@ interface Props {
   /** Of a text of several lines. */
   rows?: number;
   note?: ReactNode;
+  error?: string | undefined;
   onChange: (value: string) => void;
 }
 
-export function TextField({ label, id, value, maxLength, rows, note, onChange }: Props) {
+export function TextField({ label, id, value, maxLength, rows, note, error, onChange }: Props) {
   const input = {
     id,
     value,
     maxLength,
+    "aria-describedby": error ? `${id}-error` : undefined,
     onChange: (event: { target: { value: string } }) => onChange(event.target.value),
   };
   return (
-    <Field label={label} id={id} note={note}>
+    <Field label={label} id={id} note={note} error={error}>
       {rows ? <textarea rows={rows} {...input} /> : <input size={40} {...input} />}
     </Field>
   );

@@ -49,7 +49,13 @@ function Loaded({ chat, etag, branches }: LoadedProps) {
       <h1>{name}</h1>
       <p className={page.facts}>
         <span>{visible(chat.target.model)}</span>
-        <span>{chat.profileId === null ? "no profile" : `profile ${visible(chat.profileId)}`}</span>
+        {chat.profileId === null ? (
+          <span>no profile</span>
+        ) : (
+          <Link to="/profiles/$id" params={{ id: chat.profileId }}>
+            Its operation profile
+          </Link>
+        )}
         <span>
           changed <Ago time={chat.updatedAt} />
         </span>

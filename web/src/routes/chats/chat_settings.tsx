@@ -1,10 +1,10 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import type { Chat } from "../../api/chats";
 import { api, ifMatch, read, type Schemas } from "../../api/client";
 import { changesOf } from "../../lib/forms";
-import { Dialog, DialogActions } from "../../ui/dialog";
+import { DeleteButton } from "../../ui/delete_button";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 import { useChatChange } from "./changes";
@@ -60,40 +60,16 @@ export function ChatSettings({ chat, etag }: { chat: Chat; etag: string | null }
 }
 
 function DeleteChat({ id }: { id: string }) {
-  const [isAsking, ask] = useState(false);
   const navigate = useNavigate();
   const client = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => read(api.DELETE("/v1/chats/{chat_id}", { params: { path: { chat_id: id } } })),
-    onSuccess: async () => {
-      await navigate({ to: "/chats" });
-      await client.invalidateQueries({ queryKey: ["chats", "list"] });
-    },
-  });
+  const remove = async () => {
+    await read(api.DELETE("/v1/chats/{chat_id}", { params: { path: { chat_id: id } } }));
+    await navigate({ to: "/chats" });
+    await client.invalidateQueries({ queryKey: ["chats", "list"] });
+  };
   return (
-    <>
-      <button type="button" onClick={() => ask(true)}>
-        Delete…
-      </button>
-      {isAsking && (
-        <Dialog title="Delete this chat?" close={() => ask(false)}>
-          <p>All of its branches are unreadable at once and erased within a day.</p>
-          {remove.isError && <Failure error={remove.error} what="The chat was not deleted" />}
-          <DialogActions>
-            <button
-              type="button"
-              data-kind="primary"
-              disabled={remove.isPending}
-              onClick={() => remove.mutate()}
-            >
-              Delete
-            </button>
-            <button type="button" onClick={() => ask(false)}>
-              Cancel
-            </button>
-          </DialogActions>
-        </Dialog>
-      )}
-    </>
+    <DeleteButton what="this chat" remove={remove}>
+      All of its branches are unreadable at once and erased within a day.
+    </DeleteButton>
   );
 }

@@ -4,6 +4,7 @@ import { visible } from "../../lib/format";
 import { type Column, ListScreen } from "../../ui/list_screen";
 import { Empty } from "../../ui/states";
 import { Ago } from "../../ui/time";
+import { ChatTabs } from "./chat_tabs";
 import { NewChat } from "./new_chat";
 
 const COLUMNS: readonly Column<Chat>[] = [
@@ -25,6 +26,7 @@ export function Chats() {
     <>
       <title>Chats · Cupel</title>
       <h1>Chats</h1>
+      <ChatTabs />
       <NewChat />
       <ListScreen
         noun="chat"

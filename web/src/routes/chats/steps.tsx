@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { type Turn, turnPromptQuery, turnQuery } from "../../api/chats";
 import { counted, formatMs, formatUsd, visible } from "../../lib/format";
 import { type Hook, mainCallOf, type Step, stepsOf } from "../../lib/turns";
@@ -43,7 +44,9 @@ function Opened({ chatId, turnId, number }: TurnProps) {
       <p className={styles.meta}>
         {turn.profile ? (
           <span>
-            profile {visible(turn.profile.id)} at version {turn.profile.version}
+            <Link to="/profiles/$id" params={{ id: turn.profile.id }} search={{ v: turn.profile.version }}>
+              profile at version {turn.profile.version}
+            </Link>
             {!turn.profile.enabled && ", not in use"}
           </span>
         ) : (

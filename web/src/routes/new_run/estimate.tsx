@@ -1,12 +1,10 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
 import { type Estimate, estimateQuery, type RunInput } from "../../api/queries";
 import { counted, formatSeconds, formatUsd, visible } from "../../lib/format";
 import { CostBar } from "../../ui/cost_bar";
+import { useSettled } from "../../ui/settled";
 import { Failure, Loading } from "../../ui/states";
 import styles from "./new_run.module.css";
-
-const SETTLE_MS = 400;
 
 export interface Estimating {
   data: Estimate | undefined;
@@ -19,11 +17,7 @@ export interface Estimating {
 /** What the run will cost, a moment after the last change of its form. */
 export function useEstimate(plan: RunInput | null): Estimating {
   const text = JSON.stringify(plan);
-  const [settled, settle] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => settle(text), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const settled = useSettled(text);
   const body = JSON.parse(settled) as RunInput | null;
   const query = useQuery({
     ...estimateQuery(body ?? { definitionId: "" }),

@@ -1,0 +1,139 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { ApiError } from "../../api/client";
+import { type Profile, type ProfileBody, profileCheckQuery } from "../../api/profiles";
+import { parseText } from "../../lib/json_text";
+import { Field } from "../../ui/field";
+import { type Issue, JsonField } from "../../ui/json_field";
+import page from "../../ui/page.module.css";
+import { useSettled } from "../../ui/settled";
+import { Failure } from "../../ui/states";
+import { TextField } from "../../ui/text_field";
+import { Plan } from "./plan";
+
+export interface ProfileValues {
+  readonly name: string;
+  readonly description: string;
+  readonly enabled: boolean;
+  readonly mode: Profile["executionMode"];
+  readonly operations: string;
+}
+
+interface Props {
+  initial: ProfileValues;
+  /** What the button does, such as "Create". */
+  action: string;
+  save: (body: ProfileBody) => Promise<unknown>;
+}
+
+/** A profile as it is edited, with what the API says of it a moment after the last change. */
+export function ProfileForm({ initial, action, save }: Props) {
+  const client = useQueryClient();
+  const [values, change] = useState(initial);
+  const set = (changes: Partial<ProfileValues>) => change({ ...values, ...changes });
+  const body = bodyOf(values);
+  const settled = JSON.parse(useSettled(JSON.stringify(body))) as ProfileBody | null;
+  const check = useQuery({
+    ...profileCheckQuery(settled ?? { name: "", operations: [] }),
+    enabled: settled !== null,
+  });
+  const saving = useMutation({
+    mutationFn: save,
+    onSuccess: () => client.invalidateQueries({ queryKey: ["profiles"] }),
+  });
+  const issues = check.isError ? issuesOf(check.error) : reported(check.data);
+  const nameIssue = [...issues, ...issuesOf(saving.error)].find((each) => each.field === "name");
+  const isChanged = JSON.stringify(values) !== JSON.stringify(initial);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (body !== null && isChanged) saving.mutate(body);
+  };
+  return (
+    <>
+      <form className={page.form} onSubmit={submit}>
+        <TextField
+          label="Name"
+          id="name"
+          maxLength={100}
+          value={values.name}
+          error={nameIssue?.message}
+          onChange={(name) => set({ name })}
+        />
+        <TextField
+          label="Description (optional)"
+          id="description"
+          rows={2}
+          maxLength={2000}
+          value={values.description}
+          onChange={(description) => set({ description })}
+        />
+        <label className={page.check}>
+          <input
+            type="checkbox"
+            checked={values.enabled}
+            onChange={(event) => set({ enabled: event.target.checked })}
+          />
+          In use: turns with this profile run its operations
+        </label>
+        <Field label="Operations run" id="mode">
+          <select
+            id="mode"
+            value={values.mode}
+            onChange={(event) => set({ mode: event.target.value as ProfileValues["mode"] })}
+          >
+            <option value="concurrent">up to 8 together</option>
+            <option value="sequential">one at a time</option>
+          </select>
+        </Field>
+        <JsonField
+          label="Operations, as JSON"
+          id="operations"
+          rows={24}
+          path="operations"
+          note="A list; docs/pipeline.md describes the fields"
+          value={values.operations}
+          issues={issues.filter((each) => each.field !== "name")}
+          onChange={(operations) => set({ operations })}
+        />
+        <button type="submit" data-kind="primary" disabled={body === null || !isChanged || saving.isPending}>
+          {saving.isPending ? "Saving…" : action}
+        </button>
+        {saving.isError && <Failure error={saving.error} what="The profile was not saved" />}
+        {check.isError && issues.length === 0 && <Failure error={check.error} what="The check" />}
+      </form>
+      {check.data?.plan && (
+        <div className={page.apart}>
+          <Plan plans={check.data.plan} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The request; null while something is missing or the operations are no list. */
+function bodyOf(values: ProfileValues): ProfileBody | null {
+  const parsed = parseText(values.operations);
+  if ("error" in parsed || !Array.isArray(parsed.value) || values.name.trim() === "") return null;
+  return {
+    name: values.name.trim(),
+    description: values.description.trim() || null,
+    enabled: values.enabled,
+    executionMode: values.mode,
+    // Whatever was typed: the API checks it.
+    operations: parsed.value as ProfileBody["operations"],
+  };
+}
+
+function issuesOf(error: Error | null): readonly Issue[] {
+  return error instanceof ApiError ? error.fields : [];
+}
+
+interface Reported {
+  readonly errors: readonly Issue[];
+  readonly warnings: readonly Issue[];
+}
+
+function reported(check: Reported | undefined): Issue[] {
+  if (check === undefined) return [];
+  return [...check.errors, ...check.warnings.map((each) => ({ ...each, isWarning: true }))];
+}
