@@ -86,7 +86,7 @@ class _GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _GroupScheduling:
-    """For `pytest -n 2`. The marks of `--dist loadgroup` have no effect with pytest 9.2 and xdist 3.8."""
+    """For `pytest -n 3`. The marks of `--dist loadgroup` have no effect with pytest 9.2 and xdist 3.8."""
     return _GroupScheduling(config, log)
 
 

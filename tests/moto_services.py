@@ -26,8 +26,13 @@ _QUEUES = {
 class _Queues(dict[str, Queue]):
     """Creates a queue of the stack when it is first used: creating all took half of the time to prepare a test."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._unused = set(_QUEUES)
+
     def get(self, name: str, default: Any = None) -> Any:
-        if name in _QUEUES and name not in self:
+        if name in self._unused:
+            self._unused.remove(name)
             self[name] = Queue(name, "us-east-1", DEFAULT_ACCOUNT_ID)  # type: ignore[abstract]
         return super().get(name, default)
 

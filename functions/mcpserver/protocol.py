@@ -118,7 +118,7 @@ def _check_envelope(message: RpcMessage, headers: Mapping[str, str]) -> None:
     if not isinstance(version, str) or headers.get(_VERSION_HEADER) != version:
         raise RpcError(HEADER_MISMATCH, "MCP-Protocol-Version must be the protocol version of `params._meta`")
     if headers.get("mcp-method") != message.method:
-        raise RpcError(HEADER_MISMATCH, "Mcp-RpcMethod must be the method of the request")
+        raise RpcError(HEADER_MISMATCH, "Mcp-Method must be the method of the request")
     key = _NAME_KEYS.get(message.method)
     name = message.params.get(key) if key else None
     if name is not None and _decoded(headers.get("mcp-name")) != name:
