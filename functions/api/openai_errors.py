@@ -73,7 +73,7 @@ def _message(problem: Mapping[str, Any], errors: list[dict[str, str]]) -> str:
 
 
 def as_openai_error(response: dict[str, Any]) -> dict[str, Any]:
-    """The response, if it is a problem document, with OpenAI's error and its status for an invalid request: 400."""
+    """A problem document as OpenAI's error object, with OpenAI's status of invalid requests: 400. Others unchanged."""
     if response["statusCode"] < HTTPStatus.BAD_REQUEST:
         return response
     problem = orjson.loads(response["body"])

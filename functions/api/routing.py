@@ -146,8 +146,12 @@ class OpenAIRouter(OperationRouter):
     @property
     def page_url(self) -> str:
         """The address of the web page, which is the API's."""
-        headers = self.current_event.headers
-        return f"{headers.get('x-forwarded-proto', 'https')}://{headers.get('host', '')}"
+        event = self.current_event
+        host, context = event.headers.get("host", ""), event.raw_event["requestContext"]
+        if context.get("domainName", "").endswith(".localhost"):
+            # The embedded cloud serves every API below a path of its own, which the function is not told.
+            return f"http://{host}/_aws/execute-api/{context['apiId']}/{context['stage']}"
+        return f"{event.headers.get('x-forwarded-proto', 'https')}://{host}"
 
 
 def resolve(app: APIGatewayHttpResolver, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import openai as sdk
 import pytest
 from openai import OpenAI
@@ -88,6 +89,8 @@ def test_a_run_of_completions_is_graded(client: OpenAI, eval_id: str, api: Clien
     (failed, _) = client.evals.runs.output_items.list(run.id, eval_id=eval_id, status="fail")
     assert client.evals.runs.output_items.retrieve(failed.id, eval_id=eval_id, run_id=run.id).id == failed.id
     assert api.get_run(run.id)["status"] == "COMPLETED"
+    page = httpx.get(run.report_url)
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
 
 
 def test_a_run_reads_a_file_that_was_uploaded_in_parts(client: OpenAI, eval_id: str) -> None:

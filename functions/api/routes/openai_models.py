@@ -1,4 +1,4 @@
-"""OpenAI's Models: those that Cupel knows of every provider; other models are accepted too."""
+"""OpenAI's Models: the models of all providers that Cupel knows. Runs accept others, too."""
 
 from typing import Any
 from urllib.parse import unquote

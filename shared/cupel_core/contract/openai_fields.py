@@ -99,7 +99,7 @@ class JudgeMessage(_TextMessage):
     content: Annotated[Any, AfterValidator(_judge_content)]
 
     def to_json(self) -> dict[str, Any]:
-        """Judges have no developer."""
+        """Judges have no role `developer`."""
         return {"role": "system" if self.role == "developer" else self.role, "content": self.content}
 
 
@@ -178,7 +178,7 @@ class ScoreModelGrader(OpenAIRequest):
 
 
 class PythonGrader(OpenAIRequest):
-    """Refused: a stack runs nobody's code."""
+    """Refused: a stack does not run users' code."""
 
     type: Literal["python"]
     name: GraderName
@@ -237,7 +237,7 @@ def grader_json(grader: SingleGrader) -> dict[str, Any]:
 
 
 NOT_COPIED = (
-    "reads answers that were stored before; they are not copied into evals, because they would outlive their deletion. "
+    "reads stored answers, which are not copied into evals: copies would outlive their deletion. "
     "Export a run with `cupel export <run> --format openai-evals`, upload the file with the purpose evals, and use a "
     "data source of type jsonl"
 )

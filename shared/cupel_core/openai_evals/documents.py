@@ -8,13 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from cupel_core.domain.analysis.column_totals import CostTotal
 from cupel_core.domain.analysis.run_results import ColumnResults
 from cupel_core.domain.openai_evals.graders import score_in_range, to_grader
 from cupel_core.domain.openai_evals.models import from_target
 from cupel_core.domain.openai_evals.parameters import run_sampling_params
 from cupel_core.domain.openai_evals.rows import ITEM
 from cupel_core.domain.runs.run import Run, RunStatus
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
 from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample
 from cupel_core.domain.scoring.scoring import check_names
 from cupel_core.domain.turns.conversation import ConversationState
@@ -45,16 +47,16 @@ _SAMPLE_SCHEMA: Mapping[str, Any] = {
 }
 
 
-def eval_document(evaluated: OpenAIEval) -> Document:
-    graders = (to_grader(assertion) for assertion in evaluated.content.assertions)
+def eval_document(evaluation: OpenAIEval) -> Document:
+    graders = (to_grader(assertion) for assertion in evaluation.content.assertions)
     return {
         "object": "eval",
-        "id": evaluated.id,
-        "name": evaluated.name,
-        "created_at": int(evaluated.record.created_at.timestamp()),
-        "data_source_config": _config_document(evaluated.record.data_source_config),
+        "id": evaluation.id,
+        "name": evaluation.name,
+        "created_at": int(evaluation.record.created_at.timestamp()),
+        "data_source_config": _config_document(evaluation.record.data_source_config),
         "testing_criteria": [grader for grader in graders if grader is not None],
-        "metadata": dict(evaluated.record.metadata or {}),
+        "metadata": dict(evaluation.record.metadata or {}),
     }
 
 
@@ -67,58 +69,58 @@ def _config_document(config: Mapping[str, Any]) -> Document:
     }
 
 
-def run_document(found: OpenAIRun, page_url: str) -> Document:
-    run = found.run
+def run_document(eval_run: OpenAIRun, page_url: str) -> Document:
+    run = eval_run.run
     return {
         "object": "eval.run",
         "id": run.id,
-        "eval_id": found.eval_id,
+        "eval_id": eval_run.eval_id,
         "name": run.labels.name or "",
         "status": STATUSES[run.status],
         "created_at": int(run.created_at.timestamp()),
-        "model": _model(found),
-        "data_source": _data_source(found),
+        "model": _model(eval_run),
+        "data_source": _data_source(eval_run),
         "metadata": {key: str(value) for key, value in run.labels.metadata.items()},
         "report_url": f"{page_url}/runs/{run.id}",
-        "result_counts": _result_counts(found),
-        "per_testing_criteria_results": list(_criteria_results(found)),
-        "per_model_usage": list(_usages(found)),
+        "result_counts": _result_counts(eval_run),
+        "per_testing_criteria_results": list(_criteria_results(eval_run)),
+        "per_model_usage": list(_usages(eval_run)),
         "error": _run_error(run),
     }
 
 
-def _model(found: OpenAIRun) -> str:
+def _model(eval_run: OpenAIRun) -> str:
     """Empty for a run that asks no model."""
-    return "" if found.is_recorded else from_target(found.run.plan.targets[0].model)
+    return "" if eval_run.is_recorded else from_target(eval_run.run.plan.targets[0].model)
 
 
-def _data_source(found: OpenAIRun) -> Document:
-    source, run = dict(found.data.source), found.run
+def _data_source(eval_run: OpenAIRun) -> Document:
+    source, run = dict(eval_run.data.source), eval_run.run
     if source["source"]["type"] == "file_content":
-        source["source"] = {"type": "file_content", "content": list(found.rows)}
-    if found.is_recorded:
+        source["source"] = {"type": "file_content", "content": list(eval_run.rows)}
+    if eval_run.is_recorded:
         return source
     params = run.parameters_of(run.plan.targets[0])
     sampling = run_sampling_params(params, of_responses=source["type"] == "responses")
-    return {**source, "model": _model(found), **({"sampling_params": sampling} if sampling else {})}
+    return {**source, "model": _model(eval_run), **({"sampling_params": sampling} if sampling else {})}
 
 
-def _columns(found: OpenAIRun) -> Sequence[ColumnResults]:
-    return found.results.columns if found.results else ()
+def _columns(eval_run: OpenAIRun) -> Sequence[ColumnResults]:
+    return eval_run.results.columns if eval_run.results else ()
 
 
-def _result_counts(found: OpenAIRun) -> Document:
-    columns = _columns(found)
+def _result_counts(eval_run: OpenAIRun) -> Document:
+    columns = _columns(eval_run)
     passed = sum(column.estimate.pass_rate.successes for column in columns)
     failed = sum(column.estimate.pass_rate.trials for column in columns) - passed
     errored = sum(column.estimate.errored + column.totals.unscored for column in columns)
-    return {"total": found.run.plan.total, "passed": passed, "failed": failed, "errored": errored}
+    return {"total": eval_run.run.plan.total, "passed": passed, "failed": failed, "errored": errored}
 
 
-def _criteria_results(found: OpenAIRun) -> Iterator[Document]:
-    names = check_names(assertion.metric or assertion.type for assertion in found.assertions)
-    for assertion, name in zip(found.assertions, names, strict=True):
-        counts = [column.totals.checks[name] for column in _columns(found) if name in column.totals.checks]
+def _criteria_results(eval_run: OpenAIRun) -> Iterator[Document]:
+    names = check_names(assertion.metric or assertion.type for assertion in eval_run.assertions)
+    for assertion, name in zip(eval_run.assertions, names, strict=True):
+        counts = [column.totals.checks[name] for column in _columns(eval_run) if name in column.totals.checks]
         yield {
             "testing_criteria": assertion.metric or assertion.type,
             "passed": sum(count.passed for count in counts),
@@ -126,14 +128,27 @@ def _criteria_results(found: OpenAIRun) -> Iterator[Document]:
         }
 
 
-def _usages(found: OpenAIRun) -> Iterator[Document]:
-    """Of the models under test; the tokens of judges are not counted by model."""
-    for column in _columns(found):
-        calls, histograms = column.totals.costs["target"].calls, column.totals.histograms
-        if calls and not found.is_recorded:
-            prompt, completion = histograms["input_tokens"].total, histograms["output_tokens"].total
-            usage = _usage(prompt, completion, 0)
-            yield {"model_name": from_target(column.column.target.model), "invocation_count": calls, **usage}
+def _usages(eval_run: OpenAIRun) -> Iterator[Document]:
+    """Of the models under test and of the judge: what several judges used is not counted by model."""
+    totals: dict[str, CostTotal] = {}
+    judge = _only_judge(eval_run.assertions)
+    for column in _columns(eval_run):
+        if not eval_run.is_recorded:
+            totals.setdefault(column.column.target.model, CostTotal()).merge(column.totals.costs["target"])
+        if judge is not None:
+            totals.setdefault(judge, CostTotal()).merge(column.totals.costs["judge"])
+    for model, total in totals.items():
+        if total.calls:
+            usage = _usage(total.input_tokens, total.output_tokens, 0)
+            yield {"model_name": from_target(model), "invocation_count": total.calls, **usage}
+
+
+def _only_judge(assertions: Sequence[Assertion]) -> str | None:
+    """The model of all graders that call one; None if they call none, several, or an embedding model."""
+    kinds = [(part, ASSERTION_KINDS.get(part.kind)) for part in flatten(assertions)]
+    models = {part.provider for part, kind in kinds if kind and kind.needs_judge}
+    embeds = any(kind and kind.needs_embedder for _, kind in kinds)
+    return models.pop() if len(models) == 1 and not embeds else None
 
 
 def _usage(prompt: int, completion: int, cached: int) -> Document:
@@ -154,8 +169,8 @@ def _run_error(run: Run) -> Document:
     return _NO_ERROR
 
 
-def item_document(found: EvalOutputItem, eval_id: str) -> Document:
-    view = found.view
+def item_document(output_item: EvalOutputItem, eval_id: str) -> Document:
+    view = output_item.view
     variables = view.case.variables
     item = variables.get(ITEM)
     return {
@@ -164,16 +179,16 @@ def item_document(found: EvalOutputItem, eval_id: str) -> Document:
         "eval_id": eval_id,
         "run_id": view.run.id,
         "created_at": int((view.completed_at or view.run.created_at).timestamp()),
-        "status": found.status,
+        "status": output_item.status,
         "datasource_item_id": view.run.plan.probe(view.index).case,
         "datasource_item": item if isinstance(item, dict) else dict(variables),
-        "results": list(_results(found)),
-        "sample": _sample(found),
+        "results": list(_results(output_item)),
+        "sample": _sample(output_item),
     }
 
 
-def _results(found: EvalOutputItem) -> Iterator[Document]:
-    transcript, assertions = found.view.transcript, found.content.assertions
+def _results(output_item: EvalOutputItem) -> Iterator[Document]:
+    transcript, assertions = output_item.view.transcript, output_item.content.assertions
     scoring = transcript.scoring if transcript else None
     for position, result in enumerate(scoring.results if scoring else ()):
         assertion = assertions[position] if position < len(assertions) else None
@@ -197,8 +212,8 @@ def _result(result: AssertionResult, assertion: Assertion | None) -> Document:
     return document
 
 
-def _sample(found: EvalOutputItem) -> Document:
-    view = found.view
+def _sample(output_item: EvalOutputItem) -> Document:
+    view = output_item.view
     target, conversation = view.column.target, view.conversation
     params, recorded = view.run.parameters_of(target), SAMPLE in view.case.variables
     usage = conversation.usage if conversation and not recorded else None

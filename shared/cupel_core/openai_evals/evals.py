@@ -47,12 +47,12 @@ def create(workspace: str, body: CreateOpenAIEval, now: datetime) -> OpenAIEval:
             extra=openai_evals.creation(workspace, record),
         )
     except Invalid as error:
-        raise _of_graders(error) from None
+        raise _with_grader_fields(error) from None
     return _eval(record, created)
 
 
 def get(workspace: str, eval_id: str) -> OpenAIEval:
-    """NotFound for an unknown or deleted eval, and for a definition that is none."""
+    """NotFound for an unknown or deleted eval, and for a definition that was not created as an eval."""
     record = openai_evals.get(workspace, eval_id)
     try:
         return _eval(record, catalog.get(workspace, eval_id))
@@ -61,7 +61,7 @@ def get(workspace: str, eval_id: str) -> OpenAIEval:
 
 
 def update(workspace: str, eval_id: str, body: UpdateOpenAIEval, now: datetime) -> OpenAIEval:
-    """Change what is given; null metadata removes it. Conflict if the eval was changed at the same time."""
+    """Change the fields that are given; null metadata removes it. Conflict if the eval was changed at the same time."""
     record, before = get(workspace, eval_id).record, definitions.get(workspace, eval_id)
     if "metadata" in body.model_fields_set:
         record = replace(record, metadata=body.metadata)
@@ -77,7 +77,7 @@ def delete(workspace: str, eval_id: str, now: datetime, has_time: Callable[[], b
 
 
 def list_evals(workspace: str, after: str | None, *, oldest_first: bool, by_update: bool) -> Iterator[OpenAIEval]:
-    """From the one after `after` on; read lazily. NotFound for an unknown `after`."""
+    """The evals after `after`, read lazily. NotFound for an unknown `after`."""
     if by_update:
         return _by_update(workspace, after, oldest_first=oldest_first)
     start = None if after is None else openai_evals.get(workspace, after)
@@ -85,7 +85,7 @@ def list_evals(workspace: str, after: str | None, *, oldest_first: bool, by_upda
 
 
 def _by_update(workspace: str, after: str | None, *, oldest_first: bool) -> Iterator[OpenAIEval]:
-    """There is no index of the times of updates, so all heads are read."""
+    """No index has the times of updates, so this reads the heads of all evals."""
     records = {each.definition_id: each for each in openai_evals.list_evals(workspace, None, 100, oldest_first=True)}
     heads = definitions.get_heads(workspace, records)
     ordered = sorted(heads.values(), key=lambda head: (head.updated_at, head.id), reverse=not oldest_first)
@@ -111,7 +111,7 @@ def _eval(record: EvalRecord, definition: Definition) -> OpenAIEval:
     return OpenAIEval(record, definition.head.name, definition.version, definition.content)
 
 
-def _of_graders(error: Invalid) -> Invalid:
+def _with_grader_fields(error: Invalid) -> Invalid:
     """The fields of a definition's assertions are those of the graders they were made from."""
     prefix = "content.assertions."
     return Invalid.fields(

@@ -28,7 +28,7 @@ _MAX_ERRORS = 5
 
 
 def create(workspace: str, name: str | None, purpose: str | None, content: bytes, now: datetime) -> DataFile:
-    """Raises Invalid for content that is no rows, and TooLarge."""
+    """Raises Invalid for content that is not rows of data, and TooLarge."""
     if purpose not in PURPOSES:
         raise Invalid.field("purpose", f"must be one of {', '.join(PURPOSES)}")
     if len(content) > MAX_FILE_BYTES:
@@ -47,7 +47,7 @@ def read(workspace: str, file_id: str) -> bytes:
 
 
 def delete(workspace: str, file_id: str, now: datetime) -> None:
-    """Runs keep the rows that they have read. NotFound for an unknown file."""
+    """Runs that have read the file keep its rows. NotFound for an unknown file."""
     data_files.get(workspace, file_id)
     deletion_log.record(Deletion(RunRef(workspace, file_id), DeletedWhole.DATA_FILE), now)
     data_files.delete(workspace, file_id)
@@ -59,7 +59,7 @@ def list_files(workspace: str, after: str | None, limit: int, *, oldest_first: b
 
 
 def rows_of(workspace: str, file_id: str) -> list[dict[str, Any]]:
-    """The rows of a file. Raises Invalid for an unknown file, and for one whose lines are no rows."""
+    """The rows of a file. Raises Invalid for an unknown file, and for one whose lines are not rows."""
     try:
         content = read(workspace, file_id)
     except NotFound as error:
@@ -92,16 +92,16 @@ def add_part(workspace: str, upload_id: str, content: bytes) -> str:
 def complete_upload(
     workspace: str, upload_id: str, part_ids: Sequence[str], md5: str | None, now: datetime
 ) -> tuple[DataUpload, DataFile]:
-    """Repeating it gives the same file. Raises Invalid for unknown parts and another size than was announced."""
+    """Repeating it returns the same file. Raises Invalid for unknown parts and for another size than announced."""
     upload = data_files.get_upload(workspace, upload_id)
     if upload.status is UploadStatus.COMPLETED and upload.file_id is not None:
         return upload, data_files.get(workspace, upload.file_id)
     _check_pending(upload)
     content = b"".join(_part(workspace, upload_id, number, each) for number, each in enumerate(part_ids))
     if len(content) != upload.size:
-        raise Invalid.field("part_ids", f"have {len(content):,} bytes together; {upload.size:,} were announced")
+        raise Invalid.field("part_ids", f"have {len(content):,} bytes in total; the upload announced {upload.size:,}")
     if md5 is not None and md5.lower() != _md5(content):
-        raise Invalid.field("md5", "is not the checksum of the parts")
+        raise Invalid.field("md5", "is not the MD5 checksum of the parts")
     file = _store(workspace, _file_id(upload_id), upload.name, content, now)
     try:
         return data_files.end_upload(workspace, upload, UploadStatus.COMPLETED, file.id), file
@@ -160,7 +160,7 @@ def _named(name: str | None) -> str:
 
 
 def _rows(content: bytes, field: str) -> list[dict[str, Any]]:
-    """Raises Invalid, naming the first lines that are no rows."""
+    """Raises Invalid, naming the first lines that are not rows."""
     errors: list[FieldError] = []
     rows: list[dict[str, Any]] = []
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):

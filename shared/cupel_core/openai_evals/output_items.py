@@ -46,7 +46,7 @@ def list_items(
     status: str | None,
     now: datetime,
 ) -> Iterator[EvalOutputItem]:
-    """By index, from the one after `after` on; read lazily, at most MAX_EXAMINED."""
+    """The items after `after`, by index; read lazily, at most MAX_EXAMINED."""
     run = runs.find(workspace, eval_id, run_id)
     content, indexes = _content(run), _indexes(workspace, run, after, newest_first=newest_first)
     examined = 0

@@ -69,10 +69,10 @@ class OpenAIRun(NamedTuple):
     assertions: Sequence[Assertion]
     """Of the version of the definition that it evaluates, which may have been changed since."""
     results: RunResults | None
-    """None while nothing was counted."""
+    """None until the run has started."""
     data: DataRecord
     rows: Sequence[Row]
-    """Of its data, if they were sent with it; none in lists."""
+    """Of its data, if the request had them; empty in lists."""
 
     @property
     def is_recorded(self) -> bool:
@@ -89,12 +89,12 @@ def create(
     started_by: StartedBy,
 ) -> OpenAIRun:
     """Raises Invalid, naming the invalid fields, and what starting a run raises."""
-    evaluated = evals.get(workspace, eval_id)
+    evaluation = evals.get(workspace, eval_id)
     request = f"{eval_id}\n{body.model_dump_json(by_alias=True)}"
     if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
-        return _read(evaluated, first.run)
+        return _read(evaluation, first.run)
     source, rows = _source(body), _rows(workspace, body)
-    _check_rows(workspace, evaluated, body, rows)
+    _check_rows(workspace, evaluation, body, rows)
     target, built = _target(body), _scenarios(body, rows)
     version = _ensure_version(workspace, eval_id, DataRecord(source, data_digest(source, rows)), built, now)
     spec = RunSpec(
@@ -107,8 +107,8 @@ def create(
     try:
         started = start.start(workspace, spec, idempotency_key, now, started_by, request)
     except Invalid as error:
-        raise _of_request(error) from None
-    return _read(evaluated, started.run)
+        raise _with_request_fields(error) from None
+    return _read(evaluation, started.run)
 
 
 def get(workspace: str, eval_id: str, run_id: str, now: datetime, has_time: Callable[[], bool]) -> OpenAIRun:
@@ -135,20 +135,20 @@ def list_runs(
     now: datetime,
     has_time: Callable[[], bool],
 ) -> Iterator[OpenAIRun]:
-    """From the one after `after` on, without rows; read lazily."""
-    evaluated = evals.get(workspace, eval_id)
-    assertions: dict[int, Sequence[Assertion]] = {evaluated.version: evaluated.content.assertions}
+    """The runs after `after`, without rows; read lazily."""
+    evaluation = evals.get(workspace, eval_id)
+    assertions: dict[int, Sequence[Assertion]] = {evaluation.version: evaluation.content.assertions}
     cursor = None if after is None else runs.cursor_after(find(workspace, eval_id, after))
     for run in _all_runs(workspace, eval_id, cursor, oldest_first=oldest_first):
         if status in (None, STATUSES[run.status]):
             if run.definition_version not in assertions:
-                assertions[run.definition_version] = _assertions(evaluated, run)
+                assertions[run.definition_version] = _assertions(evaluation, run)
             graded_by = assertions[run.definition_version]
             yield OpenAIRun(eval_id, run, graded_by, _results(run, now, has_time), _data_of(run), ())
 
 
 def cancel(workspace: str, eval_id: str, run_id: str, now: datetime, has_time: Callable[[], bool]) -> OpenAIRun:
-    """Conflict for a run that is over or being summarized."""
+    """Conflict for a run that has completed or failed, or is being summarized."""
     find(workspace, eval_id, run_id)
     control.cancel(workspace, run_id, now)
     return get(workspace, eval_id, run_id, now, has_time)
@@ -211,8 +211,8 @@ def _path(location: tuple[str | int, ...]) -> str:
     return ".".join(map(str, location)) or "all"
 
 
-def _check_rows(workspace: str, evaluated: OpenAIEval, body: CreateOpenAIEvalRun, rows: Sequence[Row]) -> None:
-    schema = evaluated.record.data_source_config.get("item_schema")
+def _check_rows(workspace: str, evaluation: OpenAIEval, body: CreateOpenAIEvalRun, rows: Sequence[Row]) -> None:
+    schema = evaluation.record.data_source_config.get("item_schema")
     errors: list[FieldError] = []
     if schema:
         sandbox.use_workspace(workspace)
@@ -223,7 +223,7 @@ def _check_rows(workspace: str, evaluated: OpenAIEval, body: CreateOpenAIEvalRun
             why = f"cannot be compared with the item_schema of the eval: {error}"
             raise Invalid.field(_rows_field(body), why) from None
         errors = [_row_error(body, number, ITEM, f"does not fit the item_schema: {why}") for number, why in found]
-    if isinstance(body.data_source, JsonlDataSource) and uses_sample(evaluated.content.assertions):
+    if isinstance(body.data_source, JsonlDataSource) and uses_sample(evaluation.content.assertions):
         missing = [number for number, row in enumerate(rows) if not row.get(SAMPLE)]
         why = "is required: graders of the eval refer to {{sample.…}}, and a run of type jsonl asks no model"
         errors += [_row_error(body, number, SAMPLE, why) for number in missing[:_MAX_ERRORS]]
@@ -285,7 +285,7 @@ def _ensure_version(workspace: str, eval_id: str, data: DataRecord, built: Seque
     raise RetryableError("the eval is being changed by others; try again")
 
 
-def _of_request(error: Invalid) -> Invalid:
+def _with_request_fields(error: Invalid) -> Invalid:
     """Fields of a run's specification as those of the request."""
     return Invalid.fields(FieldError(_request_field(each.field), each.message) for each in error.errors)
 
@@ -294,16 +294,16 @@ def _request_field(field: str) -> str:
     return "data_source.sampling_params" if field.startswith(_PARAMS) else _FIELDS.get(field, field)
 
 
-def _read(evaluated: OpenAIEval, run: Run, results: RunResults | None = None) -> OpenAIRun:
+def _read(evaluation: OpenAIEval, run: Run, results: RunResults | None = None) -> OpenAIRun:
     data = _data_of(run)
     rows = rows_of(run) if data.source["source"]["type"] == "file_content" else ()
-    return OpenAIRun(evaluated.id, run, _assertions(evaluated, run), results, data, rows)
+    return OpenAIRun(evaluation.id, run, _assertions(evaluation, run), results, data, rows)
 
 
-def _assertions(evaluated: OpenAIEval, run: Run) -> Sequence[Assertion]:
-    if run.definition_version == evaluated.version:
-        return evaluated.content.assertions
-    return catalog.get(run.workspace, evaluated.id, run.definition_version).content.assertions
+def _assertions(evaluation: OpenAIEval, run: Run) -> Sequence[Assertion]:
+    if run.definition_version == evaluation.version:
+        return evaluation.content.assertions
+    return catalog.get(run.workspace, evaluation.id, run.definition_version).content.assertions
 
 
 def _data_of(run: Run) -> DataRecord:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
+from cupel_core.domain.turns.model_request import Usage
 from cupel_core.messages import RunRef
 from cupel_core.store import outcomes, rescore_results
 from cupel_core.store.outcome_items import StoredOutcome
@@ -33,7 +34,8 @@ def _transcript(stored: StoredOutcome) -> CountedOutcome:
     body, summary = stored.body, stored.summary or {}
     correction = stored.correction
     turns = body["turnCount"]
-    costs = [CountedCost("target", turns, body["costUsd"] if turns else 0.0)]
+    tokens = (body["inputTokens"], body["outputTokens"])
+    costs = [CountedCost("target", turns, body["costUsd"] if turns else 0.0, *tokens)]
     others = {name: body.get(name) for name in ("judge", "persona", "operation")}
     costs += _costs({**others, "summary": summary.get("spend")})
     return CountedOutcome(
@@ -69,4 +71,7 @@ def _error(stored: StoredOutcome) -> CountedOutcome:
 
 
 def _costs(spends: Mapping[str, Mapping[str, Any] | None]) -> Iterable[CountedCost]:
-    return (CountedCost(kind, spend["calls"], spend["costUsd"]) for kind, spend in spends.items() if spend)
+    for kind, spend in spends.items():
+        if spend:
+            usage = Usage.from_json(spend)
+            yield CountedCost(kind, spend["calls"], spend["costUsd"], usage.input_tokens, usage.output_tokens)

@@ -39,7 +39,7 @@ class DataUpload:
     id: str
     name: str
     size: int
-    """That was announced."""
+    """As announced when the upload was created."""
     created_at: datetime
     status: UploadStatus = UploadStatus.PENDING
     file_id: str | None = None
@@ -90,13 +90,13 @@ def read_content(workspace: str, file: DataFile) -> bytes:
 
 
 def delete(workspace: str, file_id: str) -> None:
-    """Unreadable first. May be repeated, which erases what a crash has left."""
+    """Make it unreadable, then erase it. Repeating it erases what a crash has left."""
     DataFileItem(keys.data_files(workspace), file_id).delete()
     blobs.delete(keys.data_file_blob(workspace, file_id))
 
 
 def list_files(workspace: str, after: DataFile | None, limit: int, *, oldest_first: bool) -> Iterator[DataFile]:
-    """From the one after `after` on; read lazily."""
+    """The files after `after`, read lazily."""
     cursor = None if after is None else encode_cursor(f"{to_iso(after.created_at)}#{after.id}")
     partition = keys.creation_list(workspace, "openai-files")
     entries: Iterator[Entry[DataFileItem]] = list_newest(

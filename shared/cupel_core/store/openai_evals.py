@@ -1,4 +1,4 @@
-"""What OpenAI's Evals API wants back beyond a definition and its versions: two items in the definition's partition."""
+"""What OpenAI's Evals API returns of an eval and a run that no definition has: two items in its partition."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -29,10 +29,10 @@ class EvalRecord:
 
 @dataclass(frozen=True)
 class DataRecord:
-    """Of a version whose scenarios are the data of a run."""
+    """Where the scenarios of a version come from: the data source of a run."""
 
     source: Mapping[str, Any] = field(default_factory=dict)
-    """A run's data source without its rows, its model and its parameters."""
+    """Without rows, model and parameters."""
     digest: str = ""
 
 
@@ -76,7 +76,7 @@ def get(workspace: str, definition_id: str) -> EvalRecord:
 
 
 def find_data(workspace: str, definition_id: str, version: int) -> DataRecord | None:
-    """None for a version that was made otherwise."""
+    """None for a version that was not made for a run of OpenAI's API."""
     try:
         item = OpenAIDataItem.get(
             keys.definition(workspace, definition_id), keys.openai_data(version), consistent_read=True
@@ -87,7 +87,7 @@ def find_data(workspace: str, definition_id: str, version: int) -> DataRecord | 
 
 
 def list_evals(workspace: str, after: EvalRecord | None, limit: int, *, oldest_first: bool) -> Iterator[EvalRecord]:
-    """By creation time, from the one after `after` on; read lazily. Also those whose definition is deleted."""
+    """The evals after `after`, by creation time; read lazily. Includes those whose definition is deleted."""
     cursor = None if after is None else encode_cursor(f"{to_iso(after.created_at)}#{after.definition_id}")
     entries: Iterator[Entry[OpenAIEvalItem]] = list_newest(
         OpenAIEvalItem, keys.openai_evals(workspace), limit, cursor, created=Creation(oldest_first=oldest_first)

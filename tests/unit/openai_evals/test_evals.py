@@ -56,14 +56,14 @@ def nested_list(depth: int) -> Any:
 COSINE: Any = {**SIMILAR, "name": "meaning", "evaluation_metric": "cosine"}
 
 
-def test_an_eval_is_told_back_with_each_of_its_graders(openai: OpenAI) -> None:
+def test_an_eval_is_returned_with_each_of_its_graders(openai: OpenAI) -> None:
     graders = [EXACT, SIMILAR, LABEL, SCORE, COSINE]
     created = openai.evals.create(
         name="Capitals", data_source_config=CONFIG, testing_criteria=graders, metadata={"team": "search"}
     )
     assert (created.object, created.name, created.metadata) == ("eval", "Capitals", {"team": "search"})
-    told = [grader.model_dump(exclude_none=True, mode="json") for grader in created.testing_criteria]
-    assert told == [
+    returned = [grader.model_dump(exclude_none=True, mode="json") for grader in created.testing_criteria]
+    assert returned == [
         EXACT,
         SIMILAR,
         {

@@ -24,10 +24,10 @@ def run(openai: OpenAI, grader: Any, sample: str = "paris!", item: Any = ITEM) -
 
 
 @pytest.mark.parametrize("grader", [EXACT, FUZZY, {**FUZZY, "evaluation_metric": "cosine"}])
-def test_a_valid_grader_is_told_back(openai: OpenAI, grader: Any) -> None:
-    told = openai.fine_tuning.alpha.graders.validate(grader=grader).grader
-    assert told is not None
-    assert told.model_dump(exclude_none=True) == grader
+def test_a_valid_grader_is_returned(openai: OpenAI, grader: Any) -> None:
+    returned = openai.fine_tuning.alpha.graders.validate(grader=grader).grader
+    assert returned is not None
+    assert returned.model_dump(exclude_none=True) == grader
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def start(openai: OpenAI, eval_id: str, data_source: Any = None, **more: Any) ->
     return openai.evals.runs.create(eval_id, data_source=data_source or completions(), **more)
 
 
-def test_a_started_run_is_told_back_as_it_was_sent(openai: OpenAI) -> None:
+def test_a_started_run_is_returned_as_it_was_sent(openai: OpenAI) -> None:
     eval_id = create_eval(openai)
     sampling = {
         "temperature": 0.5,
@@ -88,6 +88,42 @@ def test_a_completed_run_counts_what_passed(openai: OpenAI) -> None:
     (usage,) = run.per_model_usage
     assert (usage.run_model_name, usage.invocation_count) == ("sim/echo", 3)
     assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens > 0
+
+
+JUDGED: Any = {
+    "type": "score_model",
+    "name": "quality",
+    "model": "sim/steady",
+    "input": [{"role": "user", "content": "Rate {{ sample.output_text }}"}],
+}
+
+
+def test_what_the_judge_of_a_run_used_is_counted(openai: OpenAI, client: Client) -> None:
+    eval_id = create_eval(openai, EXACT, JUDGED, {**JUDGED, "name": "tone"})
+    run = start(openai, eval_id)
+    carry_out(run.id)
+    target, judge = openai.evals.runs.retrieve(run.id, eval_id=eval_id).per_model_usage
+    spends = [each["judgeSpend"] for each in client.get(f"/v1/runs/{run.id}/transcripts").json()["items"]]
+    assert (target.run_model_name, judge.run_model_name) == ("sim/echo", "sim/steady")
+    assert judge.invocation_count == sum(spend["calls"] for spend in spends) == 6
+    assert judge.prompt_tokens == sum(spend["usage"]["inputTokens"] for spend in spends) > 0
+    assert judge.completion_tokens == sum(spend["usage"]["outputTokens"] for spend in spends) > 0
+
+
+def test_a_model_that_is_its_own_judge_has_one_usage(openai: OpenAI) -> None:
+    eval_id = create_eval(openai, JUDGED)
+    run = start(openai, eval_id, completions(model="sim/steady"))
+    carry_out(run.id)
+    (usage,) = openai.evals.runs.retrieve(run.id, eval_id=eval_id).per_model_usage
+    assert (usage.run_model_name, usage.invocation_count) == ("sim/steady", 6)
+
+
+def test_what_several_judges_used_is_not_counted_by_model(openai: OpenAI) -> None:
+    eval_id = create_eval(openai, JUDGED, {**JUDGED, "name": "tone", "model": "sim/flaky"})
+    run = start(openai, eval_id)
+    carry_out(run.id)
+    (usage,) = openai.evals.runs.retrieve(run.id, eval_id=eval_id).per_model_usage
+    assert usage.run_model_name == "sim/echo"
 
 
 def test_output_items_have_the_item_the_sample_and_the_results(openai: OpenAI) -> None:

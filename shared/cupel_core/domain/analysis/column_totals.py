@@ -24,6 +24,8 @@ class CountedCost(NamedTuple):
     """One of COST_KINDS."""
     calls: int
     usd: float | None
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 class CountedOutcome(NamedTuple):
@@ -100,16 +102,25 @@ class CostTotal:
     """Of those whose price is known."""
     unpriced: int = 0
     """Outcomes with a call whose price is unknown."""
+    input_tokens: int = 0
+    output_tokens: int = 0
 
-    def add(self, calls: int, usd: float | None) -> None:
-        self.calls += calls
-        self.nano_usd += round((usd or 0.0) * _NANO)
-        self.unpriced += usd is None
+    def add(self, cost: CountedCost) -> None:
+        self.calls += cost.calls
+        self.nano_usd += round((cost.usd or 0.0) * _NANO)
+        self.unpriced += cost.usd is None
+        self.input_tokens += cost.input_tokens
+        self.output_tokens += cost.output_tokens
 
     def merge(self, other: "CostTotal") -> None:
         self.calls += other.calls
         self.nano_usd += other.nano_usd
         self.unpriced += other.unpriced
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+
+    def to_json(self) -> list[int]:
+        return [self.calls, self.nano_usd, self.unpriced, self.input_tokens, self.output_tokens]
 
     @property
     def usd(self) -> float | None:
@@ -143,8 +154,8 @@ class ColumnTotals:
     """By the name of the assertion; at most MAX_NAMES."""
 
     def add(self, outcome: CountedOutcome) -> None:
-        for kind, calls, usd in outcome.costs:
-            self.costs[kind].add(calls, usd)
+        for cost in outcome.costs:
+            self.costs[cost.kind].add(cost)
         if outcome.is_completed:
             self._add_completed(outcome)
         else:
@@ -217,7 +228,7 @@ class ColumnTotals:
         """Deterministic: names ascend."""
         return {
             "histograms": {name: histogram.to_json() for name, histogram in self.histograms.items()},
-            "costs": {kind: [cost.calls, cost.nano_usd, cost.unpriced] for kind, cost in self.costs.items()},
+            "costs": {kind: cost.to_json() for kind, cost in self.costs.items()},
             "errors": {code: list(self.errors[code]) for code in sorted(self.errors)},
             "unscored": self.unscored,
             "score": [self.score.nano, self.score.count],

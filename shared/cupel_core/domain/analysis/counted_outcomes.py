@@ -38,4 +38,8 @@ def _costs(spending: Spending) -> list[CountedCost]:
         "summary": spending.summary,
         "operation": spending.operation,
     }
-    return [CountedCost(kind, spend.calls, spend.cost_usd) for kind, spend in parts.items() if spend.calls]
+    return [
+        CountedCost(kind, spend.calls, spend.cost_usd, spend.usage.input_tokens, spend.usage.output_tokens)
+        for kind, spend in parts.items()
+        if spend.calls
+    ]

@@ -14,14 +14,14 @@ class FormField(NamedTuple):
 
 
 def read_form(content_type: str, body: bytes) -> dict[str, FormField]:
-    """The fields by name. Raises ValueError for anything that is no such form."""
+    """The fields by name. Raises ValueError for any other body."""
     found = _BOUNDARY.search(content_type)
     if found is None:
         raise ValueError("must be multipart/form-data with a boundary")
     delimiter = b"\r\n--" + (found[1] or found[2]).encode()
     first, *parts = (b"\r\n" + body).split(delimiter, _MAX_FIELDS + 1)
     if first or len(parts) < 2 or not parts[-1].startswith(b"--"):
-        raise ValueError("is no complete form, or has too many fields")
+        raise ValueError("is not a complete form, or has too many fields")
     fields: dict[str, FormField] = {}
     for part in parts[:-1]:
         head, separator, content = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")

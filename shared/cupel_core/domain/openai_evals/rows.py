@@ -51,7 +51,7 @@ def data_digest(source: Mapping[str, Any], rows: Sequence[Row]) -> str:
 
 
 def as_text(content: Any) -> str:
-    """The text of a message's content: a text, a part, or a list of both. Raises ValueError for images and sounds."""
+    """The text of a message's content: a text, a part, or a list of both. Raises ValueError for images and audio."""
     return "\n".join(map(_part_text, content)) if isinstance(content, list) else _part_text(content)
 
 

@@ -55,7 +55,7 @@ def drawn(index: int) -> CountedOutcome:
         turns=1,
         input_tokens=source.randrange(100),
         model_version=source.choice(["v1", "v2"]),
-        costs=[CountedCost("target", 1, source.random()), CountedCost("judge", 1, None)],
+        costs=[CountedCost("target", 1, source.random()), CountedCost("judge", 1, None, source.randrange(9), 1)],
     )
 
 
