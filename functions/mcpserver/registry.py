@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 MODULES: dict[str, tuple[str, ...]] = {
     "definitions": ("list_definitions", "get_definition", "search_scenarios"),
     "runs": ("list_runs", "get_run"),
+    "probes": ("get_run_results",),
     "transcripts": ("get_transcript_summary", "get_transcript"),
+    "analysis": (
+        "get_run_summary",
+        "get_statistical_summary",
+        "get_dimension_analysis",
+        "get_contested_scenarios",
+        "get_latency_stats",
+        "get_deep_analysis",
+    ),
 }
 """The tools of each module below `tools`, in the order in which they are listed. A module is loaded with the first call
 of one of its tools: a cold start answers a single request."""

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from cupel_core.analysis.jobs import run_job
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.messages import JobRequest
 from tests.answered_runs import AnsweredRun
 from tests.unit.mcpserver.conftest import McpClient
 
@@ -36,6 +38,13 @@ CASES: dict[str, Callable[[World], dict[str, Any]]] = {
     "search_scenarios": lambda world: {"definition_id": world.definition_id},
     "list_runs": lambda _: {},
     "get_run": lambda world: {"run_id": world.run.id},
+    "get_run_results": lambda world: {"run_id": world.run.id},
+    "get_run_summary": lambda world: {"run_id": world.run.id},
+    "get_statistical_summary": lambda world: {"run_id": world.run.id},
+    "get_dimension_analysis": lambda world: {"run_id": world.run.id},
+    "get_contested_scenarios": lambda world: {"run_id": world.run.id},
+    "get_latency_stats": lambda world: {"run_id": world.run.id},
+    "get_deep_analysis": lambda world: {"run_id": world.run.id},
     "get_transcript_summary": lambda world: {"transcript_id": world.transcript["id"]},
     "get_transcript": lambda world: {"transcript_id": world.transcript["id"]},
 }
@@ -60,7 +69,15 @@ def build(client: McpClient) -> World:
     answer = client.post("/v1/definitions", body)
     assert answer.status == 201, answer.text
     definition_id = answer.json()["id"]
-    return World(client, definition_id, completed_run(definition_id))
+    run = completed_run(definition_id)
+    _analyze(client, run.id)
+    return World(client, definition_id, run)
+
+
+def _analyze(client: McpClient, run_id: str) -> None:
+    assert client.post(f"/v1/runs/{run_id}/analysis").status == 200
+    answer = client.post(f"/v1/runs/{run_id}/analysis", {"kind": "deep"})
+    run_job(JobRequest(workspace="acme", job_id=answer.json()["jobId"]), 900)
 
 
 def completed_run(definition_id: str, answer: Callable[[int], str | None] | None = None, cases: int = 6) -> Run:
