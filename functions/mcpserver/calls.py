@@ -15,7 +15,7 @@ from cupel_core.gateway.auditing import Author, record_change
 from cupel_core.gateway.problems import document, from_unexpected
 from cupel_core.gateway.validation import parse
 from cupel_core.store.clients import AWS_ERRORS
-from mcpserver.models import json_schema
+from mcpserver.models import arguments_schema, result_schema
 from mcpserver.registry import McpTool, ToolEffect, ToolGroup, list_all_tools
 from mcpserver.request import MAX_RESULT_BYTES, ToolRequest
 from mcpserver.results import dump, fit
@@ -39,8 +39,8 @@ def _describe(tool: McpTool) -> dict[str, Any]:
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
-        "inputSchema": json_schema(tool.arguments),
-        "outputSchema": json_schema(tool.result),
+        "inputSchema": arguments_schema(tool.arguments),
+        "outputSchema": result_schema(tool.result),
         "annotations": {"title": tool.title, **tool.effect.annotations},
     }
 

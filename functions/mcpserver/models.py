@@ -1,9 +1,10 @@
 """What arguments and results of tools have in common."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+from pydantic.json_schema import GenerateJsonSchema
 
 from cupel_core.contract.common import RequestModel, ResponseModel
 from cupel_core.paging import DEFAULT_LIMIT
@@ -39,9 +40,7 @@ class ResultModel(ResponseModel):
 
 
 class ToolResult(ResultModel):
-    truncated: Annotated[
-        Literal[True] | None, Field(description="Items or texts at the end were cut to the size of an answer")
-    ] = None
+    truncated: Annotated[Literal[True] | None, Field(description="Present if items or texts were cut")] = None
 
 
 class UntrustedResult(ToolResult):
@@ -65,16 +64,36 @@ class UntitledSchema(GenerateJsonSchema):
         return False
 
 
-def json_schema(model: type[Arguments] | type[ToolResult]) -> dict[str, Any]:
-    """Of arguments as they are sent, and of results as they are returned: fields with a default may be absent."""
-    mode: JsonSchemaMode = "validation"
-    generated = model.model_json_schema(by_alias=True, schema_generator=UntitledSchema, mode=mode)
-    return _without_names(generated)
-
-
-def _without_names(schema: dict[str, Any]) -> dict[str, Any]:
-    """Without what a model needs no words for: titles, and examples, which are whole bodies of REST."""
-    for each in (schema, *schema.get("$defs", {}).values()):
-        each.pop("title", None)
-        each.pop("examples", None)
+def arguments_schema(model: type[Arguments]) -> dict[str, Any]:
+    schema = model.model_json_schema(by_alias=True, schema_generator=UntitledSchema)
+    for each in _models(schema):
+        _remove_words(each)
     return schema
+
+
+def result_schema(model: type[ToolResult]) -> dict[str, Any]:
+    """Fields with a default may be absent, and are when they are null."""
+    schema = model.model_json_schema(by_alias=True, schema_generator=UntitledSchema)
+    for each in _models(schema):
+        _remove_words(each)
+        for name, field in each.get("properties", {}).items():
+            each["properties"][name] = _without_null(field)
+    return schema
+
+
+def _models(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield schema
+    yield from schema.get("$defs", {}).values()
+
+
+def _remove_words(schema: dict[str, Any]) -> None:
+    """Titles, and examples, which are whole bodies of REST."""
+    schema.pop("title", None)
+    schema.pop("examples", None)
+
+
+def _without_null(field: dict[str, Any]) -> dict[str, Any]:
+    if field.get("default", 0) is not None or "anyOf" not in field:
+        return field
+    (kind,) = [each for each in field["anyOf"] if each != {"type": "null"}]
+    return {**kind, **{name: each for name, each in field.items() if name not in ("anyOf", "default")}}

@@ -26,6 +26,15 @@ MODULES: dict[str, tuple[str, ...]] = {
         "get_latency_stats",
         "get_deep_analysis",
     ),
+    "comparisons": (
+        "list_comparisons",
+        "get_comparison",
+        "list_experiments",
+        "get_experiment",
+        "get_job",
+        "aggregate_results",
+    ),
+    "workspace": ("list_providers", "list_models", "get_queue_status", "get_settings", "list_profiles"),
 }
 """The tools of each module below `tools`, in the order in which they are listed. A module is loaded with the first call
 of one of its tools: a cold start answers a single request."""

@@ -3,14 +3,14 @@
 A size is the number of bytes of the result as compact JSON.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import orjson
 
 from cupel_core.contract.common import ResponseModel
 from cupel_core.errors import TooLarge
-from cupel_core.paging import Entry
+from cupel_core.paging import Entry, decode_index, encode_cursor
 from mcpserver.models import ListResult, ToolResult, UntrustedListResult
 from mcpserver.request import ToolRequest
 
@@ -36,6 +36,12 @@ def list_result[T, R: ResponseModel, L: ToolResult](
             return model(items=items, next_cursor=entry.cursor, truncated=True)
         items.append(item)
     return model(items=items)
+
+
+def indexed_entries[T](items: Sequence[T], cursor: str | None) -> Iterator[Entry[T]]:
+    """Of a list that is in memory as a whole."""
+    for index in range(decode_index(cursor), len(items)):
+        yield Entry(encode_cursor(str(index)), items[index])
 
 
 def dump(model: ResponseModel) -> dict[str, Any]:

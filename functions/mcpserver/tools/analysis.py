@@ -243,7 +243,7 @@ class DimensionBrief(ResultModel):
     levels: list[LevelMean]
 
 
-class DimensionFigures(AnalysisState):
+class DimensionEffects(AnalysisState):
     target: str | None = None
     dimensions: Annotated[list[DimensionBrief], Field(description="The strongest first")]
 
@@ -254,7 +254,7 @@ class DimensionFigures(AnalysisState):
     description="How answers depend on each dimension of the scenarios: effects, trends and means by level.",
     max_kb=6,
 )
-def get_dimension_analysis(request: ToolRequest, arguments: GetDimensionAnalysis) -> DimensionFigures:
+def get_dimension_analysis(request: ToolRequest, arguments: GetDimensionAnalysis) -> DimensionEffects:
     state, figures = _read(request, arguments.run_id)
     position = None if arguments.model is None else _position(figures["columns"], arguments.model)
     dimensions = [
@@ -262,7 +262,7 @@ def get_dimension_analysis(request: ToolRequest, arguments: GetDimensionAnalysis
         for each in figures["dimensions"]
     ]
     target = None if position is None else _name(figures, position)
-    return DimensionFigures(**state, target=target, dimensions=dimensions)
+    return DimensionEffects(**state, target=target, dimensions=dimensions)
 
 
 def _position(columns: list[dict[str, Any]], model: str) -> int:

@@ -22,10 +22,8 @@ class World:
     client: McpClient
     definition_id: str
     run: Run
-
-    @property
-    def scenario_id(self) -> str:
-        return str(self.transcript["scenarioId"])
+    experiment_id: str
+    comparison: dict[str, Any]
 
     @property
     def transcript(self) -> dict[str, Any]:
@@ -47,6 +45,17 @@ CASES: dict[str, Callable[[World], dict[str, Any]]] = {
     "get_deep_analysis": lambda world: {"run_id": world.run.id},
     "get_transcript_summary": lambda world: {"transcript_id": world.transcript["id"]},
     "get_transcript": lambda world: {"transcript_id": world.transcript["id"]},
+    "list_comparisons": lambda world: {"run_id": world.run.id},
+    "get_comparison": lambda world: {"comparison_id": world.comparison["id"]},
+    "list_experiments": lambda _: {},
+    "get_experiment": lambda world: {"experiment_id": world.experiment_id},
+    "get_job": lambda world: {"job_id": world.comparison["jobId"]},
+    "aggregate_results": lambda world: {"run_ids": [world.run.id], "group_by": ["model"], "dimensions": ["stakes"]},
+    "list_providers": lambda _: {},
+    "list_models": lambda _: {"provider": "sim"},
+    "get_queue_status": lambda _: {"provider": "sim", "include_dead_letters": True},
+    "get_settings": lambda _: {},
+    "list_profiles": lambda _: {},
 }
 """Arguments by tool. Those that name nothing of the workspace return nothing of another one."""
 
@@ -71,7 +80,23 @@ def build(client: McpClient) -> World:
     definition_id = answer.json()["id"]
     run = completed_run(definition_id)
     _analyze(client, run.id)
-    return World(client, definition_id, run)
+    return World(client, definition_id, run, _experiment(client, run.id), _compare(client, run.id))
+
+
+def _experiment(client: McpClient, run_id: str) -> str:
+    body = {"name": "tone", "hypothesis": "bold differs", "baselineRunId": run_id}
+    answer = client.post("/v1/experiments", body)
+    assert answer.status == 201, answer.text
+    return str(answer.json()["id"])
+
+
+def _compare(client: McpClient, run_id: str) -> dict[str, Any]:
+    sides = {"baseline": "sim/steady", "comparison": "sim/bold"}
+    body = {side: {"runId": run_id, "targets": [target]} for side, target in sides.items()}
+    answer = client.post("/v1/comparisons", body)
+    assert answer.status == 202, answer.text
+    run_job(JobRequest(workspace="acme", job_id=answer.json()["jobId"]), 900)
+    return dict(answer.json())
 
 
 def _analyze(client: McpClient, run_id: str) -> None:
