@@ -83,6 +83,8 @@ BY_NAME: dict[str, Any] = {
     "finishUsd": 0.2,
     "hypothesis": "A polite prompt grants more refunds.",
     "independentVariable": "prompt",
+    "maxBatchConcurrency": 5,
+    "maxBatchCount": 100,
     "maxBudgetUsd": 5.0,
     "minimumEffect": 0.25,
     "note": "Holds for both targets.",

@@ -22,6 +22,7 @@ from cupel_core.contract.parameters import (
 from cupel_core.contract.run_labels import LabelFields
 from cupel_core.contract.runs import ExperimentId, WritesReport
 from cupel_core.contract.scenarios import Instructions, PersonaIds, Text
+from cupel_core.domain.limits.batches import MAX_COUNT
 from cupel_core.domain.runs.batches import Batch
 from cupel_core.domain.runs.pace import BATCH_PACE, Pace
 from cupel_core.domain.runs.run import Priority
@@ -30,7 +31,6 @@ from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.default_evaluators import EvaluatorChoice, EvaluatorName, format_check
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
 
-MAX_COUNT = 1_000
 _GRADERS = ("judge_model", "persona_model")
 Share = Annotated[FiniteFloat, Field(strict=True, ge=0, le=1)]
 ElementPath = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=1_000)]

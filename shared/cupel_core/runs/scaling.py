@@ -24,7 +24,7 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Conflict, FieldError, Invalid
 from cupel_core.ids import content_id
 from cupel_core.resources import personas
-from cupel_core.resources.evaluation_settings import workspace_grader_config
+from cupel_core.resources.evaluation_settings import get_settings
 from cupel_core.runs import start
 from cupel_core.runs.budgets import check_estimate
 from cupel_core.runs.estimates import estimate_cases, from_history
@@ -86,7 +86,10 @@ def _estimate(workspace: str, batch: Batch, checked: _CheckedBatch, now: datetim
 
 
 def _check(workspace: str, batch: Batch, now: datetime) -> _CheckedBatch:
-    defaults = workspace_grader_config(workspace)
+    settings = get_settings(workspace)
+    defaults = settings.grader_config
+    if exceeded := settings.batches.violations(batch.count, batch.pace.max_concurrency):
+        raise Invalid.fields(FieldError(*each) for each in exceeded.items())
     evaluators = batch.evaluators(defaults)
     try:
         spec = batch.spec("", evaluators)

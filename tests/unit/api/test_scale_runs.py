@@ -50,6 +50,37 @@ def test_a_batch_is_a_run_with_as_many_repeats(client: Client) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("limits", "fields"),
+    [
+        ({"maxBatchCount": 3}, ["count"]),
+        ({"maxBatchConcurrency": 2}, ["maxConcurrency"]),
+        ({"maxBatchCount": 4, "maxBatchConcurrency": 3}, []),
+    ],
+)
+def test_a_workspace_may_limit_batches(client: Client, limits: dict[str, int], fields: list[str]) -> None:
+    """A batch has 3 conversations at the same time by default."""
+    assert client.put("/v1/settings", limits).json().items() >= limits.items()
+    answer = started(client, BATCH)
+    assert (answer.status, answer.fields() if fields else []) == (422 if fields else 201, fields)
+    assert definition_count(client) == (0 if fields else 1)
+
+
+def test_a_batch_without_a_limit_of_its_own_exceeds_that_of_the_workspace(client: Client) -> None:
+    client.put("/v1/settings", {"maxBatchConcurrency": 1_000})
+    answer = started(client, {**BATCH, "maxConcurrency": None})
+    assert (answer.status, answer.fields()) == (422, ["maxConcurrency"])
+    client.put("/v1/settings", {"maxBatchConcurrency": None})
+    assert started(client, {**BATCH, "maxConcurrency": None}).status == 201
+
+
+@pytest.mark.parametrize("limit", [0, 1_001, 2.5, "3", True])
+@pytest.mark.parametrize("name", ["maxBatchCount", "maxBatchConcurrency"])
+def test_a_limit_of_batches_is_a_whole_number_up_to_1000(client: Client, name: str, limit: object) -> None:
+    answer = client.put("/v1/settings", {name: limit})
+    assert (answer.status, answer.fields()) == (422, [name])
+
+
 def test_default_evaluators_are_in_the_snapshot(client: Client) -> None:
     snapshot = run_of(client, JUDGED)["config"]["definitionSnapshot"]
     assert snapshot["system"] == BATCH["systemPrompt"]
