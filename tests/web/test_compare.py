@@ -11,6 +11,7 @@ from cupel_core.ids import new_id
 from tests.compared_runs import carry_out_jobs, run_of
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, settled, violations
+from tests.web.samples import sample_run
 from tests.web.server import Server
 
 
@@ -83,6 +84,18 @@ def test_a_viewer_reads_a_comparison_and_makes_none(open_page: Open, runs: TwoRu
     compared(open_page, runs)
     page.reload()
     expect(page.get_by_role("heading", name="What changed between the runs")).to_be_visible()
+
+
+def test_two_runs_are_selected_and_compared(open_page: Open, server: Server) -> None:
+    first, second, third = (sample_run(repeats=1) for _ in range(3))
+    page = open_page("/runs")
+    page.get_by_role("checkbox", name=f"Select {first.id} to compare").check()
+    expect(page.get_by_role("status").filter(has_text="Select another run")).to_be_visible()
+    page.get_by_role("checkbox", name=f"Select {third.id} to compare").focus()
+    page.keyboard.press("Space")
+    expect(page.get_by_role("checkbox", name=f"Select {second.id} to compare")).to_be_disabled()
+    page.get_by_role("link", name=f"Compare with “{first.id}”").click()
+    expect(page).to_have_url(re.compile(f"a={first.id}&b={third.id}"))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

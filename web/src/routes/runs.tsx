@@ -16,11 +16,17 @@ import styles from "./runs.module.css";
 
 const route = getRouteApi("/runs");
 const TYPING_MS = 300;
+const MAX_SELECTED = 2;
 
 export function Runs() {
   const search = route.useSearch();
   const query = useInfiniteQuery(runsQuery(search));
   const runs = query.data?.pages.flatMap((page) => page.items) ?? [];
+  const [selected, select] = useState<readonly Run[]>([]);
+  const toggle = (run: Run) =>
+    select((old) =>
+      old.some((each) => each.id === run.id) ? old.filter((each) => each.id !== run.id) : [...old, run],
+    );
   const isFiltered = Object.keys(search).length > 0;
   return (
     <>
@@ -37,7 +43,8 @@ export function Runs() {
       {query.isSuccess &&
         runs.length === 0 &&
         (isFiltered ? <NoMatch hasMore={query.hasNextPage} /> : <None />)}
-      {runs.length > 0 && <Table runs={runs} />}
+      {runs.length > 0 && <Table runs={runs} selected={selected} toggle={toggle} />}
+      <Comparison selected={selected} clear={() => select([])} />
       {query.isSuccess && (
         <p className={styles.more}>
           {runs.length > 0 && <span>{counted(runs.length, "run")} shown</span>}
@@ -100,12 +107,43 @@ function Filters() {
   );
 }
 
-function Table({ runs }: { runs: readonly Run[] }) {
+const nameOf = (run: Run) => visible(run.name ?? run.definitionName ?? run.id);
+
+/** What becomes of the selected runs: the first one is what the second one is compared with. */
+function Comparison({ selected, clear }: { selected: readonly Run[]; clear: () => void }) {
+  const [a, b] = selected;
+  if (a === undefined) return null;
+  return (
+    <p className={styles.selection} role="status">
+      {b === undefined ? (
+        <span>“{nameOf(a)}” is selected. Select another run to compare with it.</span>
+      ) : (
+        <Link to="/compare" search={{ a: a.id, b: b.id }} className={page.action}>
+          Compare with “{nameOf(a)}”
+        </Link>
+      )}
+      <button type="button" onClick={clear}>
+        Select none
+      </button>
+    </p>
+  );
+}
+
+interface TableProps {
+  runs: readonly Run[];
+  selected: readonly Run[];
+  toggle: (run: Run) => void;
+}
+
+function Table({ runs, selected, toggle }: TableProps) {
   const now = useNow();
   return (
     <table className={styles.table}>
       <thead>
         <tr>
+          <th scope="col">
+            <span className="hidden-text">Select</span>
+          </th>
           <th scope="col">Run</th>
           <th scope="col">Status</th>
           <th scope="col">Models</th>
@@ -117,9 +155,12 @@ function Table({ runs }: { runs: readonly Run[] }) {
       <tbody>
         {runs.map((run) => (
           <tr key={run.id}>
+            <td className={styles.select}>
+              <Select run={run} selected={selected} toggle={toggle} />
+            </td>
             <th scope="row" className={styles.name}>
               <Link to="/runs/$id" params={{ id: run.id }}>
-                {visible(run.name ?? run.definitionName ?? run.id)}
+                {nameOf(run)}
               </Link>
               <small>
                 {run.name && run.definitionName ? `${visible(run.definitionName)}, ` : ""}version{" "}
@@ -141,6 +182,23 @@ function Table({ runs }: { runs: readonly Run[] }) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+interface SelectProps extends Omit<TableProps, "runs"> {
+  run: Run;
+}
+
+function Select({ run, selected, toggle }: SelectProps) {
+  const isSelected = selected.some((each) => each.id === run.id);
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Select ${nameOf(run)} to compare`}
+      checked={isSelected}
+      disabled={!isSelected && selected.length === MAX_SELECTED}
+      onChange={() => toggle(run)}
+    />
   );
 }
 
