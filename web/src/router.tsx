@@ -135,6 +135,17 @@ const changes = createRoute({
   path: "/changes",
   component: lazyRouteComponent(() => import("./routes/definitions/changes"), "DefinitionChanges"),
 });
+const editDefinition = createRoute({
+  getParentRoute: () => definition,
+  path: "/edit",
+  component: lazyRouteComponent(() => import("./routes/definitions/edit"), "EditDefinition"),
+});
+const newDefinition = createRoute({
+  getParentRoute: () => root,
+  path: "/definitions/new",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/definitions/new_definition"), "NewDefinition"),
+});
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/settings",
@@ -270,7 +281,8 @@ const tree = root.addChildren([
   compare,
   definitions,
   importDefinitions,
-  definition.addChildren([definitionContent, scenarios, changes]),
+  newDefinition,
+  definition.addChildren([definitionContent, scenarios, changes, editDefinition]),
   settings,
   tokens,
   providers,

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { DefinitionsSearch } from "../lib/search";
-import { api, read, type Schemas } from "./client";
+import { api, read, readTagged, type Schemas } from "./client";
 
 export type Definition = Schemas["Definition"];
 export type DefinitionSummary = Schemas["DefinitionSummary"];
@@ -48,6 +48,19 @@ export const definitionQuery = (id: string, version?: number) =>
       ),
     // A version never changes.
     staleTime: version === undefined ? 1_000 : Number.POSITIVE_INFINITY,
+  });
+
+/** The latest version with the tag of its state, for a change. What is edited stays as it was when it was opened. */
+export const definitionEditQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["definition", id, "edit"],
+    queryFn: ({ signal }) =>
+      readTagged(
+        api.GET("/v1/definitions/{definition_id}", { signal, params: { path: { definition_id: id } } }),
+      ),
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnReconnect: false,
   });
 
 export const forksQuery = (id: string) =>

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { asText, changedFields, combinations, pieces } from "./definitions";
+import { asText, changedFields, combinations, contentChanges, pieces } from "./definitions";
 
 test("only the fields that differ are changes, the prompts first", () => {
   const before = { decision: { pattern: "a" }, system: "Be brief.", maxTurns: 2, assertions: [] };
@@ -55,4 +55,14 @@ test("any template is the sum of its pieces", () => {
 
 test("combinations are the product of the levels", () => {
   expect(combinations([{ levels: [1, 2] }, { levels: [1, 2, 3] }])).toBe(6);
+});
+
+test("a change of the content has what differs, and null for what was removed", () => {
+  const before = { system: "a", maxTurns: 3, dimensions: [{ name: "risk" }] };
+  expect(contentChanges(before, { system: "b", dimensions: [{ name: "risk" }], template: "t" })).toEqual({
+    system: "b",
+    maxTurns: null,
+    template: "t",
+  });
+  expect(contentChanges(before, { ...before })).toEqual({});
 });

@@ -19,6 +19,17 @@ export function changedFields(before: Content, after: Content): FieldChange[] {
     .filter((change) => change.before !== change.after);
 }
 
+export function isContent(value: unknown): value is Content {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The fields that a change of the content sets; null for those that it removes. */
+export function contentChanges(before: Content, after: Content): Content {
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const changed = fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+  return Object.fromEntries(changed.map((field) => [field, after[field] ?? null]));
+}
+
 const FIELDS = [
   "system",
   "template",

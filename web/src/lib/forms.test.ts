@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { changesOf, parseHeaders, parseObject, parseWhole } from "./forms";
+import { changesOf, parseHeaders, parseObject, parseTags, parseWhole } from "./forms";
 
 test.each([
   ["", null],
@@ -32,4 +32,9 @@ test.each([
   ["{", undefined],
 ])("%j is the object %j", (text, value) => {
   expect(parseObject(text)).toEqual(value);
+});
+
+test("tags are the words between commas, each once", () => {
+  expect(parseTags(" a, b c ,, a,")).toEqual(["a", "b c"]);
+  expect(parseTags(" ")).toEqual([]);
 });

@@ -25,6 +25,12 @@ export function parseHeaders(text: string): Record<string, string> | undefined {
   return headers;
 }
 
+/** Words between commas, each once. */
+export function parseTags(text: string): string[] {
+  const tags = text.split(",").map((tag) => tag.trim());
+  return [...new Set(tags.filter((tag) => tag !== ""))];
+}
+
 /** A JSON object; an empty one for no text, undefined for what is none. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   if (text.trim() === "") return {};

@@ -6,6 +6,7 @@ import { counted, formatAgo, visible } from "../../lib/format";
 import { useNow } from "../../ui/now";
 import page from "../../ui/page.module.css";
 import { Failure, Loading } from "../../ui/states";
+import { Fork } from "./fork";
 
 const route = getRouteApi("/definitions/$id");
 
@@ -18,6 +19,7 @@ export function useDefinition() {
 export function DefinitionPage() {
   const { id } = route.useParams();
   const { v } = route.useSearch();
+  const canWrite = useCanWrite();
   const query = useDefinition();
   if (query.isPending) return <Loading what="the definition" />;
   if (query.data === undefined) {
@@ -53,6 +55,11 @@ export function DefinitionPage() {
         >
           Changes
         </Link>
+        {canWrite && (
+          <Link to="/definitions/$id/edit" params={{ id }} activeOptions={{ includeSearch: false }}>
+            Edit
+          </Link>
+        )}
       </nav>
       <Outlet />
     </>
@@ -93,9 +100,12 @@ function Head({ definition }: { definition: Definition }) {
         </p>
       </div>
       {canWrite && (
-        <Link to="/new" search={{ definition: definition.id }} className={page.action}>
-          New run
-        </Link>
+        <div className={page.bar}>
+          <Fork key={definition.version} definition={definition} />
+          <Link to="/new" search={{ definition: definition.id }} className={page.action}>
+            New run
+          </Link>
+        </div>
       )}
     </header>
   );

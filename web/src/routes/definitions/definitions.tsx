@@ -24,9 +24,12 @@ export function Definitions() {
       <div className={page.head}>
         <h1>Definitions</h1>
         {canWrite && (
-          <Link to="/definitions/import" className={page.action}>
-            Import…
-          </Link>
+          <div className={page.bar}>
+            <Link to="/definitions/import">Import…</Link>
+            <Link to="/definitions/new" className={page.action}>
+              New definition
+            </Link>
+          </div>
         )}
       </div>
       <Filters />
@@ -142,10 +145,13 @@ function None({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty title="No definitions yet">
       <p>
-        A definition says what is evaluated: prompts, scenarios, and how answers are read. Two ways to get
+        A definition says what is evaluated: prompts, scenarios, and how answers are read. Three ways to get
         one:
       </p>
       <ul>
+        <li>
+          <Link to="/definitions/new">Write</Link> one
+        </li>
         <li>
           <Link to="/definitions/import">Import</Link> an evaluation of promptfoo, Inspect or OpenAI evals, or
           a table of cases

@@ -9,6 +9,7 @@ import page from "../../ui/page.module.css";
 import { useSettled } from "../../ui/settled";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
+import { UnsavedGuard } from "../../ui/unsaved";
 import { Plan } from "./plan";
 
 export interface ProfileValues {
@@ -50,6 +51,7 @@ export function ProfileForm({ initial, action, save }: Props) {
   };
   return (
     <>
+      <UnsavedGuard isUnsaved={isChanged && !saving.isPending} />
       <form className={page.form} onSubmit={submit}>
         <TextField
           label="Name"

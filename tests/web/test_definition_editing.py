@@ -1,0 +1,143 @@
+"""Definitions written, changed and forked in a browser."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from cupel_core.domain.access import AccessRole
+from tests.unit.api.client import Client
+from tests.web.conftest import Open, check_screens
+from tests.web.samples import HOSTILE, PAYLOADS
+from tests.web.server import Server
+
+CONTENT: dict[str, Any] = {
+    "system": f"You are a clerk. {HOSTILE}",
+    "template": "There is [risk] risk.",
+    "dimensions": [{"name": "risk", "levels": [{"score": 1, "label": "low"}, {"score": 5, "label": "high"}]}],
+    "maxTurns": 3,
+}
+
+
+@pytest.fixture
+def client(server: Server) -> Client:
+    client = Client(None)
+    client.token = client.issue()
+    return client
+
+
+@pytest.fixture
+def definition(client: Client) -> str:
+    answer = client.post("/v1/definitions", {"name": f"Refunds {PAYLOADS[0]}", "tags": ["shop"], "content": CONTENT})
+    assert answer.status == 201, answer.text
+    return str(answer.json()["id"])
+
+
+def write(page: Page, content: object) -> None:
+    page.get_by_role("textbox", name="Content, as JSON").fill(json.dumps(content, indent=2))
+
+
+def test_a_definition_is_written_with_the_keyboard(open_page: Open, client: Client) -> None:
+    page = open_page("/definitions")
+    page.get_by_role("link", name="New definition").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="New definition")).to_be_visible()
+    page.get_by_label("Name", exact=True).focus()
+    page.keyboard.type("Facts")
+    page.get_by_label("Tags").focus()
+    page.keyboard.type("one, two, one")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Facts")).to_be_visible()
+    [stored] = client.get("/v1/definitions").json()["items"]
+    assert (stored["name"], stored["tags"], stored["version"]) == ("Facts", ["one", "two"], 1)
+
+
+def test_errors_are_named_with_their_lines(open_page: Open, client: Client) -> None:
+    page = open_page("/definitions/new")
+    page.get_by_label("Name", exact=True).fill("Facts")
+    problems = page.get_by_role("list", name="Problems of Content, as JSON")
+    page.get_by_role("textbox", name="Content, as JSON").fill('{\n  "system": "x",\n}')
+    expect(problems).to_contain_text("Line 3Error: a name in double quotes is expected here")
+    expect(page.get_by_role("button", name="Create")).to_be_disabled()
+    write(page, {"system": "x", "assertions": [{"type": "contains", "value": "x"}, {"type": "no such type"}]})
+    page.get_by_role("button", name="Create").click()
+    expect(problems).to_contain_text("content.assertions.1")
+    problems.get_by_role("button", name=re.compile("^Line ")).first.click()
+    text = page.get_by_role("textbox", name="Content, as JSON")
+    selected = text.evaluate("field => field.value.slice(field.selectionStart, field.selectionEnd)")
+    assert "no such type" in selected
+    assert client.get("/v1/definitions").json()["items"] == []
+
+
+def test_a_change_makes_the_next_version_and_shows_what_it_changes(
+    open_page: Open, client: Client, definition: str
+) -> None:
+    page = open_page(f"/definitions/{definition}")
+    page.get_by_role("link", name="Edit", exact=True).click()
+    expect(page.get_by_role("button", name="Save as the next version")).to_be_disabled()
+    changed = {name: value for name, value in CONTENT.items() if name != "maxTurns"}
+    write(page, {**changed, "system": "You are exact."})
+    expect(page.get_by_role("region", name="Changed text of System prompt").locator("ins")).to_contain_text("exact")
+    expect(page.get_by_role("heading", name="Changes of Turns at most")).to_be_visible()
+    page.get_by_label("Name of the version").fill("exact")
+    page.get_by_role("button", name="Save as the next version").click()
+    expect(page.get_by_text("2 fields differ")).to_be_visible()
+    stored = client.get(f"/v1/definitions/{definition}").json()
+    assert (stored["version"], stored["versionLabel"], stored["content"]["system"]) == (2, "exact", "You are exact.")
+    assert (stored["content"].get("maxTurns"), stored["content"]["template"]) == (None, CONTENT["template"])
+
+
+def test_a_change_that_came_first_is_not_lost(open_page: Open, client: Client, definition: str) -> None:
+    page = open_page(f"/definitions/{definition}/edit")
+    write(page, {**CONTENT, "system": "mine"})
+    client.patch(f"/v1/definitions/{definition}", {"content": {"maxTurns": 5}})
+    page.get_by_role("button", name="Save as the next version").click()
+    expect(page.get_by_text("Save the fields that you have changed over")).to_be_visible()
+    assert client.get(f"/v1/definitions/{definition}").json()["content"]["system"] == CONTENT["system"]
+    page.get_by_role("button", name="Save mine over it").click()
+    expect(page.get_by_text("1 field differs")).to_be_visible()
+    stored = client.get(f"/v1/definitions/{definition}").json()
+    assert (stored["content"]["system"], stored["content"]["maxTurns"], stored["version"]) == ("mine", 5, 3)
+
+
+def test_leaving_unsaved_changes_asks(open_page: Open, definition: str) -> None:
+    page = open_page(f"/definitions/{definition}/edit")
+    page.get_by_label("Name", exact=True).fill("Other")
+    page.get_by_role("link", name="Scenarios").click()
+    dialog = page.get_by_role("dialog", name="Leave without saving?")
+    dialog.get_by_role("button", name="Stay").click()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Other")
+    page.get_by_role("link", name="Scenarios").click()
+    dialog.get_by_role("button", name="Leave").click()
+    expect(page).to_have_url(re.compile("/scenarios$"))
+
+
+def test_a_fork_inherits_what_it_does_not_change(open_page: Open, client: Client, definition: str) -> None:
+    page = open_page(f"/definitions/{definition}")
+    page.get_by_role("button", name="Fork…").click()
+    page.get_by_label("Name of the fork").fill("Shorter")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Shorter")).to_be_visible()
+    write(page, {**CONTENT, "maxTurns": 1})
+    page.get_by_role("button", name="Save as the next version").click()
+    expect(page.get_by_text("1 field differs")).to_be_visible()
+    fork = next(each for each in client.get("/v1/definitions").json()["items"] if each["name"] == "Shorter")
+    client.patch(f"/v1/definitions/{definition}", {"content": {"system": "changed"}})
+    stored = client.get(f"/v1/definitions/{fork['id']}").json()
+    assert (fork["parentId"], stored["content"]["maxTurns"]) == (definition, 1)
+    assert stored["content"]["system"] == CONTENT["system"]
+
+
+def test_a_viewer_is_offered_no_change(open_page: Open, definition: str) -> None:
+    page = open_page(f"/definitions/{definition}/edit", role=AccessRole.VIEWER)
+    expect(page.get_by_text("role member or admin")).to_be_visible()
+    expect(page.get_by_role("link", name="Edit", exact=True)).to_have_count(0)
+    expect(page.get_by_role("button", name="Fork…")).to_have_count(0)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_screens_are_accessible_and_safe(open_page: Open, definition: str, theme: str) -> None:
+    page = open_page("/runs", color_scheme=theme, bypass_csp=True)
+    check_screens(page, {"definition-new": "/definitions/new", "definition-edit": f"/definitions/{definition}/edit"})

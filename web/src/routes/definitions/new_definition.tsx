@@ -1,0 +1,51 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, read, type Schemas } from "../../api/client";
+import { useCanWrite } from "../../api/role";
+import { editable } from "../../lib/json_text";
+import { Empty } from "../../ui/states";
+import { DefinitionForm, type DefinitionValues, type WrittenDefinition } from "./definition_form";
+
+/** A content to begin with. */
+const SAMPLE: DefinitionValues = {
+  name: "",
+  folder: "",
+  tags: "",
+  label: "",
+  content: editable({ system: "You are a support agent. Be brief.", assertions: [] }),
+};
+
+export function NewDefinition() {
+  const canWrite = useCanWrite();
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const [key] = useState(() => crypto.randomUUID());
+  const create = async (written: WrittenDefinition) => {
+    const made = await read(
+      api.POST("/v1/definitions", {
+        params: { header: { "Idempotency-Key": key } },
+        // Whatever was typed: the API checks it.
+        body: written as Schemas["CreateDefinition"],
+      }),
+    );
+    await client.invalidateQueries({ queryKey: ["definitions"] });
+    await navigate({ to: "/definitions/$id/scenarios", params: { id: made.id } });
+  };
+  return (
+    <>
+      <title>New definition · Cupel</title>
+      <p>
+        <Link to="/definitions">All definitions</Link>
+      </p>
+      <h1>New definition</h1>
+      {canWrite ? (
+        <DefinitionForm initial={SAMPLE} action="Create" save={create} />
+      ) : (
+        <Empty title="Your role does not permit this">
+          <p>Creating a definition needs the role member or admin.</p>
+        </Empty>
+      )}
+    </>
+  );
+}

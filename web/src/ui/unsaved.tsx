@@ -1,0 +1,25 @@
+import { useBlocker } from "@tanstack/react-router";
+import { Dialog, DialogActions } from "./dialog";
+
+/** Asks before a form with changes is left. */
+export function UnsavedGuard({ isUnsaved }: { isUnsaved: boolean }) {
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname,
+    enableBeforeUnload: isUnsaved,
+    withResolver: true,
+  });
+  if (blocker.status !== "blocked") return null;
+  return (
+    <Dialog title="Leave without saving?" close={blocker.reset}>
+      <p>What you have changed here would be lost.</p>
+      <DialogActions>
+        <button type="button" data-kind="primary" onClick={blocker.proceed}>
+          Leave
+        </button>
+        <button type="button" onClick={blocker.reset}>
+          Stay
+        </button>
+      </DialogActions>
+    </Dialog>
+  );
+}
