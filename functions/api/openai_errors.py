@@ -27,8 +27,8 @@ _CODES = {
 }
 _MAX_ERRORS_IN_MESSAGE = 5
 _INDEX = re.compile(r"\.(\d+)(?=\.|$)")
-_KEY = "[key]"
-"""What the validation library calls the name of a field that is invalid itself."""
+_MARKS = ("[key]", "[grader]", "[graders]")
+"""No fields: the name of a field that is invalid itself, and the forms of the graders of a `multi` grader."""
 
 
 def without_tags(path: tuple[str | int, ...], body: Any) -> tuple[str | int, ...]:
@@ -39,9 +39,9 @@ def without_tags(path: tuple[str | int, ...], body: Any) -> tuple[str | int, ...
         if not is_after_tag and _is_tag(value, part, following):
             is_after_tag = True
             continue
-        if part != _KEY:
+        if part not in _MARKS:
             found.append(part)
-        value, is_after_tag = _child(value, part), False
+            value, is_after_tag = _child(value, part), False
     return tuple(found)
 
 

@@ -7,20 +7,22 @@ from pydantic import (
     AliasChoices,
     BaseModel,
     ConfigDict,
+    Discriminator,
     Field,
     FiniteFloat,
     StringConstraints,
+    Tag,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 
-from cupel_core.contract.fields import SINGLE_LINE, Flag, Seed
+from cupel_core.contract.fields import SINGLE_LINE, Flag, Seed, not_blank
 from cupel_core.contract.parameters import JsonSchema
 from cupel_core.domain.openai_evals.graders import COSINE, NAMESPACES
 from cupel_core.domain.openai_evals.rows import ITEM, as_text
 from cupel_core.domain.scoring.assertion_rules import CODE_REFUSED
-from cupel_core.domain.scoring.derived_metrics import expression_issue
+from cupel_core.domain.scoring.derived_metrics import MAX_LENGTH, expression_issue
 from cupel_core.domain.scoring.grader_templates import template_error
 from cupel_core.domain.scoring.grader_values import MAX_LABEL_LENGTH, MAX_LABELS, MAX_MESSAGES, TextMetric
 from cupel_core.domain.turns.model_parameters import ReasoningEffort
@@ -28,6 +30,8 @@ from cupel_core.domain.turns.model_parameters import ReasoningEffort
 MAX_GRADERS = 20
 """Of an eval: results are counted by grader for this many."""
 MAX_METADATA = 16
+ONE_GRADER, NAMED_GRADERS = "[grader]", "[graders]"
+"""Forms of the graders of a `multi` grader, as paths of invalid fields have them."""
 
 
 class OpenAIRequest(BaseModel):
@@ -39,7 +43,7 @@ def _grader_template(text: str) -> str:
 
 
 def _judge_content(content: Any) -> str:
-    return _template(as_text(content), NAMESPACES)
+    return _template(not_blank(as_text(content)), NAMESPACES)
 
 
 def _input_content(content: Any) -> str:
@@ -66,7 +70,9 @@ Metadata = Annotated[
     ],
     Field(max_length=MAX_METADATA),
 ]
-GraderName = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200), SINGLE_LINE]
+GraderName = Annotated[
+    str, StringConstraints(strict=True, min_length=1, max_length=200), AfterValidator(not_blank), SINGLE_LINE
+]
 Template = Annotated[str, StringConstraints(strict=True), AfterValidator(_grader_template)]
 Model = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=250), SINGLE_LINE]
 Metric = Annotated[str, AfterValidator(_known_metric)]
@@ -203,13 +209,21 @@ SingleGrader = Annotated[
 ]
 
 
+def _form_of_graders(graders: Any) -> str:
+    return ONE_GRADER if isinstance(graders, dict) and isinstance(graders.get("type"), str) else NAMED_GRADERS
+
+
 class MultiGrader(OpenAIRequest):
     """Combines the rewards of its parts; outside of evals only."""
 
     type: Literal["multi"]
     name: GraderName
-    graders: SingleGrader | Annotated[dict[str, SingleGrader], Field(min_length=1, max_length=MAX_GRADERS)]
-    calculate_output: Annotated[str, StringConstraints(strict=True, min_length=1)]
+    graders: Annotated[
+        Annotated[SingleGrader, Tag(ONE_GRADER)]
+        | Annotated[dict[str, SingleGrader], Field(min_length=1, max_length=MAX_GRADERS), Tag(NAMED_GRADERS)],
+        Discriminator(_form_of_graders),
+    ]
+    calculate_output: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=MAX_LENGTH)]
 
     def parts(self) -> dict[str, SingleGrader]:
         """By the names that the formula uses."""
@@ -217,7 +231,7 @@ class MultiGrader(OpenAIRequest):
 
     @model_validator(mode="after")
     def _has_a_formula(self) -> "MultiGrader":
-        if error := expression_issue(self.calculate_output):
+        if error := expression_issue(self.calculate_output, self.parts()):
             raise ValueError(f"must have a calculate_output that is a formula of its graders' names: it {error}")
         return self
 

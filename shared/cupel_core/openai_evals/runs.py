@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from cupel_core import sandbox
 from cupel_core.analysis.results import get_results
-from cupel_core.contract.openai_evals import CreateOpenAIEvalRun, FileContent, FileId, JsonlDataSource
+from cupel_core.contract.openai_evals import MAX_ROWS, CreateOpenAIEvalRun, FileContent, FileId, JsonlDataSource
 from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.definitions import catalog
 from cupel_core.domain.analysis.run_results import RunResults
@@ -201,14 +201,14 @@ def _target(body: CreateOpenAIEvalRun) -> Target:
         params = ModelParametersInput.model_validate(run_params(given))
     except ValidationError as error:
         raise Invalid.fields(
-            FieldError("data_source.sampling_params", f"{_path(each['loc'])}: {field_message(each['msg'])}")
+            FieldError("data_source.sampling_params", _named(each["loc"], field_message(each["msg"])))
             for each in error.errors(include_url=False)
         ) from None
     return Target(to_target(body.data_source.model), params=params.fields())
 
 
-def _path(location: tuple[str | int, ...]) -> str:
-    return ".".join(map(str, location)) or "all"
+def _named(location: tuple[str | int, ...], message: str) -> str:
+    return f"{'.'.join(map(str, location))}: {message}" if location else message
 
 
 def _check_rows(workspace: str, evaluation: OpenAIEval, body: CreateOpenAIEvalRun, rows: Sequence[Row]) -> None:
@@ -287,11 +287,15 @@ def _ensure_version(workspace: str, eval_id: str, data: DataRecord, built: Seque
 
 def _with_request_fields(error: Invalid) -> Invalid:
     """Fields of a run's specification as those of the request."""
-    return Invalid.fields(FieldError(_request_field(each.field), each.message) for each in error.errors)
+    return Invalid.fields(map(_request_error, error.errors))
 
 
-def _request_field(field: str) -> str:
-    return "data_source.sampling_params" if field.startswith(_PARAMS) else _FIELDS.get(field, field)
+def _request_error(error: FieldError) -> FieldError:
+    if error.field == "config.embeddingModel":
+        return FieldError("eval_id", "uses the metric cosine: set embeddingModel in the workspace's settings")
+    if error.field.startswith(_PARAMS):
+        return FieldError("data_source.sampling_params", error.message)
+    return FieldError(_FIELDS.get(error.field, error.field), error.message)
 
 
 def _read(evaluation: OpenAIEval, run: Run, results: RunResults | None = None) -> OpenAIRun:
@@ -312,12 +316,13 @@ def _data_of(run: Run) -> DataRecord:
 
 
 def rows_of(run: Run) -> list[Row]:
-    """The rows of a run's data, read from its scenarios."""
+    """The rows of a run's data, read from its scenarios; the first MAX_ROWS of a run that was started in Cupel."""
     try:
         snapshot = snapshots.get(run.snapshot_key)
     except NotFound:
         return []
-    listed = (scenarios.get_scenario(snapshot.manifest, position) for position in snapshot.scenario_positions)
+    positions = snapshot.scenario_positions[:MAX_ROWS]
+    listed = (scenarios.get_scenario(snapshot.manifest, position) for position in positions)
     return [_row(scenario.variables) for scenario in listed]
 
 

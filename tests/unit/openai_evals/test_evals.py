@@ -186,6 +186,8 @@ def test_a_request_that_is_repeated_with_its_key_creates_one_eval(openai: OpenAI
         ({"testing_criteria": [{**LABEL, "input": []}]}, "testing_criteria[0].input"),
         ({"testing_criteria": [judged([{"type": "input_image"}])]}, "testing_criteria[0].input[0].content"),
         ({"testing_criteria": [judged(5)]}, "testing_criteria[0].input[0].content"),
+        ({"testing_criteria": [judged("")]}, "testing_criteria[0].input[0].content"),
+        ({"testing_criteria": [{**EXACT, "name": " "}]}, "testing_criteria[0].name"),
         ({"testing_criteria": [judged(nested_list(900))]}, "testing_criteria[0].input[0].content"),
         ({"testing_criteria": [{"type": "python", "name": "code", "source": "1"}]}, "testing_criteria[0]"),
         ({"data_source_config": "custom"}, "data_source_config"),

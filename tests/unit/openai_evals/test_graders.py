@@ -19,6 +19,10 @@ FUZZY: Any = {
 ITEM = {"answer": "Paris"}
 
 
+def multi(graders: Any, formula: str = "1") -> Any:
+    return {"type": "multi", "name": "m", "graders": graders, "calculate_output": formula}
+
+
 def run(openai: OpenAI, grader: Any, sample: str = "paris!", item: Any = ITEM) -> Any:
     return openai.fine_tuning.alpha.graders.run(grader=grader, model_sample=sample, item=item)
 
@@ -31,20 +35,27 @@ def test_a_valid_grader_is_returned(openai: OpenAI, grader: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "grader",
+    ("grader", "param"),
     [
-        {**EXACT, "operation": "regex"},
-        {**EXACT, "input": "{{ other }}"},
-        {"type": "python", "name": "code", "source": "1"},
-        {"type": "multi", "name": "m", "graders": EXACT, "calculate_output": "exact +"},
-        {"type": "multi", "name": "m", "graders": {}, "calculate_output": "1"},
-        {"type": "unknown"},
+        ({**EXACT, "operation": "regex"}, "grader.operation"),
+        ({**EXACT, "input": "{{ other }}"}, "grader.input"),
+        ({"type": "python", "name": "code", "source": "1"}, "grader"),
+        (multi(EXACT, "exact +"), "grader"),
+        (multi(EXACT, "near"), "grader"),
+        (multi({"a": EXACT, "b": EXACT}, "a + c"), "grader"),
+        (multi({"a": EXACT}, "a+" * 300 + "a"), "grader.calculate_output"),
+        (multi({**EXACT, "operation": "regex"}), "grader.graders.operation"),
+        (multi({"a": {**EXACT, "operation": "regex"}}), "grader.graders.a.operation"),
+        (multi({"a": multi(EXACT)}), "grader.graders.a"),
+        (multi({}), "grader.graders"),
+        (multi("exact"), "grader.graders"),
+        ({"type": "unknown"}, "grader"),
     ],
 )
-def test_an_invalid_grader_is_refused(openai: OpenAI, grader: Any) -> None:
+def test_an_invalid_grader_is_refused(openai: OpenAI, grader: Any, param: str) -> None:
     with pytest.raises(sdk.BadRequestError) as refused:
         openai.fine_tuning.alpha.graders.validate(grader=grader)
-    assert (refused.value.param or "").startswith("grader")
+    assert refused.value.param == param
 
 
 def test_a_string_check_has_a_reward_of_0_or_1(openai: OpenAI) -> None:

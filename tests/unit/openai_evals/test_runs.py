@@ -442,6 +442,14 @@ def test_messages_that_repeat_their_items_too_often_are_refused(
     assert refused.value.param == "data_source.input_messages"
 
 
+def test_a_cosine_needs_an_embedding_model(openai: OpenAI) -> None:
+    similar: Any = {**EXACT, "type": "text_similarity", "evaluation_metric": "cosine", "pass_threshold": 0.5}
+    del similar["operation"]
+    with pytest.raises(sdk.BadRequestError, match="set embeddingModel in the workspace's settings") as refused:
+        start(openai, create_eval(openai, similar))
+    assert refused.value.param == "eval_id"
+
+
 def test_results_are_those_of_the_graders_that_the_run_had(openai: OpenAI, client: Client) -> None:
     eval_id = create_eval(openai)
     run = start(openai, eval_id)

@@ -6,7 +6,7 @@ An expression has numbers, names of metrics, `__count` (how many results there a
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -50,10 +50,10 @@ class ExpressionIssue(ValueError):
     """The expression is invalid; the message is for its author."""
 
 
-def expression_issue(text: str) -> str | None:
-    """What is wrong with an expression; None if it is valid."""
+def expression_issue(text: str, known: Collection[str] | None = None) -> str | None:
+    """What is wrong with an expression, which may only have the known names if they are given; None if it is valid."""
     try:
-        _parse(text)
+        _parse(text, known)
     except ExpressionIssue as error:
         return str(error)
     return None
@@ -88,13 +88,15 @@ def read_derived_metrics(data: Iterable[Mapping[str, Any]] | None) -> tuple[Deri
     return tuple(DerivedMetric(each["name"], each["value"]) for each in data or ())
 
 
-def _parse(text: str) -> Evaluated:
+def _parse(text: str, known: Collection[str] | None = None) -> Evaluated:
     if len(text) > MAX_LENGTH:
         raise ExpressionIssue(f"must have at most {MAX_LENGTH} characters")
     parser = _ExpressionParser(_tokens(text))
     evaluated = parser.choice()
     if parser.remaining:
         raise ExpressionIssue(f"is not an expression of metrics, from {parser.remaining[0]!r} on")
+    if known is not None and (unknown := parser.names.difference(known)):
+        raise ExpressionIssue(f"has the unknown name {min(unknown)}; known names: {', '.join(known)}")
     return evaluated
 
 
@@ -115,6 +117,8 @@ class _ExpressionParser:
 
     remaining: list[str] = field(default_factory=list)
     depth: int = 0
+    names: set[str] = field(default_factory=set)
+    """Of the metrics that were read."""
 
     def choice(self) -> Evaluated:
         return self._nested(self._choice)
@@ -180,7 +184,10 @@ class _ExpressionParser:
             return lambda _: number
         if not (token[0].isalpha() or token[0] == "_"):
             raise ExpressionIssue(f"has {token!r} where a number or a metric is expected")
-        return self._call(token) if self.remaining[:1] == ["("] else lambda names: names[token]
+        if self.remaining[:1] == ["("]:
+            return self._call(token)
+        self.names.add(token)
+        return lambda names: names[token]
 
     def _call(self, name: str) -> Evaluated:
         if name not in _FUNCTIONS:
