@@ -24,6 +24,7 @@ from cupel.commands import (
     imports,
     junit,
     labels,
+    mcp,
     plan,
     probes,
     profiles,
@@ -127,6 +128,7 @@ app.add_typer(chats.app, name="chats")
 app.command("try")(evals.try_scenario)
 app.command()(evals.settings)
 app.command()(graphql.graphql)
+app.command()(mcp.mcp)
 app.add_typer(queue.app, name="queue")
 app.add_typer(schedules.app, name="schedules")
 app.add_typer(webhook.app, name="webhook")

@@ -97,6 +97,16 @@ class Client:
             _body_or_problem(response)
         return response.text
 
+    def send_mcp_message(self, message: str, headers: Mapping[str, str], tools: str | None = None) -> str | None:
+        """The answer of the MCP server to a message in JSON; None to a notification. `tools` names groups of tools."""
+        params = without_none(tools=tools)
+        sent = {"Content-Type": "application/json", **headers}
+        request = self._http.build_request("POST", "/mcp", content=message.encode(), headers=sent, params=params)
+        response = self._respond(request, is_repeatable=False)
+        if response.headers.get("content-type", "").startswith("application/problem+json"):
+            _body_or_problem(response)
+        return response.text or None
+
     def list_definitions(
         self,
         *,

@@ -3,14 +3,19 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from cupel_core.errors import AppError
+from cupel_core.gateway.problems import document, from_unexpected, public_detail
+from cupel_core.store.clients import AWS_ERRORS
+from mcpserver import prompts, resources
 from mcpserver.calls import call_tool, list_tools
 from mcpserver.registry import find_tool
 from mcpserver.request import ToolRequest
 from mcpserver.versions import HANDSHAKE_VERSIONS, INSTRUCTIONS, MODERN_VERSION, SERVER_INFO
 
 _INVALID_PARAMS = -32602
+_INTERNAL_ERROR = -32603
 _LIST_TTL_MS = 300_000
-_CAPABILITIES: dict[str, Any] = {"tools": {}}
+_CAPABILITIES: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
 
 
 class RpcError(Exception):
@@ -67,10 +72,52 @@ def _call_tool(request: ToolRequest, params: Mapping[str, Any]) -> dict[str, Any
     return call_tool(tool, request, arguments or {})
 
 
+def _list_resources(_: ToolRequest, __: Mapping[str, Any]) -> dict[str, Any]:
+    return {"resources": resources.list_resources()}
+
+
+def _list_templates(_: ToolRequest, __: Mapping[str, Any]) -> dict[str, Any]:
+    return {"resourceTemplates": resources.list_templates()}
+
+
+def _read_resource(request: ToolRequest, params: Mapping[str, Any]) -> dict[str, Any]:
+    uri = params.get("uri")
+    try:
+        found = resources.read_resource(request, uri) if isinstance(uri, str) else None
+    except AppError as error:
+        raise RpcError(_INVALID_PARAMS, public_detail(error), document(error, request.id)) from None
+    except AWS_ERRORS as error:
+        failure = from_unexpected(error)
+        raise RpcError(_INTERNAL_ERROR, public_detail(failure), document(failure, request.id)) from None
+    if found is None:
+        raise RpcError(_INVALID_PARAMS, "there is no such resource; resources/list and templates name them")
+    return found
+
+
+def _list_prompts(_: ToolRequest, __: Mapping[str, Any]) -> dict[str, Any]:
+    return {"prompts": prompts.list_prompts()}
+
+
+def _get_prompt(_: ToolRequest, params: Mapping[str, Any]) -> dict[str, Any]:
+    name, values = params.get("name"), params.get("arguments") or {}
+    prompt = prompts.PROMPTS.get(name) if isinstance(name, str) else None
+    if prompt is None:
+        raise RpcError(_INVALID_PARAMS, "there is no prompt of this name; prompts/list names them")
+    error = prompts.argument_errors(prompt, values if isinstance(values, dict) else {})
+    if error is not None:
+        raise RpcError(_INVALID_PARAMS, error)
+    return prompts.render(prompt, values)
+
+
 METHODS = {
     "initialize": RpcMethod(_initialize, is_modern=False),
     "ping": RpcMethod(_ping, is_modern=False),
     "server/discover": RpcMethod(_discover, of_handshake=False, ttl_ms=_LIST_TTL_MS),
     "tools/list": RpcMethod(_list_tools, ttl_ms=_LIST_TTL_MS),
     "tools/call": RpcMethod(_call_tool),
+    "resources/list": RpcMethod(_list_resources, ttl_ms=_LIST_TTL_MS),
+    "resources/templates/list": RpcMethod(_list_templates, ttl_ms=_LIST_TTL_MS),
+    "resources/read": RpcMethod(_read_resource, ttl_ms=0),
+    "prompts/list": RpcMethod(_list_prompts, ttl_ms=_LIST_TTL_MS),
+    "prompts/get": RpcMethod(_get_prompt),
 }

@@ -19,6 +19,7 @@ _CONVENIENCES = {
     "get_graphql_schema",
     "get_run_report_text",
     "graphql",
+    "send_mcp_message",
     "upload_file",
 }
 

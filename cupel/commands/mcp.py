@@ -1,0 +1,28 @@
+"""`cupel mcp`: the MCP server on standard input and output, for programs on a desktop."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from cupel.session import Session
+
+
+def mcp(
+    ctx: typer.Context,
+    tools: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GROUPS", help="Only tools of these groups: read, authoring, runs, analysis, admin; with commas."
+        ),
+    ] = None,
+) -> None:
+    """Pass messages of the Model Context Protocol between standard input and output and the stack, one a line."""
+    from cupel.mcp_bridge import answer
+
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        for line in sys.stdin:
+            if line.strip() and (reply := answer(client, line, tools)) is not None:
+                sys.stdout.write(f"{reply}\n")
+                sys.stdout.flush()

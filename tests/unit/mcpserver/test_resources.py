@@ -1,0 +1,97 @@
+"""Resources and prompts."""
+
+import json
+from typing import Any
+
+import pytest
+
+from cupel_core.contract.definitions import CreateDefinition
+from mcpserver.prompts import PROMPTS
+from mcpserver.registry import MODULES
+from tests.unit.mcpserver.cases import World, build
+from tests.unit.mcpserver.conftest import McpClient
+
+
+@pytest.fixture
+def world(client: McpClient) -> World:
+    return build(client)
+
+
+def read(client: McpClient, uri: str, **options: Any) -> str:
+    (content,) = client.result("resources/read", {"uri": uri}, **options)["contents"]
+    assert content["uri"] == uri
+    return str(content["text"])
+
+
+def refusal(client: McpClient, method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
+    answer = client.message(method, params, **options)
+    assert answer.status == 400
+    return dict(answer.json()["error"])
+
+
+def test_every_listed_resource_can_be_read(client: McpClient) -> None:
+    listed = client.result("resources/list")["resources"]
+    assert {"cupel://authoring/guide", "cupel://models", "cupel://glossary"} <= {each["uri"] for each in listed}
+    for each in listed:
+        text = read(client, each["uri"])
+        assert len(text) > 500
+        assert each["mimeType"] == "text/markdown" or json.loads(text)
+
+
+def test_the_example_of_a_definition_can_be_created(client: McpClient) -> None:
+    examples = json.loads(read(client, "cupel://authoring/examples"))
+    CreateDefinition.model_validate(examples["createDefinition"])
+
+
+def test_templates_read_what_tools_return(world: World, stranger: str) -> None:
+    ids = {
+        "cupel://definitions/{id}": world.definition_id,
+        "cupel://runs/{id}/analysis": world.run.id,
+        "cupel://comparisons/{id}": world.comparison["id"],
+        "cupel://experiments/{id}": world.experiment_id,
+    }
+    listed = world.client.result("resources/templates/list")["resourceTemplates"]
+    assert {each["uriTemplate"] for each in listed} == set(ids)
+    for template, value in ids.items():
+        uri = template.replace("{id}", value)
+        assert value in read(world.client, uri)
+        error = refusal(world.client, "resources/read", {"uri": uri}, token=stranger)
+        assert (error["code"], error["data"]["status"]) == (-32602, 404)
+
+
+@pytest.mark.parametrize("uri", ["cupel://nothing", "cupel://runs/../analysis", "file:///etc/passwd", "x" * 10_000])
+def test_other_addresses_are_refused(client: McpClient, uri: str) -> None:
+    assert refusal(client, "resources/read", {"uri": uri})["code"] == -32602
+
+
+def test_a_resource_needs_an_address(client: McpClient) -> None:
+    assert refusal(client, "resources/read", {})["code"] == -32602
+
+
+def test_prompts_have_their_arguments_filled_in(client: McpClient) -> None:
+    listed = client.result("prompts/list")["prompts"]
+    assert [each["name"] for each in listed] == list(PROMPTS)
+    for each in listed:
+        values = {one["name"]: f"<{one['name']}>" for one in each["arguments"]}
+        (message,) = client.result("prompts/get", {"name": each["name"], "arguments": values})["messages"]
+        assert message["role"] == "user"
+        assert all(value in message["content"]["text"] for value in values.values())
+        assert "{" not in message["content"]["text"]
+
+
+def test_prompts_name_tools_that_there_are(client: McpClient) -> None:
+    tools = {name for names in MODULES.values() for name in names}
+    for prompt in PROMPTS.values():
+        words = {word.strip(".,;") for word in prompt.text.split()}
+        named = {word for word in words if word.startswith(("get_", "list_"))}
+        assert named <= tools
+
+
+@pytest.mark.parametrize("arguments", [{}, {"run_id": ""}, {"run_id": 7}, {"run_id": "x" * 3_000}, {"a": "b"}, []])
+def test_wrong_arguments_of_a_prompt_are_refused(client: McpClient, arguments: Any) -> None:
+    params = {"name": "analyze-run", "arguments": arguments}
+    assert refusal(client, "prompts/get", params)["code"] == -32602
+
+
+def test_an_unknown_prompt_is_refused(client: McpClient) -> None:
+    assert refusal(client, "prompts/get", {"name": "no-such-prompt"})["code"] == -32602
