@@ -1,9 +1,11 @@
 """The examples of docs/openai-evals-api.md are run."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from openai import OpenAI
+from openai.types.eval_list_response import DataSourceConfigLogs
 
 from tests.conftest import ROOT
 from tests.documented_blocks import blocks_of
@@ -44,3 +46,23 @@ def test_evals_are_copied_with_their_runs(openai: OpenAI, client: Client, monkey
     carry_out(copied.id, "other")
     counts = target.evals.runs.retrieve(copied.id, eval_id=copy.id).result_counts
     assert counts == openai.evals.runs.retrieve(run.id, eval_id=eval_id).result_counts
+
+
+def test_evals_of_logs_are_copied_and_others_are_reported(
+    openai: OpenAI, client: Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    eval_id = create_eval(openai, EXACT, name="Logs")
+    carry_out(openai.evals.runs.create(eval_id, data_source=completions()).id)
+    (original,) = openai.evals.list()
+    python = SimpleNamespace(model_dump=lambda **_: {"type": "python", "name": "code", "source": "1"})
+    of_code = original.model_copy(update={"name": "Code", "testing_criteria": [python]})
+    config = DataSourceConfigLogs.model_construct(type="logs", schema_={"type": "object"})
+    of_logs = original.model_copy(update={"data_source_config": config})
+    listing = SimpleNamespace(list=lambda: [of_code, of_logs], runs=openai.evals.runs)
+    target = openai_client(client, token=client.issue("other"))
+    monkeypatch.setattr("openai.OpenAI", lambda **options: target if options else SimpleNamespace(evals=listing))
+    run_example(COPYING)
+    (copy,) = target.evals.list()
+    assert copy.name == "Logs"
+    assert len(target.evals.runs.list(copy.id).data) == 1
+    assert "Code" in capsys.readouterr().out
