@@ -124,9 +124,8 @@ def _error_anthropic(message: str) -> Json:
 
 
 def _google_model(path: str) -> str | None:
-    if not path.endswith(":generateContent"):
-        return None
-    return path.removesuffix(":generateContent").rpartition("/models/")[2]
+    path, _, method = path.rpartition(":")
+    return path.rpartition("/models/")[2] if method in ("generateContent", "streamGenerateContent") else None
 
 
 def _read_google(body: Json, model: str) -> Prompt:

@@ -23,6 +23,7 @@ from pydantic.alias_generators import to_camel
 
 from bench import texts
 from bench.model_formats import FORMATS, Prompt, WireFormat, reply_text, token_count
+from bench.model_streams import frames, is_streamed
 from cupel_core.domain.text.json_example import example_of
 
 FAULTS = ("429", "500", "drop", "hang", "badJson")
@@ -58,6 +59,10 @@ class Behaviour(BaseModel):
     short_answers: bool = False
     """Instead of the realistic ones of `bench/texts.py`."""
     script: tuple[ScriptLine, ...] = ()
+    word_seconds: float = 0.0
+    """Between two words of a streamed reply."""
+    broken_streams: int = 0
+    """How many streams of a prompt are dropped after half of their events."""
 
     def fault_of(self, prompt: Prompt, attempt: int) -> str | None:
         """Determined by the seed, the prompt and the attempt, and so independent of the order of requests."""
@@ -165,7 +170,8 @@ class ModelServer:
         return _json(self.behaviour.model_dump(by_alias=True))
 
     async def _complete(self, request: web.BaseRequest, wire_format: WireFormat, model: str) -> web.StreamResponse:
-        prompt = wire_format.read(orjson.loads(await request.read()), model)
+        asked = orjson.loads(await request.read())
+        prompt = wire_format.read(asked, model)
         behaviour, counts = self.behaviour, self.counts
         attempt = counts.start_request(prompt)
         fault = behaviour.fault_of(prompt, attempt)
@@ -179,9 +185,24 @@ class ModelServer:
             await asyncio.sleep(behaviour.latency_of(prompt, attempt))
             counts.count_status(str(line.status))
             body = wire_format.reply(prompt, line.reply) if line.status == 200 else wire_format.error(str(line.reply))
+            if line.status == 200 and is_streamed(request.path, asked):
+                return await _stream(request, frames(body), behaviour, is_broken=attempt <= behaviour.broken_streams)
             return _json(body, line.status)
         finally:
             counts.in_flight -= 1
+
+
+async def _stream(
+    request: web.BaseRequest, events: list[bytes], behaviour: Behaviour, *, is_broken: bool
+) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+    await response.prepare(request)
+    for event in events[: len(events) // 2] if is_broken else events:
+        await response.write(event)
+        await asyncio.sleep(behaviour.word_seconds)
+    if is_broken and request.transport is not None:
+        request.transport.close()
+    return response
 
 
 async def _fail(request: web.BaseRequest, wire_format: WireFormat, fault: str, behaviour: Behaviour) -> web.Response:

@@ -3,7 +3,7 @@
 import re
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from types import TracebackType
 from typing import Self
@@ -663,9 +663,27 @@ class Client:
         """`{messages}`: what the model got."""
         return self._get(f"{_turn_path(chat_id, turn_id)}/prompt")
 
-    def list_turn_events(self, chat_id: str, turn_id: str, *, after: int = 0, wait: int = 0) -> Json:
-        """`{items, status, phase}`: the events after a `seq`, for which it waits up to so many seconds."""
-        return self._get(f"{_turn_path(chat_id, turn_id)}/events", after=after, wait=wait)
+    def list_turn_events(self, chat_id: str, turn_id: str, *, after: int = 0, text: str = "0.0", wait: int = 0) -> Json:
+        """`{items, text, status, phase}`: the events after a `seq` and what the model has written after a position,
+        `<attempt>.<offset>`. Waits up to so many seconds for them."""
+        return self._get(f"{_turn_path(chat_id, turn_id)}/events", after=after, text=text, wait=wait)
+
+    def follow_turn(self, chat_id: str, turn_id: str, *, wait: int = 5) -> Iterator[Json]:
+        """The events of a turn until it is over, as they occur, with events of type `main_llm.delta` for what the model
+        writes: `{type, attempt, offset, text}`. A higher attempt voids the text of lower ones."""
+        seq, position, is_over = 0, "0.0", False
+        while not is_over:
+            feed = self.list_turn_events(chat_id, turn_id, after=seq, text=position, wait=wait)
+            text, items = feed["text"], feed["items"]
+            ended = (number for number, event in enumerate(items) if event["type"] == "main_llm.finished")
+            end = next(ended, len(items))
+            yield from items[:end]
+            if text is not None:
+                position = f"{text['attempt']}.{text['offset'] + len(text['text'])}"
+                yield {"type": "main_llm.delta", **text}
+            yield from items[end:]
+            seq = items[-1]["seq"] if items else seq
+            is_over = feed["status"] in ("done", "failed", "aborted")
 
     def abort_turn(self, chat_id: str, turn_id: str) -> Json:
         """A turn that is over is returned as it is."""

@@ -1,6 +1,7 @@
 """Terminal output for chats."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from rich.table import Table
 
@@ -9,6 +10,28 @@ from cupel.markup import escape
 from cupel.printable import printable
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
+
+
+@dataclass
+class WrittenText:
+    """The text of a call as far as it was printed."""
+
+    attempt: int = 0
+    text: str = ""
+
+    def is_void_after(self, delta: Json) -> bool:
+        """Whether a delta is of a further attempt, although text of an earlier one was printed."""
+        return bool(self.text) and delta["attempt"] > self.attempt
+
+    def add(self, delta: Json) -> str:
+        """What a delta adds: nothing if it was applied before, or if text before it is missing."""
+        if delta["attempt"] > self.attempt:
+            self.attempt, self.text = delta["attempt"], ""
+        if delta["attempt"] < self.attempt or delta["offset"] > len(self.text):
+            return ""
+        added = str(delta["text"][len(self.text) - delta["offset"] :])
+        self.text += added
+        return added
 
 
 def chats_table(chats: Iterable[Json]) -> Table:

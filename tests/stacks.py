@@ -110,7 +110,16 @@ class ModelServer:
 
     def reset(self) -> None:
         """Restore the initial behaviour and reset the counts."""
-        self.configure(latencySeconds=0, rates={}, retryAfterSeconds=1, seed=1, answer=None, script=[])
+        self.configure(
+            latencySeconds=0,
+            rates={},
+            retryAfterSeconds=1,
+            seed=1,
+            answer=None,
+            script=[],
+            wordSeconds=0,
+            brokenStreams=0,
+        )
         self._http.post("/reset").raise_for_status()
 
     def counts(self) -> dict[str, Any]:

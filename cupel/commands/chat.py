@@ -13,13 +13,12 @@ from cupel.commands.targets import profile_id
 from cupel.errors import ApiProblem, UsageError
 from cupel.json_types import Json
 from cupel.printable import printable
-from cupel.render_chat import exchange_lines
+from cupel.render_chat import WrittenText, exchange_lines
 from cupel.session import Session
 
 if TYPE_CHECKING:
     from cupel.client import Client
 
-_WAIT_SECONDS = 5
 _SHOWN = 10
 """Exchanges of a chat that is continued."""
 
@@ -162,31 +161,43 @@ class Conversation:
 
     def _turn(self, body: Json) -> None:
         turn = self.client.start_turn(self.chat_id, {**body, "branchId": self.branch_id})
+        written = WrittenText()
         try:
-            self._follow(turn["id"])
+            self._follow(turn["id"], written)
         except KeyboardInterrupt:
             self.client.abort_turn(self.chat_id, turn["id"])
-            self._follow(turn["id"])
-        self._print_end(self.client.get_turn(self.chat_id, turn["id"]))
+            self._follow(turn["id"], written)
+        self._print_end(self.client.get_turn(self.chat_id, turn["id"]), written)
 
-    def _follow(self, turn_id: str) -> None:
-        """Until the turn is over; the operations that end meanwhile are reported."""
-        seen, is_over = 0, False
-        while not is_over:
-            feed = self.client.list_turn_events(self.chat_id, turn_id, after=seen, wait=_WAIT_SECONDS)
-            for event in feed["items"]:
-                seen, data = event["seq"], event["data"]
-                if event["type"] == "operation.finished":
-                    self.session.remark(f"{printable(data['operationName'])}: {data['status']}")
-            is_over = feed["status"] in ("done", "failed", "aborted")
+    def _follow(self, turn_id: str, written: WrittenText) -> None:
+        """Until the turn is over: print its text as it is written, and report the operations that end."""
+        for event in self.client.follow_turn(self.chat_id, turn_id):
+            if event["type"] == "operation.finished":
+                data = event["data"]
+                self.session.remark(f"{printable(data['operationName'])}: {data['status']}")
+            elif event["type"] == "main_llm.delta" and not self.as_json:
+                if written.is_void_after(event):
+                    self._print("\n")
+                    self.session.remark("the call failed and is made again")
+                self._print(written.add(event))
 
-    def _print_end(self, turn: Json) -> None:
+    def _print(self, text: str) -> None:
+        self.session.out.print(printable(text), end="", markup=False, soft_wrap=True)
+
+    def _print_end(self, turn: Json, written: WrittenText) -> None:
         if self.as_json:
             self.session.print_json(turn)
             return
         if turn["main"].get("assistantVariantId"):
             last = next(iter(self.client.list_exchanges(self.chat_id, turn["branchId"])))
-            self.session.out.print(printable(last["answer"]["content"]), markup=False, soft_wrap=True)
+            content = last["answer"]["content"]
+            if not content.startswith(written.text):
+                self._print("\n")
+                self.session.remark("the answer was rewritten")
+                written = WrittenText()
+            self._print(f"{content[len(written.text) :]}\n")
+        elif written.text:
+            self._print("\n")
         if turn["failedDetails"] is not None:
             details = turn["failedDetails"]
             self.session.remark(f"failed: {details['errorCode']}: {printable(details['errorMessage'])}")

@@ -1,7 +1,7 @@
 """Turns of chats: started, read, followed and aborted."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Annotated, Any
 
@@ -25,9 +25,12 @@ from cupel_core.contract.chat_turns import (
     TurnPromptResponse,
     TurnResponse,
     TurnSummaryResponse,
+    TurnTextResponse,
 )
+from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.operations import OPERATIONS
-from cupel_core.domain.chats.turns import TurnStatus
+from cupel_core.domain.chats.drafts import POSITION_PATTERN, TEXT_PATTERN, Feed, FeedPosition, TextPosition
+from cupel_core.domain.chats.turns import ChatTurn, TurnStatus
 from cupel_core.paging import DEFAULT_LIMIT
 
 router = OperationRouter()
@@ -36,6 +39,7 @@ _MAX_SEQ = 99_999_998
 _MAX_WAIT_SECONDS = 20
 _CHECK_SECONDS = 0.3
 _STREAM = "text/event-stream"
+_DELTA = "main_llm.delta"
 _RESPONSES: dict[int, OpenAPIResponse] = {
     200: {
         "description": OPERATIONS["listTurnEvents"].response,
@@ -94,32 +98,60 @@ def list_turn_events(
     chat_id: str,
     turn_id: str,
     after: Annotated[int, Query(ge=0, le=_MAX_SEQ, description="Return only events with a higher `seq`")] = 0,
+    text: Annotated[
+        str,
+        Query(
+            pattern=TEXT_PATTERN,
+            description="Return only text after this: `<attempt>.<offset>`, where the text ends that was received",
+        ),
+    ] = "0.0",
     wait: Annotated[
         int,
-        Query(ge=0, le=_MAX_WAIT_SECONDS, description="Seconds to wait for an event if there is none; 0 by default"),
+        Query(
+            ge=0,
+            le=_MAX_WAIT_SECONDS,
+            description="Seconds to wait for an event or text if there is none; 0 by default",
+        ),
     ] = 0,
     last_event_id: Annotated[
-        int | None, Header(alias="Last-Event-ID", ge=0, le=_MAX_SEQ, description="Takes precedence over `after`")
+        str | None,
+        Header(
+            alias="Last-Event-ID",
+            pattern=POSITION_PATTERN,
+            description="The id of the last event of a stream; takes precedence over `after` and `text`",
+        ),
     ] = None,
 ) -> Response[Any]:
-    seen = after if last_event_id is None else last_event_id
-    feed = _waited(lambda: turns.poll(router.workspace, chat_id, turn_id, seen), wait)
-    events = [TurnEventResponse.of(chat_id, feed.turn, event) for event in feed.events]
+    position = FeedPosition(after, TextPosition.parse(text))
+    if last_event_id is not None:
+        position = FeedPosition.parse(last_event_id)
+    turn, feed = _waited(lambda: turns.poll(router.workspace, chat_id, turn_id, position), wait)
     if _STREAM not in router.current_event.headers.get("accept", ""):
-        body = TurnEventList(items=events, status=feed.turn.status, phase=feed.turn.phase)
-        return Response(200, "application/json", body)
-    if feed.turn.status.is_over and not events:
+        return Response(200, "application/json", TurnEventList.of(chat_id, turn, feed))
+    if turn.status.is_over and feed.is_empty:
         return Response(204)
-    return Response(200, _STREAM, "retry: 250\n\n" + "".join(map(_frame, events)))
+    return Response(200, _STREAM, "retry: 250\n\n" + "".join(_frames(chat_id, turn, feed, position)))
 
 
 def _waited(poll: Callable[[], TurnFeed], seconds: int) -> TurnFeed:
-    """The first poll with an event, or with the end of the turn, within so many seconds."""
+    """The first poll with an event or text, or with the end of the turn, within so many seconds."""
     until = time.monotonic() + seconds
-    while not (feed := poll()).events and not feed.turn.status.is_over and time.monotonic() < until:
+    while (new := poll()).feed.is_empty and not new.turn.status.is_over and time.monotonic() < until:
         time.sleep(_CHECK_SECONDS)
-    return feed
+    return new
 
 
-def _frame(event: TurnEventResponse) -> str:
-    return f"id: {event.seq}\nevent: {event.type}\ndata: {event.model_dump_json(by_alias=True)}\n\n"
+def _frames(chat_id: str, turn: ChatTurn, feed: Feed, position: FeedPosition) -> Iterator[str]:
+    for event in feed.events:
+        position = position._replace(seq=event.seq)
+        yield _frame(position, event.type, TurnEventResponse.of(chat_id, turn, event))
+    if feed.delta is not None:
+        position = position._replace(text=feed.delta.end)
+        yield _frame(position, _DELTA, TurnTextResponse.of(feed.delta))
+    for event in feed.later:
+        position = position._replace(seq=event.seq)
+        yield _frame(position, event.type, TurnEventResponse.of(chat_id, turn, event))
+
+
+def _frame(position: FeedPosition, kind: str, data: ResponseModel) -> str:
+    return f"id: {position}\nevent: {kind}\ndata: {data.model_dump_json(by_alias=True)}\n\n"

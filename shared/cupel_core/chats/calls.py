@@ -11,6 +11,7 @@ from typing import NamedTuple
 from cupel_core.accounts import load_accounts
 from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.charged_calls import workspace_calls
+from cupel_core.chats.drafts import DraftWriter
 from cupel_core.clock import utc_now
 from cupel_core.conversations.turn import CalledTarget
 from cupel_core.domain.chats.turns import FinishReason, TurnHead
@@ -21,13 +22,16 @@ from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.pipeline.turns import StoredArtifact
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_request import ProbeErrorCode, SimulationKey
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, SimulationKey
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.leases import LeasePool
 from cupel_core.pipeline.kinds import Context, ModelCaller
 from cupel_core.pipeline.steps import perform_step
+from cupel_core.providers.account import Account
+from cupel_core.providers.completion import complete
 from cupel_core.providers.errors import CallPostponed, ModelRefused, ProviderError, RetryLater
+from cupel_core.providers.streaming import complete_streaming
 from cupel_core.settings import settings
 from cupel_core.workspace_budgets import shortage
 
@@ -53,10 +57,11 @@ class CallFailure(NamedTuple):
 
 @asynccontextmanager
 async def chat_calls(
-    workspace: str, head: TurnHead, profile: RunProfile, seconds_left: Callable[[], float]
+    workspace: str, head: TurnHead, profile: RunProfile, draft: DraftWriter, seconds_left: Callable[[], float]
 ) -> AsyncIterator[ChatCalls]:
     leases = LeasePool(priority=Priority.HIGH, max_wait_seconds=lambda: MAX_SLOT_WAIT_SECONDS)
-    async with leases, workspace_calls(workspace, seconds_left=seconds_left) as attempt:
+    streaming = partial(_attempt, draft)
+    async with leases, workspace_calls(workspace, streaming, seconds_left=seconds_left) as attempt:
         model, target = head.settings.model, head.settings.target
         accounts = await asyncio.to_thread(load_accounts, workspace, {model, *profile.models})
         account = accounts[model.partition("/")[0]]
@@ -81,6 +86,16 @@ async def chat_calls(
             allow_private=settings().allow_private_endpoints,
         )
         yield ChatCalls(called, ModelCaller(graders, SimulationKey(head.exchange_id, repeat=head.answer_variant)))
+
+
+async def _attempt(
+    draft: DraftWriter, account: Account, model: str, request: ModelRequest, timeout_seconds: float
+) -> Reply:
+    """Only the main call streams: nobody reads what operations get while it is written."""
+    if request.is_graders:
+        return await complete(account, model, request, timeout_seconds)
+    draft.begin()
+    return await complete_streaming(account, model, request, timeout_seconds, draft.add)
 
 
 async def perform_or_fail(

@@ -16,6 +16,7 @@ from cupel_core.chats.profiles import load_profile
 from cupel_core.chats.prompts import load_artifacts
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, MessageSide, Pointer
 from cupel_core.domain.chats.chats import MAX_EXCHANGES, Chat
+from cupel_core.domain.chats.drafts import Feed, FeedPosition, feed_of, wants_text
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
 from cupel_core.domain.chats.turns import (
     AbortReason,
@@ -35,7 +36,7 @@ from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.paging import Page
 from cupel_core.resources import profiles
 from cupel_core.settings import settings as stack_settings
-from cupel_core.store import chat_branches, chat_turns, chats, governor, queues
+from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats, governor, queues
 from cupel_core.store.chat_branches import BranchChange
 from cupel_core.store.chat_turns import StoredRequest
 
@@ -139,16 +140,20 @@ def list_artifacts(workspace: str, chat_id: str, branch_id: str, profile_id: str
 
 
 class TurnFeed(NamedTuple):
-    """The events since the last poll, and the turn as it was before they were read."""
+    """The events and the text since the last poll, and the turn as it was before they were read."""
 
     turn: ChatTurn
-    events: list[TurnEvent]
+    feed: Feed
 
 
-def poll(workspace: str, chat_id: str, turn_id: str, after: int) -> TurnFeed:
-    """The turn is read first: if it is over by then, no later event is missed."""
-    turn = get(workspace, chat_id, turn_id)
-    return TurnFeed(turn, chat_turns.list_events(ChatRef(workspace, chat_id), turn_id, after))
+def poll(workspace: str, chat_id: str, turn_id: str, after: FeedPosition) -> TurnFeed:
+    """The turn is read first: if it is over by then, no later event is missed. Text is read last: all of it was stored
+    before the end of its call."""
+    ref, turn = ChatRef(workspace, chat_id), get(workspace, chat_id, turn_id)
+    events = chat_turns.list_events(ref, turn_id, after.seq)
+    if not wants_text(turn, events, after.text):
+        return TurnFeed(turn, Feed(events))
+    return TurnFeed(turn, feed_of(events, chat_drafts.read(ref, turn_id, after.text)))
 
 
 def abort(workspace: str, chat_id: str, turn_id: str, now: datetime) -> ChatTurn:

@@ -18,6 +18,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from cupel_core.chats.calls import ChatCalls, call_failure, chat_calls, perform_or_fail
+from cupel_core.chats.drafts import DraftWriter
 from cupel_core.chats.endings import TurnEnding, ending_change, ending_events, result_of
 from cupel_core.chats.journal import ClaimLost, TurnJournal
 from cupel_core.chats.profiles import load_profile
@@ -47,7 +48,7 @@ from cupel_core.errors import NotFound, RetryableError
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers import prices
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
-from cupel_core.store import chat_turns, chats
+from cupel_core.store import chat_drafts, chat_turns, chats
 from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger(child=True)
@@ -73,6 +74,7 @@ class TurnWorker:
     turn: ChatTurn
     profile: RunProfile
     journal: TurnJournal
+    draft: DraftWriter
     calls: ChatCalls
     messages: tuple[Message, ...]
     artifacts: Artifacts
@@ -183,7 +185,8 @@ class TurnWorker:
             SimulationKey(head.exchange_id, repeat=head.answer_variant),
         )
         try:
-            reply, duration_ms = await run_turn(request, self.calls.target)
+            async with self.draft.writing():
+                reply, duration_ms = await run_turn(request, self.calls.target)
         except (ProviderError, RetryLater, CallPostponed) as error:
             self._note_failed_call(error)
             return False
@@ -292,7 +295,8 @@ async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResul
         return WorkResult.NOTHING
     try:
         begin = await asyncio.to_thread(_load, ref, worker_id, claimed)
-        async with chat_calls(ref.workspace, claimed.turn.head, begin.keywords["profile"], seconds_left) as calls:
+        profile, draft = begin.keywords["profile"], begin.keywords["draft"]
+        async with chat_calls(ref.workspace, claimed.turn.head, profile, draft, seconds_left) as calls:
             return await begin(calls=calls).run()
     except NotFound:  # The chat was deleted.
         return WorkResult.NOTHING
@@ -314,6 +318,7 @@ def _load(ref: ChatRef, worker_id: str, claimed: chat_turns.Claimed) -> "partial
         turn,
         profile=load_profile(ref.workspace, head),
         journal=TurnJournal(ref, turn.id, worker_id, events),
+        draft=DraftWriter(ref, turn.id, chat_drafts.last_attempt(ref, turn.id) if turn.attempts > 1 else 0),
         messages=load_messages(ref, head),
         artifacts=load_artifacts(ref, head.branch_id, head.session, head.position) if head.session else {},
         open_turn=OpenTurn.from_json(stored) if stored else OpenTurn(to_iso(head.created_at)),

@@ -168,6 +168,7 @@ _EVENT = {
     "data": {"phase": "main_llm"},
 }
 _ARTIFACT = {"tag": "summary", "value": "The customer wants a refund.", "history": ["A customer writes."]}
+_TEXT = {"attempt": 1, "offset": 18, "text": "within 30 days."}
 _SCHEMAS: dict[str, dict[str, Any]] = {
     "TurnSummary": _TURN,
     "Turn": {
@@ -180,6 +181,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
     "TurnProfile": _TURN["profile"],
     "TurnFailure": _TURN["failedDetails"],
     "TurnEvent": _EVENT,
+    "TurnText": _TEXT,
     "BranchArtifact": _ARTIFACT,
     "PromptMessage": {"role": "user", "content": "I want my money back."},
     "Chat": _CHAT,
@@ -200,6 +202,7 @@ CHAT_EXAMPLES: dict[str, Any] = {
     "TurnEventList.items": [_EVENT],
     "TurnEventList.phase": "main_llm",
     "TurnEventList.status": "running",
+    "TurnEventList.text": _TEXT,
     "TurnPrompt.messages": [{"role": "user", "content": "I want my money back."}],
     "StartTurn.branchId": _BRANCH_ID,
     "StartTurn.deadlineMs": 120_000,

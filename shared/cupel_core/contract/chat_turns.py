@@ -8,6 +8,7 @@ from cupel_core.contract.chats import MessageText
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Id
 from cupel_core.contract.results import SpendResponse
+from cupel_core.domain.chats.drafts import Feed, TextPiece
 from cupel_core.domain.chats.turns import (
     DEFAULT_DEADLINE_MS,
     MAX_DEADLINE_MS,
@@ -164,10 +165,36 @@ class TurnEventResponse(ResponseModel):
         )
 
 
+class TurnTextResponse(ResponseModel):
+    """Text of the main call while it is written. Applying one twice changes nothing: the offset says where it belongs,
+    and a higher attempt voids the text of lower ones."""
+
+    attempt: Annotated[int, Field(description="Counts the attempts at the call that have written text")]
+    offset: Annotated[int, Field(description="Characters of this attempt before it")]
+    text: Annotated[str, Field(description="What was written")]
+
+    @classmethod
+    def of(cls, piece: TextPiece) -> "TurnTextResponse":
+        return cls(attempt=piece.attempt, offset=piece.offset, text=piece.text)
+
+
 class TurnEventList(ResponseModel):
     items: list[TurnEventResponse]
+    text: Annotated[
+        TurnTextResponse | None, Field(description="What the main call has written since; null once the turn is over")
+    ]
     status: TurnStatus
     phase: TurnPhase
+
+    @classmethod
+    def of(cls, chat_id: str, turn: ChatTurn, feed: Feed) -> "TurnEventList":
+        """While some text is left, the turn is not over for its reader."""
+        return cls(
+            items=[TurnEventResponse.of(chat_id, turn, event) for event in (*feed.events, *feed.later)],
+            text=TurnTextResponse.of(feed.delta) if feed.delta else None,
+            status=turn.status if feed.is_all else TurnStatus.RUNNING,
+            phase=turn.phase if feed.is_all else TurnPhase.MAIN_LLM,
+        )
 
 
 class BranchArtifactResponse(ResponseModel):

@@ -1296,9 +1296,10 @@ _ALL = (
         "chats",
         _VIEWER,
         "List the events of a turn, or stream them",
-        "The events after `after`, as JSON or as a stream",
+        "The events after `after`, and the text that the main call has written since, as JSON or as a stream",
         "With `Accept: text/event-stream`, a finite stream that EventSource reopens: 204 once the turn is over and all "
-        "events have been read.",
+        "events have been read. Its events of type `main_llm.delta` have the text; their ids let a reader go on within "
+        "it.",
     ),
     Operation(
         "abortTurn",

@@ -35,6 +35,7 @@ pk                                   sk                    item
 <ws>#experiment#<id>                 resource              an experiment
 <ws>#experiment#<id>                 run#<createdAt>#<id>  a run of it
 <ws>#chat#<id>                       event#<turnId>#00000001 an event of a turn
+<ws>#chat#<id>                       draft#<turnId>#000001#00000000 what a main call has written, by attempt and offset
 <ws>#chat#<id>                       artifacts#<turnId>    the persisted artifacts of its profile session after a turn
 <ws>#chat#<id>                       request#<sha256>      a clientRequestId and its turn, for a day
 <ws>#chat#<id>#turns                 <turnId>              a turn, and what its worker has paid for so far

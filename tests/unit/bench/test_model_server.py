@@ -14,6 +14,7 @@ from cupel_core.providers import safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete, complete_with_retry
 from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.streaming import complete_streaming
 
 PATHS = {"openai": "v1", "custom": "v1", "anthropic": "v1", "google": "v1beta"}
 
@@ -50,6 +51,25 @@ async def test_each_format_replies_with_a_rating(provider: str) -> None:
     assert reply.model_version == "m-bench-1"
     assert reply.usage.input_tokens > 0
     assert reply.usage.output_tokens > 0
+
+
+@pytest.mark.parametrize("provider", PATHS)
+async def test_each_format_streams_the_same_reply(provider: str) -> None:
+    texts: list[str] = []
+    async with serving(ModelServer()) as base_url:
+        account = Account(provider, f"{base_url}/{PATHS[provider]}", "sk-test", allow_private=True)
+        reply = await complete_streaming(account, f"{provider}/m", request_of("Hello"), 5, texts.append)
+        assert reply == await call(base_url, provider=provider)
+    assert len(texts) > 1
+    assert "".join(texts) == reply.text
+
+
+async def test_a_stream_breaks_off_as_often_as_is_configured() -> None:
+    async with serving(ModelServer(Behaviour(broken_streams=1))) as base_url:
+        account = Account("custom", f"{base_url}/v1", allow_private=True)
+        with pytest.raises(ProviderError, match="ClientPayloadError"):
+            await complete_streaming(account, "custom/m", request_of("Hello"), 5, lambda _: None)
+        assert (await complete_streaming(account, "custom/m", request_of("Hello"), 5, lambda _: None)).text
 
 
 async def test_all_formats_parse_the_same_prompt() -> None:

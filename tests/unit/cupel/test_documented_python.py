@@ -18,9 +18,12 @@ from tests.conftest import ROOT
 from tests.documented_blocks import blocks_of
 from tests.stacks import ModelServer
 from tests.unit.cupel.api_function import connect_to_api_function
+from tests.unit.streamed_turns import StreamedTurns
+from tests.unit.streamed_turns import streamed as streamed
 
 _TESTED_ELSEWHERE = {ROOT / "docs/webhooks.md", ROOT / "docs/openai-evals-api.md"}
 """By tests/unit/webhooks/test_documented_verification.py and tests/unit/openai_evals/test_documented_example.py."""
+_RUN = ("budgets", "chats", "ci", "comparing", "library")
 _VERDICT = {"successMet": True, "failureMet": False, "confidence": 0.9, "reasoning": "booked"}
 _ANSWER = "Booked: Friday, 16:00, Ada."
 
@@ -85,6 +88,19 @@ def test_examples_of_comparing_runs(run_examples: RunExamples) -> None:
     assert names["figures"].common_scenarios == 8
 
 
+def test_the_example_of_a_chat(
+    run_examples: RunExamples,
+    streamed: StreamedTurns,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The model writes on once the example has printed what it has written."""
+    monkeypatch.setattr(Client, "from_environment", connect_to_api_function)
+    streamed.attempts = [["Good ", "day", "!"]]
+    run_examples("docs/chats.md", None)
+    assert "Good day!" in capsys.readouterr().out
+
+
 def test_no_page_with_examples_is_forgotten() -> None:
     pages = {page for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md")) if examples_of(page)}
-    assert pages - _TESTED_ELSEWHERE == {ROOT / f"docs/{name}.md" for name in ("budgets", "ci", "comparing", "library")}
+    assert pages - _TESTED_ELSEWHERE == {ROOT / f"docs/{name}.md" for name in _RUN}

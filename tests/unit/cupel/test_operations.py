@@ -14,6 +14,7 @@ from cupel.cli import app
 from tests.conftest import ROOT
 
 WITHOUT_A_COMMAND = {
+    "list_turn_events": "`cupel chat` follows a turn by `follow_turn`, which lists them",
     "complete_file": "`cupel files upload` completes what it uploads",
     "create_file": "`cupel files upload` announces what it uploads",
     "create_event_ticket": "for a browser's EventSource; the command sends its token",

@@ -1,0 +1,117 @@
+"""The text of a main call while it is written: pieces of a draft, and where a reader is in them.
+
+A draft is never a message: the answer replaces it, and the text of an attempt is void once a later one has begun.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Self
+
+from cupel_core.domain.chats.turns import ChatTurn, TurnEvent, TurnEventType, TurnPhase
+
+MAX_PIECE_LENGTH = 50_000
+"""Characters of one piece, of up to four bytes each: an item of the table has 400 KB."""
+MAX_DELTA_LENGTH = 100_000
+"""Characters that a reader gets at a time; one more piece is not divided."""
+POSITION_PATTERN = r"^\d{1,8}(\.\d{1,6}\.\d{1,8})?$"
+TEXT_PATTERN = r"^\d{1,6}\.\d{1,8}$"
+
+
+class TextPosition(NamedTuple):
+    """How much of which attempt's text a reader has."""
+
+    attempt: int = 0
+    offset: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Of a string that matches TEXT_PATTERN."""
+        return cls(*map(int, text.split(".")))
+
+
+class FeedPosition(NamedTuple):
+    """The last event and the text that a reader has. Its string is the id of a server-sent event."""
+
+    seq: int = 0
+    text: TextPosition = TextPosition()
+
+    def __str__(self) -> str:
+        return f"{self.seq}.{self.text.attempt}.{self.text.offset}" if self.text.attempt else str(self.seq)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Of a string that matches POSITION_PATTERN."""
+        seq, _, position = text.partition(".")
+        return cls(int(seq), TextPosition.parse(position) if position else TextPosition())
+
+
+class TextPiece(NamedTuple):
+    attempt: int
+    offset: int
+    text: str
+
+    @property
+    def end(self) -> TextPosition:
+        return TextPosition(self.attempt, self.offset + len(self.text))
+
+
+class TextDelta(NamedTuple):
+    """What a reader gets next."""
+
+    piece: TextPiece
+    is_all: bool
+    """Whether nothing of what was stored is left."""
+
+
+def joined(pieces: Iterable[TextPiece], after: TextPosition, max_length: int = MAX_DELTA_LENGTH) -> TextDelta | None:
+    """The text that follows a position: that of the latest attempt among the pieces, which are in order and come after
+    the position. None if there is none."""
+    attempt, offset, texts, length = after.attempt, after.offset, list[str](), 0
+    is_all = True
+    for piece in pieces:
+        if piece.attempt > attempt:
+            attempt, offset, texts, length = piece.attempt, 0, [], 0
+        if piece.offset != offset + length:
+            break
+        if length >= max_length:
+            is_all = False
+            break
+        texts.append(piece.text)
+        length += len(piece.text)
+    return TextDelta(TextPiece(attempt, offset, "".join(texts)), is_all) if texts else None
+
+
+class Feed(NamedTuple):
+    """What a reader gets, in this order."""
+
+    events: Sequence[TurnEvent]
+    delta: TextPiece | None = None
+    later: Sequence[TurnEvent] = ()
+    """The end of the main call, and what follows it."""
+    is_all: bool = True
+    """Whether nothing is left of what was stored."""
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.events and self.delta is None and not self.later
+
+
+def wants_text(turn: ChatTurn, events: Sequence[TurnEvent], position: TextPosition) -> bool:
+    """Whether the reader of these events is to get text: while the call is in progress, and up to its end. Of a turn
+    that is over, only who has begun to read its text gets the rest: the others read the message."""
+    if turn.status.is_over and not position.attempt:
+        return False
+    return turn.phase is TurnPhase.MAIN_LLM or _end_of_call(events) < len(events)
+
+
+def feed_of(events: Sequence[TurnEvent], delta: TextDelta | None) -> Feed:
+    """Text comes before the end of its call; while some is left, that end is not told."""
+    if delta is None:
+        return Feed(events)
+    end = _end_of_call(events)
+    later = events[end:] if delta.is_all else ()
+    return Feed(events[:end], delta.piece, later, delta.is_all)
+
+
+def _end_of_call(events: Sequence[TurnEvent]) -> int:
+    ends = (number for number, event in enumerate(events) if event.type is TurnEventType.MAIN_FINISHED)
+    return next(ends, len(events))

@@ -1,0 +1,66 @@
+"""Drafts: the text of a turn's main call while it is written, in pieces that are appended and expire."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.exceptions import PutError
+
+from cupel_core.domain.chats.drafts import TextDelta, TextPiece, TextPosition, joined
+from cupel_core.messages import ChatRef
+from cupel_core.store import keys
+from cupel_core.store.table import Item, error_code
+
+RETENTION = timedelta(days=1)
+_DRAFT = "draft#"
+
+
+class DraftItem(Item):
+    text = UnicodeAttribute()
+    ttl = NumberAttribute()
+
+
+def append(ref: ChatRef, turn_id: str, piece: TextPiece, now: datetime) -> bool:
+    """Store the next piece; False if there is one already, of another worker."""
+    item = DraftItem(
+        keys.chat(ref),
+        _sort_key(turn_id, TextPosition(piece.attempt, piece.offset)),
+        text=piece.text,
+        ttl=int((now + RETENTION).timestamp()),
+    )
+    try:
+        item.save(condition=DraftItem.pk.does_not_exist())
+    except PutError as error:
+        if error_code(error) != "ConditionalCheckFailedException":
+            raise
+        return False
+    return True
+
+
+def read(ref: ChatRef, turn_id: str, after: TextPosition) -> TextDelta | None:
+    """The text after a position, which is one where a piece ends."""
+    return joined(_pieces(ref, turn_id, after), after)
+
+
+def last_attempt(ref: ChatRef, turn_id: str) -> int:
+    """The number of the last attempt that has any text; 0 if there is none."""
+    prefix = f"{_DRAFT}{turn_id}#"
+    items = DraftItem.query(
+        keys.chat(ref), DraftItem.sk.startswith(prefix), scan_index_forward=False, limit=1, consistent_read=True
+    )
+    return next((_position(item.sk).attempt for item in items), 0)
+
+
+def _pieces(ref: ChatRef, turn_id: str, after: TextPosition) -> Iterator[TextPiece]:
+    first, last = _sort_key(turn_id, after), _sort_key(turn_id, TextPosition(999_999, 99_999_999))
+    for item in DraftItem.query(keys.chat(ref), DraftItem.sk.between(first, last), consistent_read=True):
+        yield TextPiece(*_position(item.sk), item.text)
+
+
+def _sort_key(turn_id: str, position: TextPosition) -> str:
+    return f"{_DRAFT}{turn_id}#{position.attempt:06d}#{position.offset:08d}"
+
+
+def _position(sort_key: str) -> TextPosition:
+    _, _, attempt, offset = sort_key.split("#")
+    return TextPosition(int(attempt), int(offset))
