@@ -59,7 +59,7 @@ class CallFailure(NamedTuple):
 async def chat_calls(
     workspace: str, head: TurnHead, profile: RunProfile, draft: DraftWriter, seconds_left: Callable[[], float]
 ) -> AsyncIterator[ChatCalls]:
-    leases = LeasePool(priority=Priority.HIGH, max_wait_seconds=lambda: MAX_SLOT_WAIT_SECONDS)
+    leases = LeasePool(priority=Priority.HIGH, is_interactive=True, max_wait_seconds=lambda: MAX_SLOT_WAIT_SECONDS)
     streaming = partial(_attempt, draft)
     async with leases, workspace_calls(workspace, streaming, seconds_left=seconds_left) as attempt:
         model, target = head.settings.model, head.settings.target

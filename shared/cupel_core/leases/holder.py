@@ -75,6 +75,8 @@ class LeaseKey:
     """The provider of the account; or the run, whose slots are conversations."""
     worker_id: str
     priority: Priority
+    is_interactive: bool = False
+    """Whether a person waits for the calls."""
 
     @property
     def name(self) -> str:
@@ -508,4 +510,5 @@ class LeaseHolder:
             throttled_until=observed.throttled_until,
             exhausted_until=observed.exhausted_until,
             models=models,
+            is_interactive=self._key.is_interactive,
         )

@@ -35,18 +35,22 @@ class LeasePool:
         worker_id: str | None = None,
         priority: Priority = Priority.NORMAL,
         *,
+        is_interactive: bool = False,
         clock: Callable[[], float] = time.time,
         rng: Random | None = None,
         max_wait_seconds: Callable[[], float] = lambda: MAX_WAIT_SECONDS,
         patient: bool = False,
         on_change: Callable[[], None] = _ignore,
     ) -> None:
-        """`max_wait_seconds` is for a slot; a `patient` pool also waits that long while an account is paused.
+        """An interactive pool may use the slots that are reserved for calls for which a person waits.
+
+        `max_wait_seconds` is for a slot; a `patient` pool also waits that long while an account is paused.
 
         `on_change` is called when calls may be possible that were not before.
         """
         self._worker_id = worker_id or uuid.uuid4().hex[:12]
         self._priority = priority
+        self._is_interactive = is_interactive
         self._clock = clock
         self._rng = rng or Random()  # noqa: S311 - jitter
         self._max_wait_seconds = max_wait_seconds
@@ -81,7 +85,7 @@ class LeasePool:
     def _lease_holder(self, workspace: str, limited: str | RunRef, limits: Limits) -> LeaseHolder:
         key = workspace, limited
         if key not in self._holders:
-            lease_key = LeaseKey(workspace, limited, self._worker_id, self._priority)
+            lease_key = LeaseKey(workspace, limited, self._worker_id, self._priority, self._is_interactive)
             self._holders[key] = LeaseHolder(lease_key, self._clock, self._rng)
         holder = self._holders[key]
         holder.limits = limits

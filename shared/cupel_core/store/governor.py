@@ -162,7 +162,15 @@ def _to_json(governor: Governor) -> dict[str, Any]:
         "epoch": epoch,
         "leases": {worker_id: _lease_to_text(lease, epoch) for worker_id, lease in governor.leases.items()},
         "breakers": {model: asdict(breaker) for model, breaker in governor.breakers.items()},
+        **_interactive_to_json(governor),
     }
+
+
+def _interactive_to_json(governor: Governor) -> dict[str, Any]:
+    """Nothing, for an account without chats."""
+    if not governor.interactive_until:
+        return {}
+    return {"interactive": sorted(governor.interactive), "interactive_until": governor.interactive_until}
 
 
 def _lease_to_text(lease: WorkerLease, epoch: int) -> str:
@@ -199,6 +207,8 @@ def _from_json(body: dict[str, Any]) -> Governor:
         tokens=TokenBucket(**body["tokens"]) if body["tokens"] else None,
         leases=_leases_from_json(body),
         breakers={model: Breaker(**breaker) for model, breaker in body["breakers"].items()},
+        interactive=frozenset(body.get("interactive", ())),
+        interactive_until=body.get("interactive_until", 0.0),
     )
 
 

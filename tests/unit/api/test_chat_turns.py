@@ -503,7 +503,7 @@ def test_nothing_is_left_of_the_turns_of_a_deleted_chat(client: Client, cloud: S
     assert chats.find(ChatRef("acme", chat_id)) is None
 
 
-def test_a_call_is_made_at_high_priority(
+def test_a_call_is_interactive_and_of_high_priority(
     client: Client, cloud: Settings, model: Model, chat_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from cupel_core.chats import calls
@@ -512,9 +512,9 @@ def test_a_call_is_made_at_high_priority(
 
     class Pool(calls.LeasePool):
         def __init__(self, **options: Any) -> None:
-            priorities.append(options["priority"])
+            priorities.append((options["priority"], options["is_interactive"]))
             super().__init__(**options)
 
     monkeypatch.setattr(calls, "LeasePool", Pool)
     finished_turn(client, cloud, chat_id)
-    assert priorities == ["HIGH"]
+    assert priorities == [("HIGH", True)]

@@ -10,7 +10,7 @@ from botocore.exceptions import ConnectionClosedError
 
 from cupel_core import accounts
 from cupel_core.domain.limits.breaker import CallRecord
-from cupel_core.domain.limits.governor import Limits, WorkerReport, renew_interval_seconds
+from cupel_core.domain.limits.governor import INTERACTIVE_SECONDS, Limits, WorkerReport, renew_interval_seconds
 from cupel_core.domain.limits.provider_status import ProviderStatus
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import ProbeErrorCode
@@ -37,6 +37,14 @@ def test_what_is_written_is_read(cloud: Settings) -> None:
     written = renew("a", calls=refused())
     assert renew("b").value.leases["a"] == replace(written.value.leases["a"], share=0)
     assert renew("b").value.breakers == written.value.breakers
+
+
+def test_interactive_workers_are_stored_while_there_are_some(cloud: Settings) -> None:
+    assert renew("a").value.interactive_until == 0
+    person, now = replace(report("b"), is_interactive=True), time.time()
+    governor.renew("ws_a", "openai", LIMITS, person, now)
+    read = renew("a").value
+    assert (read.interactive, read.interactive_until) == ({"b"}, now + INTERACTIVE_SECONDS)
 
 
 def test_a_worker_with_a_stale_copy_applies_its_report_to_the_current_one(cloud: Settings) -> None:

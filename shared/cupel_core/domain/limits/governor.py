@@ -4,6 +4,9 @@ Each worker has a lease. It reports its demand and what it observed, and is gran
 than the others leave: so all workers together stay within the limit without talking to each other. A worker whose
 grant shrinks keeps its calls in flight reserved. The lease of a dead worker expires.
 
+While people hold chats, a part of the parallel calls is reserved for those: a call of theirs would otherwise wait until
+one of a run has ended.
+
 The limit itself is learned as in TCP (additive increase, multiplicative decrease; Chiu and Jain 1989): halved when
 the provider throttles (`throttling.py`), raised slowly while it does not, never above the account's configured limit.
 """
@@ -31,6 +34,10 @@ workers that have not read the new limit yet."""
 INCREASE_INTERVAL_SECONDS = 5.0
 RAISE_FRACTION = 0.05
 MAX_BLOCK_SECONDS = 900.0
+INTERACTIVE_RESERVE = 0.1
+"""Of the parallel calls; one at least, but never the only one."""
+INTERACTIVE_SECONDS = 600.0
+"""For how long after its last interactive worker an account has the reserve."""
 
 _RANKS = (Priority.HIGH, Priority.NORMAL, Priority.LOW)
 
@@ -80,6 +87,8 @@ class WorkerReport:
     """The same for a successful call whose headers reported an exhausted allowance."""
     models: frozenset[str] = frozenset()
     """Models with waiting probes: one of those may become a breaker's trial."""
+    is_interactive: bool = False
+    """Whether a person waits for its calls; they may use the reserved slots."""
 
     @property
     def throttles(self) -> int:
@@ -104,6 +113,10 @@ class Governor:
     tokens: TokenBucket | None = None
     leases: Mapping[str, WorkerLease] = field(default_factory=dict)
     breakers: Mapping[str, Breaker] = field(default_factory=dict)
+    interactive: frozenset[str] = frozenset()
+    """The workers with a lease that are interactive."""
+    interactive_until: float = 0.0
+    """Until when slots are reserved for them."""
 
     def live_leases(self, now: float) -> dict[str, WorkerLease]:
         return {worker_id: lease for worker_id, lease in self.leases.items() if lease.until > now}
@@ -119,6 +132,7 @@ def after_report(governor: Governor, limits: Limits, report: WorkerReport, now: 
     governor = _after_throttles(governor, limits.parallel, report, now)
     governor = _with_loan_returned(governor, limits, report, own, now)
     governor = replace(governor, breakers=_updated_breakers(governor, report, now))
+    governor = _with_interactive_workers(governor, report, now)
     return _with_renewed_lease(governor, limits, report, now)
 
 
@@ -127,7 +141,7 @@ def after_leave(governor: Governor, limits: Limits, report: WorkerReport, now: f
     report = replace(report, demand=0, in_flight=0, models=frozenset())
     governor = after_report(governor, limits, report, now)
     others = {worker_id: lease for worker_id, lease in governor.leases.items() if worker_id != report.worker_id}
-    return replace(governor, leases=others)
+    return replace(governor, leases=others, interactive=governor.interactive & others.keys())
 
 
 def renew_interval_seconds(workers: int) -> float:
@@ -147,6 +161,18 @@ def lease_seconds(workers: int) -> float:
 
 def effective_limit(governor: Governor, parallel: int) -> int:
     return max(1, min(parallel, governor.learned or parallel))
+
+
+def reserved_slots(limit: int) -> int:
+    """How many parallel calls are reserved for interactive workers, of so many."""
+    return min(limit - 1, max(1, floor(limit * INTERACTIVE_RESERVE)))
+
+
+def _with_interactive_workers(governor: Governor, report: WorkerReport, now: float) -> Governor:
+    alive = governor.interactive & governor.leases.keys()
+    if not report.is_interactive:
+        return replace(governor, interactive=alive)
+    return replace(governor, interactive=alive | {report.worker_id}, interactive_until=now + INTERACTIVE_SECONDS)
 
 
 def _after_throttles(governor: Governor, parallel: int, report: WorkerReport, now: float) -> Governor:
@@ -228,8 +254,13 @@ def _with_renewed_lease(governor: Governor, limits: Limits, report: WorkerReport
     limit = effective_limit(governor, limits.parallel)
     others = {worker_id: lease for worker_id, lease in governor.leases.items() if worker_id != report.worker_id}
     demands = {worker_id: (lease.priority, lease.demand) for worker_id, lease in others.items()}
-    share = fair_shares(limit, {**demands, report.worker_id: (report.priority, report.demand)})[report.worker_id]
-    granted = max(0, min(share, limit - sum(lease.reserved for lease in others.values())))
+    reserve = 0 if report.is_interactive or now >= governor.interactive_until else reserved_slots(limit)
+    interactive = [lease for worker_id, lease in others.items() if worker_id in governor.interactive]
+    not_demanded = max(0, reserve - sum(lease.demand for lease in interactive))
+    not_used = max(0, reserve - sum(lease.reserved for lease in interactive))
+    own_demand = {report.worker_id: (report.priority, report.demand)}
+    share = fair_shares(limit - not_demanded, {**demands, **own_demand})[report.worker_id]
+    granted = max(0, min(share, limit - not_used - sum(lease.reserved for lease in others.values())))
     fraction = _grant_fraction(granted, others.values())
     requests = None if governor.requests is None else floor(max(0.0, governor.requests.level))
     requests = requests and min(requests, ceil(requests * fraction))
