@@ -65,6 +65,12 @@ const newRun = createRoute({
   validateSearch: newSearch,
   component: lazyRouteComponent(() => import("./routes/new_run/new_run"), "NewRun"),
 });
+const newBatch = createRoute({
+  getParentRoute: () => root,
+  path: "/new/batch",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/new_run/batch"), "NewBatch"),
+});
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$id",
@@ -151,6 +157,12 @@ const settings = createRoute({
   path: "/settings",
   beforeLoad: requireToken,
   component: lazyRouteComponent(() => import("./routes/system/settings"), "SettingsPage"),
+});
+const workspaceBudgets = createRoute({
+  getParentRoute: () => root,
+  path: "/settings/budgets",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/system/budgets"), "WorkspaceBudgets"),
 });
 const tokens = createRoute({
   getParentRoute: () => root,
@@ -277,6 +289,7 @@ const tree = root.addChildren([
   login,
   runs,
   newRun,
+  newBatch,
   run.addChildren([overview, transcripts, matrix, analysis, report]),
   compare,
   definitions,
@@ -284,6 +297,7 @@ const tree = root.addChildren([
   newDefinition,
   definition.addChildren([definitionContent, scenarios, changes, editDefinition]),
   settings,
+  workspaceBudgets,
   tokens,
   providers,
   provider,

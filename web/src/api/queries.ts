@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions, type UseQueryOptions } from "@tanstack/react-query";
 import type { RunsSearch, TranscriptsSearch } from "../lib/search";
 import { api, read, type Schemas } from "./client";
 
@@ -131,9 +131,17 @@ async function modelsOf(provider: string, signal: AbortSignal): Promise<Schemas[
 
 export type RunInput = Schemas["CreateRun"];
 
-export const estimateQuery = (body: RunInput) =>
-  queryOptions({
-    queryKey: ["estimate", body],
-    queryFn: ({ signal }) => read(api.POST("/v1/runs/estimate", { signal, body })),
-    retry: false,
-  });
+export type EstimateOptions = UseQueryOptions<Estimate>;
+
+export const estimateQuery = (body: RunInput): EstimateOptions => ({
+  queryKey: ["estimate", body],
+  queryFn: ({ signal }) => read(api.POST("/v1/runs/estimate", { signal, body })),
+  retry: false,
+});
+
+/** What a batch would cost: of many conversations about one system prompt. */
+export const batchEstimateQuery = (body: Schemas["CreateScaleRun"]): EstimateOptions => ({
+  queryKey: ["estimate", "batch", body],
+  queryFn: ({ signal }) => read(api.POST("/v1/scale-runs/estimate", { signal, body })),
+  retry: false,
+});

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, read, readTagged, type Schemas } from "./client";
-import { listQuery } from "./lists";
+import { listQuery, readAll } from "./lists";
 
 export type Experiment = Schemas["Experiment"];
 export type ExperimentSummary = Schemas["ExperimentSummary"];
@@ -24,6 +24,23 @@ export const connectorsQuery = listQuery<Connector>(["connectors"], (query, sign
 export const evalsQuery = listQuery<Eval>(["evals"], (query, signal) =>
   read(api.GET("/v1/evals", { signal, params: { query } })),
 );
+
+/** For the choices of a form. */
+export const personaNamesQuery = queryOptions({
+  queryKey: ["personas", "names"],
+  queryFn: ({ signal }) =>
+    readAll<Persona>((query) => read(api.GET("/v1/personas", { signal, params: { query } }))),
+});
+export const connectorNamesQuery = queryOptions({
+  queryKey: ["connectors", "names"],
+  queryFn: ({ signal }) =>
+    readAll<Connector>((query) => read(api.GET("/v1/connectors", { signal, params: { query } }))),
+});
+export const evalNamesQuery = queryOptions({
+  queryKey: ["evals", "names"],
+  queryFn: ({ signal }) =>
+    readAll<Eval>((query) => read(api.GET("/v1/evals", { signal, params: { query } }))),
+});
 
 export const experimentQuery = (id: string) =>
   queryOptions({

@@ -15,6 +15,11 @@ export const settingsQuery = queryOptions({
   queryFn: ({ signal }) => readTagged(api.GET("/v1/settings", { signal })),
 });
 
+export const budgetsQuery = queryOptions({
+  queryKey: ["budgets"],
+  queryFn: ({ signal }) => read(api.GET("/v1/budgets", { signal })),
+});
+
 export const tokensQuery = listQuery<Token>(["tokens"], (query, signal) =>
   read(api.GET("/v1/tokens", { signal, params: { query } })),
 );

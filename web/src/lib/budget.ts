@@ -1,15 +1,16 @@
 /** A budget as it is typed, and what it allows. */
 
 export const MAX_BUDGET_USD = 1_000_000;
+export const MAX_WORKSPACE_BUDGET_USD = 10_000_000;
 const MIN_BUDGET_USD = 0.000001;
 
 /** The amount in USD; null for an empty field, undefined for what is no amount. */
-export function parseBudget(text: string): number | null | undefined {
+export function parseBudget(text: string, max = MAX_BUDGET_USD): number | null | undefined {
   const trimmed = text.trim().replace(/^\$/, "");
   if (trimmed === "") return null;
-  if (!/^\d{1,7}(\.\d{0,8})?$|^\.\d{1,8}$/.test(trimmed)) return undefined;
+  if (!/^\d{1,8}(\.\d{0,8})?$|^\.\d{1,8}$/.test(trimmed)) return undefined;
   const amount = Number(trimmed);
-  return amount >= MIN_BUDGET_USD && amount <= MAX_BUDGET_USD ? amount : undefined;
+  return amount >= MIN_BUDGET_USD && amount <= max ? amount : undefined;
 }
 
 export interface Interval {

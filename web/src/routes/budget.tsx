@@ -23,7 +23,7 @@ export function BudgetSection({ run }: { run: Run }) {
   if (budget === null) return null;
   const isPaused = run.status === "PAUSED" && run.pauseReason === "budget";
   const isReached = isPaused && run.exhaustedBudget !== "day" && run.exhaustedBudget !== "month";
-  const roles = budget.byRole.filter((each) => each.usd > 0);
+  const roles = roleSentence(budget.byRole);
   return (
     <section className={styles.section} aria-labelledby="budget">
       <h2 id="budget">Budget</h2>
@@ -35,31 +35,34 @@ export function BudgetSection({ run }: { run: Run }) {
       )}
       <BudgetBar budget={budget} />
       <dl className={styles.figures}>
-        <Figure name="Spent" usd={budget.spentUsd} />
+        <BudgetFigure name="Spent" usd={budget.spentUsd} />
         {budget.uncertainUsd > 0 && (
-          <Figure name="Uncertain" usd={budget.uncertainUsd} note="calls that may have been billed" />
+          <BudgetFigure name="Uncertain" usd={budget.uncertainUsd} note="calls that may have been billed" />
         )}
         {budget.reservedUsd > 0 && (
-          <Figure name="Reserved" usd={budget.reservedUsd} note="for calls in flight" />
+          <BudgetFigure name="Reserved" usd={budget.reservedUsd} note="for calls in flight" />
         )}
-        <Figure name="Budget" usd={budget.maxBudgetUsd} />
+        <BudgetFigure name="Budget" usd={budget.maxBudgetUsd} />
         {!isTerminal(run.status) && budget.projectedUsd !== null && (
-          <Figure name="Expected in all" usd={budget.projectedUsd} note="at the present mean" />
+          <BudgetFigure name="Expected in all" usd={budget.projectedUsd} note="at the present mean" />
         )}
       </dl>
-      {roles.length > 1 && (
-        <p className={styles.note}>
-          Of it {roles.map((each) => `${formatUsd(each.usd)} for ${ROLES[each.role]}`).join(", ")}.
-        </p>
-      )}
+      {roles && <p className={styles.note}>{roles}</p>}
       {canWrite && !isTerminal(run.status) && <Change run={run} budget={budget} isReached={isReached} />}
     </section>
   );
 }
 
+/** What was spent by what the models were called for; nothing if it was one thing. */
+export function roleSentence(byRole: Budget["byRole"]): string | null {
+  const roles = byRole.filter((each) => each.usd > 0);
+  if (roles.length < 2) return null;
+  return `Of it ${roles.map((each) => `${formatUsd(each.usd)} for ${ROLES[each.role]}`).join(", ")}.`;
+}
+
 type Budget = NonNullable<Run["spend"]["budget"]>;
 
-function BudgetBar({ budget }: { budget: Budget }) {
+export function BudgetBar({ budget }: { budget: Parameters<typeof budgetShares>[0] }) {
   const shares = budgetShares(budget);
   const label = `${formatUsd(budget.spentUsd)} of ${formatUsd(budget.maxBudgetUsd)} spent`;
   return (
@@ -77,7 +80,7 @@ function BudgetBar({ budget }: { budget: Budget }) {
   );
 }
 
-function Figure({ name, usd, note }: { name: string; usd: number | null; note?: string }) {
+export function BudgetFigure({ name, usd, note }: { name: string; usd: number | null; note?: string }) {
   return (
     <div>
       <dt>{name}</dt>

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { type Estimate, estimateQuery, type RunInput } from "../../api/queries";
+import type { Estimate, EstimateOptions } from "../../api/queries";
 import { counted, formatSeconds, formatUsd, visible } from "../../lib/format";
 import { CostBar } from "../../ui/cost_bar";
 import { useSettled } from "../../ui/settled";
@@ -15,12 +15,12 @@ export interface Estimating {
 }
 
 /** What the run will cost, a moment after the last change of its form. */
-export function useEstimate(plan: RunInput | null): Estimating {
+export function useEstimate<T>(plan: T | null, queryOf: (plan: T) => EstimateOptions): Estimating {
   const text = JSON.stringify(plan);
   const settled = useSettled(text);
-  const body = JSON.parse(settled) as RunInput | null;
+  const body = JSON.parse(settled) as T | null;
   const query = useQuery({
-    ...estimateQuery(body ?? { definitionId: "" }),
+    ...queryOf(body ?? ({} as T)),
     enabled: body !== null,
     placeholderData: keepPreviousData,
   });

@@ -1,16 +1,18 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { ApiError, api, read, type Schemas } from "../../api/client";
-import { definitionsQuery, type Estimate, modelsQuery, type RunInput, sessionQuery } from "../../api/queries";
-import { needsConfirmation, parseBudget } from "../../lib/budget";
-import { formatUsd, visible } from "../../lib/format";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, read, type Schemas } from "../../api/client";
+import { definitionsQuery, estimateQuery, modelsQuery, type RunInput, sessionQuery } from "../../api/queries";
+import { parseBudget } from "../../lib/budget";
+import { visible } from "../../lib/format";
 import { Field } from "../../ui/field";
 import { Empty, Failure, Loading } from "../../ui/states";
-import { ConfirmCost } from "./confirm";
+import { BudgetField } from "./budget_field";
 import { EstimateCard, useEstimate } from "./estimate";
 import { Models } from "./models";
 import styles from "./new_run.module.css";
+import { NewRunTabs } from "./new_run_tabs";
+import { Start } from "./start";
 
 const route = getRouteApi("/new");
 const DEFAULT_MODELS = ["sim/steady", "sim/bold", "sim/contrarian"];
@@ -30,6 +32,7 @@ export function NewRun() {
     <>
       <title>New run · Cupel</title>
       <h1>New run</h1>
+      <NewRunTabs />
       {error ? (
         <Failure error={error} what="The form" retry={retry} />
       ) : !definitions.data || !models.data || !session.data ? (
@@ -93,7 +96,9 @@ function Form({ definitions, models }: FormProps) {
           ...(withReport && { report: true }),
         }
       : null;
-  const estimate = useEstimate(plan);
+  const estimate = useEstimate(plan, estimateQuery);
+  const send = (input: RunInput, key: string) =>
+    read(api.POST("/v1/runs", { body: input, params: { header: { "Idempotency-Key": key } } }));
   const isUnlimited = (estimate.data?.unpriced.length ?? 0) > 0;
   return (
     <div className={styles.form}>
@@ -141,33 +146,13 @@ function Form({ definitions, models }: FormProps) {
             onChange={(event) => setRepeats(event.target.value)}
           />
         </Field>
-        <Field
-          label="Budget in USD (optional)"
-          id="budget"
-          error={budget === undefined ? "An amount such as 5 or 0.25, at most 1,000,000" : null}
-          note="What the run may spend in all. It pauses when this is used up, and loses nothing."
-        >
-          <input
-            id="budget"
-            inputMode="decimal"
-            size={14}
-            placeholder="no limit"
-            aria-invalid={budget === undefined}
-            aria-describedby={budget === undefined ? "budget-error" : undefined}
-            value={budgetText}
-            onChange={(event) => setBudgetText(event.target.value)}
-          />
-        </Field>
-        {typeof budget === "number" && isUnlimited && (
-          <label className={styles.check}>
-            <input
-              type="checkbox"
-              checked={allowUnpriced}
-              onChange={(event) => setAllowUnpriced(event.target.checked)}
-            />
-            Also call models without a known price; the budget does not limit them
-          </label>
-        )}
+        <BudgetField
+          value={budgetText}
+          change={setBudgetText}
+          isUnlimited={isUnlimited}
+          allowUnpriced={allowUnpriced}
+          setAllowUnpriced={setAllowUnpriced}
+        />
         <label className={styles.check}>
           <input
             type="checkbox"
@@ -192,65 +177,13 @@ function Form({ definitions, models }: FormProps) {
         ) : (
           <p>{selected.length === 0 ? "Choose at least one model." : "Repeats are missing."}</p>
         )}
-        <Start body={body} budget={budget ?? null} estimate={estimate.isStale ? undefined : estimate.data} />
+        <Start
+          body={body}
+          budget={budget ?? null}
+          estimate={estimate.isStale ? undefined : estimate.data}
+          send={send}
+        />
       </aside>
     </div>
-  );
-}
-
-interface StartProps {
-  body: RunInput | null;
-  budget: number | null;
-  estimate: Estimate | undefined;
-}
-
-/** Starts the run, after the question whether it may cost more than its budget. */
-function Start({ body, budget, estimate }: StartProps) {
-  const navigate = useNavigate();
-  // Made with the form: a second click, or an answer that was lost, starts nothing twice.
-  const [key] = useState(() => crypto.randomUUID());
-  const [asked, ask] = useState<Estimate | null>(null);
-  const [isChanged, setChanged] = useState(false);
-  const start = useMutation({
-    mutationFn: (input: RunInput) =>
-      read(api.POST("/v1/runs", { body: input, params: { header: { "Idempotency-Key": key } } })),
-    onSuccess: (started) => navigate({ to: "/runs/$id", params: { id: started.run.id } }),
-    onError: (error, input) => {
-      if (!(error instanceof ApiError) || error.estimate === null) return;
-      setChanged(input.confirmedUsd !== undefined);
-      ask(error.estimate);
-    },
-    retry: (count, error) => count < 3 && error instanceof ApiError && error.isTransient,
-  });
-  const isSending = start.isPending || start.isSuccess;
-  const isOver = needsConfirmation(budget, estimate?.usd);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!body || isSending) return;
-    setChanged(false);
-    if (isOver && estimate) ask(estimate);
-    else start.mutate(body);
-  };
-  const confirm = () => {
-    if (body && asked) start.mutate({ ...body, confirmedUsd: asked.usd.expected });
-    ask(null);
-  };
-  const wasAsked = start.error instanceof ApiError && start.error.estimate !== null;
-  return (
-    <form onSubmit={submit}>
-      <button type="submit" data-kind="primary" disabled={!body || isSending}>
-        {isSending ? "Starting…" : isOver ? `Start, about ${formatUsd(estimate?.usd.expected)}…` : "Start"}
-      </button>
-      {asked && budget !== null && (
-        <ConfirmCost
-          estimate={asked}
-          budget={budget}
-          isChanged={isChanged}
-          confirm={confirm}
-          close={() => ask(null)}
-        />
-      )}
-      {start.isError && !wasAsked && <Failure error={start.error} what="The run was not started" />}
-    </form>
   );
 }

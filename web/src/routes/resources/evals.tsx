@@ -5,6 +5,7 @@ import { targetNames } from "../../lib/targets";
 import { type Column, ListScreen } from "../../ui/list_screen";
 import { Empty } from "../../ui/states";
 import { Ago } from "../../ui/time";
+import { NewEval } from "./new_eval";
 import { ResourceTabs } from "./resource_tabs";
 
 const COLUMNS: readonly Column<Eval>[] = [
@@ -28,6 +29,7 @@ export function Evals() {
       <title>Evals · Cupel</title>
       <h1>Evals</h1>
       <ResourceTabs />
+      <NewEval />
       <ListScreen
         noun="eval"
         query={evalsQuery}

@@ -9,6 +9,7 @@ import { type Column, ListScreen } from "../../ui/list_screen";
 import page from "../../ui/page.module.css";
 import { Empty, Failure } from "../../ui/states";
 import { Ago } from "../../ui/time";
+import { NewSchedule } from "./new_schedule";
 import { ResourceTabs } from "./resource_tabs";
 
 const STATES = {
@@ -39,6 +40,7 @@ export function Schedules() {
       <title>Schedules · Cupel</title>
       <h1>Schedules</h1>
       <ResourceTabs />
+      <NewSchedule />
       <ListScreen
         noun="schedule"
         query={schedulesQuery}

@@ -10,6 +10,7 @@ export function SystemTabs() {
       <Link to="/settings" activeOptions={{ exact: true }}>
         Evaluation
       </Link>
+      <Link to="/settings/budgets">Budgets</Link>
       <Link to="/providers">Providers</Link>
       {isAdmin && <Link to="/settings/tokens">Tokens</Link>}
     </nav>

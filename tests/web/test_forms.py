@@ -1,0 +1,168 @@
+"""What is started and created by forms: batches, evals, schedules; the budgets of the workspace."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from cupel_core.domain.access import AccessRole
+from tests.unit.api.client import Client
+from tests.unit.api.test_workspace_budgets import charge
+from tests.web.conftest import Open, check_screens
+from tests.web.samples import HOSTILE, PAYLOADS
+from tests.web.server import Server
+
+
+@pytest.fixture
+def client(server: Server) -> Client:
+    client = Client(None)
+    client.token = client.issue()
+    return client
+
+
+@pytest.fixture
+def definition(client: Client) -> str:
+    body = {"name": f"Facts {PAYLOADS[0]}", "content": {"system": "Be brief."}}
+    key = str(client.post("/v1/definitions", body).json()["id"])
+    items = [{"name": f"case {n} {PAYLOADS[n]}", "prompt": "hello"} for n in range(3)]
+    assert client.post(f"/v1/definitions/{key}/scenarios", {"items": items}).status == 201
+    return key
+
+
+def test_a_batch_is_estimated_and_started_once(open_page: Open, client: Client) -> None:
+    assert client.post("/v1/personas", {"name": f"Ada {PAYLOADS[1]}", "systemPrompt": HOSTILE}).status == 201
+    page = open_page("/new")
+    page.get_by_role("link", name="Batch").click()
+    estimate = page.get_by_role("complementary", name="Estimate")
+    expect(estimate).to_contain_text("Choose at least one model.")
+    page.get_by_role("checkbox", name="sim/steady").check()
+    page.get_by_label("System prompt").fill("Be brief.")
+    page.get_by_label("First message of the user").fill("hello")
+    page.get_by_label("Conversations of each model").fill("0")
+    expect(page.get_by_text("A whole number from 1 to 1,000")).to_be_visible()
+    expect(page.get_by_role("button", name="Start")).to_be_disabled()
+    page.get_by_label("Conversations of each model").fill("6")
+    expect(estimate).to_contain_text("6 conversations")
+    page.get_by_label("Name").fill("Six")
+    page.get_by_role("button", name="Start").dblclick()
+    expect(page.get_by_role("heading", name="Six")).to_be_visible()
+    [run] = client.get("/v1/runs").json()["items"]
+    assert (run["scale"], run["progress"]["total"], run["config"]["maxConcurrency"]) == (True, 6, 3)
+
+
+def test_the_errors_of_a_batch_are_named(open_page: Open, client: Client) -> None:
+    for name in ("Ada", "Bob"):
+        client.post("/v1/personas", {"name": name, "systemPrompt": "You are in a hurry."})
+    page = open_page("/new/batch")
+    page.get_by_role("checkbox", name="sim/steady").check()
+    expect(page.get_by_role("complementary", name="Estimate")).to_contain_text("Write a first message")
+    page.get_by_label("Goal").fill("A refund is offered.")
+    page.get_by_label("Conversations of each model").fill("5")
+    page.get_by_role("checkbox", name="Ada").check()
+    page.get_by_role("checkbox", name="Bob").check()
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("alert").first).to_contain_text("count")
+    assert client.get("/v1/runs").json()["items"] == []
+
+
+def test_an_eval_is_created_of_chosen_scenarios(open_page: Open, client: Client, definition: str) -> None:
+    page = open_page("/evals")
+    page.get_by_text("New eval").click()
+    page.get_by_label("Name").fill("Smoke")
+    page.get_by_label("Definition").select_option(definition)
+    page.get_by_role("button", name="Choose all 3").click()
+    page.get_by_role("checkbox", name=re.compile("^case 1")).focus()
+    page.keyboard.press("Space")
+    expect(page.get_by_text("Scenarios: 2 chosen")).to_be_visible()
+    expect(page.get_by_role("button", name="Create")).to_be_disabled()
+    page.get_by_label("Model").fill("sim/steady")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", name="Smoke")).to_be_visible()
+    [stored] = client.get("/v1/evals").json()["items"]
+    assert (stored["definitionId"], len(stored["scenarioIds"])) == (definition, 2)
+    assert [each["model"] for each in stored["targets"]] == ["sim/steady"]
+
+
+def test_schedules_of_definitions_and_evals_are_created(open_page: Open, client: Client, definition: str) -> None:
+    items = client.get(f"/v1/definitions/{definition}/scenarios").json()["items"]
+    body = {"name": "Smoke", "scenarioIds": [each["id"] for each in items], "model": "sim/steady"}
+    eval_id = client.post("/v1/evals", body).json()["id"]
+    page = open_page("/schedules")
+    page.get_by_text("New schedule").click()
+    page.get_by_label("Name").fill("nightly")
+    page.get_by_label("When").fill("every night")
+    page.get_by_label("Definition").select_option(definition)
+    page.get_by_label("Models").fill("sim/steady, sim/bold")
+    page.get_by_label("Budget of each run").fill("2.5")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("alert")).to_contain_text("expression")
+    page.get_by_label("When").fill("rate(6 hours)")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("row").filter(has_text="nightly")).to_be_visible()
+    page.get_by_label("Name").fill("smoke test")
+    page.get_by_label("Starts").select_option("evalRun")
+    page.get_by_label("Eval", exact=True).select_option(eval_id)
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("row").filter(has_text="smoke test")).to_be_visible()
+    by_eval, by_definition = client.get("/v1/schedules").json()["items"]
+    assert (by_eval["evalRun"]["evalId"], by_eval["evalRun"]["maxBudgetUsd"]) == (eval_id, 2.5)
+    run = by_definition["run"]
+    assert (run["definitionId"], len(run["targets"]), run["maxBudgetUsd"]) == (definition, 2, 2.5)
+
+
+def test_budgets_are_set_and_removed(open_page: Open, client: Client) -> None:
+    page = open_page("/settings")
+    page.get_by_role("link", name="Budgets").click()
+    expect(page.get_by_role("region", name=re.compile("^Today"))).to_contain_text("Limitnone")
+    page.get_by_label("A day may cost").fill("a lot")
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    page.get_by_label("A day may cost").fill("5")
+    page.get_by_label("A month may cost").fill("2000000")
+    page.get_by_label("Time zone").fill("Europe/Berlin")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("img", name="$0 of $5.00 spent")).to_be_visible()
+    limits = client.get("/v1/settings").json()["budgets"]
+    assert limits == {"dayUsd": 5, "monthUsd": 2_000_000, "timezone": "Europe/Berlin"}
+    page.get_by_label("A day may cost").fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("img", name="$0 of $5.00 spent")).to_have_count(0)
+    assert client.get("/v1/settings").json()["budgets"]["dayUsd"] is None
+
+
+def test_a_budget_that_is_used_up_says_until_when(open_page: Open, client: Client) -> None:
+    charge(6.0)
+    client.put("/v1/settings", {"budgets": {"dayUsd": 5}})
+    page = open_page("/settings/budgets", role=AccessRole.VIEWER)
+    today = page.get_by_role("region", name=re.compile("^Today"))
+    expect(today.get_by_role("img", name="$6.00 of $5.00 spent")).to_be_visible()
+    expect(today.get_by_role("status")).to_contain_text("The budget is used up: runs are paused until")
+    expect(page.get_by_role("status")).to_have_count(1)
+
+
+def test_a_viewer_is_offered_no_change(open_page: Open, client: Client) -> None:
+    for path, shown in (
+        ("/new/batch", "role member or admin"),
+        ("/evals", "No evals yet"),
+        ("/schedules", "No schedules yet"),
+        ("/settings/budgets", "needs the role admin"),
+    ):
+        page = open_page(path, role=AccessRole.VIEWER)
+        expect(page.get_by_text(shown)).to_be_visible()
+        expect(page.locator("main").get_by_role("button")).to_have_count(0)
+        expect(page.locator("main details")).to_have_count(0)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_screens_are_accessible_and_safe(open_page: Open, client: Client, definition: str, theme: str) -> None:
+    charge(6.0, reserved_usd=0.5)
+    client.put("/v1/settings", {"budgets": {"dayUsd": 5, "monthUsd": 50}})
+    client.post("/v1/personas", {"name": f"Ada {PAYLOADS[1]}", "systemPrompt": HOSTILE})
+    page = open_page("/runs", color_scheme=theme, bypass_csp=True)
+    paths = {
+        "new": "/new",
+        "new-batch": "/new/batch",
+        "new-eval": "/evals",
+        "new-schedule": "/schedules",
+        "workspace-budgets": "/settings/budgets",
+    }
+    check_screens(page, paths)

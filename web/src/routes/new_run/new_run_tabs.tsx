@@ -1,0 +1,14 @@
+import { Link } from "@tanstack/react-router";
+import page from "../../ui/page.module.css";
+
+/** What can be started. */
+export function NewRunTabs() {
+  return (
+    <nav className={page.tabs} aria-label="What is started">
+      <Link to="/new" activeOptions={{ exact: true, includeSearch: false }}>
+        Definition
+      </Link>
+      <Link to="/new/batch">Batch</Link>
+    </nav>
+  );
+}

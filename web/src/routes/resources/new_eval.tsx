@@ -1,0 +1,156 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { api, read, type Schemas } from "../../api/client";
+import { scenariosQuery } from "../../api/definitions";
+import { definitionsQuery } from "../../api/queries";
+import { connectorNamesQuery } from "../../api/resources";
+import { useCanWrite } from "../../api/role";
+import { visible } from "../../lib/format";
+import { Field } from "../../ui/field";
+import { ModelField } from "../../ui/model_field";
+import { LoadMore } from "../../ui/more";
+import page from "../../ui/page.module.css";
+import { Failure, Loading } from "../../ui/states";
+import { TextField } from "../../ui/text_field";
+import styles from "../new_run/new_run.module.css";
+
+const MAX_SCENARIOS = 1000;
+
+export function NewEval() {
+  const canWrite = useCanWrite();
+  if (!canWrite) return null;
+  return (
+    <details className={page.fold}>
+      <summary>New eval</summary>
+      <Form />
+    </details>
+  );
+}
+
+function Form() {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const [name, setName] = useState("");
+  const [definitionId, setDefinition] = useState("");
+  const [chosen, choose] = useState<readonly string[]>([]);
+  const [model, setModel] = useState("");
+  const [connectorId, setConnector] = useState("");
+  const [judge, setJudge] = useState("");
+  const [key] = useState(() => crypto.randomUUID());
+  const definitions = useQuery(definitionsQuery);
+  const connectors = useQuery(connectorNamesQuery);
+  const definition = definitions.data?.items.find((each) => each.id === definitionId);
+  const create = useMutation({
+    mutationFn: () =>
+      read(
+        api.POST("/v1/evals", {
+          params: { header: { "Idempotency-Key": key } },
+          body: {
+            name: name.trim(),
+            definitionId,
+            scenarioIds: [...chosen],
+            ...(connectorId ? { connectorId } : { model: model.trim() }),
+            judgeModel: judge.trim() || null,
+          },
+        }),
+      ),
+    onSuccess: async (made) => {
+      await client.invalidateQueries({ queryKey: ["evals"] });
+      await navigate({ to: "/evals/$id", params: { id: made.id } });
+    },
+  });
+  const isFew = chosen.length > 0 && chosen.length <= MAX_SCENARIOS;
+  const isValid = name.trim() !== "" && isFew && (connectorId !== "" || model.trim() !== "");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isValid) create.mutate();
+  };
+  return (
+    <form className={page.form} onSubmit={submit}>
+      <TextField label="Name" id="name" maxLength={100} value={name} onChange={setName} />
+      <Field label="Definition" id="definition">
+        <select
+          id="definition"
+          value={definitionId}
+          onChange={(event) => {
+            setDefinition(event.target.value);
+            choose([]);
+          }}
+        >
+          <option value="">choose one</option>
+          {definitions.data?.items.map((each) => (
+            <option key={each.id} value={each.id}>
+              {visible(each.name)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {definition && <Scenarios key={definitionId} definition={definition} chosen={chosen} choose={choose} />}
+      <Field label="Target" id="connector">
+        <select id="connector" value={connectorId} onChange={(event) => setConnector(event.target.value)}>
+          <option value="">a model</option>
+          {connectors.data?.map((each) => (
+            <option key={each.id} value={each.id}>
+              the agent {visible(each.name)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {connectorId === "" && (
+        <ModelField label="Model" id="model" placeholder="provider/name" value={model} change={setModel} />
+      )}
+      <ModelField
+        label="Judge (optional)"
+        id="judge"
+        note="Judges the criteria of scenarios"
+        value={judge}
+        change={setJudge}
+      />
+      <button type="submit" data-kind="primary" disabled={!isValid || create.isPending}>
+        {create.isPending ? "Creating…" : "Create"}
+      </button>
+      {create.isError && <Failure error={create.error} what="No eval was created" />}
+    </form>
+  );
+}
+
+interface ScenariosProps {
+  definition: Schemas["DefinitionSummary"];
+  chosen: readonly string[];
+  choose: (ids: readonly string[]) => void;
+}
+
+function Scenarios({ definition, chosen, choose }: ScenariosProps) {
+  const query = useInfiniteQuery(scenariosQuery(definition.id, definition.version));
+  const items = query.data?.pages.flatMap((each) => each.items) ?? [];
+  const toggle = (id: string) =>
+    choose(chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id]);
+  if (query.isPending) return <Loading what="scenarios" rows={3} />;
+  if (query.isError)
+    return <Failure error={query.error} what="Scenarios" retry={() => void query.refetch()} />;
+  return (
+    <fieldset className={styles.models}>
+      <legend>Scenarios: {chosen.length} chosen</legend>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <section className={styles.options} aria-label="Scenarios" tabIndex={0}>
+        {items.map((each) => (
+          <label key={each.id}>
+            <input type="checkbox" checked={chosen.includes(each.id)} onChange={() => toggle(each.id)} />
+            <span className={styles.modelName}>{visible(each.name ?? each.id)}</span>
+          </label>
+        ))}
+        {items.length === 0 && <p>The definition has no scenarios.</p>}
+      </section>
+      <p className={page.bar}>
+        {items.length > 0 && (
+          <button type="button" onClick={() => choose(items.map((each) => each.id))}>
+            Choose all {items.length}
+          </button>
+        )}
+        <LoadMore query={query}>Load more scenarios</LoadMore>
+      </p>
+      {chosen.length > MAX_SCENARIOS && <small>At most {MAX_SCENARIOS.toLocaleString("en")}</small>}
+    </fieldset>
+  );
+}

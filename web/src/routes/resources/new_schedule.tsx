@@ -1,0 +1,146 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api, read, type Schemas } from "../../api/client";
+import { definitionsQuery } from "../../api/queries";
+import { evalNamesQuery } from "../../api/resources";
+import { useCanWrite } from "../../api/role";
+import { parseBudget } from "../../lib/budget";
+import { visible } from "../../lib/format";
+import { parseTags } from "../../lib/forms";
+import { Field } from "../../ui/field";
+import page from "../../ui/page.module.css";
+import { Failure } from "../../ui/states";
+import { TextField } from "../../ui/text_field";
+
+type Kind = "run" | "evalRun";
+
+export function NewSchedule() {
+  const canWrite = useCanWrite();
+  if (!canWrite) return null;
+  return (
+    <details className={page.fold}>
+      <summary>New schedule</summary>
+      <Form />
+    </details>
+  );
+}
+
+function Form() {
+  const client = useQueryClient();
+  const [name, setName] = useState("");
+  const [expression, setExpression] = useState("");
+  const [timezone, setTimezone] = useState("UTC");
+  const [kind, setKind] = useState<Kind>("run");
+  const [source, setSource] = useState("");
+  const [models, setModels] = useState("");
+  const [budgetText, setBudget] = useState("");
+  const [key, setKey] = useState(() => crypto.randomUUID());
+  const definitions = useQuery(definitionsQuery);
+  const evals = useQuery(evalNamesQuery);
+  const budget = parseBudget(budgetText);
+  const options = kind === "run" ? (definitions.data?.items ?? []) : (evals.data ?? []);
+  const shared = typeof budget === "number" ? { maxBudgetUsd: budget } : {};
+  const create = useMutation({
+    mutationFn: () =>
+      read(
+        api.POST("/v1/schedules", {
+          params: { header: { "Idempotency-Key": key } },
+          body: {
+            name: name.trim(),
+            expression: expression.trim(),
+            timezone: timezone.trim(),
+            ...(kind === "run"
+              ? { run: { definitionId: source, models: parseTags(models), ...shared } }
+              : // The request takes what the response has; the rest has defaults.
+                { evalRun: { evalId: source, ...shared } as Schemas["ScheduledEvalRun"] }),
+          },
+        }),
+      ),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["schedules"] });
+      setName("");
+      setKey(crypto.randomUUID());
+    },
+  });
+  const hasTargets = kind === "evalRun" || parseTags(models).length > 0;
+  const isComplete = [name, expression, timezone, source].every((each) => each.trim() !== "") && hasTargets;
+  const isValid = isComplete && budget !== undefined;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isValid) create.mutate();
+  };
+  return (
+    <form className={page.form} onSubmit={submit}>
+      <TextField label="Name" id="name" maxLength={100} value={name} onChange={setName} />
+      <TextField
+        label="When"
+        id="expression"
+        maxLength={256}
+        note="Such as rate(6 hours), cron(0 9 ? * MON-FRI *) or at(2027-01-31T09:30:00)"
+        value={expression}
+        onChange={setExpression}
+      />
+      <TextField
+        label="Time zone"
+        id="timezone"
+        maxLength={50}
+        note="Such as Europe/Berlin"
+        value={timezone}
+        onChange={setTimezone}
+      />
+      <Field label="Starts" id="kind">
+        <select
+          id="kind"
+          value={kind}
+          onChange={(event) => {
+            setKind(event.target.value as Kind);
+            setSource("");
+          }}
+        >
+          <option value="run">a run of a definition</option>
+          <option value="evalRun">a run of an eval</option>
+        </select>
+      </Field>
+      <Field label={kind === "run" ? "Definition" : "Eval"} id="source">
+        <select id="source" value={source} onChange={(event) => setSource(event.target.value)}>
+          <option value="">choose one</option>
+          {options.map((each) => (
+            <option key={each.id} value={each.id}>
+              {visible(each.name)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {kind === "run" && (
+        <TextField
+          label="Models"
+          id="models"
+          maxLength={20_000}
+          note="As provider/name, separated by commas"
+          value={models}
+          onChange={setModels}
+        />
+      )}
+      <Field
+        label="Budget of each run in USD (optional)"
+        id="budget"
+        error={budget === undefined ? "An amount such as 5 or 0.25, at most 1,000,000" : null}
+      >
+        <input
+          id="budget"
+          inputMode="decimal"
+          size={10}
+          aria-invalid={budget === undefined}
+          aria-describedby={budget === undefined ? "budget-error" : undefined}
+          value={budgetText}
+          onChange={(event) => setBudget(event.target.value)}
+        />
+      </Field>
+      <button type="submit" data-kind="primary" disabled={!isValid || create.isPending}>
+        {create.isPending ? "Creating…" : "Create"}
+      </button>
+      {create.isError && <Failure error={create.error} what="No schedule was created" />}
+      {create.isSuccess && <p role="status">Created.</p>}
+    </form>
+  );
+}
