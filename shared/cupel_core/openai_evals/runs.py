@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from cupel_core import sandbox
+from cupel_core import accounts, sandbox
 from cupel_core.analysis.results import get_results
 from cupel_core.contract.openai_evals import MAX_ROWS, CreateOpenAIEvalRun, FileContent, FileId, JsonlDataSource
 from cupel_core.contract.parameters import ModelParametersInput
@@ -15,7 +15,7 @@ from cupel_core.definitions import catalog
 from cupel_core.domain.analysis.run_results import RunResults
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.openai_evals.graders import uses_sample
-from cupel_core.domain.openai_evals.models import to_target
+from cupel_core.domain.openai_evals.models import from_target, to_target
 from cupel_core.domain.openai_evals.parameters import run_params
 from cupel_core.domain.openai_evals.rows import (
     ITEM,
@@ -29,7 +29,7 @@ from cupel_core.domain.runs.labels import LabelChanges
 from cupel_core.domain.runs.run import Run, RunStatus, StartedBy
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
-from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.grader_templates import SAMPLE
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import Conflict, FieldError, Invalid, NotFound, RetryableError
@@ -93,6 +93,7 @@ def create(
     request = f"{eval_id}\n{body.model_dump_json(by_alias=True)}"
     if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
         return _read(evaluation, first.run)
+    _check_judges(workspace, evaluation)
     source, rows = _source(body), _rows(workspace, body)
     _check_rows(workspace, evaluation, body, rows)
     target, built = _target(body), _scenarios(body, rows)
@@ -209,6 +210,15 @@ def _target(body: CreateOpenAIEvalRun) -> Target:
 
 def _named(location: tuple[str | int, ...], message: str) -> str:
     return f"{'.'.join(map(str, location))}: {message}" if location else message
+
+
+def _check_judges(workspace: str, evaluation: OpenAIEval) -> None:
+    """Without this, every item of the run would be an error."""
+    models = dict.fromkeys(each.provider for each in flatten(evaluation.content.assertions) if each.provider)
+    problems = ((model, accounts.model_error(workspace, model)) for model in models)
+    errors = [FieldError("eval_id", f"has graders of {from_target(model)}: {why}") for model, why in problems if why]
+    if errors:
+        raise Invalid.fields(errors)
 
 
 def _check_rows(workspace: str, evaluation: OpenAIEval, body: CreateOpenAIEvalRun, rows: Sequence[Row]) -> None:

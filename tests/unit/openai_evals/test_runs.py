@@ -442,6 +442,17 @@ def test_messages_that_repeat_their_items_too_often_are_refused(
     assert refused.value.param == "data_source.input_messages"
 
 
+def test_a_run_whose_judge_cannot_be_called_is_refused(openai: OpenAI, client: Client) -> None:
+    eval_id = create_eval(openai, {**JUDGED, "model": "gpt-5-mini"})
+    with pytest.raises(
+        sdk.BadRequestError, match="has graders of gpt-5-mini: provider openai has no API key"
+    ) as refused:
+        start(openai, eval_id)
+    assert refused.value.param == "eval_id"
+    client.put("/v1/providers/openai", {"apiKey": "sk-test"})
+    assert start(openai, eval_id).status == "queued"
+
+
 def test_a_cosine_needs_an_embedding_model(openai: OpenAI) -> None:
     similar: Any = {**EXACT, "type": "text_similarity", "evaluation_metric": "cosine", "pass_threshold": 0.5}
     del similar["operation"]
