@@ -130,6 +130,13 @@ def call_openai_client(url: str, key: str) -> dict[str, Any]:
     return received
 
 
+def call_mcp_client(mode: str, run_id: str, *server: str) -> dict[str, Any]:
+    """What the official client of MCP receives from a server at an address with a token, or of a command."""
+    script = str(LOCKS / "mcp_client.py")
+    received: dict[str, Any] = json.loads(_call([str(BINARIES / "python"), script, mode, run_id, *server]))
+    return received
+
+
 def _call(command: list[str], variables: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
     environment = child_environment(_PATHS) | _ISOLATED | dict(variables or {})
     environment["PATH"] = f"{BINARIES}:{environment['PATH']}"
