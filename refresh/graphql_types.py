@@ -1,7 +1,8 @@
 """The GraphQL types of the contract's models, derived from docs/openapi.json: REST and GraphQL cannot differ.
 
 `python -m refresh.graphql_types` writes functions/graphqlapi/types.graphql: every type that schema.graphql names and
-does not define, and the types of their fields. Run it after a change of the contract.
+does not define, and the types of their fields; and of the whole schema docs/schema.graphql and docs/graphql.d.ts, for
+those who write queries. Run it after a change of the contract.
 """
 
 import json
@@ -35,6 +36,16 @@ _LARGE = re.compile(r"token|seed|bytes|_ms$|Ms$", re.IGNORECASE)
 
 def main() -> None:
     (FOLDER / "types.graphql").write_text(render())
+    for path, text in copies().items():
+        path.write_text(text)
+
+
+def copies() -> dict[Path, str]:
+    """What is printed of the schema, by file."""
+    from graphqlapi.schema import printed, schema  # reads types.graphql
+    from refresh import graphql_typescript
+
+    return {ROOT / "docs/schema.graphql": printed(), ROOT / "docs/graphql.d.ts": graphql_typescript.render(schema())}
 
 
 def render() -> str:

@@ -21,8 +21,9 @@ from tests.unit.cupel.api_function import connect_to_api_function
 from tests.unit.streamed_turns import StreamedTurns
 from tests.unit.streamed_turns import streamed as streamed
 
-_TESTED_ELSEWHERE = {ROOT / "docs/webhooks.md", ROOT / "docs/openai-evals-api.md"}
-"""By tests/unit/webhooks/test_documented_verification.py and tests/unit/openai_evals/test_documented_example.py."""
+_TESTED_ELSEWHERE = {ROOT / "docs/graphql.md", ROOT / "docs/webhooks.md", ROOT / "docs/openai-evals-api.md"}
+"""By tests/unit/graphqlapi/test_documented_example.py, tests/unit/openai_evals/test_documented_example.py and
+tests/unit/webhooks/test_documented_verification.py."""
 _RUN = ("budgets", "chats", "ci", "comparing", "library")
 _VERDICT = {"successMet": True, "failureMet": False, "confidence": 0.9, "reasoning": "booked"}
 _ANSWER = "Booked: Friday, 16:00, Ada."

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,22 @@ def test_the_schema_is_valid() -> None:
 
 def test_the_types_are_those_of_the_contract() -> None:
     assert (FOLDER / "types.graphql").read_text() == graphql_types.render(), "run python -m refresh.graphql_types"
+
+
+@pytest.mark.parametrize("path", graphql_types.copies(), ids=lambda path: path.name)
+def test_the_printed_schema_is_the_served_one(path: Path) -> None:
+    assert path.read_text() == graphql_types.copies()[path], "run python -m refresh.graphql_types"
+
+
+def test_typescript_has_what_answers_and_inputs_look_like() -> None:
+    declared = graphql_types.copies()[ROOT / "docs/graphql.d.ts"]
+    run = declared.partition("export interface Run {")[2].partition("\n}")[0]
+    assert {"  id: string;", "  status: RunStatus;", "  analysis: Analysis | null;", "  models: string[];"} <= set(
+        run.splitlines()
+    )
+    start = declared.partition("export interface StartRunInput {")[2].partition("\n}")[0]
+    assert {"  definitionId: string;", "  models?: string[] | null;"} <= set(start.splitlines())
+    assert 'export type AnalysisKind = "basic" | "deep";' in declared
 
 
 def resolvers() -> dict[str, Resolver]:

@@ -1,0 +1,3370 @@
+// Written by `python -m refresh.graphql_types`, from the schema of /v1/graphql. An answer has the fields that a query
+// has: `Pick<Run, "id" | "status">` for `{ run(id: "…") { id status } }`.
+
+export type AccessRole = "admin" | "member" | "viewer" | "operator";
+
+export interface AggregateInput {
+  runIds: string[];
+  /** Without any, everything is one row */
+  groupBy?: AggregateKey[] | null;
+  /** Also by the scores of scenarios in these dimensions */
+  dimensions?: string[] | null;
+  /** Only this target, by its id or model */
+  target?: string | null;
+  promptId?: string | null;
+  /** Only scenarios with these scores, by dimension: `{stakes: 2}` */
+  levels?: unknown | null;
+}
+
+export type AggregateKey = "run" | "model" | "target" | "prompt";
+
+export interface AggregateResult {
+  /** In the order of the runs, targets and levels */
+  rows: AggregateRow[];
+  /** How many there are */
+  totalRows: number;
+}
+
+/** Probes that have in common what is not null here */
+export interface AggregateRow {
+  runId: string | null;
+  model: string | null;
+  targetId: string | null;
+  promptId: string | null;
+  /** Scores by dimension; null for scenarios that have none */
+  levels: unknown;
+  /** How many runs have such probes */
+  runs: number;
+  /** With the scenario as the unit: what the group made of one scenario is added up */
+  estimate: GroupEstimate;
+}
+
+/** How far the targets agree. */
+export interface Agreement {
+  /** Decided by at least two targets */
+  scenarios: number;
+  /** Krippendorff's, ordinal; null if all answers are the same */
+  alpha: number | null;
+  /** 95 % interval; see docs/statistics.md */
+  interval95: number[] | null;
+  /** `high` from 0.8, `moderate` from 0.667 */
+  level: AgreementLevel | null;
+  /** Alpha without each target */
+  without: LeaveOneOut[];
+  /** Targets without which alpha clearly rises (docs/statistics.md), as positions in `columns` */
+  outliers: number[];
+  /** Empty for more than 50 columns */
+  pairs: PairAgreement[];
+}
+
+/** Krippendorff's recommendation: conclusions from 0.8, tentative ones from 0.667. */
+export type AgreementLevel = "high" | "moderate" | "low";
+
+/** An analysis with its figures. */
+export interface Analysis {
+  /** Null while it is being computed */
+  id: string | null;
+  /** Id of the run */
+  runId: string;
+  /** Which analysis */
+  kind: AnalysisKind;
+  /** Rescore that was analyzed; null for the run's own scoring */
+  rescoreId: string | null;
+  /** Null while it is being computed; `GET …/analysis` tells when it is there */
+  status: AnalysisStatus | null;
+  /** How the figures were computed */
+  algorithmVersion: string | null;
+  /** Equal for equal outcomes; null if the analysis failed */
+  inputsHash: string | null;
+  /** When it was computed */
+  createdAt: string | null;
+  /** Whether it is the newest of its kind */
+  isCurrent: boolean;
+  /** Whether computing it now would give other figures */
+  isStale: boolean;
+  /** `inputs`: outcomes changed, `algorithm`: another release computed it, `requested`: by force */
+  staleReason: StaleReason | null;
+  /** Why it failed; null if it did not */
+  failure: Failure | null;
+  /** Job that computes it, in the response that says so; null otherwise */
+  jobId: string | null;
+  /** Null if the analysis failed */
+  figures: AnalysisFigures | null;
+  /** `figures.columns`: what each target decided, passed, took and cost */
+  basicStats: unknown | null;
+  /** `figures.agreement`: how far targets agree */
+  modelAgreement: unknown | null;
+  /** `figures.dimensions`: effects of the dimensions' levels */
+  dimensionAnalysis: unknown | null;
+  mostContestedScenarios: ContestedScenario[];
+  /** What each target made of each scenario */
+  scenarios: AnalyzedScenarioConnection;
+}
+
+/** What to know before relying on the figures. */
+export interface AnalysisCaution {
+  /** Kind of caution */
+  code: CautionCode;
+  /** In words */
+  text: string;
+  /** Positions in `columns` that it is about; all if empty */
+  columns: number[];
+}
+
+/** The figures of an analysis. */
+export interface AnalysisFigures {
+  /** What targets are compared by: the mean decision, or the pass rate */
+  metric: Metric;
+  /** Scenarios of the run */
+  scenarioCount: number;
+  /** Null for a run of an earlier release */
+  sample: RunSample | null;
+  /** Of all targets together */
+  overall: GroupEstimate;
+  /** To all scenarios; null unless the run is a sample in which every probe has an outcome */
+  overallExtrapolated: GroupExtrapolation | null;
+  /** By target, then by prompt */
+  columns: ColumnAnalysis[];
+  /** Null for a single target */
+  agreement: Agreement | null;
+  /** The strongest first */
+  dimensions: DimensionAnalysis[];
+  /** At most 100, the most contested first */
+  contested: ContestedScenario[];
+  /** Null without repeats */
+  variability: Variability | null;
+  /** At most 12 findings in words */
+  insights: Insight[];
+  /** What to know before relying on the figures */
+  cautions: AnalysisCaution[];
+}
+
+export type AnalysisKind = "basic" | "deep";
+
+export type AnalysisStatus = "COMPLETED" | "FAILED";
+
+/** An analysis without its figures. */
+export interface AnalysisSummary {
+  /** Null while it is being computed */
+  id: string | null;
+  /** Id of the run */
+  runId: string;
+  /** Which analysis */
+  kind: AnalysisKind;
+  /** Rescore that was analyzed; null for the run's own scoring */
+  rescoreId: string | null;
+  /** Null while it is being computed; `GET …/analysis` tells when it is there */
+  status: AnalysisStatus | null;
+  /** How the figures were computed */
+  algorithmVersion: string | null;
+  /** Equal for equal outcomes; null if the analysis failed */
+  inputsHash: string | null;
+  /** When it was computed */
+  createdAt: string | null;
+  /** Whether it is the newest of its kind */
+  isCurrent: boolean;
+  /** Whether computing it now would give other figures */
+  isStale: boolean;
+  /** `inputs`: outcomes changed, `algorithm`: another release computed it, `requested`: by force */
+  staleReason: StaleReason | null;
+  /** Why it failed; null if it did not */
+  failure: Failure | null;
+  /** Job that computes it, in the response that says so; null otherwise */
+  jobId: string | null;
+}
+
+export interface AnalyzedScenario {
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Its name */
+  scenarioName: string;
+  /** By dimension */
+  scores: unknown;
+  /** Of the targets' means; null for fewer than two */
+  variance: number | null;
+  /** Between the highest and the lowest mean */
+  range: number | null;
+  /** Of the targets' means */
+  mean: number | null;
+  /** By target, then by prompt */
+  cells: ScenarioCell[];
+}
+
+export interface AnalyzedScenarioConnection {
+  nodes: AnalyzedScenario[];
+  pageInfo: PageInfo;
+}
+
+/** Of a target's answers on the scores of all dimensions together. */
+export interface AnswerRegression {
+  /** Position in `columns` */
+  column: number;
+  /** Scenarios with an answer */
+  scenarios: number;
+  /** Answers that it rests on */
+  answers: number;
+  /** Expected answer at the mean of all scores */
+  intercept: number;
+  /** Share of the variance that the dimensions explain */
+  rSquared: number | null;
+  /** Of each dimension */
+  slopes: RegressionSlope[];
+}
+
+export interface AssertionResult {
+  /** Type of the assertion; see docs/assertions.md */
+  type: string;
+  /** Null if it could not be computed; `error` then says why */
+  passed: boolean | null;
+  /** From 0 to 1 */
+  score: number | null;
+  /** Why, in a sentence; null if there is none */
+  reason: string;
+  /** Weight of the result in the score */
+  weight: number;
+  /** Name under which the result is counted; null for none */
+  metric: string | null;
+  /** Failure category */
+  tag: string | null;
+  /** Why it failed; null if it did not */
+  error: string | null;
+  /** `cupel`, or `external` for an external evaluator */
+  source: string;
+  /** Results of the members of an assertion set */
+  parts: unknown[];
+}
+
+/** What an estimate rests on. */
+export type Basis = "default" | "history";
+
+/** Whether the run fits into its own budget and into what is left of the workspace's. */
+export interface BudgetFit {
+  /** The run's own budget, in USD; null without one */
+  maxBudgetUsd: number | null;
+  /** What is left of the workspace's day, in USD; null without a limit */
+  dayLeftUsd: number | null;
+  /** What is left of the workspace's month, in USD; null without a limit */
+  monthLeftUsd: number | null;
+  /** The budget that the expected cost exceeds; null if the run fits */
+  exceeds: BudgetScope | null;
+  /** The budget that the upper bound exceeds, if any */
+  mayExceed: BudgetScope | null;
+  /** Whether a start is refused unless `confirmedUsd` is at least the expected cost */
+  confirmationRequired: boolean;
+}
+
+/** What one worker has drawn of the budget. */
+export interface BudgetLease {
+  /** Calls whose cost is known */
+  spentUsd: number;
+  /** Calls that may have been billed: without an answer, or of a worker that died */
+  uncertainUsd: number;
+  /** Set aside for calls in flight and for the next ones */
+  reservedUsd: number;
+  /** When it expires unless the worker reports before */
+  expiresAt: string;
+}
+
+/** What a budget limits. */
+export type BudgetScope = "run" | "day" | "month";
+
+/** What is used of a budget, as the workers have last reported: at most a minute ago. */
+export interface BudgetUse {
+  /** What the run may spend in all, in USD */
+  maxBudgetUsd: number;
+  /** Calls whose cost is known */
+  spentUsd: number;
+  /** Calls that may have been billed: without an answer, or of a worker that died */
+  uncertainUsd: number;
+  /** Set aside for calls in flight and for the next ones */
+  reservedUsd: number;
+  /** `spentUsd` by what the models were called for */
+  byRole: RoleSpend[];
+  /** What all probes will have cost at the present mean; null before 20 have an outcome */
+  projectedUsd: number | null;
+}
+
+/** The budgets of the workspace. Calls are counted while it has a limit. */
+export interface Budgets {
+  /** IANA time zone in which days and months begin */
+  timezone: string;
+  /** Today */
+  day: PeriodBudget;
+  /** This month */
+  month: PeriodBudget;
+}
+
+/** What to bear in mind when reading figures. */
+export interface Caution {
+  /** A stable name, such as SMALL_SAMPLE */
+  code: string;
+  /** What it means, for people to read */
+  message: string;
+}
+
+export type CautionCode = "PARTIAL" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "NO_DIMENSIONS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS";
+
+export type ChangeDirection = "increased" | "decreased" | "unchanged";
+
+/** Results of an assertion, or of the judge's criteria. */
+export interface CheckStatistics {
+  /** Its metric, or its type */
+  name: string;
+  /** Conversations that passed it */
+  passed: number;
+  /** Conversations that failed it */
+  failed: number;
+  /** Could not be computed */
+  errors: number;
+  /** Passed among those that were computed */
+  passRate: number | null;
+  /** 95 % interval, Wilson's */
+  interval95: number[] | null;
+}
+
+export interface CodeShare {
+  /** Decision, `1` to `5` or `other` */
+  code: string;
+  /** Of the completed probes */
+  estimate: ShareEstimate;
+}
+
+/** Of one target, asked by one prompt. */
+export interface ColumnAnalysis {
+  /** The target's label, or its model if it has none */
+  targetId: string;
+  /** The definition's prompt; null if the definition has none */
+  promptId: string | null;
+  /** The target's */
+  label: string | null;
+  /** Model as `provider/name`, or `connector/<id>` */
+  modelId: string;
+  /** Of an agent under test; null for a model */
+  connectorId: string | null;
+  /** Of target and prompt, for people */
+  name: string;
+  /** Its figures */
+  estimate: GroupEstimate;
+  /** To all scenarios; null unless the run is a sample in which every probe has an outcome */
+  extrapolated: GroupExtrapolation | null;
+  /** Completed probes of which a weighted assertion could not be computed */
+  unscored: number;
+  /** What its probes took and cost */
+  operations: OperatingFigures;
+  /** Empty unless the decision has `favors` */
+  winRates: WinRate[];
+  /** 1 if repeats never differ, 0 if as much as they can; null without repeats */
+  consistency: number | null;
+  /** Whether it answers unlike the other targets */
+  isOutlier: boolean;
+}
+
+export interface CompareOptions {
+  /** Ids or models of targets; all if empty */
+  baselineTargets?: string[] | null;
+  comparisonTargets?: string[] | null;
+  /** Ids of the definition's prompts; all if empty */
+  baselinePrompts?: string[] | null;
+  comparisonPrompts?: string[] | null;
+  metric?: Metric | null;
+  margin?: number | null;
+  alpha?: number | null;
+}
+
+/** A target, asked by one prompt. */
+export interface ComparedColumn {
+  /** The target's label, or its model if it has none */
+  targetId: string;
+  /** The definition's prompt; null if the definition has none */
+  promptId: string | null;
+  /** The target's */
+  label: string | null;
+  /** Model as `provider/name`, or `connector/<id>` */
+  modelId: string;
+  /** Of an agent under test; null for a model */
+  connectorId: string | null;
+}
+
+export interface ComparisonFigures {
+  /** Name under which the result is counted; null for none */
+  metric: Metric;
+  /** Significance level */
+  alpha: number;
+  /** Smaller differences do not matter */
+  margin: number;
+  /** How scenarios of the two sides were matched */
+  matchedBy: MatchedBy;
+  /** Scenarios of both sides */
+  commonScenarios: number;
+  /** Scenarios of the baseline only */
+  onlyBaseline: number;
+  /** Scenarios of the comparison side only */
+  onlyComparison: number;
+  /** One per pair of columns */
+  rows: ComparisonRow[];
+  /** All pairs together; null if there is only one */
+  overall: ComparisonRow | null;
+  /** Columns without a counterpart */
+  unpairedBaseline: ComparedColumn[];
+  /** Columns without a counterpart */
+  unpairedComparison: ComparedColumn[];
+  /** What differs between the runs, and so may explain a difference */
+  whatChanged: WhatChanged;
+}
+
+/** Figures of one pair of columns; several columns of a side are averaged. See docs/statistics.md. */
+export interface ComparisonRow {
+  /** Columns of the baseline */
+  baseline: ComparedColumn[];
+  /** Columns of the comparison side */
+  comparison: ComparedColumn[];
+  /** Whether the sides have different targets or prompts */
+  isSubstituted: boolean;
+  /** The judge's verdict on the criteria; null if there is none */
+  verdict: ComparisonVerdict;
+  /** The verdict in words, with its figures */
+  sentence: string;
+  /** Scenarios with results on both sides; each counts once */
+  scenarios: number;
+  /** Mean of the baseline's scenarios, each once */
+  baselineMean: number | null;
+  /** Mean of the comparison side's scenarios, each once */
+  comparisonMean: number | null;
+  /** Comparison minus baseline */
+  difference: number | null;
+  /** Standard error of the difference */
+  standardError: number | null;
+  /** Confidence interval of the difference, 1 - alpha */
+  interval: number[] | null;
+  /** The test that p comes from */
+  test: SignificanceTest;
+  /** Two-sided p-value, not adjusted */
+  p: number | null;
+  /** Adjusted over the rows by Holm's method */
+  adjustedP: number | null;
+  /** Smallest difference that this comparison had an 80 % chance to detect */
+  minimumDetectableEffect: number | null;
+  /** About how many scenarios would detect a difference as large as the margin */
+  scenariosNeeded: number | null;
+  /** Interval of level 1 - 2 alpha; EQUIVALENT if it is within the margin */
+  equivalenceInterval: number[] | null;
+  /** p-value of two one-sided tests against the margin */
+  equivalenceP: number | null;
+  /** Difference in standard deviations of the scenarios */
+  effectSize: number | null;
+  /** The effect size in a word */
+  effect: EffectSize | null;
+  /** Scenarios that increased, decreased, stayed unchanged */
+  changes: unknown;
+  /** Common scenarios that do not count, by reason */
+  incomparable: unknown;
+  /** Decisions of either side */
+  distribution: DistributionShift;
+  /** What the sides' probes took and cost; described, not tested */
+  operations: OperatingDifferences;
+  /** What to bear in mind when reading the figures */
+  cautions: Caution[];
+}
+
+export interface ComparisonSide {
+  /** Id of the run */
+  runId: string;
+  /** Ids or models of targets; all if empty */
+  targets: string[];
+  /** Ids of prompts; all if empty */
+  prompts: string[];
+  /** Rescore whose results count; null for the run's own */
+  rescoreId: string | null;
+}
+
+/** In the order in which they are decided. */
+export type ComparisonVerdict = "NOT_COMPARABLE" | "HIGHER" | "LOWER" | "EQUIVALENT" | "INCONCLUSIVE";
+
+export type Conclusion = "SUPPORTED" | "REJECTED" | "INCONCLUSIVE";
+
+/** A scenario that the targets answer differently. */
+export interface ContestedScenario {
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Its name */
+  scenarioName: string;
+  /** Of the targets' means */
+  variance: number;
+  /** Between the highest and the lowest mean */
+  range: number;
+}
+
+export interface CreateDefinitionInput {
+  /** Name for people to read */
+  name: string;
+  /** Folder, with `/` between its levels; null for none */
+  folder?: string | null;
+  /** Tags, for filters */
+  tags?: string[] | null;
+  /** What is evaluated */
+  content: unknown;
+  /** All scenarios of the version; further ones can be added */
+  scenarios?: CreateScenarioInput[] | null;
+  /** Name of the version, for people to read */
+  versionLabel?: string | null;
+}
+
+/** Names are unique within a workspace, ignoring case. */
+export interface CreateExperimentInput {
+  /** Unique within the workspace, ignoring case */
+  name: string;
+  /** What the experiment is to show */
+  hypothesis: string;
+  /** What holds if the hypothesis does not; null if it was not written */
+  nullHypothesis?: string | null;
+  /** What it is, for people to read */
+  description?: string | null;
+  /** How runs are expected to differ from the baseline */
+  direction?: ExpectedDirection | null;
+  /** Target that the expectation is about; null for all */
+  target?: string | null;
+  /** Null: decisions if there are any, else pass rates */
+  metric?: Metric | null;
+  /** Smaller differences do not matter */
+  minimumEffect?: number | null;
+  /** Significance level */
+  alpha?: number | null;
+  /** What is varied on purpose */
+  independentVariable?: string | null;
+  /** What is meant to stay equal */
+  controlledVariables?: string[] | null;
+  /** Run that the others are compared with */
+  baselineRunId?: string | null;
+  /** Tags, for filters */
+  tags?: string[] | null;
+}
+
+/** At most one of `prompt` and `messages`. With `instructions` both may be omitted; the simulated user then starts. */
+export interface CreateScenarioInput {
+  /** Name for people to read */
+  name?: string | null;
+  /** The user's first message */
+  prompt?: string | null;
+  /** Messages the conversation starts with */
+  messages?: MessageInput[] | null;
+  /** By id of the definition's prompts: messages to start with instead */
+  messagesByPrompt?: unknown | null;
+  /** Scores by dimension name */
+  dimensions?: unknown | null;
+  /** Any JSON object of your own */
+  metadata?: unknown | null;
+  /** What the simulated user wants; not shown to the target */
+  instructions?: string | null;
+  /** User messages after the first answer, in order, instead of the definition's */
+  followUps?: string[] | null;
+  /** Messages of the conversation at most, those of the scenario included */
+  maxMessages?: number | null;
+  /** When the judge ends with success */
+  successCriteria?: string | null;
+  /** When the judge ends with failure */
+  failureCriteria?: string | null;
+  /** Whether any or all failure criteria must be met for a failure */
+  failureCriteriaMode?: FailureCriteriaMode | null;
+  /** Checks, each `{type, value?, threshold?, weight?, metric?, …}`; see docs/assertions.md */
+  assertions?: unknown[] | null;
+  /** Ids of personas; each one has its own conversation */
+  personaIds?: string[] | null;
+  /** What calls of tools return; the first that matches a call answers it */
+  toolResults?: ToolResultInput[] | null;
+}
+
+/** A deep analysis with its figures. */
+export interface DeepAnalysis {
+  /** Null while it is being computed */
+  id: string | null;
+  /** Id of the run */
+  runId: string;
+  /** Which analysis */
+  kind: AnalysisKind;
+  /** Rescore that was analyzed; null for the run's own scoring */
+  rescoreId: string | null;
+  /** Null while it is being computed; `GET …/analysis` tells when it is there */
+  status: AnalysisStatus | null;
+  /** How the figures were computed */
+  algorithmVersion: string | null;
+  /** Equal for equal outcomes; null if the analysis failed */
+  inputsHash: string | null;
+  /** When it was computed */
+  createdAt: string | null;
+  /** Whether it is the newest of its kind */
+  isCurrent: boolean;
+  /** Whether computing it now would give other figures */
+  isStale: boolean;
+  /** `inputs`: outcomes changed, `algorithm`: another release computed it, `requested`: by force */
+  staleReason: StaleReason | null;
+  /** Why it failed; null if it did not */
+  failure: Failure | null;
+  /** Job that computes it, in the response that says so; null otherwise */
+  jobId: string | null;
+  /** Null if the analysis failed */
+  figures: DeepAnalysisFigures | null;
+}
+
+/** A target, asked by one prompt. */
+export interface DeepAnalysisColumn {
+  /** The target's label, or its model if it has none */
+  targetId: string;
+  /** The definition's prompt; null if the definition has none */
+  promptId: string | null;
+  /** The target's */
+  label: string | null;
+  /** Model as `provider/name`, or `connector/<id>` */
+  modelId: string;
+  /** Of an agent under test; null for a model */
+  connectorId: string | null;
+  /** Of target and prompt, for people */
+  name: string;
+}
+
+/** The figures of a deep analysis; docs/statistics.md explains them. `unavailable` says why a part is null. */
+export interface DeepAnalysisFigures {
+  /** What targets are compared by: the mean decision, or the pass rate */
+  metric: Metric;
+  /** Scenarios of the run */
+  scenarioCount: number;
+  /** By target, then by prompt */
+  columns: DeepAnalysisColumn[];
+  /** Directions in which targets differ */
+  components: PrincipalComponents | null;
+  /** Targets unlike the others */
+  outlierTargets: OutlierTargets | null;
+  /** Scenarios unlike the others */
+  outlierScenarios: OutlierScenarios | null;
+  /** Whether dimensions vary independently */
+  design: DesignCheck | null;
+  /** Regressions on all dimensions together */
+  effects: DimensionEffects | null;
+  /** Of pairs of dimensions */
+  interactions: DimensionInteractions | null;
+  /** Where differences come from */
+  variance: VarianceShares | null;
+  /** Why parts are null */
+  unavailable: UnavailablePart[];
+  /** What to know before relying on the figures */
+  cautions: DeepCaution[];
+  /** The figures in sentences */
+  narrative: Narrative;
+}
+
+/** What to know before relying on the figures. */
+export interface DeepCaution {
+  /** Kind of caution */
+  code: DeepCautionCode;
+  /** In words */
+  text: string;
+  /** Positions in `columns` that it is about; all if empty */
+  columns: number[];
+}
+
+export type DeepCautionCode = "IMPUTED" | "COLLINEAR" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "FEW_SCENARIOS" | "EXCLUDED_TARGETS" | "PARTIAL";
+
+/** What needs more targets, scenarios or dimensions than a run may have. */
+export type DeepPart = "components" | "outlierTargets" | "outlierScenarios" | "design" | "effects" | "interactions" | "variance";
+
+export interface Definition {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** Folder, with `/` between its levels; null for none */
+  folder: string | null;
+  /** Tags, for filters */
+  tags: string[];
+  /** Version number, from 1 */
+  version: number;
+  /** The name that was given to this version */
+  versionLabel: string | null;
+  /** The definition it was forked from */
+  parentId: string | null;
+  /** Version that the fork was made of; null if it is none */
+  parentVersion: number | null;
+  /** When it was created */
+  createdAt: string;
+  /** When it last changed */
+  updatedAt: string;
+  /** What is evaluated; of a fork, with what it inherits */
+  content: unknown;
+  /** Number of scenarios of this version */
+  scenarioCount: number;
+  /** What may be a mistake, but is no error */
+  warnings: Warning[];
+  parent: Definition | null;
+  /** Forks of it */
+  children: Definition[];
+  /** What it was forked from, nearest first */
+  ancestors: Definition[];
+  /** Forks and their forks, level by level */
+  descendants: Definition[];
+  scenarios: ScenarioConnection;
+  runs: Run[];
+}
+
+export interface DefinitionConnection {
+  nodes: Definition[];
+  pageInfo: PageInfo;
+}
+
+/** Why probes of a target wait. A `learned_limit` slows them down, every other reason stops them. */
+export interface Delay {
+  /** Why, in a sentence; null if there is none */
+  reason: DelayReason;
+  /** Whose queue or account it is; null for `run_paused` */
+  provider: string | null;
+  /** The model that is suspended: the target, or one that grades or simulates users */
+  model: string | null;
+  /** When calls may start again; null if someone has to act */
+  until: string | null;
+  /** Why, in the provider's words */
+  message: string | null;
+  /** Maximum parallel requests, as configured */
+  limit: number | null;
+  /** Parallel requests that the provider currently sustains */
+  learnedLimit: number | null;
+}
+
+export type DelayReason = "run_paused" | "queue_paused" | "model_suspended" | "throttled" | "learned_limit";
+
+/** Whether the effects of dimensions can be told apart. */
+export interface DesignCheck {
+  /** Of each pair of dimensions */
+  correlations: ScoreCorrelation[];
+  /** Of each dimension */
+  inflation: DimensionInflation[];
+}
+
+/** How far a run is, by target. Counts and costs are exact; `results` and `errors` say of how many probes. */
+export interface DetailedProgress {
+  /** Id of the run */
+  runId: string;
+  /** Current status */
+  status: RunStatus;
+  /** Who or what paused the run */
+  pauseReason: PauseReason | null;
+  /** What must be repaired if Cupel paused it */
+  pauseCause: PauseCause | null;
+  /** Which budget is used up, if that paused the run: its own, or the workspace's for a period */
+  exhaustedBudget: BudgetScope | null;
+  /** When these figures were read */
+  readAt: string;
+  /** Number of probes */
+  total: number;
+  /** Probes with a transcript; exact */
+  completed: number;
+  /** Probes that ended in an infrastructure error; exact */
+  errored: number;
+  /** Probes that a worker has taken and that have no outcome yet */
+  running: number;
+  /** What the calls cost */
+  spend: RunSpend;
+  /** By target, then by prompt */
+  targets: TargetProgress[];
+}
+
+/** How answers depend on one dimension. */
+export interface DimensionAnalysis {
+  /** Of the dimension */
+  name: string;
+  /** With a score in it */
+  scenarios: number;
+  /** Scores, ascending; empty for more than 50 */
+  levels: number[];
+  /** Of all targets together */
+  overall: DimensionFigures;
+  /** By target, then by prompt */
+  columns: DimensionFigures[];
+}
+
+export interface DimensionEffects {
+  /** That the regressions are on */
+  dimensions: string[];
+  /** Of each target that answered enough */
+  regressions: AnswerRegression[];
+  /** The most divisive dimension first */
+  equality: SlopeEquality[];
+}
+
+export interface DimensionFigures {
+  /** In the order of the dimension's levels */
+  levels: GroupEstimate[];
+  /** Of the levels */
+  effect: LevelEffect;
+  /** Null for fewer than 5 scenarios or a single score */
+  trend: Trend | null;
+}
+
+/** How far a dimension varies independently of the others. */
+export interface DimensionInflation {
+  /** Name of the dimension */
+  dimension: string;
+  /** Variance inflation factor; null if others determine it */
+  factor: number | null;
+  /** Whether the factor is 5 or more */
+  isCollinear: boolean;
+}
+
+/** How the slope of one dimension changes with another, for one target. */
+export interface DimensionInteraction {
+  /** Position in `columns` */
+  column: number;
+  /** Name of the dimension */
+  first: string;
+  /** Name of the dimension */
+  second: string;
+  /** Change of the first one's slope per unit of the second */
+  coefficient: number;
+  /** Of the coefficient, by the jackknife */
+  standardError: number;
+  /** Of no interaction */
+  p: number | null;
+  /** p after Holm's adjustment for all such tests of the analysis */
+  adjustedP: number | null;
+  /** Additional share of the variance that it explains */
+  rSquaredGain: number;
+  /** Scores; empty if either has more than 12 */
+  firstLevels: number[];
+  /** Scores; empty if either has more than 12 */
+  secondLevels: number[];
+  /** Mean answers by level of the first, then of the second */
+  means: ((number | null)[])[];
+}
+
+export interface DimensionInteractions {
+  /** Pairs of dimensions, over all targets */
+  tested: number;
+  /** At most 10, by what they explain */
+  largest: DimensionInteraction[];
+}
+
+export interface DistributionShift {
+  /** Number of answers by decision code */
+  baseline: unknown;
+  /** Number of answers by decision code */
+  comparison: unknown;
+  /** Half of the sum of absolute differences of the shares, from 0 to 1 */
+  totalVariation: number | null;
+}
+
+/** A finding whose citations did not hold. */
+export interface DroppedFinding {
+  /** What it is about */
+  topic: NarrativeTopic;
+  /** What did not hold */
+  reason: string;
+}
+
+/** Cohen's words. */
+export type EffectSize = "negligible" | "small" | "medium" | "large";
+
+export interface ErrorCause {
+  /** Kind of error; see docs/architecture.md */
+  code: ProbeErrorCode;
+  /** Of the errored probes that were read */
+  count: number;
+  /** Of the latest of them */
+  message: string;
+}
+
+export interface ErrorCount {
+  /** Of the infrastructure error */
+  code: string;
+  /** Probes that ended in it */
+  probes: number;
+}
+
+/** What a run is expected to cost, without repeated calls, embeddings and external evaluators. */
+export interface Estimate {
+  /** Number of probes of the run */
+  jobCount: number;
+  /** Of the models whose price is known */
+  usd: EstimateInterval;
+  /** If no other run calls the same providers */
+  seconds: EstimateInterval;
+  /** What the figures rest on; see docs/costs.md */
+  basis: Basis;
+  /** The list that prices come from, unless the workspace has its own */
+  priceList: string;
+  /** Calls of the targets */
+  targets: TargetEstimate[];
+  /** Calls of judges, simulated users and summarizing models */
+  graders: GraderEstimate[];
+  /** Models whose price is unknown; they are not in `usd` */
+  unpriced: string[];
+  /** Of an estimate that was asked for; null in other answers */
+  budget: BudgetFit | null;
+}
+
+/** What is expected, and the bounds between which 95 % of the cases lie that the estimate assumes. */
+export interface EstimateInterval {
+  /** Lower bound */
+  low: number;
+  /** The likeliest figure */
+  expected: number;
+  /** Upper bound */
+  high: number;
+}
+
+export interface Evidence {
+  /** Id of the transcript, and of its probe */
+  conversationId: string;
+  /** Occurs in this conversation */
+  quote: string;
+}
+
+/** Parts of a conversation with a failure tag. */
+export interface Excerpt {
+  /** Id of the transcript, and of its probe */
+  conversationId: string;
+  /** Failure tag */
+  tag: string;
+  /** Target and prompt */
+  column: string;
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Why it failed, as the graders say */
+  reason: string;
+  /** Opening and last exchanges; cuts are marked */
+  messages: ExcerptMessage[];
+}
+
+export interface ExcerptMessage {
+  /** `user`, `assistant`, `tool`, or `note` for what is left out */
+  role: string;
+  /** What was said; cuts are marked */
+  content: string;
+}
+
+export type ExecutionMode = "concurrent" | "sequential";
+
+export type ExpectedDirection = "HIGHER" | "LOWER" | "EQUIVALENT";
+
+export interface Experiment {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** Current status */
+  status: ExperimentStatus;
+  /** What the experiment is to show */
+  hypothesis: string;
+  /** What holds if the hypothesis does not; null if it was not written */
+  nullHypothesis: string | null;
+  /** What it is, for people to read */
+  description: string | null;
+  /** How runs are expected to differ from the baseline; null for no expectation */
+  direction: ExpectedDirection | null;
+  /** Target that the expectation is about; null for all */
+  target: string | null;
+  /** Null: decisions if there are any, else pass rates */
+  metric: Metric | null;
+  /** Smaller differences do not matter */
+  minimumEffect: number | null;
+  /** Significance level */
+  alpha: number;
+  /** What is varied on purpose; null for none */
+  independentVariable: string | null;
+  /** What is meant to stay equal */
+  controlledVariables: string[];
+  /** Run that the others are compared with; null for none */
+  baselineRunId: string | null;
+  /** Tags, for filters */
+  tags: string[];
+  /** What a person concluded; null while it is open */
+  conclusion: Conclusion | null;
+  /** Why it was concluded so */
+  note: string | null;
+  /** When it was created */
+  createdAt: string;
+  /** When it last changed */
+  updatedAt: string;
+  baselineRun: Run | null;
+  /** Oldest first */
+  runs: Run[];
+  /** The runs compared with the baseline, and what the comparisons suggest */
+  summary: ExperimentSummary;
+  comparisons: RunComparison[];
+}
+
+/** A target of a run, compared with the baseline. */
+export interface ExperimentRow {
+  /** Id of the run */
+  runId: string;
+  /** The comparison with the baseline */
+  comparisonId: string;
+  /** Id of the target */
+  target: string;
+  /** Name under which the result is counted; null for none */
+  metric: Metric;
+  /** Scenarios with results on both sides; each counts once */
+  scenarios: number;
+  /** Mean of the baseline's scenarios, each once */
+  baselineMean: number | null;
+  /** Mean of the comparison side's scenarios, each once */
+  comparisonMean: number | null;
+  /** Run minus baseline */
+  difference: number | null;
+  /** Confidence interval of the difference, 1 - alpha */
+  interval: number[] | null;
+  /** Adjusted over all rows of the experiment by Holm's method */
+  adjustedP: number | null;
+  /** The judge's verdict on the criteria; null if there is none */
+  verdict: ComparisonVerdict;
+}
+
+export interface ExperimentRun {
+  /** Id of the run */
+  runId: string;
+  /** Name for people to read */
+  name: string | null;
+  /** Current status */
+  status: RunStatus;
+  /** When it was created */
+  createdAt: string;
+  /** Null until it has ended, or if a price is unknown */
+  costUsd: number | null;
+}
+
+export type ExperimentStatus = "PLANNED" | "RUNNING" | "CONCLUDED";
+
+export interface ExperimentSummary {
+  /** What its author declared and concluded */
+  experiment: Experiment;
+  /** The runs, oldest first */
+  runs: ExperimentRun[];
+  /** A row per run and target, except for the baseline; at most 5,000, of the newest runs */
+  rows: ExperimentRow[];
+  /** How many rows there are; p is adjusted over all of them */
+  rowCount: number;
+  /** Runs that go on, or are not compared yet */
+  pendingRunIds: string[];
+  /** Why these runs are not compared, or not yet */
+  reasons: PendingRun[];
+  /** Aspects that differ between the baseline and a run */
+  varied: string[];
+  /** What the expectation says of the rows; a person concludes */
+  suggestedConclusion: Conclusion | null;
+}
+
+/** What a run of all scenarios would show. */
+export interface Extrapolation {
+  /** As over the scenarios of the sample */
+  value: number;
+  /** Of what the other scenarios add */
+  standardError: number;
+  /** 95 % interval; see docs/statistics.md */
+  interval95: number[] | null;
+}
+
+export interface Failure {
+  /** The phase that failed */
+  where: string;
+  /** What happened */
+  why: string;
+}
+
+export type FailureCriteriaMode = "on_max_messages" | "every_turn";
+
+/** A failure tag. */
+export interface FailureMode {
+  /** Failure tag */
+  tag: string;
+  /** Conversations with this tag */
+  count: number;
+  /** Of the completed conversations */
+  share: number;
+  /** Up to five: the lowest scores, spread over scenarios and targets */
+  sampleConversationIds: string[];
+}
+
+/** Whose formula the tokens of images and PDFs come from. The values are the same in the API. */
+export type FileBasis = "openai_tiles" | "openai_patches" | "anthropic" | "gemini_2" | "gemini_3" | "assumed";
+
+/** Something that the summarizer found, with true quotations. */
+export interface Finding {
+  /** In a few words */
+  title: string;
+  /** In the summarizer's words */
+  description: string;
+  /** Failure tags that it explains, as the summarizer says */
+  tags: string[];
+  /** At least one */
+  evidence: Evidence[];
+}
+
+export type FormatType = "text" | "json" | "json_schema";
+
+export type GenerationMode = "matrix" | "llm";
+
+export interface GenerationProgress {
+  /** Texts to write */
+  total: number;
+  /** Texts that are written */
+  completed: number;
+}
+
+export type GenerationStatus = "QUEUED" | "RUNNING" | "COMPLETED" | "ERROR";
+
+/** Two graders of the same conversations: the run's own scoring, a rescore, or corrections by users. */
+export interface GraderAgreement {
+  /** `run`, or the id of a rescore */
+  first: string;
+  /** `corrections`, or the id of a rescore */
+  second: string;
+  /** Judged by both */
+  conversations: number;
+  /** Share of equal verdicts */
+  agreement: number | null;
+  /** Cohen's */
+  kappa: number | null;
+  /** 95 % interval, by a bootstrap */
+  kappaInterval95: number[] | null;
+  /** Krippendorff's, nominal */
+  alpha: number | null;
+  /** What limits these figures */
+  note: string | null;
+}
+
+/** The calls of a model that grades, simulates users or summarizes. */
+export interface GraderEstimate {
+  /** Model as `provider/name` */
+  model: string;
+  /** Number of calls */
+  calls: EstimateInterval;
+  /** Tokens of prompts */
+  inputTokens: EstimateInterval;
+  /** Tokens of answers */
+  outputTokens: EstimateInterval;
+  /** Null if the price of the model is unknown */
+  usd: EstimateInterval | null;
+  /** What the model is called for */
+  role: ModelRole;
+}
+
+/** Estimates over some of a run's probes. */
+export interface GroupEstimate {
+  /** With a transcript */
+  completed: number;
+  /** Without one, because of an infrastructure failure */
+  errored: number;
+  /** Mean of the decisions */
+  decision: MeanEstimate;
+  /** Shares of the decisions, `other` last */
+  distribution: CodeShare[];
+  /** Passed ones among the judged */
+  passRate: ShareEstimate;
+  /** Completed ones without a readable decision */
+  otherRate: ShareEstimate;
+}
+
+/** From a sample to all scenarios of the definition. */
+export interface GroupExtrapolation {
+  /** Mean of the decisions; null without an error */
+  decision: Extrapolation | null;
+  /** Passed ones among the judged; null without an error */
+  passRate: Extrapolation | null;
+}
+
+/** A finding in words; rules make it from the figures, no model is asked. */
+export interface Insight {
+  /** Kind of finding, such as `outlier` */
+  kind: string;
+  /** In words */
+  text: string;
+  /** The figures that it rests on */
+  facts: unknown;
+}
+
+/** A queued computation. */
+export interface Job {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** What kind of computation it is */
+  kind: JobKind;
+  /** Current status */
+  status: JobStatus;
+  /** What it is doing; null before it starts */
+  stage: string | null;
+  /** How much is done */
+  progress: JobProgress;
+  /** What it computes: the comparison or the analysis */
+  resultId: string;
+  /** The runs that it reads */
+  runIds: string[];
+  /** Why it failed; null if it did not */
+  failure: Failure | null;
+  /** When it was created */
+  createdAt: string;
+  /** When it started; null until then */
+  startedAt: string | null;
+  /** When it last changed */
+  updatedAt: string;
+  /** When it ended; null until then */
+  completedAt: string | null;
+}
+
+export type JobKind = "comparison" | "deep_analysis" | "report";
+
+export interface JobProgress {
+  /** Stages that are done */
+  done: number;
+  /** Stages of the job; 0 before it starts */
+  total: number;
+}
+
+export type JobStatus = "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED";
+
+export interface LeaveOneOut {
+  /** Position in `columns` */
+  column: number;
+  /** Of the other targets; null for fewer than three targets */
+  alpha: number | null;
+  /** By how much it exceeds the alpha of all */
+  gain: number | null;
+  /** 95 % interval of the gain; null if fewer than 5 scenarios are decided by two targets */
+  gainInterval95: number[] | null;
+}
+
+/** Whether the scenarios' means differ between levels. */
+export interface LevelEffect {
+  /** Share of the variance of scenarios that levels explain */
+  etaSquared: number | null;
+  /** Kruskal and Wallis's H */
+  statistic: number | null;
+  /** Of no difference */
+  p: number | null;
+  /** p after Holm's adjustment for all such tests of the analysis */
+  adjustedP: number | null;
+}
+
+/** Which of a level's phrases is used in the text. */
+export type LevelOptionChoice = "first" | "random";
+
+/** How the loadings go with the scores of a dimension: it names the component. */
+export interface LoadingCorrelation {
+  /** Name of the dimension */
+  dimension: string;
+  /** Pearson's; null if loadings or scores do not vary */
+  correlation: number | null;
+}
+
+export type MatchedBy = "SCENARIO_ID" | "DIMENSIONS";
+
+/** The mean of the decisions from 1 to 5; every decided answer counts once. */
+export interface MeanEstimate {
+  /** Answers with a decision from 1 to 5 */
+  answers: number;
+  /** Scenarios with such an answer */
+  scenarios: number;
+  /** Null without an answer */
+  mean: number | null;
+  /** Standard deviation of the answers */
+  sd: number | null;
+  /** Of the answers */
+  median: number | null;
+  /** Of the mean, clustered by scenario */
+  standardError: number | null;
+  /** 95 % interval; see docs/statistics.md */
+  interval95: number[] | null;
+}
+
+export interface Message {
+  /** Who says it */
+  role: MessageRole;
+  /** A text, or parts with images or files */
+  content: unknown;
+  /** Functions that the assistant called; absent if none */
+  toolCalls: ToolCall[] | null;
+  /** Of a tool's result: the call that it answers; otherwise absent */
+  toolCallId: string | null;
+  /** True of a tool's result that says why the call failed, else absent */
+  isError: boolean | null;
+}
+
+/** An assistant's message has a content, tool calls, or both; each call is answered by a tool's message. */
+export interface MessageInput {
+  /** Who says it */
+  role: MessageRole;
+  /** Text of the message; of a user's, also a list of parts with images and files */
+  content?: unknown | null;
+  /** Functions that the assistant called */
+  toolCalls?: ToolCallInput[] | null;
+  /** Of a tool's message: the call that it answers */
+  toolCallId?: string | null;
+  /** Of a tool's message: whether it says why the call failed */
+  isError?: boolean | null;
+}
+
+export type MessageRole = "system" | "user" | "assistant" | "tool";
+
+export type Metric = "DECISION" | "PASS_RATE" | "OTHER_RATE";
+
+/** A model of the price list. Prices are in US dollars per million tokens; null if unknown. */
+export interface Model {
+  /** Model id as `provider/name`, as used in runs */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** Name of the provider */
+  provider: string;
+  /** Simulated by Cupel; calls cost nothing */
+  simulated: boolean;
+  /** Whether it is in use */
+  enabled: boolean;
+  /** Whether an API key is stored */
+  hasKey: boolean;
+  /** Whether its provider is usable */
+  usable: boolean;
+  /** Price of a million input tokens in USD; null if unknown */
+  inputUsdPerMillion: number | null;
+  /** Price of a million output tokens in USD; null if unknown */
+  outputUsdPerMillion: number | null;
+  /** Maximum tokens of a request; null if unknown */
+  contextLength: number | null;
+  /** Maximum tokens of an answer; null if unknown */
+  maxOutputTokens: number | null;
+  /** Of `text`, `image`, `audio`, `video` and `pdf`; null if unknown */
+  inputModalities: string[] | null;
+  /** Those of `tools`, `toolChoice`, `responseFormat` and `reasoningEffort` that it accepts; null if unknown */
+  supportedParameters: string[] | null;
+}
+
+/** Omitted parameters keep their default, null restores the provider's own. */
+export interface ModelParametersInput {
+  /** Sampling temperature; null for the provider's default */
+  temperature?: number | null;
+  /** Probability mass of the likeliest tokens that are sampled from */
+  topP?: number | null;
+  /** Number of the likeliest tokens that are sampled from */
+  topK?: number | null;
+  /** Limit of the tokens of one answer */
+  maxOutputTokens?: number | null;
+  /** Texts at which the answer ends */
+  stop?: string[] | null;
+  /** Seed of the selection of combinations */
+  seed?: number | null;
+  /** From -2 to 2; positive values discourage repetition */
+  frequencyPenalty?: number | null;
+  /** From -2 to 2; positive values encourage new topics */
+  presencePenalty?: number | null;
+  /** How much a reasoning model thinks before it answers */
+  reasoningEffort?: ReasoningEffort | null;
+  /** Whether the answer is text, any JSON object, or one of a schema */
+  responseFormat?: ResponseFormatInput | null;
+  /** Functions that the model may call */
+  tools?: ToolInput[] | null;
+  /** Whether the model may or must call a function, or which one */
+  toolChoice?: unknown | null;
+  /** How often, in one answer, calls of tools are executed and the model goes on; 10 by default, with 0 its first calls are the answer */
+  maxToolRounds?: number | null;
+  /** Connector of type `tools` that executes the calls which no script answers */
+  toolConnectorId?: string | null;
+}
+
+/** What a model is called for. The values are the same in stored items and the API. */
+export type ModelRole = "target" | "judge" | "persona" | "summary" | "operation";
+
+/** What the probes of a target and prompt have cost, including the calls of judges and simulated users for them. */
+export interface ModelSpend {
+  /** Model as `provider/name` */
+  model: string;
+  /** The target's label, or its model if it has none */
+  targetId: string;
+  /** The definition's prompt; null if the definition has none */
+  promptId: string | null;
+  /** In US dollars; null for a model without a known price */
+  costUsd: number | null;
+  /** The part of it whose price is known, in USD */
+  pricedUsd: number;
+}
+
+export interface Mutation {
+  createDefinition: Definition;
+  /** `changes` are the fields of the content that differ from the parent's */
+  forkDefinition: Definition;
+  /** New content is the next version */
+  updateDefinition: Definition;
+  /** Hides it; its runs and forks stay */
+  deleteDefinition: boolean;
+  createScenarios: ScenariosCreated;
+  generateScenarios: ScenarioGeneration;
+  /** A repeated request with the same `idempotencyKey` starts one run */
+  startRun: RunStarted;
+  rerunRun: RunStarted;
+  /** Name, tags and metadata */
+  updateRun: Run;
+  /** By `id` or by `runId`, as in the next four */
+  pauseRun: Run;
+  resumeRun: Run;
+  cancelRun: Run;
+  deleteRun: boolean;
+  /** Retries errored probes; all, of one model, or one */
+  retryRun: Run;
+  expandRun: Run;
+  setRunBudget: RunBudget;
+  /** The analysis, or the job that computes it (`jobId`) */
+  analyzeRun: AnalysisSummary;
+  createReport: Report;
+  /** The comparison if it exists, else a queued one. With the same run twice, its targets are compared with each other */
+  compareRuns: RunComparison;
+  deleteComparison: boolean;
+  createExperiment: Experiment;
+  /** Also its conclusion */
+  updateExperiment: Experiment;
+  /** Its runs stay */
+  deleteExperiment: boolean;
+  addRunToExperiment: Experiment;
+  removeRunFromExperiment: Experiment;
+  /** Of all providers, or of one; running calls end */
+  pauseQueue: QueueStatus;
+  resumeQueue: QueueStatus;
+}
+
+/** The analysis in sentences, by rules or a model; each number in them is one of the figures that they cite. */
+export interface Narrative {
+  /** The main finding */
+  headline: string;
+  /** One of each topic */
+  findings: NarrativeFinding[];
+  /** At most five */
+  limitations: string[];
+  /** At most three */
+  nextSteps: string[];
+  /** All that is cited */
+  facts: NarrativeFact[];
+  /** Findings that are not shown; rules wrote those in their place */
+  dropped: DroppedFinding[];
+  /** Model that was asked to write it; null for rules alone */
+  model: string | null;
+  /** Of this model */
+  calls: number;
+  /** Of these calls; null without any, or if a price is unknown */
+  costUsd: number | null;
+  /** Why the model's sentences are missing; rules wrote all of them */
+  error: string | null;
+}
+
+/** A figure that the sentences cite. */
+export interface NarrativeFact {
+  /** Unique in this analysis */
+  id: string;
+  /** What it is */
+  label: string;
+  /** The figure */
+  value: number;
+  /** 95 % interval; see docs/statistics.md */
+  interval95: number[] | null;
+  /** What it is computed from, such as scenarios; null if it says itself */
+  n: number | null;
+}
+
+/** What the figures say about one topic. */
+export interface NarrativeFinding {
+  /** What it is about */
+  topic: NarrativeTopic;
+  /** `information unavailable` if the figures say nothing about it */
+  text: string;
+  /** Ids of the figures that it rests on */
+  facts: string[];
+}
+
+export type NarrativeTopic = "differences" | "agreement" | "dimensions" | "interactions" | "outliers" | "dataQuality";
+
+/** An indicator that could not be used. */
+export interface OmittedIndicator {
+  /** Which one */
+  indicator: OutlierIndicator;
+  /** Why */
+  reason: string;
+}
+
+/** Of all probes of the compared targets, also of scenarios that only one side has. */
+export interface OperatingDifferences {
+  /** Of the baseline */
+  baseline: SideOperations;
+  /** Of the comparison side */
+  comparison: SideOperations;
+  /** Comparison minus baseline */
+  difference: SideOperations;
+}
+
+/** What a target's probes took and cost. */
+export interface OperatingFigures {
+  /** Of the target's calls, without waits */
+  durationMs: Quantiles | null;
+  /** Calls of the target */
+  turns: Quantiles | null;
+  /** Of the target's calls */
+  inputTokens: Quantiles | null;
+  /** Of the target's calls */
+  outputTokens: Quantiles | null;
+  /** Of all calls; null without calls or if a price is unknown */
+  costUsd: number | null;
+  /** Of the target's calls */
+  targetCostUsd: number | null;
+  /** Of judging and summarizing */
+  judgeCostUsd: number | null;
+  /** Of simulating users */
+  simulatedUserCostUsd: number | null;
+  /** Answers by version that the provider named */
+  modelVersions: unknown;
+}
+
+/** How a target is found to answer unlike the others. */
+export type OutlierIndicator = "distance" | "forest" | "agreement";
+
+export interface OutlierScenarios {
+  /** Positions in `columns` of the analysis */
+  columns: number[];
+  /** The 20 with the highest scores */
+  scenarios: OutlyingScenario[];
+}
+
+/** Targets that answer unlike the others. */
+export interface OutlierTargets {
+  /** All that are compared */
+  targets: TargetOutlyingness[];
+  /** Indicators that could not be used */
+  omitted: OmittedIndicator[];
+}
+
+/** A scenario that is answered unlike the others. */
+export interface OutlyingScenario {
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Its name */
+  scenarioName: string;
+  /** Of an isolation forest; about 0.5 for usual ones */
+  score: number;
+  /** Of each target, in the order of `columns` */
+  means: number[];
+}
+
+export interface PageInfo {
+  /** Pass it as `after` to read on */
+  endCursor: string | null;
+  hasNextPage: boolean;
+}
+
+/** Two targets, over the scenarios that both have decided. */
+export interface PairAgreement {
+  /** Position in `columns` */
+  first: number;
+  /** Position in `columns` */
+  second: number;
+  /** That both have decided */
+  scenarios: number;
+  /** Quadratic-weighted: do they give the same answers? */
+  kappa: number | null;
+  /** Rank correlation: do they order the scenarios alike? */
+  spearman: number | null;
+  /** Of no correlation */
+  spearmanP: number | null;
+  /** p after Holm's adjustment for all such tests of the analysis */
+  adjustedP: number | null;
+  /** Share of equal answers */
+  equalShare: number | null;
+  /** Mean of the second less that of the first */
+  difference: number | null;
+  /** 95 % interval; see docs/statistics.md */
+  interval95: number[] | null;
+  /** The difference in standard deviations of scenarios */
+  effectSize: number | null;
+}
+
+export interface PauseCause {
+  /** The model that cannot be called */
+  model: string;
+  /** Why, in the provider's words */
+  message: string;
+}
+
+export type PauseReason = "user" | "budget" | "provider";
+
+export interface PendingRun {
+  /** Id of the run */
+  runId: string;
+  /** Why it is not compared with the baseline, or not yet */
+  reason: string;
+}
+
+/** What is used of one limit, as workers have last reported: at most a minute ago. */
+export interface PeriodBudget {
+  /** The day, such as `2026-11-23`, or the month, such as `2026-11` */
+  period: string;
+  /** When the next period begins, and paused runs resume */
+  endsAt: string;
+  /** What may be spent; null for no limit */
+  limitUsd: number | null;
+  /** Calls whose cost is known */
+  spentUsd: number;
+  /** Calls that may have been billed: without an answer, or of a worker that died */
+  uncertainUsd: number;
+  /** Set aside for calls in flight and for the next ones */
+  reservedUsd: number;
+  /** What may still be drawn; negative after the limit was lowered, null without a limit */
+  availableUsd: number | null;
+  /** `spentUsd` by what the models were called for */
+  byRole: RoleSpend[];
+}
+
+/** A direction in which the targets differ. */
+export interface PrincipalComponent {
+  /** Of the variance between targets */
+  explainedShare: number;
+  /** Share that shuffled answers exceed in one of 20 cases */
+  chanceShare: number;
+  /** Whether it and those before it explain more than chance */
+  isAboveChance: boolean;
+  /** Of each target, in the order of `columns` */
+  coordinates: number[];
+  /** The 20 largest, by their absolute value */
+  loadings: ScenarioLoading[];
+  /** What goes with the loadings */
+  dimensions: LoadingCorrelation[];
+}
+
+/** Where targets lie if each scenario is a dimension of its own, seen from where they differ most. */
+export interface PrincipalComponents {
+  /** Positions in `columns` of the analysis */
+  columns: number[];
+  /** That at least 80 % of the targets have decided */
+  scenarios: number;
+  /** Of the values: estimated, because a target has no answer */
+  imputedShare: number;
+  /** Leading components that explain more than chance */
+  aboveChance: number;
+  /** At most 5, the largest first */
+  components: PrincipalComponent[];
+}
+
+export type Priority = "LOW" | "NORMAL" | "HIGH";
+
+export interface Probe {
+  /** The target's label, or its model if it has none */
+  targetId: string;
+  /** The definition's prompt; null if the definition has none */
+  promptId: string | null;
+  /** The target's */
+  label: string | null;
+  /** Model as `provider/name`, or `connector/<id>` */
+  modelId: string;
+  /** Of an agent under test; null for a model */
+  connectorId: string | null;
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Null only if the run's snapshot is gone */
+  scenarioName: string | null;
+  /** Id of the persona; null for none */
+  personaId: string | null;
+  /** Name of the persona when the run started; null for none */
+  personaName: string | null;
+  /** From 0 */
+  repeat: number;
+  /** The scenario's `metadata.vars`, used in its assertions */
+  variables: unknown;
+  /** The scenario's score per dimension */
+  dimensions: unknown;
+  /** The scenario's metadata, without `vars` */
+  metadata: unknown;
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Id of the run */
+  runId: string;
+  /** Position in the run, from 0; it never changes */
+  index: number;
+  /** Current status */
+  status: ProbeStatus;
+  /** Id under which the agent knows the conversation; changes on retry */
+  threadId: string;
+  /** When its run was created */
+  createdAt: string;
+  /** When its conversation started; of a running probe without a checkpoint, when a worker took it, which may be a little earlier; null before that, or if not known */
+  startedAt: string | null;
+  /** When it completed or ended in an error */
+  completedAt: string | null;
+  /** The latest of these times */
+  updatedAt: string;
+  /** Time spent in calls of the target */
+  latencyMs: number | null;
+  /** Whether it passed, with score and reason; null if nothing was judged */
+  result: ProbeResult | null;
+  /** Why it failed; null if it did not */
+  error: ProbeError | null;
+  /** Errors of earlier attempts, before retries, oldest first */
+  attempts: ProbeError[];
+}
+
+export interface ProbeConnection {
+  nodes: Probe[];
+  pageInfo: PageInfo;
+}
+
+/** An infrastructure error; it never counts as the model's failure. */
+export interface ProbeError {
+  /** Kind of error; see docs/architecture.md */
+  code: ProbeErrorCode;
+  /** What happened, for people to read */
+  message: string;
+  /** Number of calls that were tried */
+  attempts: number;
+  /** Spent on the calls that were answered before the error */
+  totalSpend: Spend;
+  /** When it was created */
+  createdAt: string;
+}
+
+/** Why a probe has no transcript. The values are the same in stored items, metrics, API and UI. */
+export type ProbeErrorCode = "rate_limited" | "timeout" | "provider_error" | "auth" | "invalid_request" | "content_filtered" | "network" | "judge_error" | "simulated_user_error" | "tool_error" | "operation_error" | "expression_limit" | "file_not_found" | "budget" | "dead_letter" | "internal";
+
+export interface ProbeResult {
+  /** Whether it passed */
+  success: boolean;
+  /** From 0 to 1 */
+  score: number | null;
+  /** Why, in a sentence; null if there is none */
+  reason: string | null;
+}
+
+export type ProbeStatus = "QUEUED" | "RUNNING" | "COMPLETED" | "ERROR" | "CANCELLED";
+
+export interface Profile {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** What it is, for people to read */
+  description: string | null;
+  /** The newest version; in a profile, the one that is shown */
+  version: number;
+  /** Whether it is in use */
+  enabled: boolean;
+  /** When it was created */
+  createdAt: string;
+  /** When it last changed */
+  updatedAt: string;
+  /** Whether operations run one at a time, or up to 8 together */
+  executionMode: ExecutionMode;
+  /** What runs before and after the main call; see docs/pipeline.md */
+  operations: unknown[];
+  /** What may be a mistake, but is no error */
+  warnings: ProfileIssue[];
+}
+
+export interface ProfileIssue {
+  /** Path of the field, such as `content.template` */
+  field: string;
+  /** What happened, for people to read */
+  message: string;
+}
+
+export interface ProfileSummary {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** What it is, for people to read */
+  description: string | null;
+  /** The newest version; in a profile, the one that is shown */
+  version: number;
+  /** Whether it is in use */
+  enabled: boolean;
+  /** When it was created */
+  createdAt: string;
+  /** When it last changed */
+  updatedAt: string;
+}
+
+export interface Provider {
+  /** Name for people to read */
+  name: string;
+  /** Name for display */
+  title: string;
+  /** Address of the agent or of the provider's API */
+  baseUrl: string;
+  /** Whether it is in use */
+  enabled: boolean;
+  /** Enabled, with the address and the API key it needs */
+  usable: boolean;
+  /** Whether the provider requires an API key */
+  needsKey: boolean;
+  /** Whether an API key is stored */
+  hasKey: boolean;
+  /** Requests in flight at most, over all runs of the workspace */
+  maxParallelRequests: number;
+  /** Requests per minute at most; null for no limit */
+  requestsPerMinute: number | null;
+  /** Tokens per minute at most; null for no limit */
+  tokensPerMinute: number | null;
+  /** What the workspace pays for models; the price list applies to all others */
+  prices: ProviderPrice[];
+}
+
+/** What the workspace pays for a model of the provider. */
+export interface ProviderPrice {
+  /** The provider's name of the model; null for all models without a price of their own */
+  model: string | null;
+  /** Price of a million input tokens in USD; null if unknown */
+  inputUsdPerMillion: number;
+  /** Price of a million output tokens in USD; null if unknown */
+  outputUsdPerMillion: number;
+  /** Of input tokens that the provider's prompt cache had; null for no discount */
+  cachedInputUsdPerMillion: number | null;
+  /** Of each call beside its tokens */
+  usdPerCall: number;
+}
+
+/** This workspace's work with one provider. */
+export interface ProviderQueue {
+  /** Name of the provider */
+  provider: string;
+  /** Probes without an outcome, in the oldest 50 of the runs that have not ended nor are paused */
+  pending: number;
+  /** Parallel requests that the workers may make together */
+  granted: number;
+  /** Messages that failed too often, whose probes are recorded as errored; at most 10,000 */
+  deadLetters: number;
+  /** Whether this workspace has paused its work with the provider */
+  paused: boolean;
+  /** Until when the provider refuses calls; null if it does not */
+  throttledUntil: string | null;
+  /** Maximum parallel requests; null until a worker has reported */
+  limit: number | null;
+  /** Lower limit that the provider currently sustains, if it is below `limit` */
+  learnedLimit: number | null;
+  /** Workers that share the provider's limits now */
+  workers: number;
+  /** Models that are not called for now, because their calls keep failing */
+  suspendedModels: SuspendedModel[];
+}
+
+/** Over completed probes; within 1 %. */
+export interface Quantiles {
+  /** Exact */
+  mean: number;
+  /** Median */
+  p50: number;
+  /** 95th percentile */
+  p95: number;
+  /** 99th percentile */
+  p99: number;
+  /** Largest value; exact */
+  max: number;
+}
+
+export interface Query {
+  /** Who sends the request */
+  me: Viewer;
+  definition: Definition | null;
+  /** Newest first; `includeChildren` adds folders below, `search` is a part of the name */
+  definitions: Definition[];
+  definitionsConnection: DefinitionConnection;
+  /** Of the newest 1,000 definitions; the most frequent first */
+  tags: Tag[];
+  scenario: ScenarioDetail | null;
+  scenarioGeneration: ScenarioGeneration | null;
+  /** What a generation of mode `matrix` would write, without writing it */
+  previewScenarios: ScenarioPreview | null;
+  run: Run | null;
+  /** Newest first */
+  runs: Run[];
+  runsConnection: RunConnection;
+  transcript: Transcript | null;
+  /** The newest analysis of a run; null while there is none */
+  analysis: Analysis | null;
+  /** What a start of this run would cost, how long it would take, and what the figures rest on; nothing is started */
+  estimateRun: Estimate;
+  comparison: RunComparison | null;
+  /** Newest first; of a run or an experiment if one is given */
+  comparisons: RunComparison[];
+  /** Figures over up to 20 runs that have ended, with a row per group */
+  aggregate: AggregateResult;
+  experiment: Experiment | null;
+  /** Newest first */
+  experiments: Experiment[];
+  job: Job | null;
+  /** Newest first */
+  jobs: Job[];
+  /** What is used of the workspace's daily and monthly budgets */
+  budgets: Budgets;
+  profile: Profile | null;
+  profiles: ProfileSummary[];
+  providers: Provider[];
+  models: Model[];
+  queueStatus: QueueStatus;
+}
+
+export interface QueueStatus {
+  /** Whether no queue of a provider is paused */
+  isRunning: boolean;
+  isPaused: boolean;
+  pending: number;
+  deadLetters: number;
+  providers: ProviderQueue[];
+}
+
+/** How much a reasoning model thinks before it answers. */
+export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+
+/** What one dimension does to the answers of a target, all others being equal. */
+export interface RegressionSlope {
+  /** Name of the dimension */
+  dimension: string;
+  /** Points, or the share that passes, per unit of the score */
+  slope: number;
+  /** Per step between neighboring levels */
+  perStep: number;
+  /** In standard deviations; null for equal answers */
+  standardized: number | null;
+  /** Of the slope, clustered by scenario */
+  standardError: number;
+  /** 95 % interval; see docs/statistics.md */
+  interval95: number[] | null;
+  /** Of no slope; null if the answers follow the line exactly */
+  p: number | null;
+  /** p after Holm's adjustment for all such tests of the analysis */
+  adjustedP: number | null;
+}
+
+export interface Report {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Id of the run */
+  runId: string;
+  /** Writes the summary; null for none */
+  summarizerModel: string | null;
+  /** Current status */
+  status: JobStatus;
+  /** Whether the run has other outcomes by now */
+  isStale: boolean;
+  /** When it was created */
+  createdAt: string;
+  /** When it ended; null until then */
+  completedAt: string | null;
+  /** Why it failed; null if it did not */
+  failure: Failure | null;
+  /** Null until it is completed, and in lists */
+  content: ReportContent | null;
+  /** Null until it is completed, in lists, and once a conversation of the run was deleted */
+  texts: ReportTexts | null;
+  /** Of its revised prompt; null if there is none, and in lists */
+  trial: Trial | null;
+}
+
+/** The budget of the run when the report was made. */
+export interface ReportBudget {
+  /** What the run may spend in all, in USD */
+  maxBudgetUsd: number;
+  /** Calls whose cost is known */
+  spentUsd: number;
+  /** Calls that may have been billed: without an answer, or of a worker that died */
+  uncertainUsd: number;
+}
+
+export interface ReportColumn {
+  /** The target's label, or its model if it has none */
+  targetId: string;
+  /** The definition's prompt; null if the definition has none */
+  promptId: string | null;
+  /** The target's */
+  label: string | null;
+  /** Model as `provider/name`, or `connector/<id>` */
+  modelId: string;
+  /** Of an agent under test; null for a model */
+  connectorId: string | null;
+  /** Of target and prompt, for people */
+  name: string;
+  /** Of this target and prompt */
+  figures: ReportFigures;
+}
+
+/** The figures of a report: nothing that was said. */
+export interface ReportContent {
+  /** The run's own name */
+  runName: string | null;
+  /** Id of the definition */
+  definitionId: string;
+  /** As it was at the start */
+  definitionName: string | null;
+  /** Version of the definition */
+  definitionVersion: number;
+  /** Status of the run */
+  runStatus: RunStatus;
+  /** When it started; null until then */
+  startedAt: string | null;
+  /** When it ended; null until then */
+  completedAt: string | null;
+  /** Probes of the run */
+  probes: number;
+  /** Scenarios of the run */
+  scenarios: number | null;
+  /** Scenarios of the definition's version */
+  scenarioTotal: number | null;
+  /** Model that judges criteria, as `provider/name`; null for none */
+  judgeModel: string | null;
+  /** Of a batch: which default evaluators ran, or why not */
+  evaluators: unknown;
+  /** Of all targets together */
+  overall: ReportFigures;
+  /** By target, then by prompt */
+  columns: ReportColumn[];
+  /** Infrastructure errors, the most frequent first */
+  errors: ErrorCount[];
+  /** Spent, against an estimate */
+  cost: ReportCost;
+  /** At most 20, the most frequent first */
+  topFailureModes: FailureMode[];
+  /** Number of different failure tags; 1,000 if there are more */
+  failureTags: number;
+  /** At most 100, the least passed first */
+  judgeStats: CheckStatistics[];
+  /** Of the run with rescores and with corrections by users */
+  graderAgreement: GraderAgreement[];
+  /** The first 1,000 completed ones */
+  conversations: ReportConversation[];
+  /** What could not be computed, and why */
+  notes: string[];
+}
+
+export interface ReportConversation {
+  /** Id of the transcript, and of its probe */
+  conversationId: string;
+  /** Label of the target, or its model */
+  targetId: string;
+  /** Prompt of the definition; null if it has none */
+  promptId: string | null;
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Null if it was not judged */
+  success: boolean | null;
+  /** From 0 to 1; null if it was not judged */
+  score: number | null;
+  /** At most 20 */
+  failureTags: string[];
+  /** By metric or type; null if it could not be computed */
+  assertionResults: unknown;
+}
+
+/** What the run has cost, against the estimate. */
+export interface ReportCost {
+  /** Of all calls; null if a price is unknown */
+  usd: number | null;
+  /** The part of it whose price is known */
+  pricedUsd: number;
+  /** What an estimate of this run says, at the prices of today; null if it cannot be made */
+  estimatedUsd: EstimateInterval | null;
+  /** Spent less expected */
+  differenceUsd: number | null;
+  /** Of the expected cost; null if that is 0 */
+  differenceShare: number | null;
+  /** The price list of the estimate */
+  priceList: string;
+  /** What was used of the run's budget; null if it has none */
+  budget: ReportBudget | null;
+}
+
+/** Figures of a target and prompt, or of all together. */
+export interface ReportFigures {
+  /** Conversations with a transcript */
+  completed: number;
+  /** Infrastructure errors; they never count against the target */
+  errored: number;
+  /** Completed ones of which a weighted assertion could not be computed */
+  unscored: number;
+  /** Passed conversations among the judged */
+  winRate: ShareEstimate;
+  /** Answers of the target per conversation */
+  turns: Quantiles | null;
+  /** Time in the target's calls per conversation */
+  durationMs: Quantiles | null;
+  /** Time in the target's calls per answer, on average */
+  meanTurnMs: number | null;
+  /** Of the target's calls per conversation */
+  inputTokens: Quantiles | null;
+  /** Of the target's calls per conversation */
+  outputTokens: Quantiles | null;
+  /** Of all conversations together */
+  totalInputTokens: number;
+  /** Of all conversations together */
+  totalOutputTokens: number;
+  /** By what models were called for */
+  costs: RoleCost[];
+}
+
+/** What a model says about sample conversations. `information unavailable` is what they do not show. */
+export interface ReportSummary {
+  /** The summarizer */
+  model: string;
+  /** Calls of it, with repairs */
+  calls: number;
+  /** Of these calls; null if a price is unknown or none was made */
+  costUsd: number | null;
+  /** Why there is no summary; the figures do not need it */
+  error: string | null;
+  /** At most 150 words */
+  text: string;
+  /** At most 7 */
+  failureModes: Finding[];
+  /** At most 7 */
+  hallucinations: Finding[];
+  /** At most 7 */
+  goalFailures: Finding[];
+  /** At most 7 */
+  inconsistencies: Finding[];
+  /** Quotations that occur in no conversation it was shown */
+  droppedQuotes: number;
+  /** The system prompt with the changes it suggests */
+  revisedPrompt: string;
+  /** Why its revised prompt is not offered */
+  revisedPromptIssue: string | null;
+  /** Why these changes; at most 100 words */
+  rationale: string;
+  /** Unified diff of the two prompts; at most 20,000 characters */
+  diff: string;
+  /** What the summarizer has read */
+  shownConversationIds: string[];
+}
+
+/** What quotes conversations. It is deleted with them. */
+export interface ReportTexts {
+  /** Null if no model was asked for one */
+  summary: ReportSummary | null;
+  /** Two of each of the ten most frequent failure modes */
+  excerpts: Excerpt[];
+}
+
+/** Parts of a request that may have to be left out; the values are the same in stored items and the API. */
+export type RequestParameter = "temperature" | "topP" | "topK" | "maxOutputTokens" | "stop" | "seed" | "frequencyPenalty" | "presencePenalty" | "reasoningEffort" | "tools" | "toolChoice" | "systemRole" | "jsonSchema" | "personaHeaders";
+
+/** The rerun has the definition's version, scenarios, personas and configuration of the run as they were. Given fields replace the run's; in `config`, omitted fields keep the run's value and null removes one. */
+export interface RerunRunInput {
+  /** What the run may spend, in USD; it is paused when this is used up. No limit by default */
+  maxBudgetUsd?: number | null;
+  /** Whether a run with a budget may call models whose price is unknown; they cost nothing */
+  allowUnpriced?: boolean | null;
+  /** The expected cost that you have agreed to. Required if the estimate exceeds `maxBudgetUsd`; the start is refused if the estimate then valid is higher */
+  confirmedUsd?: number | null;
+  /** Need not be unique */
+  name?: string | null;
+  /** Words to find runs by, without an order */
+  tags?: string[] | null;
+  /** Your own data about the run, such as a commit */
+  metadata?: unknown | null;
+  /** Models as `provider/name` */
+  models?: string[] | null;
+  /** What the probes talk to; see docs/targets.md */
+  targets?: TargetInput[] | null;
+  /** Which queue its probes wait in */
+  priority?: Priority | null;
+  /** How often each case is run */
+  repeats?: number | null;
+  /** The experiment that groups this run with others */
+  experimentId?: string | null;
+  /** Settings; what is omitted is inherited */
+  config?: RunConfigInput | null;
+}
+
+/** `json` asks for any JSON object, `json_schema` for one that satisfies `schema`. Enforced by the provider where it can, else by instruction. */
+export interface ResponseFormatInput {
+  /** `text`, `json` or `json_schema` */
+  type: FormatType;
+  /** Required for `json_schema` */
+  schema?: unknown | null;
+  /** A name for the schema, which some providers show */
+  name?: string | null;
+}
+
+/** Calls of one kind. */
+export interface RoleCost {
+  /** What models were called for */
+  role: string;
+  /** Number of calls */
+  calls: number;
+  /** Null if a price is unknown */
+  usd: number | null;
+  /** The part of it whose price is known */
+  pricedUsd: number;
+}
+
+export interface RoleSpend {
+  /** What the models were called for */
+  role: ModelRole;
+  /** In US dollars */
+  usd: number;
+}
+
+export interface Run {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Given by a person; see `definitionName` otherwise */
+  name: string | null;
+  /** Tags, for filters */
+  tags: string[];
+  /** Any JSON object of your own */
+  metadata: unknown;
+  /** Id of the definition */
+  definitionId: string;
+  /** As it was at the start; null for runs of earlier releases */
+  definitionName: string | null;
+  /** Version of the definition */
+  definitionVersion: number;
+  /** Number of scenarios of the run */
+  scenarioCount: number | null;
+  /** Number of scenarios of the definition's version */
+  scenarioTotal: number | null;
+  /** Token, user or schedule that started it */
+  startedBy: StartedBy | null;
+  /** The run that it repeats */
+  rerunOf: string | null;
+  /** Id that groups runs; null for none */
+  experimentId: string | null;
+  /** The schedule that started it */
+  scheduleId: string | null;
+  /** The eval that it is a run of */
+  evalId: string | null;
+  /** Sequence number of the eval run within the workspace */
+  executionId: number | null;
+  /** Whether it is a playground run */
+  playground: boolean;
+  /** Whether it was started as a batch */
+  scale: boolean;
+  /** The newest report; null while there is none */
+  report: Report | null;
+  /** Current status */
+  status: RunStatus;
+  /** Who or what paused the run */
+  pauseReason: PauseReason | null;
+  /** What must be repaired if Cupel paused the run; it then resumes by itself, unless a user has paused it since */
+  pauseCause: PauseCause | null;
+  /** Which budget is used up, if that paused the run: its own, or the workspace's for a period */
+  exhaustedBudget: BudgetScope | null;
+  /** Which queue its probes wait in */
+  priority: Priority;
+  /** The settings that the run was started with */
+  config: unknown;
+  /** How much is done */
+  progress: RunProgress;
+  /** What the calls cost */
+  spend: RunSpend;
+  /** When it was created */
+  createdAt: string;
+  /** When it started; null until then */
+  startedAt: string | null;
+  /** When it ended; null until then */
+  completedAt: string | null;
+  /** From the start of the first probe to the end of the run; null until then */
+  durationMs: number | null;
+  /** When its status, progress or labels last changed */
+  updatedAt: string;
+  /** When it was last read; null if never */
+  lastAccessedAt: string | null;
+  /** Why it failed; null if it did not */
+  failure: Failure | null;
+  /** Models that are temporarily not called, because their calls kept failing; empty in lists */
+  suspendedModels: SuspendedModel[];
+  /** As it is now; `config` has what the run was started with */
+  definition: Definition | null;
+  models: string[];
+  targets: Target[];
+  /** What is used of its budget; null without one */
+  budget: RunBudget | null;
+  /** How far each target is, how fast, and what holds it up */
+  targetProgress: DetailedProgress;
+  /** Probes that ended most recently, latest first */
+  recentTasks: Task[];
+  probes: ProbeConnection;
+  transcripts: Transcript[];
+  transcriptsConnection: TranscriptConnection;
+  /** The newest analysis; null while there is none */
+  analysis: Analysis | null;
+  /** The newest deep analysis; null while there is none */
+  deepAnalysis: DeepAnalysis | null;
+  analysisHistory: AnalysisSummary[];
+  /** In order; read on with the `seq` of the last one */
+  events: RunEvent[];
+  costUsd: number | null;
+  experiment: Experiment | null;
+  /** With this run on a side, newest first */
+  comparisons: RunComparison[];
+}
+
+export interface RunBudget {
+  /** Id of the run */
+  runId: string;
+  /** Current status */
+  status: RunStatus;
+  /** Who or what paused the run */
+  pauseReason: PauseReason | null;
+  /** What the run may spend in all, in USD */
+  maxBudgetUsd: number;
+  /** Set aside for summaries and selections: probes may not use it */
+  finishUsd: number;
+  /** Calls whose cost is known */
+  spentUsd: number;
+  /** Calls that may have been billed: without an answer, or of a worker that died */
+  uncertainUsd: number;
+  /** Set aside for calls in flight and for the next ones */
+  reservedUsd: number;
+  /** What probes may still draw; negative after the limit was lowered below what is used */
+  availableUsd: number;
+  /** `spentUsd` by what the models were called for */
+  byRole: RoleSpend[];
+  /** Of the workers at work */
+  leases: BudgetLease[];
+  /** Why the run cannot continue; null while it can */
+  shortage: string | null;
+}
+
+export interface RunChange {
+  /** What differs: a stable name, such as `prompt` or `params` */
+  aspect: string;
+  /** The difference in a sentence */
+  summary: string;
+  /** Value of the baseline, if it has one */
+  baseline: unknown;
+  /** Value of the comparison side, if it has one */
+  comparison: unknown;
+  /** Whether it can explain a difference of the figures */
+  isCause: boolean;
+}
+
+export interface RunComparison {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Current status */
+  status: JobStatus;
+  /** What it is compared with */
+  baseline: ComparisonSide;
+  /** What is compared with the baseline */
+  comparison: ComparisonSide;
+  /** Id that groups runs; null for none */
+  experimentId: string | null;
+  /** Of all pairs together; null until it is completed */
+  verdict: ComparisonVerdict | null;
+  /** The verdict in words */
+  sentence: string | null;
+  /** Why it failed; null if it did not */
+  failure: Failure | null;
+  /** When it was created */
+  createdAt: string;
+  /** When it ended; null until then */
+  completedAt: string | null;
+  /** The job that computes it */
+  jobId: string;
+  /** Whether a run has other results by now; comparing again gives another comparison */
+  isStale: boolean;
+  /** Null until it is completed */
+  figures: ComparisonFigures | null;
+  baselineRun: Run | null;
+  comparisonRun: Run | null;
+  /** By target: comparison minus baseline; null until it is computed */
+  deltaByModel: unknown | null;
+  /** By target: the test, its p-value and the verdict */
+  statisticalSignificance: unknown | null;
+  /** Of one pair of targets, by its position in `figures.rows` */
+  mostChangedScenarios: ScenarioDelta[];
+  whatChanged: WhatChanged | null;
+}
+
+/** Grading models and the evaluator override those of the eval, which override the workspace's settings; null means that this run has none. */
+export interface RunConfigInput {
+  /** An operation profile; see docs/pipeline.md */
+  profileId?: string | null;
+  /** Version of the profile; defaults to the newest */
+  profileVersion?: number | null;
+  /** Short for `params.temperature` */
+  temperature?: number | null;
+  /** Parameters of every target that knows them */
+  params?: ModelParametersInput | null;
+  /** Attempts of one call to a target, with the first; null for the default */
+  maxAttempts?: number | null;
+  /** Timeout of one call to a target; null for the default */
+  callTimeoutSeconds?: number | null;
+  /** Turns of a conversation at most */
+  maxTurns?: number | null;
+  /** Conversations in progress at the same time, of all targets together; null for no limit of the run's own */
+  maxConcurrency?: number | null;
+  /** Shortest and longest gap between two starts of one worker, in milliseconds; null for none */
+  staggerMs?: unknown[] | null;
+  /** Model that judges criteria and assertions */
+  judgeModel?: string | null;
+  /** Model that simulates the user; defaults to the judge model */
+  personaModel?: string | null;
+  /** Model for assertions of type `similar` */
+  embeddingModel?: string | null;
+  /** External evaluator called for each transcript */
+  evaluatorUrl?: string | null;
+}
+
+export interface RunConnection {
+  nodes: Run[];
+  pageInfo: PageInfo;
+}
+
+export interface RunEvent {
+  /** Numbered from 1 without gaps; null for progress events, which are computed and not stored */
+  seq: number | null;
+  /** Kind of event, such as `run.finished` */
+  type: string;
+  /** When it happened */
+  ts: string;
+  /** Id of the run */
+  runId: string;
+  /** What the event reports; its fields depend on `type` */
+  data: unknown;
+}
+
+/** Numbers of probes. */
+export interface RunProgress {
+  /** Planned probes */
+  total: number;
+  /** Probes with a transcript */
+  completed: number;
+  /** Probes that ended in an infrastructure error */
+  failed: number;
+}
+
+/** Which part of the definition's scenarios the run has. */
+export interface RunSample {
+  /** That the run has */
+  scenarios: number;
+  /** That the definition's version has */
+  total: number;
+  /** Of the sample */
+  seed: number;
+  /** Whether they are a random sample; otherwise all, or those that an eval names */
+  isDrawn: boolean;
+  /** By an expansion to all scenarios; about, if personas differ much */
+  probesToAdd: number;
+  /** In words; null for a run that is no sample */
+  note: string | null;
+}
+
+/** What the run has spent so far, on all calls of targets, judges, simulated users and summaries. `costUsd` is the sum of `totalSpend.costUsd` over its transcripts and errors, also those of earlier attempts, and of what the conversations have cost that a pause or a cancellation has interrupted. */
+export interface RunSpend {
+  /** In US dollars; null for a model without a known price */
+  costUsd: number | null;
+  /** The part of it whose price is known, in USD */
+  pricedUsd: number;
+  /** Spent besides, in USD, on outcomes that do not count: the second one of a probe that two workers ran after a fault, and errors that came too late for a retry of the running run; only calls whose price is known */
+  lostUsd: number;
+  /** The same by target and prompt */
+  models: ModelSpend[];
+  /** What is used of its budget; null without one */
+  budget: BudgetUse | null;
+}
+
+export interface RunStarted {
+  /** The run, as it was at its start */
+  run: Run;
+  /** Number of probes of the run */
+  jobCount: number;
+  /** What it is expected to cost; null only if the request is repeated after the run was erased */
+  estimate: Estimate | null;
+  id: string;
+  status: RunStatus;
+  progress: RunProgress;
+}
+
+export type RunStatus = "PENDING" | "RUNNING" | "PAUSED" | "SUMMARIZING" | "COMPLETED" | "FAILED" | "CANCELLED";
+
+export interface Scenario {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** The messages, in order */
+  messages: Message[];
+  /** Score of the scenario in each dimension */
+  dimensions: unknown;
+  /** Any JSON object of your own */
+  metadata: unknown;
+  /** What the simulated user wants */
+  instructions: string | null;
+  /** User messages after the first answer, in order */
+  followUps: string[];
+  /** Messages of the conversation at most, those of the scenario included */
+  maxMessages: number | null;
+  /** What a successful conversation looks like, for the judge */
+  successCriteria: string | null;
+  /** What a failed conversation looks like, for the judge */
+  failureCriteria: string | null;
+  /** Whether any or all failure criteria must be met for a failure */
+  failureCriteriaMode: FailureCriteriaMode;
+  /** Checks of the answer; see docs/assertions.md */
+  assertions: unknown[];
+  /** Personas that hold the conversation, one case each */
+  personaIds: string[];
+  /** By id of the definition's prompts: messages to start with instead */
+  messagesByPrompt: unknown;
+  /** What calls of tools return; the first that matches a call answers it */
+  toolResults: unknown[];
+}
+
+/** What one target made of a scenario. */
+export interface ScenarioCell {
+  /** Position in `columns` */
+  column: number;
+  /** Answers with a decision from 1 to 5 */
+  decided: number;
+  /** Null without one */
+  meanDecision: number | null;
+  /** Answers with a result */
+  judged: number;
+  /** Of these, the successful ones */
+  passed: number;
+  /** Answers without a readable decision */
+  other: number;
+  /** Probes without an answer */
+  errored: number;
+  /** Between the repeats; null for fewer than two */
+  variance: number | null;
+}
+
+export interface ScenarioConnection {
+  nodes: Scenario[];
+  pageInfo: PageInfo;
+}
+
+export interface ScenarioDelta {
+  scenarioId: string;
+  scenarioName: string;
+  baselineScore: number;
+  comparisonScore: number;
+  delta: number;
+  change: ChangeDirection;
+  standardError: number | null;
+  /** p adjusted over all scenarios */
+  q: number | null;
+}
+
+export interface ScenarioDetail {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** The messages, in order */
+  messages: Message[];
+  /** Score of the scenario in each dimension */
+  dimensions: unknown;
+  /** Any JSON object of your own */
+  metadata: unknown;
+  /** What the simulated user wants */
+  instructions: string | null;
+  /** User messages after the first answer, in order */
+  followUps: string[];
+  /** Messages of the conversation at most, those of the scenario included */
+  maxMessages: number | null;
+  /** What a successful conversation looks like, for the judge */
+  successCriteria: string | null;
+  /** What a failed conversation looks like, for the judge */
+  failureCriteria: string | null;
+  /** Whether any or all failure criteria must be met for a failure */
+  failureCriteriaMode: FailureCriteriaMode;
+  /** Checks of the answer; see docs/assertions.md */
+  assertions: unknown[];
+  /** Personas that hold the conversation, one case each */
+  personaIds: string[];
+  /** By id of the definition's prompts: messages to start with instead */
+  messagesByPrompt: unknown;
+  /** What calls of tools return; the first that matches a call answers it */
+  toolResults: unknown[];
+  /** Id of the definition */
+  definitionId: string;
+  /** The version of the definition in which it is like this */
+  definitionVersion: number;
+}
+
+export interface ScenarioGeneration {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Id of the definition */
+  definitionId: string;
+  /** Version of the definition */
+  definitionVersion: number;
+  /** `matrix` combines the levels of dimensions, `llm` has a model write the texts */
+  mode: GenerationMode;
+  /** Options of the generation */
+  options: LevelOptionChoice;
+  /** Seed of the selection of combinations */
+  seed: number;
+  /** Model as `provider/name` */
+  model: string | null;
+  /** Whether the new scenarios replace the existing ones */
+  replace: boolean;
+  /** Current status */
+  status: GenerationStatus;
+  /** How much is done */
+  progress: GenerationProgress;
+  /** Why the generation failed */
+  error: string | null;
+  /** When it was created */
+  createdAt: string;
+  /** When it last changed */
+  updatedAt: string;
+}
+
+/** What a scenario contributes to a component. */
+export interface ScenarioLoading {
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Its name */
+  scenarioName: string;
+  /** Loading; the squares of all scenarios add up to 1 */
+  value: number;
+}
+
+export interface ScenarioPreview {
+  /** How many scenarios there would be */
+  total: number;
+  /** Some of them, from the first to the last one; they have no ids yet */
+  scenarios: Scenario[];
+}
+
+export type ScenarioSort = "variance" | "withinVariance" | "mean" | "id";
+
+export interface ScenariosCreated {
+  /** Ids of the new scenarios, in order */
+  ids: string[];
+  /** Number of scenarios the definition has now */
+  total: number;
+  /** The version of the definition that has them */
+  definitionVersion: number;
+}
+
+/** Of the scores of two dimensions, over the run's scenarios. */
+export interface ScoreCorrelation {
+  /** Name of the dimension */
+  first: string;
+  /** Name of the dimension */
+  second: string;
+  /** With scores in all dimensions */
+  scenarios: number;
+  /** Pearson's */
+  correlation: number | null;
+}
+
+export interface Scoring {
+  /** Null if a weighted result could not be computed, or if no result has a weight */
+  success: boolean | null;
+  /** From 0 to 1 */
+  score: number | null;
+  /** Why, in a sentence; null if there is none */
+  reason: string;
+  /** Result of each assertion */
+  results: AssertionResult[];
+  /** Failure categories */
+  tags: string[];
+  /** Scores by the name of their metric */
+  metrics: unknown;
+  /** Why the external evaluator's result is missing */
+  evaluatorNote: string | null;
+}
+
+/** A share of trials. */
+export interface ShareEstimate {
+  /** What the share counts */
+  successes: number;
+  /** What the share is of */
+  trials: number;
+  /** Scenarios with a trial */
+  scenarios: number;
+  /** Null without a trial */
+  share: number | null;
+  /** Of the share, clustered by scenario */
+  standardError: number | null;
+  /** 95 % interval; see docs/statistics.md */
+  interval95: number[] | null;
+}
+
+/** What the probes of a side took and cost, or the difference of both sides. Described, not tested. */
+export interface SideOperations {
+  /** Per probe, of all calls; null if a price is unknown */
+  costUsd: number | null;
+  /** Per completed probe: the target's, in and out */
+  tokens: number | null;
+  /** Of the target's calls of a probe; within 1 % */
+  medianDurationMs: number | null;
+  /** Of the target's calls of a probe; within 1 % */
+  p95DurationMs: number | null;
+  /** Errored ones among the probes with an outcome */
+  errorRate: number | null;
+  /** Answers without a readable decision; null if there are no decisions */
+  otherRate: number | null;
+}
+
+export type SignificanceTest = "PAIRED_T" | "MCNEMAR_MID_P" | "WELCH_T" | "FISHER_EXACT";
+
+/** Whether a dimension moves all targets alike. */
+export interface SlopeEquality {
+  /** Name of the dimension */
+  dimension: string;
+  /** Standard deviation of the targets' slopes per step */
+  spread: number;
+  /** F of Hotelling's test; null without p */
+  statistic: number | null;
+  /** Its degrees of freedom */
+  df: number[] | null;
+  /** Of equal slopes; null for too few scenarios */
+  p: number | null;
+  /** p after Holm's adjustment for all such tests of the analysis */
+  adjustedP: number | null;
+}
+
+export interface Spend {
+  /** Number of model calls */
+  calls: number;
+  /** Tokens that were used */
+  usage: TokenUsage;
+  /** In US dollars; null for a model without a known price */
+  costUsd: number | null;
+}
+
+export type StaleReason = "inputs" | "algorithm" | "requested";
+
+/** Exactly one of `models` and `targets` is required. */
+export interface StartRunInput {
+  /** What the run may spend, in USD; it is paused when this is used up. No limit by default */
+  maxBudgetUsd?: number | null;
+  /** Whether a run with a budget may call models whose price is unknown; they cost nothing */
+  allowUnpriced?: boolean | null;
+  /** The expected cost that you have agreed to. Required if the estimate exceeds `maxBudgetUsd`; the start is refused if the estimate then valid is higher */
+  confirmedUsd?: number | null;
+  /** Need not be unique */
+  name?: string | null;
+  /** Words to find runs by, without an order */
+  tags?: string[] | null;
+  /** Your own data about the run, such as a commit */
+  metadata?: unknown | null;
+  /** Id of the definition */
+  definitionId: string;
+  /** Version of the definition; defaults to the latest */
+  definitionVersion?: number | null;
+  /** Models as `provider/name` */
+  models?: string[] | null;
+  /** What the probes talk to; see docs/targets.md */
+  targets?: TargetInput[] | null;
+  /** Share of the scenarios that are run, in percent */
+  samplePercentage?: number | null;
+  /** Seed of the sample; chosen at random if omitted */
+  sampleSeed?: number | null;
+  /** Which queue its probes wait in */
+  priority?: Priority | null;
+  /** The experiment that groups this run with others */
+  experimentId?: string | null;
+  /** Conversations of each target with each scenario and persona */
+  repeats?: number | null;
+  /** Whether a report is written when the run completes */
+  report?: boolean | null;
+  /** Settings; what is omitted is inherited */
+  config?: RunConfigInput | null;
+  /** Short for `config.temperature` */
+  temperature?: number | null;
+  /** Short for `config.maxTurns` */
+  maxTurns?: number | null;
+  idempotencyKey?: string | null;
+}
+
+/** Who or what started a run. */
+export interface StartedBy {
+  /** Whether a token, a user or a schedule started it */
+  type: StarterType;
+  /** Id of the token, the user or the schedule */
+  id: string | null;
+  /** Name for people to read */
+  name: string | null;
+}
+
+export type StarterType = "token" | "user" | "schedule" | "system";
+
+/** Why an answer ended although its model would have gone on. */
+export type StopReason = "max_tool_rounds";
+
+/** A model that is temporarily not called, because its calls kept failing. */
+export interface SuspendedModel {
+  /** Model as `provider/name` */
+  model: string;
+  /** When a single probe may try the model again */
+  until: string;
+  /** Why, in a sentence; null if there is none */
+  reason: string;
+}
+
+export interface Tag {
+  name: string;
+  definitionCount: number;
+}
+
+/** What a run's probes talk to. Exactly one of `model` and `connectorId` is set. */
+export interface Target {
+  /** The target's label, or its model if it has none */
+  id: string;
+  /** Short name for people to read */
+  label: string | null;
+  /** Model as `provider/name` */
+  model: string | null;
+  /** Connector of the agent under test */
+  connectorId: string | null;
+  /** Its own; they take precedence over the run's */
+  params: unknown;
+  /** Of one call; null for the run's */
+  maxAttempts: number | null;
+  /** Of one call; null for the run's */
+  callTimeoutSeconds: number | null;
+}
+
+/** Why probes are errored, of those that were read: at least the latest 100, divided by the number of targets. */
+export interface TargetErrors {
+  /** Number of errored probes that were read */
+  probes: number;
+  /** Whether these are all, so that the counts are exact */
+  isComplete: boolean;
+  /** The most frequent first */
+  causes: ErrorCause[];
+}
+
+export interface TargetEstimate {
+  /** Model as `provider/name` */
+  model: string;
+  /** Number of calls */
+  calls: EstimateInterval;
+  /** Tokens of prompts */
+  inputTokens: EstimateInterval;
+  /** Tokens of answers */
+  outputTokens: EstimateInterval;
+  /** Null if the price of the model is unknown */
+  usd: EstimateInterval | null;
+  /** The target's label, or its model if it has none */
+  targetId: string;
+  /** Number of its probes */
+  probes: number;
+  /** What the figures rest on; see docs/costs.md */
+  basis: Basis;
+  /** Conversations held before that the figures rest on */
+  samples: number;
+  /** Formula for tokens of images and PDFs; null if no message has any */
+  fileBasis: FileBasis | null;
+}
+
+/** Exactly one of `model` and `connectorId`. One model may be several targets under different labels. */
+export interface TargetInput {
+  /** Model as `provider/name` */
+  model?: string | null;
+  /** Connector of the agent under test */
+  connectorId?: string | null;
+  /** Identifies the target in results; its model if omitted */
+  label?: string | null;
+  /** They take precedence over those of the run */
+  params?: ModelParametersInput | null;
+  /** Attempts of one call to a target, with the first; null for the default */
+  maxAttempts?: number | null;
+  /** Timeout of one call to a target; null for the default */
+  callTimeoutSeconds?: number | null;
+}
+
+/** How far one target answers unlike the others. */
+export interface TargetOutlyingness {
+  /** Position in `columns` */
+  column: number;
+  /** Mahalanobis's, in the space of the first components */
+  distance: number | null;
+  /** Of so large a distance by chance; approximate */
+  distanceP: number | null;
+  /** After Holm's adjustment for all targets */
+  distanceAdjustedP: number | null;
+  /** Of an isolation forest; about 0.5 for usual ones */
+  forestScore: number | null;
+  /** By how much alpha rises without it */
+  agreementGain: number | null;
+  /** Indicators that flag it */
+  indicators: OutlierIndicator[];
+  /** Two indicators flag it; below 5 targets, agreement alone does */
+  isOutlier: boolean;
+}
+
+export interface TargetProgress {
+  /** The target's label, or its model if it has none */
+  targetId: string;
+  /** The definition's prompt; null if the definition has none */
+  promptId: string | null;
+  /** The target's */
+  label: string | null;
+  /** Model as `provider/name`, or `connector/<id>` */
+  modelId: string;
+  /** Of an agent under test; null for a model */
+  connectorId: string | null;
+  /** The same as `targetId` */
+  target: string;
+  /** Number of probes */
+  total: number;
+  /** Probes with a transcript; exact */
+  completed: number;
+  /** Probes that ended in an infrastructure error; exact */
+  errored: number;
+  /** Probes that a worker has taken and that have no outcome yet */
+  running: number;
+  /** Probes with an outcome per second, since the earliest time in the last 15 s at which this was read, else the latest in the last minute; null if it was not read in the last minute */
+  ratePerSecond: number | null;
+  /** Seconds until every probe has an outcome, at this rate; null if it is unknown or 0 */
+  etaSeconds: number | null;
+  /** Spent on its probes with an outcome, judging included; null if a price is unknown */
+  costUsd: number | null;
+  /** The part of it whose price is known, in USD */
+  pricedUsd: number;
+  /** Result of each assertion */
+  results: TargetResults;
+  /** Every invalid field */
+  errors: TargetErrors;
+  /** What holds it up; empty if nothing does */
+  delays: Delay[];
+}
+
+/** Results of completed probes that were read: of all while there are at most 500, divided by the number of targets; then of a random sample of that size or up to half of it, spread over everything that completed. */
+export interface TargetResults {
+  /** Number of completed probes that were read */
+  probes: number;
+  /** Whether these are all, so that the figures are exact */
+  isComplete: boolean;
+  /** Those of them that passed or failed */
+  judged: number;
+  /** Share of the judged ones that passed; null if none is */
+  passRate: number | null;
+  /** Those of them with a decision from 1 to 5 */
+  decided: number;
+  /** Mean of these decisions; null if there is none */
+  meanDecision: number | null;
+  /** Tokens of the target's calls: those of the probes that were read, times the share they are of all completed ones */
+  estimatedTokens: number;
+}
+
+/** A probe that has ended */
+export interface Task {
+  probeIndex: number;
+  scenarioId: string;
+  model: string;
+  modelId: string;
+  targetId: string;
+  promptId: string | null;
+  status: ProbeStatus;
+  error: string | null;
+  completedAt: string | null;
+}
+
+export interface TokenUsage {
+  /** Tokens of prompts */
+  inputTokens: number;
+  /** Tokens of answers */
+  outputTokens: number;
+  /** Of the input tokens, those that the provider's cache of prompts had; they cost less */
+  cachedInputTokens: number;
+  /** Of the input tokens, those that the provider has written to its cache of prompts */
+  cacheWriteTokens: number;
+}
+
+export interface ToolCall {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** As the model wrote them; not necessarily valid JSON */
+  arguments: string;
+}
+
+export interface ToolCallInput {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** JSON of the arguments, as a text */
+  arguments: string;
+}
+
+/** A function that the model may call. */
+export interface ToolInput {
+  /** Name for people to read */
+  name: string;
+  /** What it is, for people to read */
+  description?: string | null;
+  /** JSON Schema of its arguments */
+  parameters?: unknown | null;
+  /** Whether the provider enforces the schema, where it can */
+  strict?: boolean | null;
+}
+
+/** What calls of a function return, instead of being executed: exactly one of `result` and `error`. */
+export interface ToolResultInput {
+  /** Name for people to read */
+  name: string;
+  /** Only of calls with these arguments; a call may have others besides. Of all if omitted */
+  arguments?: unknown | null;
+  /** What the model gets: a text, or any other JSON value */
+  result?: unknown | null;
+  /** What the model gets as the error of the call */
+  error?: string | null;
+  /** How many calls of a conversation it answers, after which the next match does; null for all */
+  times?: number | null;
+}
+
+export interface Transcript {
+  /** The target's label, or its model if it has none */
+  targetId: string;
+  /** The definition's prompt; null if the definition has none */
+  promptId: string | null;
+  /** The target's */
+  label: string | null;
+  /** Model as `provider/name`, or `connector/<id>` */
+  modelId: string;
+  /** Of an agent under test; null for a model */
+  connectorId: string | null;
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Null only if the run's snapshot is gone */
+  scenarioName: string | null;
+  /** Id of the persona; null for none */
+  personaId: string | null;
+  /** Name of the persona when the run started; null for none */
+  personaName: string | null;
+  /** From 0 */
+  repeat: number;
+  /** The scenario's `metadata.vars`, used in its assertions */
+  variables: unknown;
+  /** The scenario's score per dimension */
+  dimensions: unknown;
+  /** The scenario's metadata, without `vars` */
+  metadata: unknown;
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Id of the run */
+  runId: string;
+  /** Index of the probe in its run, from 0; never changes */
+  probeIndex: number;
+  /** The model's version, as the provider reports it */
+  modelVersion: string | null;
+  /** Why the model stopped, as the provider reports it */
+  finishReason: string | null;
+  /** Why an answer ended although its model would have gone on; null if none did */
+  stopReason: StopReason | null;
+  /** What requests to the target left out because it rejects it; see docs/architecture.md */
+  omittedParameters: RequestParameter[];
+  /** Content of the definition as it was when the run started; null once the run is erased */
+  definitionSnapshot: unknown | null;
+  /** Null once it has expired */
+  content: TranscriptContent | null;
+  /** Number of turns of the conversation */
+  turnCount: number;
+  /** Replies of the target whose calls of tools were executed */
+  toolRounds: number;
+  /** Words of the target's answers; null for transcripts of earlier releases */
+  wordCount: number | null;
+  /** Input and output tokens together */
+  tokenCount: number;
+  /** Tokens that were used */
+  usage: TokenUsage;
+  /** Spent on judging; not included in `usage` and `costUsd` */
+  judgeSpend: Spend;
+  /** Spent on simulating the user; not included in `usage` and `costUsd` */
+  personaSpend: Spend;
+  /** Spent on the judge's decision; not included in `usage` and `costUsd` */
+  summarySpend: Spend;
+  /** Spent on operations of the profile; not included in `usage` and `costUsd` */
+  operationSpend: Spend;
+  /** Target, judge, simulated user, summary and operations together */
+  totalSpend: Spend;
+  /** Time spent in calls of the target */
+  durationMs: number;
+  /** In US dollars; null for a model without a known price */
+  costUsd: number | null;
+  /** Decision that was read from the transcript, `1` to `5` or `other` */
+  decisionCode: string | null;
+  /** Why the decision was made, in one or two sentences */
+  decisionText: string | null;
+  /** When the decision was made; null until then */
+  summarizedAt: string | null;
+  /** Why the judge made no decision */
+  summaryError: string | null;
+  /** The judge's last verdict on the criteria */
+  verdict: Verdict | null;
+  /** Result of the criteria and assertions */
+  scoring: Scoring | null;
+  /** Null if nothing was judged, or judging was not possible */
+  result: ProbeResult | null;
+  /** Whether the result was corrected by a person */
+  corrected: boolean;
+  /** When it was created */
+  createdAt: string;
+  /** When it was last read; null if never */
+  lastAccessedAt: string | null;
+  /** From then on the content cannot be read; null for never */
+  contentExpiresAt: string | null;
+  run: Run | null;
+}
+
+export interface TranscriptConnection {
+  nodes: Transcript[];
+  pageInfo: PageInfo;
+}
+
+export interface TranscriptContent {
+  /** The definition's system prompt, and what the user and the target said; sent to the target as is */
+  messages: Message[];
+  /** System prompt made of the persona and the scenario's `instructions`, by which a model wrote user messages; never sent to the target. Null if no model did, and for transcripts of earlier releases */
+  simulatedUserPrompt: string | null;
+  /** With an operation profile: what ran in each turn, and what it changed */
+  turns: unknown[];
+  /** Values of the persisted artifacts after the last turn, by their tags */
+  artifacts: unknown;
+}
+
+/** How answers change with the score. */
+export interface Trend {
+  /** Points, or the share that passes, per unit of the score */
+  slope: number;
+  /** Pearson's */
+  correlation: number | null;
+  /** Of the slope, clustered by scenario */
+  standardError: number;
+  /** 95 % interval; see docs/statistics.md */
+  interval95: number[] | null;
+  /** Of no trend; null if the answers follow a line exactly */
+  p: number | null;
+  /** p after Holm's adjustment for all such tests of the analysis */
+  adjustedP: number | null;
+}
+
+/** The original and the revised system prompt on the same scenarios, both run anew. */
+export interface Trial {
+  /** RUNNING until both runs have ended and are compared */
+  status: JobStatus;
+  /** The run with the original prompt */
+  originalRunId: string;
+  /** The run with the revised prompt */
+  revisedRunId: string;
+  /** The experiment that both belong to */
+  experimentId: string;
+  /** The comparison of both; null until it is requested */
+  comparisonId: string | null;
+  /** Scenarios that both prompts are tried on */
+  scenarios: number;
+  /** Those of them of which the summarizer has read no conversation; they are taken first */
+  unseenScenarios: number;
+  /** Conversations of either prompt per scenario, target and persona */
+  repeats: number;
+  /** Difference of pass rates that such a trial finds with a chance of 80 %, from 0 to 1 */
+  detectableDifference: number;
+  /** What both prompts may cost together; null without a limit */
+  maxBudgetUsd: number | null;
+  /** When it was created */
+  createdAt: string;
+  /** Why there will be no result */
+  failure: string | null;
+  /** Null until it is completed */
+  result: TrialResult | null;
+}
+
+/** What the comparison of both prompts says. */
+export interface TrialResult {
+  /** Whether the revised prompt raises the pass rate */
+  verdict: TrialVerdict;
+  /** The verdict in words, with its figures */
+  sentence: string;
+  /** Pass rate with the original prompt */
+  originalRate: number | null;
+  /** Pass rate with the revised prompt */
+  revisedRate: number | null;
+  /** Revised minus original */
+  difference: number | null;
+  /** 95 % interval of the difference */
+  interval95: number[] | null;
+  /** Difference of pass rates that such a trial finds with a chance of 80 %, from 0 to 1 */
+  detectableDifference: number;
+  /** Two-sided p-value */
+  p: number | null;
+  /** What both took and cost; described, not tested */
+  operations: OperatingDifferences;
+  /** At most 20 failure tags, the most frequent first */
+  tags: TrialTag[];
+  /** What limits these figures */
+  notes: string[];
+}
+
+export interface TrialTag {
+  /** Failure tag */
+  tag: string;
+  /** Conversations with the original prompt that have it */
+  original: number;
+  /** Conversations with the revised prompt that have it */
+  revised: number;
+}
+
+export type TrialVerdict = "helps" | "hurts" | "not_shown";
+
+/** A part that this run has too few targets, scenarios or dimensions for. */
+export interface UnavailablePart {
+  /** Field that is null */
+  part: DeepPart;
+  /** What it needs */
+  reason: string;
+}
+
+/** Omitted fields keep their value; a null `folder` removes the definition from its folder. New content, scenarios or both create the next version; `versionLabel` names it or, without them, the latest version. */
+export interface UpdateDefinitionInput {
+  /** Name for people to read */
+  name?: string | null;
+  /** Folder, with `/` between its levels; null for none */
+  folder?: string | null;
+  /** Tags, for filters */
+  tags?: string[] | null;
+  /** Fields to replace in the next version; null unsets one */
+  content?: unknown | null;
+  /** Name of the version, for people to read */
+  versionLabel?: string | null;
+  /** Scenarios that replace all existing ones in the next version */
+  scenarios?: CreateScenarioInput[] | null;
+}
+
+/** Omitted fields keep their value and null clears it. `conclusion` ends the experiment; null opens it again. */
+export interface UpdateExperimentInput {
+  /** Name for people to read */
+  name?: string | null;
+  /** What the experiment is to show */
+  hypothesis?: string | null;
+  /** What holds if the hypothesis does not; null if it was not written */
+  nullHypothesis?: string | null;
+  /** What it is, for people to read */
+  description?: string | null;
+  /** How runs are expected to differ from the baseline */
+  direction?: ExpectedDirection | null;
+  /** Target that the expectation is about; null for all */
+  target?: string | null;
+  /** Null: decisions if there are any, else pass rates */
+  metric?: Metric | null;
+  /** Smaller differences do not matter */
+  minimumEffect?: number | null;
+  /** Significance level */
+  alpha?: number | null;
+  /** What is varied on purpose */
+  independentVariable?: string | null;
+  /** What is meant to stay equal */
+  controlledVariables?: string[] | null;
+  /** Run that the others are compared with */
+  baselineRunId?: string | null;
+  /** Tags, for filters */
+  tags?: string[] | null;
+  /** What a person concludes; null while it is open */
+  conclusion?: Conclusion | null;
+  /** Why it was concluded so */
+  note?: string | null;
+}
+
+/** Omitted fields keep their value; `tags` and `metadata` replace all of them, and a null `name` removes it. */
+export interface UpdateRunInput {
+  /** Need not be unique */
+  name?: string | null;
+  /** Words to find runs by, without an order */
+  tags?: string[] | null;
+  /** Your own data about the run, such as a commit */
+  metadata?: unknown | null;
+}
+
+/** Of the repeats. */
+export interface Variability {
+  /** At most 100, the most variable first */
+  most: VariableScenario[];
+  /** At most 100, the least variable first */
+  least: VariableScenario[];
+}
+
+/** A scenario that one target answers differently in its repeats. */
+export interface VariableScenario {
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Its name */
+  scenarioName: string;
+  /** Position in `columns` */
+  column: number;
+  /** Between the repeats */
+  variance: number;
+}
+
+/** Where the differences between single answers come from; the shares add up to 1. */
+export interface VarianceShares {
+  /** Positions in `columns` of the analysis */
+  columns: number[];
+  /** That all of these targets have answered */
+  scenarios: number;
+  /** Of single answers */
+  variance: number;
+  /** Share between targets */
+  target: number;
+  /** Share between scenarios */
+  scenario: number;
+  /** Targets react differently to the same scenarios */
+  targetByScenario: number;
+  /** Between answers of one target to one scenario; null without */
+  repeat: number | null;
+}
+
+/** A judge's decision on success and failure criteria. */
+export interface Verdict {
+  /** Whether the success criteria are met */
+  successMet: boolean;
+  /** Whether the failure criteria are met */
+  failureMet: boolean;
+  /** From 0 to 1, as the judge states it */
+  confidence: number;
+  /** Why the judge decided so */
+  reasoning: string;
+  /** The judge's reply as it was received */
+  rawResponse: string;
+}
+
+/** The workspace, the role and the token of the request */
+export interface Viewer {
+  workspace: string;
+  role: AccessRole;
+  tokenId: string;
+}
+
+/** A warning about a field that is valid but probably not intended. */
+export interface Warning {
+  /** Path of the field, such as `content.template` */
+  field: string;
+  /** What happened, for people to read */
+  message: string;
+}
+
+export interface WhatChanged {
+  /** Everything that differs between the runs */
+  changes: RunChange[];
+  /** The changes in sentences */
+  summary: string[];
+  /** Unified diff of the texts that targets are sent; at most 20,000 characters */
+  diff: string;
+  /** Definitions from the baseline's to the other's in the tree of forks */
+  definitionPath: string[];
+  /** Aspects that can explain a difference */
+  causes: string[];
+  /** Whether there are several, so that none of them alone explains a difference */
+  isConfounded: boolean;
+}
+
+/** How often a target decided for one of the two dimensions that the decision's codes favor. */
+export interface WinRate {
+  /** Name of the dimension */
+  dimension: string;
+  /** Answers for it */
+  prioritized: number;
+  /** Answers for the other dimension */
+  opposed: number;
+  /** Answers with the decision 3 */
+  neutral: number;
+  /** Scenarios with a decided answer */
+  scenarios: number;
+  /** Mean over scenarios of the share for it; null without answers */
+  rate: number | null;
+  /** 95 % interval; see docs/statistics.md */
+  interval95: number[] | null;
+}
