@@ -65,14 +65,16 @@ class UntitledSchema(GenerateJsonSchema):
 
 
 def arguments_schema(model: type[Arguments]) -> dict[str, Any]:
-    schema = model.model_json_schema(by_alias=True, schema_generator=UntitledSchema)
-    for each in _models(schema):
-        _remove_words(each)
-    return schema
+    """Optional arguments may be absent; that they may also be null is not said, which saves a tenth of the list."""
+    return _schema(model)
 
 
 def result_schema(model: type[ToolResult]) -> dict[str, Any]:
     """Fields with a default may be absent, and are when they are null."""
+    return _schema(model)
+
+
+def _schema(model: type[Arguments] | type[ToolResult]) -> dict[str, Any]:
     schema = model.model_json_schema(by_alias=True, schema_generator=UntitledSchema)
     for each in _models(schema):
         _remove_words(each)
@@ -95,5 +97,7 @@ def _remove_words(schema: dict[str, Any]) -> None:
 def _without_null(field: dict[str, Any]) -> dict[str, Any]:
     if field.get("default", 0) is not None or "anyOf" not in field:
         return field
-    (kind,) = [each for each in field["anyOf"] if each != {"type": "null"}]
+    (kind, *others) = [each for each in field["anyOf"] if each != {"type": "null"}]
+    if others:
+        return field
     return {**kind, **{name: each for name, each in field.items() if name not in ("anyOf", "default")}}

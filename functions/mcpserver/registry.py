@@ -35,6 +35,44 @@ MODULES: dict[str, tuple[str, ...]] = {
         "aggregate_results",
     ),
     "workspace": ("list_providers", "list_models", "get_queue_status", "get_settings", "list_profiles"),
+    "authoring": (
+        "validate_definition",
+        "generate_scenarios_preview",
+        "create_definition",
+        "fork_definition",
+        "update_definition",
+        "delete_definition",
+        "generate_scenarios",
+    ),
+    "run_control": (
+        "estimate_run",
+        "start_run",
+        "pause_run",
+        "resume_run",
+        "cancel_run",
+        "retry_run",
+        "expand_run",
+        "set_run_budget",
+        "delete_run",
+        "rescore_run",
+    ),
+    "analysis_requests": (
+        "analyze_run",
+        "compare_runs",
+    ),
+    "experiment_changes": (
+        "create_experiment",
+        "update_experiment",
+        "add_run_to_experiment",
+        "remove_run_from_experiment",
+    ),
+    "administration": (
+        "update_provider",
+        "update_settings",
+        "pause_queue",
+        "resume_queue",
+        "redrive_dead_letters",
+    ),
 }
 """The tools of each module below `tools`, in the order in which they are listed. A module is loaded with the first call
 of one of its tools: a cold start answers a single request."""

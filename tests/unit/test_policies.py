@@ -62,6 +62,9 @@ RARE = {
     ("api", "states:DescribeExecution", "finish"): "analyses of more than 10,000 probes",
     ("graphqlapi", "states:StartExecution", "finish"): "analyses of more than 10,000 probes",
     ("graphqlapi", "states:DescribeExecution", "finish"): "analyses of more than 10,000 probes",
+    ("mcpserver", "sqs:SendMessage", "probe_*"): "redrives dead letters of a crash",
+    ("mcpserver", "states:StartExecution", "finish"): "analyses of more than 10,000 probes",
+    ("mcpserver", "states:DescribeExecution", "finish"): "analyses of more than 10,000 probes",
     ("DataPolicy", "dynamodb:ConditionCheckItem", "table"): "forks of a definition, whose parent must exist",
     ("DataPolicy", "s3:ListBucket", "bucket"): "without it, a missing object is AccessDenied instead of NoSuchKey",
 }

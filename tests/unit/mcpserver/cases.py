@@ -31,7 +31,41 @@ class World:
     def transcript(self) -> dict[str, Any]:
         return dict(self.client.get(f"/v1/runs/{self.run.id}/transcripts").json()["items"][0])
 
+    def definition(self) -> str:
+        """Another one, without runs."""
+        body = {"name": "other", "content": CONTENT, "scenarios": [{"prompt": "Rate it"}]}
+        return str(self._created("/v1/definitions", body)["id"])
 
+    def started(self, **fields: Any) -> str:
+        """A run that waits for workers."""
+        body = {"definitionId": self.definition_id, "models": ["sim/steady"], **fields}
+        return str(self._created("/v1/runs", body)["run"]["id"])
+
+    def paused(self) -> str:
+        run_id = self.started()
+        assert self.client.post(f"/v1/runs/{run_id}/pause").status == 200
+        return run_id
+
+    def sampled(self) -> str:
+        scenarios = tuple(map(_case, range(6)))
+        return AnsweredRun(scenarios, workspace="acme", sample_percentage=50).completed().id
+
+    def member(self) -> str:
+        """A run of the experiment."""
+        run_id = completed_run(self.definition_id).id
+        assert self.client.put(f"/v1/experiments/{self.experiment_id}/runs/{run_id}").status in (200, 204)
+        return run_id
+
+    def _created(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        answer = self.client.post(path, body)
+        assert answer.status == 201, answer.text
+        return dict(answer.json())
+
+
+CONTENT = {
+    "template": "Rate it: [stakes]",
+    "dimensions": [{"name": "stakes", "levels": [{"score": 1, "label": "low"}, {"score": 2, "label": "high"}]}],
+}
 CASES: dict[str, Callable[[World], dict[str, Any]]] = {
     "list_definitions": lambda _: {},
     "get_definition": lambda world: {"definition_id": world.definition_id},
@@ -58,6 +92,45 @@ CASES: dict[str, Callable[[World], dict[str, Any]]] = {
     "get_queue_status": lambda _: {"provider": "sim", "include_dead_letters": True},
     "get_settings": lambda _: {},
     "list_profiles": lambda _: {},
+    "validate_definition": lambda _: {"content": CONTENT},
+    "generate_scenarios_preview": lambda world: {"definition_id": world.definition_id},
+    "create_definition": lambda _: {"name": "new", "content": CONTENT},
+    "fork_definition": lambda world: {
+        "parent_id": world.definition_id,
+        "name": "fork",
+        "changes": {"system": "Be kind"},
+    },
+    "update_definition": lambda world: {"definition_id": world.definition_id, "add_tags": ["new"]},
+    "delete_definition": lambda world: {"definition_id": world.definition()},
+    "generate_scenarios": lambda world: {"definition_id": world.definition_id, "seed": 1, "replace": True},
+    "estimate_run": lambda world: {"definition_id": world.definition_id, "models": ["sim/steady"]},
+    "start_run": lambda world: {"definition_id": world.definition_id, "models": ["sim/steady"], "max_budget_usd": 1.0},
+    "pause_run": lambda world: {"run_id": world.started()},
+    "resume_run": lambda world: {"run_id": world.paused()},
+    "cancel_run": lambda world: {"run_id": world.started()},
+    "retry_run": lambda world: {"run_id": world.run.id},
+    "expand_run": lambda world: {"run_id": world.sampled(), "sample_percentage": 100},
+    "set_run_budget": lambda world: {"run_id": world.started(maxBudgetUsd=1), "max_budget_usd": 2.0},
+    "delete_run": lambda world: {"run_id": world.run.id},
+    "rescore_run": lambda world: {"run_id": world.run.id, "assertions": [{"type": "contains", "value": "Rating"}]},
+    "analyze_run": lambda world: {"run_id": world.run.id, "wait_seconds": 0},
+    "compare_runs": lambda world: {
+        "baseline_run_id": world.run.id,
+        "comparison_run_id": completed_run(world.definition_id).id,
+        "wait_seconds": 0,
+    },
+    "create_experiment": lambda _: {"name": "kindness", "hypothesis": "it helps"},
+    "update_experiment": lambda world: {"experiment_id": world.experiment_id, "conclusion": "SUPPORTED"},
+    "add_run_to_experiment": lambda world: {
+        "experiment_id": world.experiment_id,
+        "run_id": completed_run(world.definition_id).id,
+    },
+    "remove_run_from_experiment": lambda world: {"experiment_id": world.experiment_id, "run_id": world.member()},
+    "update_provider": lambda _: {"provider": "sim", "max_parallel_requests": 3},
+    "update_settings": lambda _: {"judge_model": "sim/steady"},
+    "pause_queue": lambda _: {"provider": "sim"},
+    "resume_queue": lambda _: {},
+    "redrive_dead_letters": lambda _: {},
 }
 """Arguments by tool. Those that name nothing of the workspace return nothing of another one."""
 

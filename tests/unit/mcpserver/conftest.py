@@ -8,6 +8,7 @@ from authorize import app as authorizer
 from cupel_core.access import request_rates, tokens
 from cupel_core.domain.access import AccessRole
 from cupel_core.settings import Settings
+from cupel_core.store import executions
 from mcpserver import app
 from tests.lambda_context import Context
 from tests.started_runs import NOW
@@ -89,3 +90,11 @@ def viewer(client: McpClient) -> str:
 def stranger(client: McpClient) -> str:
     """An admin of another workspace."""
     return client.issue("other")
+
+
+@pytest.fixture(autouse=True)
+def started_rescores(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Ids of the rescores whose executions were started."""
+    started: list[str] = []
+    monkeypatch.setattr(executions, "start_rescore", lambda _, rescore_id: started.append(rescore_id))
+    return started

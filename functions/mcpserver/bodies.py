@@ -1,0 +1,13 @@
+"""Bodies of the API's operations from the arguments of a tool."""
+
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from mcpserver.models import Arguments
+
+
+def body_of(arguments: Arguments, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The arguments that were given, in camel case; null ones count as not given."""
+    given = arguments.model_dump(exclude_unset=True, exclude_none=True, exclude=set(without))
+    return {to_camel(name): value for name, value in given.items()}

@@ -1,0 +1,301 @@
+"""Estimates, starts and controls runs."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from cupel_core.access.starters import started_by
+from cupel_core.contract.budgets import UpdateRunBudget
+from cupel_core.contract.estimates import EstimateResponse
+from cupel_core.contract.rescores import CreateRescore, RescoreResponse
+from cupel_core.contract.runs import CreateRun, EstimateRun, RunResponse
+from cupel_core.domain.estimates.run_estimate import Basis
+from cupel_core.domain.runs.run import PauseReason, Priority, RunStatus
+from cupel_core.domain.scoring.rescores import RescoreStatus
+from cupel_core.gateway.validation import parse
+from cupel_core.providers.prices import price_list_version
+from cupel_core.rescoring import queries as rescores
+from cupel_core.rescoring import start as rescoring
+from cupel_core.runs import budgets, control, erasure, queries, start
+from cupel_core.runs.estimate import estimate
+from mcpserver.bodies import body_of
+from mcpserver.models import Arguments, Id, ResultModel, Text, ToolResult
+from mcpserver.registry import ToolEffect, ToolGroup, tool
+from mcpserver.request import ToolRequest
+
+ModelName = Annotated[str, Field(strict=True, min_length=3, max_length=256)]
+Usd = Annotated[float, Field(strict=True, ge=0, le=1_000_000)]
+Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
+_IN_CONFIG = ("temperature", "max_turns", "judge_model", "persona_model")
+"""Arguments that are fields of `config` in a body."""
+
+
+class EstimateRunArguments(Arguments):
+    """What a run would be of."""
+
+    definition_id: Id
+    definition_version: Annotated[
+        int | None, Field(strict=True, ge=1, le=1_000_000, description="The newest if omitted")
+    ] = None
+    models: Annotated[
+        list[ModelName],
+        Field(min_length=1, max_length=100, description="`provider/name`, or `connector/<id>` for an agent"),
+    ]
+    sample_percentage: Percentage = 100
+    sample_seed: Annotated[
+        int | None, Field(strict=True, ge=0, le=2**53 - 1, description="The same seed draws the same scenarios")
+    ] = None
+    repeats: Annotated[int, Field(strict=True, ge=1, le=1_000)] = 1
+    temperature: Annotated[float | None, Field(strict=True, ge=0, le=2)] = None
+    max_turns: Annotated[int | None, Field(strict=True, ge=1, le=100)] = None
+    judge_model: ModelName | None = None
+    persona_model: ModelName | None = None
+    max_budget_usd: Annotated[
+        Usd | None, Field(description="The run is paused when this is used up; without it, there is no limit")
+    ] = None
+    confirmed_usd: Annotated[
+        Usd | None, Field(description="Required if the estimate exceeds the budget: the cost that a person agreed to")
+    ] = None
+
+    def body(self, without: tuple[str, ...] = ()) -> dict[str, Any]:
+        config = {name: value for name in _IN_CONFIG if (value := getattr(self, name)) is not None}
+        body = body_of(self, without=(*_IN_CONFIG, *without))
+        return body | ({"config": _in_camel_case(config)} if config else {})
+
+
+def _in_camel_case(config: dict[str, Any]) -> dict[str, Any]:
+    names = {"max_turns": "maxTurns", "judge_model": "judgeModel", "persona_model": "personaModel"}
+    return {names.get(name, name): value for name, value in config.items()}
+
+
+class UsdInterval(ResultModel):
+    low: float
+    expected: float
+    high: float
+
+
+class RunEstimateResult(ToolResult):
+    job_count: Annotated[int, Field(description="Probes of the run")]
+    usd: UsdInterval
+    seconds: UsdInterval
+    basis: Basis
+    unpriced: Annotated[list[str], Field(description="Models whose price is unknown; not in `usd`")]
+
+
+@tool(
+    "estimateRun",
+    title="Estimate a run",
+    description="What a run would cost and how long it would take, with 95 % intervals; starts nothing.",
+    max_kb=2,
+    group=ToolGroup.RUNS,
+)
+def estimate_run(request: ToolRequest, arguments: EstimateRunArguments) -> RunEstimateResult:
+    found = estimate(request.workspace, parse(EstimateRun, arguments.body(), "").spec(), request.now)
+    return RunEstimateResult.model_validate(EstimateResponse.of(found.estimate, price_list_version()))
+
+
+class StartRunArguments(EstimateRunArguments):
+    name: Text | None = None
+    priority: Priority = Priority.NORMAL
+    experiment_id: Id | None = None
+    idempotency_key: Annotated[
+        str | None,
+        Field(
+            strict=True,
+            min_length=1,
+            max_length=255,
+            pattern=r"^[ -~]+$",
+            description="A repeated call with the same key starts one run",
+        ),
+    ] = None
+
+
+class StartedRun(ToolResult):
+    run_id: str
+    status: RunStatus
+    job_count: int
+    expected_usd: UsdInterval | None = None
+
+
+@tool(
+    "createRun",
+    title="Start a run",
+    description=(
+        "Starts a run, which calls models and may cost money: see estimate_run, and set max_budget_usd. Follow it with"
+        " get_run. Send an idempotency_key, so that a repeated call does not start it twice."
+    ),
+    max_kb=2,
+    group=ToolGroup.RUNS,
+    effect=ToolEffect.CREATE,
+)
+def start_run(request: ToolRequest, arguments: StartRunArguments) -> StartedRun:
+    spec = parse(CreateRun, arguments.body(without=("idempotency_key",)), "").spec()
+    key = arguments.idempotency_key
+    run, job_count, expected = start.start(request.workspace, spec, key, request.now, started_by(request.caller))
+    usd = EstimateResponse.of(expected, price_list_version()).usd if expected else None
+    return StartedRun(
+        run_id=run.id,
+        status=run.status,
+        job_count=job_count,
+        expected_usd=UsdInterval.model_validate(usd) if usd else None,
+    )
+
+
+class RunArguments(Arguments):
+    run_id: Id
+
+
+class ChangedRun(ToolResult):
+    run_id: str
+    status: RunStatus
+    pause_reason: PauseReason | None = None
+    total: Annotated[int, Field(description="Probes")]
+    completed: int
+    failed: int
+
+
+def _changed(request: ToolRequest, run_id: str) -> ChangedRun:
+    run = RunResponse.of(queries.get_run(request.workspace, run_id, request.now))
+    return ChangedRun(
+        run_id=run.id, status=run.status, pause_reason=run.pause_reason, **run.progress.model_dump(by_alias=False)
+    )
+
+
+@tool(
+    "pauseRun",
+    title="Pause a run",
+    description="No new call of a model starts; those that are made are recorded. resume_run continues it.",
+    max_kb=1,
+    group=ToolGroup.RUNS,
+    effect=ToolEffect.UPDATE,
+)
+def pause_run(request: ToolRequest, arguments: RunArguments) -> ChangedRun:
+    control.pause(request.workspace, arguments.run_id, request.now)
+    return _changed(request, arguments.run_id)
+
+
+@tool(
+    "resumeRun",
+    title="Resume a run",
+    description="Continues a paused run where it was.",
+    max_kb=1,
+    group=ToolGroup.RUNS,
+    effect=ToolEffect.UPDATE,
+)
+def resume_run(request: ToolRequest, arguments: RunArguments) -> ChangedRun:
+    control.resume(request.workspace, arguments.run_id, request.now)
+    return _changed(request, arguments.run_id)
+
+
+@tool(
+    "cancelRun",
+    title="Cancel a run",
+    description="Ends a run for good. Its transcripts stay.",
+    max_kb=1,
+    group=ToolGroup.RUNS,
+    effect=ToolEffect.DESTROY,
+)
+def cancel_run(request: ToolRequest, arguments: RunArguments) -> ChangedRun:
+    control.cancel(request.workspace, arguments.run_id, request.now)
+    return _changed(request, arguments.run_id)
+
+
+class RetryRunArguments(RunArguments):
+    model: Annotated[ModelName | None, Field(description="Only its probes; all errored ones if omitted")] = None
+
+
+@tool(
+    "retryRun",
+    title="Retry errored probes",
+    description="Runs the errored probes of a run again.",
+    max_kb=1,
+    group=ToolGroup.RUNS,
+    effect=ToolEffect.CREATE,
+)
+def retry_run(request: ToolRequest, arguments: RetryRunArguments) -> ChangedRun:
+    control.retry(request.workspace, arguments.run_id, request.now, model=arguments.model)
+    return _changed(request, arguments.run_id)
+
+
+class ExpandRunArguments(RunArguments):
+    sample_percentage: Annotated[Percentage, Field(description="Higher than the run's")]
+
+
+@tool(
+    "expandRun",
+    title="Expand a sampled run",
+    description="Adds scenarios to a run of a sample that has ended; the probes that it has stay as they are.",
+    max_kb=1,
+    group=ToolGroup.RUNS,
+    effect=ToolEffect.UPDATE,
+)
+def expand_run(request: ToolRequest, arguments: ExpandRunArguments) -> ChangedRun:
+    control.expand(request.workspace, arguments.run_id, arguments.sample_percentage, request.now)
+    return _changed(request, arguments.run_id)
+
+
+class SetRunBudget(RunArguments):
+    max_budget_usd: Usd
+    resume: Annotated[bool, Field(strict=True, description="If it is paused because of its budget")] = True
+
+
+@tool(
+    "updateRunBudget",
+    title="Set the budget of a run",
+    description="Raises or lowers what a run with a budget may spend.",
+    max_kb=1,
+    group=ToolGroup.RUNS,
+    effect=ToolEffect.UPDATE,
+)
+def set_run_budget(request: ToolRequest, arguments: SetRunBudget) -> ChangedRun:
+    wanted = parse(UpdateRunBudget, body_of(arguments, without=("run_id",)), "")
+    budgets.change_budget(
+        request.workspace, arguments.run_id, wanted.max_budget_usd, resume=wanted.resume, now=request.now
+    )
+    return _changed(request, arguments.run_id)
+
+
+class DeletedRun(ToolResult):
+    run_id: str
+    deleted: bool
+
+
+@tool(
+    "deleteRun",
+    title="Delete a run",
+    description="Deletes a run with everything that was said in it. This cannot be undone.",
+    max_kb=1,
+    group=ToolGroup.RUNS,
+    effect=ToolEffect.DESTROY,
+)
+def delete_run(request: ToolRequest, arguments: RunArguments) -> DeletedRun:
+    erasure.delete_run(request.workspace, arguments.run_id, request.now)
+    return DeletedRun(run_id=arguments.run_id, deleted=True)
+
+
+class RescoreRun(RunArguments):
+    judge_model: Annotated[ModelName | None, Field(description="Instead of the run's")] = None
+    assertions: Annotated[
+        list[Annotated[dict[str, Any], Field(max_length=20)]] | None,
+        Field(max_length=100, description="Instead of those of the definition and its scenarios"),
+    ] = None
+
+
+class StartedRescore(ToolResult):
+    id: str
+    run_id: str
+    status: RescoreStatus
+
+
+@tool(
+    "createRescore",
+    title="Rescore a run",
+    description="Grades the transcripts of a run again, without calling its targets. The run's own results stay.",
+    max_kb=1,
+    group=ToolGroup.RUNS,
+    effect=ToolEffect.CREATE,
+)
+def rescore_run(request: ToolRequest, arguments: RescoreRun) -> StartedRescore:
+    spec = parse(CreateRescore, body_of(arguments, without=("run_id",)), "").spec()
+    rescore = rescoring.start(request.workspace, arguments.run_id, spec, None, request.now)
+    return StartedRescore.model_validate(RescoreResponse.of(rescores.rescore_view(rescore)))

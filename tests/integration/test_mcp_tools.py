@@ -1,0 +1,103 @@
+"""A scripted agent does a whole evaluation with the tools of MCP alone."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from cupel.stack.address import LocalStack
+from tests.eval_api import TERMINAL, Json, wait_until
+from tests.integration.test_graphql import CONTENT, SCENARIOS
+
+VERSION = "2026-07-28"
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": VERSION,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+class ToolUser:
+    """Calls tools of the stack's MCP server."""
+
+    def __init__(self, stack: LocalStack, http: httpx.Client) -> None:
+        self._address, self._token, self._http = f"{stack.api_url}/v1/mcp", stack.token, http
+
+    def use(self, tool: str, **arguments: Any) -> Json:
+        params = {"_meta": ENVELOPE, "name": tool, "arguments": arguments}
+        headers = {
+            "Authorization": f"Bearer {self._token}",
+            "MCP-Protocol-Version": VERSION,
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": tool,
+        }
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        answer = self._http.post(self._address, json=body, headers=headers)
+        assert answer.status_code == 200, answer.text
+        result = answer.json()["result"]
+        assert not result["isError"], result["content"]
+        return dict(result["structuredContent"])
+
+    def run(self, definition_id: str, **more: Any) -> str:
+        arguments = {"definition_id": definition_id, "models": ["sim/steady"], "sample_seed": 7, "max_budget_usd": 1.0}
+        arguments |= more
+        planned = {name: value for name, value in arguments.items() if name != "experiment_id"}
+        assert self.use("estimate_run", **planned)["jobCount"] == SCENARIOS
+        started = self.use("start_run", **arguments, idempotency_key=f"{definition_id} {sorted(more)}")
+        again = self.use("start_run", **arguments, idempotency_key=f"{definition_id} {sorted(more)}")
+        assert again["runId"] == started["runId"]
+        return str(started["runId"])
+
+    def follow(self, run_id: str) -> Json:
+        def ended() -> Json | None:
+            run = self.use("get_run", run_id=run_id)
+            return run if run["status"] in TERMINAL else None
+
+        return wait_until(ended, 60) or {}
+
+
+@pytest.fixture
+def agent(stack: LocalStack) -> Iterator[ToolUser]:
+    with httpx.Client(trust_env=False, timeout=35) as http:
+        yield ToolUser(stack, http)
+
+
+def test_an_evaluation_from_its_definition_to_its_conclusion(agent: ToolUser) -> None:
+    checked = agent.use("validate_definition", content=CONTENT)
+    assert (checked["valid"], checked["scenarioCount"]) == (True, SCENARIOS)
+    definition_id = agent.use("create_definition", name="refunds by tools", content=CONTENT)["id"]
+    assert agent.use("generate_scenarios_preview", definition_id=definition_id)["total"] == SCENARIOS
+    assert agent.use("generate_scenarios", definition_id=definition_id)["status"] == "COMPLETED"
+
+    baseline = agent.run(definition_id)
+    assert agent.follow(baseline)["status"] == "COMPLETED"
+    design = {"name": "by tools", "hypothesis": "warmer is kinder", "direction": "HIGHER", "baseline_run_id": baseline}
+    experiment = agent.use("create_experiment", **design)["id"]
+    run = agent.run(definition_id, experiment_id=experiment, temperature=1.5)
+    assert agent.follow(run)["status"] == "COMPLETED"
+
+    assert agent.use("analyze_run", run_id=run)["status"] == "COMPLETED"
+    assert agent.use("analyze_run", run_id=run, kind="deep")["status"] == "COMPLETED"
+    compared = agent.use("compare_runs", baseline_run_id=baseline, comparison_run_id=run)
+    assert compared["status"] == "COMPLETED"
+    [row] = compared["rows"]
+    assert row["targets"] == ["sim/steady"]
+    assert row["sentence"]
+    assert compared["changes"]
+    conclusion = {"conclusion": "INCONCLUSIVE", "note": row["sentence"]}
+    concluded = agent.use("update_experiment", experiment_id=experiment, **conclusion)
+    assert (concluded["status"], concluded["note"]) == ("CONCLUDED", row["sentence"])
+
+
+def test_a_model_writes_scenarios_and_a_run_is_graded_again(agent: ToolUser) -> None:
+    definition_id = agent.use("create_definition", name="written by a model, asked by tools", content=CONTENT)["id"]
+    agent.use("generate_scenarios", definition_id=definition_id, mode="llm", model="sim/steady")
+
+    def has_scenarios() -> bool:
+        return bool(agent.use("get_definition", definition_id=definition_id)["scenarioCount"] == SCENARIOS)
+
+    assert wait_until(has_scenarios)
+    run_id = agent.run(definition_id)
+    assert agent.follow(run_id)["status"] == "COMPLETED"
+    rescore = agent.use("rescore_run", run_id=run_id, assertions=[{"type": "contains", "value": "Rating"}])
+    assert rescore["runId"] == run_id
