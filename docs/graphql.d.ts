@@ -1,6 +1,8 @@
 // Written by `python -m refresh.graphql_types`, from the schema of /v1/graphql. An answer has the fields that a query
 // has: `Pick<Run, "id" | "status">` for `{ run(id: "…") { id status } }`.
 
+export type AbortReason = "user" | "deadline";
+
 export type AccessRole = "admin" | "member" | "viewer" | "operator";
 
 export interface AggregateInput {
@@ -237,6 +239,25 @@ export interface AssertionResult {
 /** What an estimate rests on. */
 export type Basis = "default" | "history";
 
+export interface Branch {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** The branch that it was forked from; null for the first */
+  parentBranchId: string | null;
+  /** The last exchange that it has in common with its parent */
+  forkedAfter: string | null;
+  /** In exchanges */
+  length: number;
+  /** Changes with every change of the branch */
+  revision: number;
+  /** The turn in progress; no other is possible then */
+  openTurnId: string | null;
+  /** When it was created */
+  createdAt: string;
+}
+
 /** Whether the run fits into its own budget and into what is left of the workspace's. */
 export interface BudgetFit {
   /** The run's own budget, in USD; null without one */
@@ -305,6 +326,89 @@ export interface Caution {
 export type CautionCode = "PARTIAL" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "NO_DIMENSIONS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS";
 
 export type ChangeDirection = "increased" | "decreased" | "unchanged";
+
+export interface Chat {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** What people call it */
+  title: string | null;
+  /** The model that answers */
+  target: unknown;
+  /** The system prompt */
+  system: string | null;
+  /** The operation profile of the turns; null for none */
+  profileId: string | null;
+  /** How many earlier exchanges are part of a prompt */
+  historyLimit: number;
+  /** Your own data about the chat, without effect on it */
+  metadata: unknown;
+  /** The branch that turns go to by default */
+  activeBranchId: string;
+  /** How many branches it has */
+  branchCount: number;
+  /** The id of the token that created it */
+  createdBy: string;
+  /** When it was created */
+  createdAt: string;
+  /** When it last changed */
+  updatedAt: string;
+  /** When it is erased unless it is used before; null if never */
+  expiresAt: string | null;
+  /** Oldest first */
+  branches: Branch[];
+  /** Of a branch, by default the active one; newest first */
+  exchanges: ExchangeConnection;
+  /** Newest first */
+  turns: TurnSummary[];
+}
+
+/** A message as a branch has it: its selected variant. */
+export interface ChatMessage {
+  /** The number of the variant */
+  number: number;
+  /** `main` as it was sent or answered, `edit` of a person, `rewrite` of an operation */
+  kind: VariantKind;
+  /** The text */
+  content: string;
+  /** The variant that was edited or rewritten */
+  basedOn: number | null;
+  /** The branch in which it was made */
+  branchId: string;
+  /** The turn that made it */
+  turnId: string | null;
+  /** Of an answer: the model that gave it */
+  modelId: string | null;
+  /** Tokens of the main call; null if there was none */
+  usage: TokenUsage | null;
+  /** Of the main call; null if it is unknown, or there was none */
+  costUsd: number | null;
+  /** What operations have stored beside it */
+  annotations: unknown[];
+  /** When it was created */
+  createdAt: string;
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** `user` or `assistant` */
+  role: string;
+  /** How many wordings it has */
+  variantCount: number;
+  /** Whether later prompts leave it out */
+  hidden: boolean;
+  /** Whether it was taken out of the branch */
+  deleted: boolean;
+}
+
+/** The model that answers, as runs name their targets. */
+export interface ChatTargetInput {
+  /** Model id as `provider/name` */
+  model: string;
+  /** Parameters of the calls to the target */
+  params?: ModelParametersInput | null;
+  /** Attempts of one call to a target, with the first; null for the default */
+  maxAttempts?: number | null;
+  /** Timeout of one call to a target; null for the default */
+  callTimeoutSeconds?: number | null;
+}
 
 /** Results of an assertion, or of the judge's criteria. */
 export interface CheckStatistics {
@@ -492,6 +596,22 @@ export interface ContestedScenario {
   variance: number;
   /** Between the highest and the lowest mean */
   range: number;
+}
+
+/** A conversation with one model, which is asked by turns. */
+export interface CreateChatInput {
+  /** What people call it */
+  title?: string | null;
+  /** The model that answers */
+  target: ChatTargetInput;
+  /** The system prompt */
+  system?: string | null;
+  /** Operation profile of its turns */
+  profileId?: string | null;
+  /** How many earlier exchanges are part of a prompt */
+  historyLimit?: number | null;
+  /** Without effect on the chat */
+  metadata?: unknown | null;
 }
 
 export interface CreateDefinitionInput {
@@ -938,6 +1058,24 @@ export interface ExcerptMessage {
   content: string;
 }
 
+export interface Exchange {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Its place in the branch, from 0 */
+  position: number;
+  /** Null if it is hidden or deleted */
+  user: ChatMessage | null;
+  /** Null while there is none, and if it is hidden or deleted */
+  answer: ChatMessage | null;
+  /** The last turn here */
+  turnId: string | null;
+}
+
+export interface ExchangeConnection {
+  nodes: Exchange[];
+  pageInfo: PageInfo;
+}
+
 export type ExecutionMode = "concurrent" | "sequential";
 
 export type ExpectedDirection = "HIGHER" | "LOWER" | "EQUIVALENT";
@@ -1058,6 +1196,9 @@ export interface Extrapolation {
   /** 95 % interval; see docs/statistics.md */
   interval95: number[] | null;
 }
+
+/** Where a turn failed. */
+export type FailedType = "before_barrier" | "main_llm" | "after_main_llm";
 
 export interface Failure {
   /** The phase that failed */
@@ -1418,6 +1559,12 @@ export interface Mutation {
   deleteExperiment: boolean;
   addRunToExperiment: Experiment;
   removeRunFromExperiment: Experiment;
+  createChat: Chat;
+  updateChat: Chat;
+  deleteChat: boolean;
+  /** The answer is there when the turn is `done`: ask for `turn(chatId, id)`. The same `clientRequestId` starts one turn */
+  startTurn: Turn;
+  abortTurn: Turn;
   /** Of all providers, or of one; running calls end */
   pauseQueue: QueueStatus;
   resumeQueue: QueueStatus;
@@ -1895,6 +2042,10 @@ export interface Query {
   providers: Provider[];
   models: Model[];
   queueStatus: QueueStatus;
+  chat: Chat | null;
+  /** Newest first */
+  chats: Chat[];
+  turn: Turn | null;
 }
 
 export interface QueueStatus {
@@ -2768,6 +2919,22 @@ export interface StartRunInput {
   idempotencyKey?: string | null;
 }
 
+/** `generate` sends `content` as a new message; `regenerate` has the last message answered again. */
+export interface StartTurnInput {
+  /** Whether a new message is answered, or the last one again */
+  trigger?: Trigger | null;
+  /** The user's message; with `generate` only */
+  content?: string | null;
+  /** The active branch if omitted */
+  branchId?: string | null;
+  /** Operation profile instead of the chat's; null for none in this turn */
+  profileId?: string | null;
+  /** The same id and body start one turn within a day, however often they are sent */
+  clientRequestId?: string | null;
+  /** From now; a turn that is not over by then is aborted */
+  deadlineMs?: number | null;
+}
+
 /** Who or what started a run. */
 export interface StartedBy {
   /** Whether a token, a user or a schedule started it */
@@ -3201,12 +3368,151 @@ export interface TrialTag {
 
 export type TrialVerdict = "helps" | "hurts" | "not_shown";
 
+/** Why a turn runs. */
+export type Trigger = "generate" | "regenerate";
+
+export interface Turn {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Its chat */
+  chatId: string;
+  /** Its branch */
+  branchId: string;
+  /** The exchange whose answer it makes */
+  exchangeId: string;
+  /** The message that it answers */
+  userMessageId: string;
+  /** Whether a new message is answered, or the last one again */
+  trigger: Trigger;
+  /** The id of the token that asked for it */
+  initiator: string;
+  /** As it was sent; null without one */
+  clientRequestId: string | null;
+  /** The profile at the version that it runs; null without one */
+  profile: TurnProfile | null;
+  /** Model as `provider/name` */
+  model: string;
+  /** `queued`, `running`, `done`, `failed` or `aborted` */
+  status: TurnStatus;
+  /** Where it stands */
+  phase: TurnPhase;
+  /** Where it failed: before the main call, in it, or after it; null unless it did */
+  failedType: FailedType | null;
+  /** Why it failed; null unless it did */
+  failedDetails: TurnFailure | null;
+  /** `user` or `deadline`; null unless it was aborted */
+  abortReason: AbortReason | null;
+  /** When it was created */
+  createdAt: string;
+  /** When a worker began; null until then */
+  startedAt: string | null;
+  /** When it ended; null until then */
+  finishedAt: string | null;
+  /** When it is aborted if it is not over */
+  deadlineAt: string;
+  /** From its acceptance to its end */
+  durationMs: number | null;
+  /** Operations that are not part of the turn, and why */
+  leftOut: unknown[];
+  /** How each operation has ended; see docs/chats.md */
+  operations: unknown[];
+  /** The main call; empty until the turn is over */
+  main: unknown;
+  /** What became of each effect */
+  commits: unknown[];
+  /** Of all operations; null until it is over */
+  operationsSpend: Spend | null;
+}
+
+export interface TurnFailure {
+  /** The required operation that was not done */
+  operationId: string | null;
+  /** Kind of error; see docs/pipeline.md */
+  errorCode: string;
+  /** What went wrong */
+  errorMessage: string;
+}
+
+export type TurnPhase = "planning" | "before_main_llm" | "barrier" | "main_llm" | "after_main_llm" | "commit" | "finished";
+
+export interface TurnProfile {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Version number, from 1 */
+  version: number;
+  /** Whether its operations run */
+  enabled: boolean;
+}
+
+export type TurnStatus = "queued" | "running" | "done" | "failed" | "aborted";
+
+export interface TurnSummary {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Its chat */
+  chatId: string;
+  /** Its branch */
+  branchId: string;
+  /** The exchange whose answer it makes */
+  exchangeId: string;
+  /** The message that it answers */
+  userMessageId: string;
+  /** Whether a new message is answered, or the last one again */
+  trigger: Trigger;
+  /** The id of the token that asked for it */
+  initiator: string;
+  /** As it was sent; null without one */
+  clientRequestId: string | null;
+  /** The profile at the version that it runs; null without one */
+  profile: TurnProfile | null;
+  /** Model as `provider/name` */
+  model: string;
+  /** `queued`, `running`, `done`, `failed` or `aborted` */
+  status: TurnStatus;
+  /** Where it stands */
+  phase: TurnPhase;
+  /** Where it failed: before the main call, in it, or after it; null unless it did */
+  failedType: FailedType | null;
+  /** Why it failed; null unless it did */
+  failedDetails: TurnFailure | null;
+  /** `user` or `deadline`; null unless it was aborted */
+  abortReason: AbortReason | null;
+  /** When it was created */
+  createdAt: string;
+  /** When a worker began; null until then */
+  startedAt: string | null;
+  /** When it ended; null until then */
+  finishedAt: string | null;
+  /** When it is aborted if it is not over */
+  deadlineAt: string;
+  /** From its acceptance to its end */
+  durationMs: number | null;
+}
+
 /** A part that this run has too few targets, scenarios or dimensions for. */
 export interface UnavailablePart {
   /** Field that is null */
   part: DeepPart;
   /** What it needs */
   reason: string;
+}
+
+/** Omitted fields keep their value. Turns that have started are not changed. */
+export interface UpdateChatInput {
+  /** What people call it */
+  title?: string | null;
+  /** The model that answers */
+  target?: ChatTargetInput | null;
+  /** The system prompt */
+  system?: string | null;
+  /** Operation profile of its turns */
+  profileId?: string | null;
+  /** How many earlier exchanges are part of a prompt */
+  historyLimit?: number | null;
+  /** Without effect on the chat */
+  metadata?: unknown | null;
+  /** The branch that turns go to by default */
+  activeBranchId?: string | null;
 }
 
 /** Omitted fields keep their value; a null `folder` removes the definition from its folder. New content, scenarios or both create the next version; `versionLabel` names it or, without them, the latest version. */
@@ -3306,6 +3612,8 @@ export interface VarianceShares {
   /** Between answers of one target to one scenario; null without */
   repeat: number | null;
 }
+
+export type VariantKind = "main" | "edit" | "rewrite";
 
 /** A judge's decision on success and failure criteria. */
 export interface Verdict {

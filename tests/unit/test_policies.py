@@ -60,6 +60,7 @@ RARE = {
     ("sweep", "states:DescribeExecution", "score"): "rescores that are open when it sweeps",
     ("api", "states:StartExecution", "finish"): "analyses of more than 10,000 probes",
     ("api", "states:DescribeExecution", "finish"): "analyses of more than 10,000 probes",
+    ("graphqlapi", "sqs:SendMessage", "turn"): "turns of chats",
     ("graphqlapi", "states:StartExecution", "finish"): "analyses of more than 10,000 probes",
     ("graphqlapi", "states:DescribeExecution", "finish"): "analyses of more than 10,000 probes",
     ("mcpserver", "sqs:SendMessage", "probe_*"): "redrives dead letters of a crash",

@@ -46,11 +46,16 @@ ERRORS = {
     "deleteExperiment": 'deleteExperiment(id: "exp_1")',
     "addRunToExperiment": 'addRunToExperiment(experimentId: "exp_1", runId: "run_1") { id }',
     "removeRunFromExperiment": 'removeRunFromExperiment(experimentId: "exp_1", runId: "run_1") { id }',
+    "createChat": 'createChat(input: {target: {model: "sim/steady"}}) { id }',
+    "updateChat": 'updateChat(id: "chat_1", input: {title: "x"}) { id }',
+    "deleteChat": 'deleteChat(id: "chat_1")',
+    "startTurn": 'startTurn(chatId: "chat_1", input: {content: "x"}) { id }',
+    "abortTurn": 'abortTurn(chatId: "chat_1", id: "turn_1") { id }',
     "pauseQueue": "pauseQueue { isPaused }",
     "resumeQueue": "resumeQueue { isPaused }",
 }
 """A call of each mutation, of things that do not exist."""
-_CREATES = {"createDefinition", "createExperiment", "pauseQueue", "resumeQueue"}
+_CREATES = {"createChat", "createDefinition", "createExperiment", "pauseQueue", "resumeQueue"}
 
 
 @pytest.fixture

@@ -1,0 +1,113 @@
+"""Every query, sent with the ids of another workspace: none of its things is in the answer."""
+
+import json
+from typing import Any
+
+import pytest
+
+from cupel_core.analysis import jobs
+from cupel_core.messages import JobRequest
+from graphqlapi.schema import schema
+from tests.unit.graphqlapi.conftest import GraphqlClient
+from tests.unit.graphqlapi.test_chats import START, chat_of
+from tests.unit.graphqlapi.test_queries import completed_run
+
+QUERIES = {
+    "me": "me { workspace }",
+    "definition": "definition(id: $definition) { id name }",
+    "definitions": "definitions { id name }",
+    "definitionsConnection": "definitionsConnection { nodes { id name } }",
+    "tags": "tags { name }",
+    "scenario": "scenario(definitionId: $definition, id: $scenario) { id name }",
+    "scenarioGeneration": "scenarioGeneration(definitionId: $definition, id: $generation) { id }",
+    "previewScenarios": "previewScenarios(definitionId: $definition) { total scenarios { name } }",
+    "run": "run(id: $run) { id transcripts { id } }",
+    "runs": "runs(definitionId: $definition) { id }",
+    "runsConnection": "runsConnection(experimentId: $experiment) { nodes { id } }",
+    "transcript": "transcript(id: $transcript) { id content { messages { content } } }",
+    "analysis": "analysis(runId: $run) { id runId }",
+    "estimateRun": 'estimateRun(input: {definitionId: $definition, models: ["sim/steady"]}) { jobCount }',
+    "comparison": "comparison(id: $comparison) { id baselineRun { id } }",
+    "comparisons": "comparisons(runId: $run) { id }",
+    "aggregate": "aggregate(input: {runIds: [$run]}) { totalRows rows { runs } }",
+    "experiment": "experiment(id: $experiment) { id name }",
+    "experiments": "experiments { id name }",
+    "job": "job(id: $job) { id runIds }",
+    "jobs": "jobs(runId: $run) { id }",
+    "budgets": "budgets { day { spentUsd } }",
+    "profile": "profile(id: $profile) { id name }",
+    "profiles": "profiles { id name }",
+    "providers": "providers { name }",
+    "models": 'models(provider: "sim") { id }',
+    "queueStatus": "queueStatus { pending }",
+    "chat": "chat(id: $chat) { id title turns { id } }",
+    "chats": "chats { id title }",
+    "turn": "turn(chatId: $chat, id: $turn) { id }",
+}
+"""A call of each query; variables are ids of the first workspace."""
+_OF_ITS_OWN = {"me", "budgets", "providers", "models", "queueStatus"}
+"""What every workspace has."""
+
+
+@pytest.fixture
+def ids(client: GraphqlClient) -> dict[str, str]:
+    """Of one of everything."""
+    levels = [{"score": 1, "label": "secret level"}, {"score": 2, "label": "high"}]
+    content = {"template": "Rate [stakes]", "dimensions": [{"name": "stakes", "levels": levels}]}
+    body = {"name": "secret name", "tags": ["secret tag"], "content": content}
+    definition = client.post("/v1/definitions", body).json()["id"]
+    generation = client.post(f"/v1/definitions/{definition}/scenarios/generate", {"mode": "matrix"}).json()["id"]
+    scenario = client.get(f"/v1/definitions/{definition}/scenarios").json()["items"][0]["id"]
+    run, other = completed_run(definition).id, completed_run(definition).id
+    assert client.post(f"/v1/runs/{run}/analysis").status == 200
+    sides = {"baseline": {"runId": run}, "comparison": {"runId": other}}
+    comparison = client.post("/v1/comparisons", sides).json()
+    jobs.run_job(JobRequest(workspace="acme", job_id=comparison["jobId"]), 60)
+    experiment = {"name": "secret experiment", "hypothesis": "h", "baselineRunId": run}
+    chat = chat_of(client)
+    return {
+        "definition": definition,
+        "generation": generation,
+        "scenario": scenario,
+        "run": run,
+        "transcript": client.get(f"/v1/runs/{run}/transcripts").json()["items"][0]["id"],
+        "comparison": comparison["id"],
+        "job": comparison["jobId"],
+        "experiment": client.post("/v1/experiments", experiment).json()["id"],
+        "profile": client.post("/v1/profiles", {"name": "secret profile", "operations": []}).json()["id"],
+        "chat": chat,
+        "turn": client.data(START, {"id": chat, "input": {"content": "hello"}})["startTurn"]["id"],
+    }
+
+
+def ask(client: GraphqlClient, ids: dict[str, str], query: str, **options: Any) -> dict[str, Any]:
+    used = {name: value for name, value in ids.items() if f"${name}" in query}
+    declared = f"({', '.join(f'${name}: ID!' for name in used)})" if used else ""
+    return client.execute(f"query {declared} {{ {query} }}", used, **options)
+
+
+def test_every_query_is_sent_here() -> None:
+    query = schema().query_type
+    assert query is not None
+    assert set(query.fields) == set(QUERIES)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_another_workspace_gets_nothing(client: GraphqlClient, ids: dict[str, str], stranger: str, name: str) -> None:
+    found = ask(client, ids, QUERIES[name], token=stranger)
+    text = json.dumps(found.get("data"))
+    assert "secret" not in text
+    assert [each for each in ids.values() if each in text] == []
+    for error in found.get("errors", ()):
+        assert error["extensions"]["status"] in (404, 422)
+    if name not in _OF_ITS_OWN:
+        value = (found.get("data") or {}).get(name)
+        assert not (value.get("nodes") if isinstance(value, dict) else value)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_viewer_of_the_workspace_gets_it(client: GraphqlClient, ids: dict[str, str], viewer: str, name: str) -> None:
+    found = ask(client, ids, QUERIES[name], token=viewer)
+    assert "errors" not in found, found["errors"]
+    value = found["data"][name]
+    assert name == "runsConnection" or (value.get("nodes", True) if isinstance(value, dict) else value)
