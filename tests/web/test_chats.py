@@ -1,6 +1,10 @@
 """Chats in a browser: messages, branches, variants, turns and what runs in them."""
 
+import asyncio
 import re
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -125,6 +129,35 @@ def test_a_chat_is_begun_and_held_with_the_keyboard(open_page: Open, client: Cli
     [chat] = client.get("/v1/chats").json()["items"]
     [only] = exchanges(client, chat)
     assert (only["user"]["content"], only["answer"]["variantCount"]) == ("hello", 2)
+
+
+def test_an_answer_is_shown_while_it_is_written(open_page: Open, chat: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_shown = threading.Event()
+
+    async def stream(name: str, _: ModelRequest, on_text: Callable[[str], None]) -> Reply:
+        begin, end = f"It begins {HOSTILE} \U0001f600", " and it ends."
+        on_text(begin)
+        assert await asyncio.to_thread(is_shown.wait, 30)
+        on_text(end)
+        return Reply(begin + end, name, Usage(10, 5), "stop")
+
+    monkeypatch.setattr(sim, "stream", stream)
+    page = open_page(f"/chats/{chat['id']}")
+    page.get_by_role("textbox", name="Message").fill("hello")
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("button", name="Abort")).to_be_visible()
+    with ThreadPoolExecutor(1) as pool:
+        turn = pool.submit(carry_out_turns)
+        try:
+            draft = page.get_by_role("article", name="draft of answer 1")
+            expect(draft).to_contain_text("It begins <script>")
+            expect(draft).to_contain_text("[U+202E]")
+            expect(exchange(page, 1).get_by_text("The model answers")).to_be_visible()
+        finally:
+            is_shown.set()
+        turn.result()
+    expect(answer_of(page, 1)).to_contain_text("and it ends.")
+    expect(page.get_by_role("article", name="draft of answer 1")).to_have_count(0)
 
 
 def test_a_variant_is_selected_and_an_answer_edited(open_page: Open, client: Client, model: Model, chat: Any) -> None:

@@ -95,14 +95,15 @@ export const turnPromptQuery = (id: string, turn: string) =>
       ).catch(nullIfConflict),
   });
 
-/** What a turn in progress has done so far: each answer has the events after the last one that was read. */
+/** What a turn in progress has done so far: each answer has the events and the text after those that were read. */
 export const turnProgressQuery = (id: string, turn: string) =>
   queryOptions({
     queryKey: ["chats", id, "progress", turn],
     queryFn: async ({ signal, client, queryKey }): Promise<TurnProgress> => {
       const before = client.getQueryData<TurnProgress>(queryKey) ?? BEGIN;
       const path = { chat_id: id, turn_id: turn };
-      const query = { after: before.lastSeq, wait: WAIT_SECONDS };
+      const { attempt, length } = before.draft;
+      const query = { after: before.lastSeq, text: `${attempt}.${length}`, wait: WAIT_SECONDS };
       const list = await read(
         api.GET("/v1/chats/{chat_id}/turns/{turn_id}/events", { signal, params: { path, query } }),
       );

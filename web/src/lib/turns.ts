@@ -25,14 +25,30 @@ export interface Step {
   readonly value: string | null;
 }
 
+/** What the main call has written so far: no message until the turn is over. */
+export interface Draft {
+  readonly attempt: number;
+  /** In characters as the API counts them, which are not JavaScript's. */
+  readonly length: number;
+  readonly text: string;
+}
+
 export interface TurnProgress {
   readonly lastSeq: number;
   readonly isOver: boolean;
   readonly phase: Phase;
   readonly steps: readonly Step[];
+  readonly draft: Draft;
 }
 
-export const BEGIN: TurnProgress = { lastSeq: 0, isOver: false, phase: "planning", steps: [] };
+const NOTHING: Draft = { attempt: 0, length: 0, text: "" };
+export const BEGIN: TurnProgress = {
+  lastSeq: 0,
+  isOver: false,
+  phase: "planning",
+  steps: [],
+  draft: NOTHING,
+};
 const OVER = new Set(["done", "failed", "aborted"]);
 
 interface Event {
@@ -40,8 +56,14 @@ interface Event {
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
+interface Piece {
+  readonly attempt: number;
+  readonly offset: number;
+  readonly text: string;
+}
 interface Events {
   readonly items: readonly Event[];
+  readonly text: Piece | null;
   readonly status: string;
   readonly phase: Phase;
 }
@@ -49,9 +71,23 @@ interface Events {
 /** With the events that follow; those that were read before are ignored. */
 export function advance(progress: TurnProgress, events: Events): TurnProgress {
   const further = events.items.filter((event) => event.seq > progress.lastSeq);
-  const read = { ...further.reduce(apply, progress), phase: events.phase };
+  const draft = extended(progress.draft, events.text);
+  const read = { ...further.reduce(apply, progress), draft, phase: events.phase };
   // The status is read before the events, so none is missed once the turn is over.
   return { ...read, isOver: OVER.has(events.status) };
+}
+
+/** A piece that was read before changes nothing; a later attempt voids the text of earlier ones. */
+function extended(draft: Draft, piece: Piece | null): Draft {
+  if (piece === null || piece.attempt < draft.attempt) return draft;
+  const before = piece.attempt > draft.attempt ? NOTHING : draft;
+  if (piece.offset > before.length) return draft;
+  const fresh = [...piece.text].slice(before.length - piece.offset);
+  return {
+    attempt: piece.attempt,
+    length: before.length + fresh.length,
+    text: before.text + fresh.join(""),
+  };
 }
 
 /** The one place that knows what the types of events say. */

@@ -4,6 +4,7 @@ import { useEffect } from "react";
 import { type Branch, type Exchange, turnProgressQuery, turnQuery } from "../../api/chats";
 import { api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
+import { visible } from "../../lib/format";
 import { BEGIN, type Phase as TurnPhase } from "../../lib/turns";
 import { Failure } from "../../ui/states";
 import { useChatChange } from "./changes";
@@ -92,6 +93,11 @@ function TurnInProgress({ chatId, turnId, number }: TurnProps) {
         <TurnState status="running" /> {DOING[progress.phase]}…
       </p>
       <Phase title="Before the call" steps={progress.steps} hook="before_main_llm" number={number} />
+      {progress.draft.text !== "" && (
+        <article aria-label={`draft of answer ${number}`}>
+          <p className={styles.text}>{visible(progress.draft.text)}</p>
+        </article>
+      )}
       <Phase title="After the answer" steps={progress.steps} hook="after_main_llm" number={number} />
       {canWrite && (
         <button
