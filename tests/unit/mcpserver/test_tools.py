@@ -40,6 +40,11 @@ def test_every_module_has_the_tools_that_it_is_listed_with() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_the_documentation_names_a_tool(name: str) -> None:
+    assert f"`{name}`" in (ROOT / "docs/mcp.md").read_text()
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_tool_is_described(client: McpClient, name: str) -> None:
     (listed,) = [each for each in client.result("tools/list")["tools"] if each["name"] == name]
     tool = TOOLS[name]
