@@ -16,7 +16,16 @@ from cupel.stack.workers import MEMORY_MB, probe_workers
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
 CORS: dict[str, Any] = {
     "AllowMethods": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
-    "AllowHeaders": ["Authorization", "Content-Type", "If-Match", "Idempotency-Key", "Last-Event-ID"],
+    "AllowHeaders": [
+        "Authorization",
+        "Content-Type",
+        "If-Match",
+        "Idempotency-Key",
+        "Last-Event-ID",
+        "MCP-Protocol-Version",
+        "Mcp-Method",
+        "Mcp-Name",
+    ],
     "ExposeHeaders": ["ETag", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "apigw-requestid"],
     "MaxAge": 600,
 }

@@ -74,7 +74,7 @@ def warmup_calls() -> tuple[WarmupCall, ...]:
 
 def _unidentified(method: str, path: str) -> dict[str, Any]:
     """The event of a request without a token."""
-    context = {"http": {"method": method, "path": path}, "requestId": "warm"}
+    context = {"http": {"method": method, "path": path}, "stage": "$default", "requestId": "warm"}
     return {"rawPath": path, "headers": {}, "requestContext": context}
 
 

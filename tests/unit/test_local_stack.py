@@ -4,6 +4,7 @@ import os
 import socket
 import stat
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,9 @@ from cupel.stack.subprocesses import child_environment, run
 from cupel.stack.warmup import warmup_calls
 from cupel.stack.workers import probe_workers
 from cupel_core.gateway import cors
+from cupel_core.settings import Settings
 from tests.conftest import ROOT, template
+from tests.lambda_context import Context
 
 CLONE = find_stack_paths(ROOT)
 
@@ -87,6 +90,12 @@ def test_the_embedded_cloud_allows_what_the_api_does() -> None:
 def test_every_function_is_warmed_but_those_that_the_first_request_starts() -> None:
     functions = {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
     assert {call.function for call in warmup_calls()} == functions - {"api", "authorize"}
+
+
+@pytest.mark.parametrize("function", ["graphqlapi", "mcpserver"])
+def test_functions_behind_the_gateway_answer_what_warms_them(cloud: Settings, function: str) -> None:
+    (event,) = (call.event for call in warmup_calls() if call.function == function)
+    assert import_module(f"{function}.app").handler(event, Context())["statusCode"] == 401
 
 
 def test_the_local_workers_are_half_as_many_as_the_processors() -> None:
