@@ -1,6 +1,5 @@
 """Idempotency-Keys of the operations that create something: the one place that repeats a response."""
 
-import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -11,16 +10,13 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from cupel_core import idempotency
 from cupel_core.clock import utc_now
 from cupel_core.contract.operations import Operation, Replay
-from cupel_core.errors import Conflict, Invalid
+from cupel_core.errors import Conflict
 from cupel_core.gateway import locations
 from cupel_core.gateway.caller import caller
 from cupel_core.ids import new_id
 from cupel_core.store import idempotency_keys
 from cupel_core.store.idempotency_keys import IdempotencyItem
 
-HEADER = "Idempotency-Key"
-MAX_LENGTH = 255
-PATTERN = "^[!-~]*$"
 MAX_STORED_BYTES = 300_000
 """An item has at most 400 KB."""
 
@@ -28,11 +24,7 @@ type Response = dict[str, Any]
 
 
 def idempotency_key(request: APIGatewayProxyEventV2) -> str | None:
-    """The key that the request sent. Invalid for one that is empty, too long or not of visible ASCII characters."""
-    key: str | None = request.headers.get(HEADER.lower())
-    if key is not None and not (0 < len(key) <= MAX_LENGTH and re.fullmatch(PATTERN, key)):
-        raise Invalid.field(HEADER, f"must be 1 to {MAX_LENGTH} visible ASCII characters")
-    return key
+    return idempotency.check_key(request.headers.get(idempotency.HEADER.lower()))
 
 
 def respond_once(

@@ -10,10 +10,11 @@ from graphqlapi.request import Request
 
 def audit(operation: Operation, request: Request, arguments: Mapping[str, Any], outcome: Any) -> None:
     """`outcome` is what the mutation returned, or the error. One record per mutation of a request."""
+    if arguments.get("named_run_id") is not None:
+        arguments = {**arguments, "run_id": arguments["named_run_id"]}
     record_change(operation, Author(_record_id(request), request.caller, request.now), arguments, outcome)
 
 
 def _record_id(request: Request) -> str:
     """A request may have several mutations."""
-    request.changes += 1
     return request.id if request.changes == 1 else f"{request.id}-{request.changes}"

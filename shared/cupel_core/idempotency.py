@@ -1,10 +1,22 @@
 """Idempotency-Keys: a request repeated with the same key creates nothing new and gets the first answer."""
 
+import re
 from datetime import datetime
 
 from cupel_core.errors import Conflict, InProgress, Invalid
 from cupel_core.store import idempotency_keys
 from cupel_core.store.idempotency_keys import IdempotencyItem, KeyState
+
+HEADER = "Idempotency-Key"
+MAX_LENGTH = 255
+PATTERN = "^[!-~]*$"
+
+
+def check_key(key: str | None, field: str = HEADER) -> str | None:
+    """The key that a request has sent. Invalid for one that is empty, too long or not of visible ASCII characters."""
+    if key is not None and not (0 < len(key) <= MAX_LENGTH and re.fullmatch(PATTERN, key)):
+        raise Invalid.field(field, f"must be 1 to {MAX_LENGTH} visible ASCII characters")
+    return key
 
 
 def find_answer(workspace: str, key: str, body: str, now: datetime) -> IdempotencyItem | None:
@@ -17,7 +29,7 @@ def find_answer(workspace: str, key: str, body: str, now: datetime) -> Idempoten
     if state is KeyState.IN_FLIGHT:
         raise _in_flight()
     if state is KeyState.OTHER_BODY:
-        raise Invalid.field("Idempotency-Key", "was used with another request; use a new key for a new request")
+        raise Invalid.field(HEADER, "was used with another request; use a new key for a new request")
     if state is KeyState.UNANSWERED:
         raise Conflict("the first request with this Idempotency-Key took effect, but its response was lost")
     return item if state is KeyState.ANSWERED else None

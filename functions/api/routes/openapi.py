@@ -8,7 +8,8 @@ from typing import Any
 import orjson
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 
-from api import idempotency, routing
+from api import routing
+from cupel_core import idempotency
 from cupel_core.contract.descriptions import describe
 from cupel_core.contract.examples import SchemaExamples
 from cupel_core.contract.operations import OPERATIONS, TAGS, Operation, Replay

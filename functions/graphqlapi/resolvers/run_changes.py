@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cupel_core import idempotency
 from cupel_core.access.starters import started_by
 from cupel_core.analysis import deep_requests, queries
 from cupel_core.analysis.queries import ListedAnalysis
@@ -27,8 +28,6 @@ from graphqlapi.request import Loaded, Request
 from graphqlapi.resolvers.analysis import to_summary
 from graphqlapi.resolvers.runs import get_run
 
-_MAX_KEY_LENGTH = 255
-
 
 @resolves("Query.estimateRun", "estimateRun", 20)
 def estimate_run(request: Request, _: None, body: dict[str, Any]) -> Loaded:
@@ -53,13 +52,13 @@ def _start_input(body: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
     """The body of a start as REST takes it, and its key."""
     wanted = whole_numbers(body)
     key = wanted.pop("idempotencyKey", None)
-    if key is not None and not (0 < len(key) <= _MAX_KEY_LENGTH and key.isascii() and key.isprintable()):
-        raise Invalid.field("input.idempotencyKey", f"must be 1 to {_MAX_KEY_LENGTH} visible ASCII characters")
+    idempotency.check_key(key, "input.idempotencyKey")
     short = {name: wanted.pop(name) for name in ("temperature", "maxTurns") if name in wanted}
     return wanted | ({"config": {**(wanted.get("config") or {}), **short}} if short else {}), key
 
 
 def _start(request: Request, spec: RunSpec, key: str | None) -> dict[str, Any]:
+    idempotency.check_key(request.idempotency_key)
     started = start.start(request.workspace, spec, key, request.now, started_by(request.caller))
     request.runs[started.run.id] = started.run
     made = Loaded(RunStartedResponse.of(*started, price_list_version()))

@@ -12,6 +12,9 @@ from cupel_core.errors import AppError, Forbidden
 from cupel_core.gateway.locations import fill
 from cupel_core.store.clients import AWS_ERRORS
 
+MAX_PATH_LENGTH = 1_000
+"""Arguments may have any length, and an item of DynamoDB has at most 400 KB."""
+
 logger = Logger(child=True)
 
 
@@ -34,7 +37,7 @@ def record_change(operation: Operation, author: Author, arguments: Mapping[str, 
         return
     names = {**(outcome if isinstance(outcome, Mapping) else {}), **arguments}
     template = operation.path if isinstance(outcome, Exception) else operation.location or operation.path
-    path = fill(template, names) or operation.path
+    path = (fill(template, names) or operation.path)[:MAX_PATH_LENGTH]
     record = AuditRecord(author.record_id, author.now, author.caller, operation.id, path, status)
     try:
         from cupel_core.store import audit_log  # only what changes something waits for PynamoDB
