@@ -69,8 +69,17 @@ def answer(body: GraphqlRequest, request: Request) -> QueryAnswer:
     content = {"data": result.data} | ({"errors": errors} if errors else {})
     encoded = orjson.dumps(content)
     if _payload_bytes(encoded) > MAX_RESPONSE_BYTES:
-        return _refused([TooLarge("the answer is too large; ask for fewer objects or fields")], request)
+        return _too_large(request)
     return QueryAnswer(200, encoded)
+
+
+def _too_large(request: Request) -> QueryAnswer:
+    """Mutations have been carried out nevertheless, so the answer is that of an executed request."""
+    error = TooLarge("the answer is too large; ask for fewer objects or fields")
+    if not request.changes:
+        return _refused([error], request)
+    error = TooLarge(f"{error.detail}. What the mutations changed stays changed: do not repeat them for the answer")
+    return QueryAnswer(200, orjson.dumps({"data": None, "errors": [_formatted(error, request)]}))
 
 
 class _PersistedQueryNotSupported(ClientError):
@@ -93,7 +102,9 @@ async def _execute(body: GraphqlRequest, request: Request) -> ExecutionResult:
     try:
         return await asyncio.wait_for(running, MAX_SECONDS)
     except TimeoutError:
-        raise RetryableError(f"the query took longer than {MAX_SECONDS:g} seconds; ask for less at once") from None
+        done = " The mutations may have been carried out: look before you repeat them." if request.changes else ""
+        detail = f"the query took longer than {MAX_SECONDS:g} seconds; ask for less at once.{done}"
+        raise RetryableError(detail) from None
 
 
 def _check(query: str, variables: dict[str, Any], name: str | None) -> tuple[DocumentNode, dict[str, Any]]:

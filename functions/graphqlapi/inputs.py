@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Never
 
-from cupel_core.errors import Invalid
+from cupel_core.errors import FieldError, Invalid
 from cupel_core.gateway.validation import parse as parse
 from cupel_core.paging import MAX_LIMIT, Entry, Page
 
@@ -11,6 +11,7 @@ MAX_OFFSET = 1_000
 """First pages for people and models; connections read on."""
 _MAX_TEXT_LENGTH = 1_024
 _MAX_POSITION = 200
+_CURSOR = "must be the endCursor of an earlier page of the same list"
 
 
 def without_null(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,9 +45,15 @@ def check_offset(offset: int | None) -> int:
     return offset
 
 
+def check_version(version: int | None) -> int | None:
+    if version is not None and version < 1:
+        _refuse("version", "must be at least 1")
+    return version
+
+
 def check_cursor(cursor: str | None) -> str | None:
     if cursor is not None and len(cursor) > _MAX_TEXT_LENGTH:
-        _refuse("after", "must be the endCursor of an earlier page of the same list")
+        _refuse("after", _CURSOR)
     return cursor
 
 
@@ -54,6 +61,13 @@ def check_text(text: str | None, name: str, max_length: int = 200) -> str | None
     if text is not None and not 1 <= len(text) <= max_length:
         _refuse(name, f"must have 1 to {max_length} characters")
     return text
+
+
+def as_argument(refusal: Invalid) -> Invalid:
+    """With `after` for what REST calls `cursor`."""
+    if all(each.field != "cursor" for each in refusal.errors):
+        return refusal
+    return Invalid.fields(FieldError("after", _CURSOR) if each.field == "cursor" else each for each in refusal.errors)
 
 
 def _refuse(field: str, message: str) -> Never:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aiodataloader import DataLoader
 
-from cupel_core.errors import NotFound
+from cupel_core.errors import AppError, Invalid, NotFound
 from graphqlapi.request import Loaded, Request
 
 if TYPE_CHECKING:
@@ -75,17 +75,24 @@ class Loaders:
         self._request.runs |= {run_id: view.run for run_id, view in views.items()}
         return [Loaded(RunResponse.of(views[each]), views[each].run) if each in views else None for each in ids]
 
-    def _transcripts(self, keys: Sequence[TranscriptKey]) -> list[list[Loaded]]:
+    def _transcripts(self, keys: Sequence[TranscriptKey]) -> list[list[Loaded] | AppError]:
         from cupel_core.contract.transcripts import TranscriptResponse
         from cupel_core.runs import queries
         from cupel_core.runs.queries import FirstTranscripts
 
-        wanted = [
-            FirstTranscripts(self._request.runs[key.run_id], key.model, key.prompt_id, key.scenario_id, key.limit)
-            for key in keys
+        def select(key: TranscriptKey) -> FirstTranscripts:
+            run = self._request.runs[key.run_id]
+            selected = FirstTranscripts(run, key.model, key.prompt_id, key.scenario_id, key.limit)
+            selected.indexes()
+            return selected
+
+        wanted = [_attempt(select, key) for key in keys]
+        valid = [each for each in wanted if not isinstance(each, AppError)]
+        found = iter(queries.list_first_transcripts(valid, self._request.now))
+        return [
+            each if isinstance(each, AppError) else [Loaded(TranscriptResponse.of(view)) for view in next(found)]
+            for each in wanted
         ]
-        found = queries.list_first_transcripts(wanted, self._request.now)
-        return [[Loaded(TranscriptResponse.of(view)) for view in each] for each in found]
 
     def _analyses(self, run_ids: Sequence[str], *, is_deep: bool) -> "list[NewestAnalysis | None]":
         from cupel_core.analysis import queries
@@ -99,7 +106,7 @@ def _attempt(load: Callable[..., Any], key: Any) -> Any:
     """What a loader makes of one key; an error is that key's alone."""
     try:
         return load(key)
-    except NotFound as error:
+    except (NotFound, Invalid) as error:
         return error
 
 

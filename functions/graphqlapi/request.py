@@ -43,7 +43,7 @@ class Request:
     runs: "dict[str, Run]" = field(default_factory=dict)
     """Runs that were read, by id."""
     changes: int = 0
-    """Mutations that were carried out so far."""
+    """Mutations that were begun so far."""
 
     @property
     def workspace(self) -> str:
@@ -54,3 +54,8 @@ class Request:
         from graphqlapi.loaders import Loaders
 
         return Loaders(self)
+
+    def begin_change(self) -> None:
+        """Count a mutation, and forget what has been read: it may be changed."""
+        self.changes += 1
+        self.__dict__.pop("load", None)

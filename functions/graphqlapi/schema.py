@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphql import (
+    GraphQLArgument,
     GraphQLObjectType,
     GraphQLResolveInfo,
     GraphQLScalarType,
     GraphQLSchema,
+    Undefined,
     build_ast_schema,
     parse,
     print_schema,
@@ -20,6 +22,7 @@ from graphql import (
 from cupel_core.contract.operations import Operation
 from cupel_core.errors import Forbidden, Invalid
 from graphqlapi.auditing import audit
+from graphqlapi.inputs import as_argument
 from graphqlapi.registry import MODULES, Resolver, find_resolver
 from graphqlapi.request import Request
 
@@ -48,13 +51,26 @@ def printed() -> str:
 async def _resolve(source: Any, info: GraphQLResolveInfo, **arguments: Any) -> Any:
     request: Request = info.context
     resolver, names = _resolver_of(info.parent_type, info.field_name)
+    is_change = info.parent_type.name == "Mutation"
+    if not is_change:
+        _check_role(resolver.operation, request)
+        _refuse_null(info.parent_type.fields[info.field_name].args, arguments)
     arguments = {names[name]: value for name, value in arguments.items()}
-    if info.parent_type.name == "Mutation":
+    if is_change:
         return await asyncio.to_thread(_change, resolver, request, source, arguments)
-    _check_role(resolver.operation, request)
-    if resolver.is_async:
-        return await resolver.function(request, source, **arguments)
-    return await asyncio.to_thread(resolver.function, request, source, **arguments)
+    try:
+        if resolver.is_async:
+            return await resolver.function(request, source, **arguments)
+        return await asyncio.to_thread(resolver.function, request, source, **arguments)
+    except Invalid as refusal:
+        raise as_argument(refusal) from None
+
+
+def _refuse_null(declared: Mapping[str, GraphQLArgument], arguments: Mapping[str, Any]) -> None:
+    """An argument with a default may be left out, but GraphQL lets it be null as well."""
+    for name, value in arguments.items():
+        if value is None and declared[name].default_value is not Undefined:
+            raise Invalid.field(name, "must not be null; it may be left out")
 
 
 @cache
@@ -79,6 +95,7 @@ def _argument_name(name: str, operation: Operation, siblings: Mapping[str, Any])
 
 def _change(resolver: Resolver, request: Request, source: Any, arguments: dict[str, Any]) -> Any:
     """Carry out a mutation, which no other one of the request overlaps, and record it."""
+    request.begin_change()
     try:
         _check_role(resolver.operation, request)
         result = resolver.function(request, source, **arguments)

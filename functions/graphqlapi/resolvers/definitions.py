@@ -6,18 +6,27 @@ from typing import Any
 from cupel_core.contract.definitions import (
     DefinitionResponse,
     DefinitionSummaryResponse,
+    GenerateScenarios,
     ScenarioDetailResponse,
     ScenarioGenerationResponse,
     ScenarioResponse,
 )
 from cupel_core.definitions import catalog, forks, scenarios
 from cupel_core.domain.definitions.definitions import DefinitionHead
-from cupel_core.domain.definitions.matrix import LevelOptionChoice
-from cupel_core.errors import Invalid, NotFound
+from cupel_core.errors import NotFound
 from cupel_core.generation import generations
 from cupel_core.generation.preview import preview
 from cupel_core.paging import Page, fill_page
-from graphqlapi.inputs import check_cursor, check_limit, check_offset, check_text, connection
+from graphqlapi.inputs import (
+    check_cursor,
+    check_limit,
+    check_offset,
+    check_text,
+    check_version,
+    connection,
+    parse,
+    whole_numbers,
+)
 from graphqlapi.loaders import DefinitionKey
 from graphqlapi.registry import resolves
 from graphqlapi.request import Loaded, Request
@@ -27,7 +36,9 @@ from graphqlapi.resolvers.lists import first_items
 @resolves("Query.definition", "getDefinition")
 def definition(request: Request, _: None, definition_id: str, version: int | None = None) -> Loaded | None:
     try:
-        return Loaded(DefinitionResponse.of_definition(catalog.get(request.workspace, definition_id, version)))
+        return Loaded(
+            DefinitionResponse.of_definition(catalog.get(request.workspace, definition_id, check_version(version)))
+        )
     except NotFound:
         return None
 
@@ -134,7 +145,11 @@ def definition_scenarios(
 ) -> dict[str, Any]:
     limit = check_limit(first, "first")
     listed = scenarios.list_scenarios(
-        request.workspace, source["id"], version=version or source["version"], limit=limit, cursor=check_cursor(after)
+        request.workspace,
+        source["id"],
+        version=check_version(version) or source["version"],
+        limit=limit,
+        cursor=check_cursor(after),
     )
     return connection(fill_page(listed.entries(), limit).map(lambda each: Loaded(ScenarioResponse.of(each))))
 
@@ -144,7 +159,7 @@ def scenario(
     request: Request, _: None, definition_id: str, scenario_id: str, version: int | None = None
 ) -> Loaded | None:
     try:
-        found = scenarios.get(request.workspace, definition_id, scenario_id, version)
+        found = scenarios.get(request.workspace, definition_id, scenario_id, check_version(version))
     except NotFound:
         return None
     return Loaded(ScenarioDetailResponse.of_version(*found))
@@ -169,11 +184,11 @@ def preview_scenarios(
     limit: int,
     version: int | None = None,
 ) -> dict[str, Any] | None:
-    if not seed.is_integer():
-        raise Invalid.field("seed", "must be a whole number")
+    given = {"mode": "matrix", "options": options, "seed": whole_numbers(seed)}
+    wanted = parse(GenerateScenarios, given, "")
     try:
         found = preview(
-            request.workspace, definition_id, LevelOptionChoice(options), int(seed), check_limit(limit), version
+            request.workspace, definition_id, wanted.options, int(seed), check_limit(limit), check_version(version)
         )
     except NotFound:
         return None

@@ -11,7 +11,7 @@ from cupel_core.errors import NotFound
 from cupel_core.queues import status
 from cupel_core.resources import profiles
 from cupel_core.workspace_budgets import get_use
-from graphqlapi.inputs import check_limit
+from graphqlapi.inputs import check_limit, check_version
 from graphqlapi.registry import resolves
 from graphqlapi.request import Loaded, Request
 
@@ -29,7 +29,7 @@ def budgets(request: Request, _: None) -> Loaded:
 @resolves("Query.profile", "getProfile", 2)
 def profile(request: Request, _: None, profile_id: str, version: int | None = None) -> Loaded | None:
     try:
-        return Loaded(ProfileResponse.of_profile(profiles.get(request.workspace, profile_id, version)))
+        return Loaded(ProfileResponse.of_profile(profiles.get(request.workspace, profile_id, check_version(version))))
     except NotFound:
         return None
 

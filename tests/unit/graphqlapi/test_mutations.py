@@ -300,3 +300,57 @@ def test_things_of_another_workspace_stay_as_they_are(
     problem = client.error(f"mutation {{ {own} }}", token=stranger)["extensions"]
     assert problem["status"] in (404, 422)
     assert client.data("query ($id: ID!) { run(id: $id) { id } }", {"id": runs[0].id})["run"]
+
+
+def test_a_mutation_that_fails_leaves_the_results_of_the_others(client: GraphqlClient, definition: str) -> None:
+    """Those that were carried out cost money: their ids must not be lost."""
+    query = """mutation ($input: StartRunInput!) { a: startRun(input: $input) { id } b: pauseRun(id: "run_x") { id }
+      c: createExperiment(input: {name: "x", hypothesis: "y"}) { name } }"""
+    answer = client.execute(query, {"input": {"definitionId": definition, "models": ["sim/steady"]}})
+    (run,) = client.data("{ runs { id } }")["runs"]
+    assert answer["data"] == {"a": run, "b": None, "c": {"name": "x"}}
+    assert [(each["path"], each["extensions"]["code"]) for each in answer["errors"]] == [(["b"], "NOT_FOUND")]
+
+
+def test_what_a_mutation_changed_is_read_anew_by_the_next(client: GraphqlClient, definition: str) -> None:
+    start_run = "startRun(input: $input) { run { definition { name } } }"
+    query = f"""mutation ($id: ID!, $input: StartRunInput!) {{ a: {start_run}
+      updateDefinition(id: $id, input: {{name: "new"}}) {{ name }} b: {start_run} }}"""
+    body = {"definitionId": definition, "models": ["sim/steady"]}
+    found = client.data(query, {"id": definition, "input": body})
+    assert [found[each]["run"]["definition"]["name"] for each in "ab"] == ["d", "new"]
+
+
+def test_a_mutation_by_run_id_is_recorded_with_the_run(client: GraphqlClient, definition: str) -> None:
+    run_id = start(client, definition)["id"]
+    client.data("mutation ($runId: ID!) { pauseRun(runId: $runId) { id } }", {"runId": run_id})
+    (record, *_) = audit_log.list_records("acme", 1, None, utc_now(), None, None).items
+    assert (record.operation, record.path) == ("pauseRun", f"/v1/runs/{run_id}/pause")
+
+
+def test_a_refused_mutation_with_a_long_id_is_recorded_in_short(client: GraphqlClient, viewer: str) -> None:
+    client.error("mutation ($id: ID!) { pauseRun(id: $id) { id } }", {"id": "x" * 500_000}, token=viewer)
+    (record, *_) = audit_log.list_records("acme", 1, None, utc_now(), None, None).items
+    assert (record.operation, record.status) == ("pauseRun", 403)
+    assert record.path == ("/v1/runs/" + "x" * 1_000)[:1_000]
+
+
+@pytest.mark.parametrize("key", ["", " ", "a b", "é", "k" * 256])
+def test_a_key_that_rest_refuses_is_refused(client: GraphqlClient, definition: str, key: str) -> None:
+    body = {"definitionId": definition, "models": ["sim/steady"]}
+    for answer in (
+        client.error(START, {"input": body}, headers={"Idempotency-Key": key}),
+        client.error(START, {"input": body | {"idempotencyKey": key}}),
+    ):
+        (error,) = answer["extensions"]["errors"]
+        assert error["field"] in ("Idempotency-Key", "input.idempotencyKey")
+    assert client.data("{ runs { id } }")["runs"] == []
+
+
+def test_an_answer_to_mutations_that_is_too_large_says_that_they_stay(
+    client: GraphqlClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphqlapi.execution.MAX_RESPONSE_BYTES", 10)
+    answer = client.execute('mutation { createExperiment(input: {name: "x", hypothesis: "y"}) { id } }')
+    assert (answer["data"], answer["errors"][0]["extensions"]["code"]) == (None, "CONTENT_TOO_LARGE")
+    assert "stays changed" in answer["errors"][0]["message"]

@@ -242,3 +242,51 @@ def test_what_another_workspace_has_is_null_or_empty(
     assert {name for name, value in found.items() if value} == set()
     own = client.execute(query, variables)["data"]
     assert {"run", "definition", "transcript", "runs", "definitions"} <= {name for name, each in own.items() if each}
+
+
+def test_null_for_an_argument_with_a_default_names_the_argument(client: GraphqlClient, run: Run) -> None:
+    assert client.post(f"/v1/runs/{run.id}/analysis").status == 200
+    fields = {
+        "sort": "analysis { scenarios(sort: null) { nodes { scenarioId } } }",
+        "after": "events(after: null) { seq }",
+    }
+    queries = {name: f'{{ run(id: "{run.id}") {{ {field} }} }}' for name, field in fields.items()}
+    for name in ("seed", "options"):
+        queries[name] = f'{{ previewScenarios(definitionId: "{run.definition_id}", {name}: null) {{ total }} }}'
+    for name, query in queries.items():
+        problem = client.error(query)["extensions"]
+        assert (problem["code"], [each["field"] for each in problem["errors"]]) == ("INVALID_REQUEST", [name])
+
+
+def test_a_cursor_that_is_none_is_told_by_the_name_of_the_argument(client: GraphqlClient, run: Run) -> None:
+    for field in ("probes", "transcriptsConnection"):
+        query = f'{{ run(id: "{run.id}") {{ {field}(after: "x") {{ pageInfo {{ endCursor }} }} }} }}'
+        (error,) = client.error(query)["extensions"]["errors"]
+        assert error == {"field": "after", "message": "must be the endCursor of an earlier page of the same list"}
+
+
+def test_versions_begin_with_1(client: GraphqlClient, definition: dict[str, Any]) -> None:
+    owner = definition["id"]
+    for query in (
+        f'{{ definition(id: "{owner}") {{ scenarios(version: 0) {{ nodes {{ id }} }} }} }}',
+        f'{{ definition(id: "{owner}", version: 0) {{ id }} }}',
+        f'{{ scenario(definitionId: "{owner}", id: "x", version: 0) {{ id }} }}',
+        f'{{ previewScenarios(definitionId: "{owner}", version: 0) {{ total }} }}',
+        '{ profile(id: "x", version: -1) { id } }',
+    ):
+        assert client.error(query)["extensions"]["errors"][0]["field"] == "version", query
+
+
+def test_a_model_that_one_run_does_not_have_leaves_the_transcripts_of_others(client: GraphqlClient, run: Run) -> None:
+    query = """query ($id: ID!, $other: ID!) { a: run(id: $id) { transcripts(model: "sim/bold", limit: 1) { modelId } }
+      b: run(id: $other) { transcripts(model: "sim/unknown") { modelId } } }"""
+    answer = client.execute(query, {"id": run.id, "other": completed_run().id})
+    assert answer["data"] == {"a": {"transcripts": [{"modelId": "sim/bold"}]}, "b": None}
+    assert [each["path"] for each in answer["errors"]] == [["b", "transcripts"]]
+
+
+def test_the_seed_of_a_preview_is_one_that_a_generation_may_have(
+    client: GraphqlClient, definition: dict[str, Any]
+) -> None:
+    query = f'{{ previewScenarios(definitionId: "{definition["id"]}", seed: 1e300) {{ total }} }}'
+    assert client.error(query)["extensions"]["errors"][0]["field"] == "seed"
