@@ -1523,51 +1523,51 @@ export interface ModelSpend {
 }
 
 export interface Mutation {
-  createDefinition: Definition;
+  createDefinition: Definition | null;
   /** `changes` are the fields of the content that differ from the parent's */
-  forkDefinition: Definition;
+  forkDefinition: Definition | null;
   /** New content is the next version */
-  updateDefinition: Definition;
+  updateDefinition: Definition | null;
   /** Hides it; its runs and forks stay */
-  deleteDefinition: boolean;
-  createScenarios: ScenariosCreated;
-  generateScenarios: ScenarioGeneration;
+  deleteDefinition: boolean | null;
+  createScenarios: ScenariosCreated | null;
+  generateScenarios: ScenarioGeneration | null;
   /** A repeated request with the same `idempotencyKey` starts one run */
-  startRun: RunStarted;
-  rerunRun: RunStarted;
+  startRun: RunStarted | null;
+  rerunRun: RunStarted | null;
   /** Name, tags and metadata */
-  updateRun: Run;
+  updateRun: Run | null;
   /** By `id` or by `runId`, as in the next four */
-  pauseRun: Run;
-  resumeRun: Run;
-  cancelRun: Run;
-  deleteRun: boolean;
+  pauseRun: Run | null;
+  resumeRun: Run | null;
+  cancelRun: Run | null;
+  deleteRun: boolean | null;
   /** Retries errored probes; all, of one model, or one */
-  retryRun: Run;
-  expandRun: Run;
-  setRunBudget: RunBudget;
+  retryRun: Run | null;
+  expandRun: Run | null;
+  setRunBudget: RunBudget | null;
   /** The analysis, or the job that computes it (`jobId`) */
-  analyzeRun: AnalysisSummary;
-  createReport: Report;
+  analyzeRun: AnalysisSummary | null;
+  createReport: Report | null;
   /** The comparison if it exists, else a queued one. With the same run twice, its targets are compared with each other */
-  compareRuns: RunComparison;
-  deleteComparison: boolean;
-  createExperiment: Experiment;
+  compareRuns: RunComparison | null;
+  deleteComparison: boolean | null;
+  createExperiment: Experiment | null;
   /** Also its conclusion */
-  updateExperiment: Experiment;
+  updateExperiment: Experiment | null;
   /** Its runs stay */
-  deleteExperiment: boolean;
-  addRunToExperiment: Experiment;
-  removeRunFromExperiment: Experiment;
-  createChat: Chat;
-  updateChat: Chat;
-  deleteChat: boolean;
+  deleteExperiment: boolean | null;
+  addRunToExperiment: Experiment | null;
+  removeRunFromExperiment: Experiment | null;
+  createChat: Chat | null;
+  updateChat: Chat | null;
+  deleteChat: boolean | null;
   /** The answer is there when the turn is `done`: ask for `turn(chatId, id)`. The same `clientRequestId` starts one turn */
-  startTurn: Turn;
-  abortTurn: Turn;
+  startTurn: Turn | null;
+  abortTurn: Turn | null;
   /** Of all providers, or of one; running calls end */
-  pauseQueue: QueueStatus;
-  resumeQueue: QueueStatus;
+  pauseQueue: QueueStatus | null;
+  resumeQueue: QueueStatus | null;
 }
 
 /** The analysis in sentences, by rules or a model; each number in them is one of the figures that they cite. */
