@@ -174,7 +174,7 @@ function Table({ runs, selected, toggle }: TableProps) {
             <td className={styles.progress}>
               <Progress run={run} />
             </td>
-            <td className="figure">{formatUsd(run.spend.costUsd)}</td>
+            <td className={`figure ${styles.cost}`}>{formatUsd(run.spend.costUsd)}</td>
             <td className="figure" title={new Date(run.createdAt).toLocaleString()}>
               {formatAgo(run.createdAt, now)}
             </td>
