@@ -1,22 +1,32 @@
 """What the end of a turn writes: its result, its last events, and the change of its branch."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Self
+from typing import Any
 
-from cupel_core.clock import to_iso
+from cupel_core.chats.journal import Identity, identity_of
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, MessageSide, Pointer
 from cupel_core.domain.chats.commits import TurnCommit, commit_of, commit_report, operation_records
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
-from cupel_core.domain.chats.turns import AbortReason, ChatTurn, TurnEvent, TurnEventType, TurnFailure, TurnHead
-from cupel_core.domain.pipeline.operations import Hook
+from cupel_core.domain.chats.turns import (
+    AbortReason,
+    ChatTurn,
+    FinishReason,
+    TurnEvent,
+    TurnEventType,
+    TurnFailure,
+    TurnHead,
+)
+from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
 from cupel_core.domain.pipeline.planning import PipelinePlan
 from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn
 from cupel_core.ids import new_short_id
 from cupel_core.messages import ChatRef
 from cupel_core.store import chat_branches
 from cupel_core.store.chat_branches import BranchChange
+
+_FINISH_REASONS = {AbortReason.USER: FinishReason.USER_ABORT, AbortReason.DEADLINE: FinishReason.DEADLINE}
 
 
 @dataclass(frozen=True)
@@ -37,13 +47,21 @@ class TurnEnding:
     def answer(self) -> str | None:
         return self.main.get("text")
 
-    @classmethod
-    def without_answer(cls, turn: ChatTurn, failure: TurnFailure | None, reason: AbortReason | None) -> Self:
-        return cls(OpenTurn(to_iso(turn.head.created_at)), {"performed": False}, failure=failure, abort_reason=reason)
-
     def commit(self, plan: PipelinePlan) -> TurnCommit | None:
         """None without an answer: such a turn changes nothing but its own record."""
         return None if self.answer is None else commit_of(plan, self.turn, self.artifacts)
+
+    def artifacts_after(self, plan: PipelinePlan) -> dict[str, Any] | None:
+        """Those that later turns begin with, as they are stored; None without an answer, or any artifact."""
+        commit = self.commit(plan)
+        return {tag: each.to_json() for tag, each in commit.artifacts.items()} or None if commit else None
+
+
+def stopped_call(main: Mapping[str, Any], reason: AbortReason | None) -> Mapping[str, Any]:
+    """The main call, with the reason if it was in flight when the turn was stopped."""
+    if reason is None or not main["performed"] or "finishReason" in main:
+        return main
+    return {**main, "finishReason": _FINISH_REASONS[reason]}
 
 
 def result_of(head: TurnHead, plan: PipelinePlan, ending: TurnEnding) -> dict[str, Any]:
@@ -63,9 +81,10 @@ def result_of(head: TurnHead, plan: PipelinePlan, ending: TurnEnding) -> dict[st
 
 
 def ending_events(
-    turn: ChatTurn, plan: PipelinePlan, ending: TurnEnding, last_seq: int, now: datetime
+    turn: ChatTurn, plan: PipelinePlan, ending: TurnEnding, told: Collection[Identity], last_seq: int, now: datetime
 ) -> list[TurnEvent]:
-    """The last events of a turn, numbered from `last_seq` + 1."""
+    """The last events of a turn, numbered from `last_seq` + 1. What the turn has left open ends by one of them,
+    unless `told` has it: every planned operation has an end, and so has the main call."""
     failure = ending.failure
     details = {
         "operationId": failure.operation_id if failure else None,
@@ -78,11 +97,32 @@ def ending_events(
         "failedDetails": details if turn.failure else None,
         "abortReason": turn.abort_reason,
     }
-    events: list[tuple[TurnEventType, dict[str, Any]]] = []
+    events = [event for event in _left_open(turn.head, plan, ending) if identity_of(*event) not in told]
     if ending.answer is not None:
         events.append((TurnEventType.COMMIT_FINISHED, {"report": commit_report(plan, ending.turn)}))
     events += [(TurnEventType.PHASE_CHANGED, {"phase": turn.phase}), (TurnEventType.FINISHED, finished)]
     return [TurnEvent(last_seq + number, kind, now, data) for number, (kind, data) in enumerate(events, 1)]
+
+
+def _left_open(
+    head: TurnHead, plan: PipelinePlan, ending: TurnEnding
+) -> Iterator[tuple[TurnEventType, dict[str, Any]]]:
+    """The ends of the main call and of the operations that have no result."""
+    main = ending.main
+    if main["performed"] and ending.answer is None:
+        ended = {name: main.get(name) for name in ("attempts", "status", "finishReason", "error")}
+        attempt = {"model": head.settings.model, "attempt": ended.pop("attempts")}
+        yield TurnEventType.MAIN_FINISHED, {**attempt, **ended}
+    steps = ((hook, step) for hook, steps in plan.steps.items() for step in steps)
+    records = operation_records(plan, ending.turn, ending.started, ending.abort_reason)
+    for (hook, step), record in zip(steps, records, strict=True):
+        if step.id not in ending.turn.results(hook):
+            ended = {name: record.get(name) for name in ("status", "skippedReason", "skippedDetails", "error")}
+            yield TurnEventType.OPERATION_FINISHED, {**event_fields(hook, step), **ended, "durationMs": None}
+
+
+def event_fields(hook: Hook, step: ProfileOperation) -> dict[str, Any]:
+    return {"hook": hook, "operationId": step.id, "operationName": step.name}
 
 
 def ending_change(ref: ChatRef, head: TurnHead, plan: PipelinePlan, ending: TurnEnding, now: datetime) -> BranchChange:

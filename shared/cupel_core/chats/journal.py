@@ -1,7 +1,7 @@
 """The events of a turn while a worker has it: they are stored together, at the latest with what must not be lost."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from cupel_core.clock import utc_now
@@ -11,6 +11,9 @@ from cupel_core.store import chat_turns
 
 MAX_EVENTS = 90
 """Of one transaction, which has at most 100 items."""
+
+
+type Identity = tuple[object, ...] | None
 
 
 class ClaimLost(Exception):
@@ -23,15 +26,15 @@ class TurnJournal:
     def __init__(self, ref: ChatRef, turn_id: str, worker_id: str, earlier: Collection[TurnEvent]) -> None:
         self._ref, self._turn_id, self._worker_id = ref, turn_id, worker_id
         self._pending: list[tuple[TurnEventType, Mapping[str, Any]]] = []
-        self._stored = {_identity(event.type, event.data) for event in earlier}
+        self.told = identities(earlier)
         self._lock = asyncio.Lock()
         self.last_seq = max((event.seq for event in earlier), default=0)
         self.phase = TurnPhase.PLANNING
 
     def add(self, kind: TurnEventType, data: Mapping[str, Any]) -> None:
-        identity = _identity(kind, data)
-        if identity is None or identity not in self._stored:
-            self._stored.add(identity)
+        identity = identity_of(kind, data)
+        if identity is None or identity not in self.told:
+            self.told.add(identity)
             self._pending.append((kind, data))
 
     def enter(self, phase: TurnPhase, **data: Any) -> None:
@@ -76,8 +79,14 @@ class TurnJournal:
         return events
 
 
-def _identity(kind: TurnEventType, data: Mapping[str, Any]) -> tuple[object, ...] | None:
-    """Of events that occur once in a turn; a main call may begin several times."""
+def identities(events: Iterable[TurnEvent]) -> set[Identity]:
+    return {identity_of(event.type, event.data) for event in events}
+
+
+def identity_of(kind: TurnEventType, data: Mapping[str, Any]) -> Identity:
+    """Of events that occur once in a turn; a main call may begin several times, and each ends once."""
     if kind in (TurnEventType.OPERATION_STARTED, TurnEventType.OPERATION_FINISHED):
         return kind, data["hook"], data["operationId"]
+    if kind is TurnEventType.MAIN_FINISHED:
+        return kind, data["attempt"]
     return (kind, data["phase"]) if kind is TurnEventType.PHASE_CHANGED else None

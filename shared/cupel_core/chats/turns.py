@@ -10,9 +10,11 @@ import orjson
 from cupel_core.accounts import model_error
 from cupel_core.chats import catalog
 from cupel_core.chats.branches import MAX_ATTEMPTS, changed_too_often, check_is_free
-from cupel_core.chats.endings import TurnEnding, ending_change, ending_events, result_of
+from cupel_core.chats.endings import TurnEnding, ending_change, ending_events, result_of, stopped_call
 from cupel_core.chats.exchanges import with_variant
+from cupel_core.chats.journal import identities
 from cupel_core.chats.profiles import load_profile
+from cupel_core.chats.progress import load_progress
 from cupel_core.chats.prompts import load_artifacts
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, MessageSide, Pointer
 from cupel_core.domain.chats.chats import MAX_EXCHANGES, Chat
@@ -176,19 +178,25 @@ def end_without_worker(
     failure: TurnFailure | None = None,
     abort_reason: AbortReason | None = None,
 ) -> bool:
-    """End a turn that nobody works on; nothing lasts but the user's message. False if somebody does."""
-    profile = load_profile(ref.workspace, turn.head)
-    ending = TurnEnding.without_answer(turn, failure, abort_reason)
-    ended = turn.ended(now, result_of(turn.head, profile.plan, ending), failure=failure, abort_reason=abort_reason)
+    """End a turn that nobody works on. False if somebody does.
+
+    What its workers have stored lasts: an answer that was paid for, and what operations have made of it.
+    """
+    head, plan = turn.head, load_profile(ref.workspace, turn.head).plan
     for _ in range(MAX_ATTEMPTS):
         chats.get(ref)
-        last = max((event.seq for event in chat_turns.list_events(ref, turn.id, turn.last_seq)), default=turn.last_seq)
-        events = ending_events(ended, profile.plan, ending, last, now)
-        if chat_turns.end(ref, ended, None, ending_change(ref, turn.head, profile.plan, ending, now), events, None):
-            return True
-        current = chat_turns.get(ref, turn.id)
-        if current.status.is_over or current.is_claimed(now):
+        stored = chat_turns.get_stored(ref, turn.id)
+        if stored.turn.status.is_over or stored.turn.is_claimed(now):
             return False
+        progress = load_progress(ref, stored)
+        main = stopped_call(progress.main, abort_reason)
+        ending = TurnEnding(progress.operations, main, progress.started, progress.artifacts, failure, abort_reason)
+        ended = stored.turn.ended(now, result_of(head, plan, ending), failure=failure, abort_reason=abort_reason)
+        # Whatever is stored from now on has the number of one of these events.
+        events = ending_events(ended, plan, ending, identities(progress.events), stored.turn.last_seq, now)
+        change = ending_change(ref, head, plan, ending, now)
+        if chat_turns.end(ref, ended, None, change, events, ending.artifacts_after(plan)):
+            return True
     return False
 
 

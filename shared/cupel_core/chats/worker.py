@@ -19,11 +19,19 @@ from aws_lambda_powertools import Logger
 
 from cupel_core.chats.calls import ChatCalls, call_failure, chat_calls, perform_or_fail
 from cupel_core.chats.drafts import DraftWriter
-from cupel_core.chats.endings import TurnEnding, ending_change, ending_events, result_of
+from cupel_core.chats.endings import (
+    TurnEnding,
+    ending_change,
+    ending_events,
+    event_fields,
+    result_of,
+    stopped_call,
+)
 from cupel_core.chats.journal import ClaimLost, TurnJournal
 from cupel_core.chats.profiles import load_profile
-from cupel_core.chats.prompts import load_artifacts, load_messages
-from cupel_core.clock import to_iso, utc_now
+from cupel_core.chats.progress import load_progress
+from cupel_core.chats.prompts import load_messages
+from cupel_core.clock import utc_now
 from cupel_core.conversations.pipeline_turn import TurnOperations
 from cupel_core.conversations.turn import run_turn
 from cupel_core.domain.chats.commits import operation_fields
@@ -49,6 +57,7 @@ from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers import prices
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.store import chat_drafts, chat_turns, chats
+from cupel_core.store.chat_turns import StoredTurn
 from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger(child=True)
@@ -232,7 +241,7 @@ class TurnWorker:
 
     def _note_start(self, hook: Hook, step: ProfileOperation) -> None:
         self.started.add((hook, step.id))
-        self.journal.add(TurnEventType.OPERATION_STARTED, _event_fields(hook, step))
+        self.journal.add(TurnEventType.OPERATION_STARTED, event_fields(hook, step))
 
     def _note_end(self, hook: Hook, step: ProfileOperation, result: StepResult) -> None:
         self.open_turn = self.open_turn.with_results(hook, {**self.open_turn.results(hook), step.id: result})
@@ -243,7 +252,7 @@ class TurnWorker:
             "error": result.error._asdict() if result.error else None,
             "durationMs": result.duration_ms,
         }
-        self.journal.add(TurnEventType.OPERATION_FINISHED, {**_event_fields(hook, step), **ended})
+        self.journal.add(TurnEventType.OPERATION_FINISHED, {**event_fields(hook, step), **ended})
 
     async def _save(self, state: ConversationState) -> None:
         """After a call of an operation that was paid for."""
@@ -255,22 +264,24 @@ class TurnWorker:
 
     async def _end(self) -> WorkResult:
         head, plan = self.turn.head, self.profile.plan
-        main = self.main
-        if self.abort_reason is not None and main["performed"] and "text" not in main:
-            is_user = self.abort_reason is AbortReason.USER
-            main = {**main, "finishReason": FinishReason.USER_ABORT if is_user else FinishReason.DEADLINE}
-        ending = TurnEnding(self.open_turn, main, self.started, self.artifacts, self.failure, self.abort_reason)
-        commit = ending.commit(plan)
-        artifacts = {tag: each.to_json() for tag, each in commit.artifacts.items()} if commit else {}
+        ending = TurnEnding(
+            self.open_turn,
+            stopped_call(self.main, self.abort_reason),
+            self.started,
+            self.artifacts,
+            self.failure,
+            self.abort_reason,
+        )
+        artifacts = ending.artifacts_after(plan)
         await self.journal.flush()
         for _ in range(_MAX_END_ATTEMPTS):
             now = self.now()
             ended = self.turn.ended(
                 now, result_of(head, plan, ending), failure=self.failure, abort_reason=self.abort_reason
             )
-            events = ending_events(ended, plan, ending, self.journal.last_seq, now)
+            events = ending_events(ended, plan, ending, self.journal.told, self.journal.last_seq, now)
             change = await asyncio.to_thread(ending_change, self.ref, head, plan, ending, now)
-            written = self.ref, ended, self.worker_id, change, events, artifacts or None
+            written = self.ref, ended, self.worker_id, change, events, artifacts
             if await asyncio.to_thread(chat_turns.end, *written):
                 return WorkResult.ENDED
             try:
@@ -280,10 +291,6 @@ class TurnWorker:
             if await asyncio.to_thread(self._renew) is None:
                 return WorkResult.NOTHING
         raise RetryableError("the turn could not be ended, because its branch is being changed all the time")
-
-
-def _event_fields(hook: Hook, step: ProfileOperation) -> dict[str, Any]:
-    return {"hook": hook, "operationId": step.id, "operationName": step.name}
 
 
 async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResult:
@@ -305,27 +312,21 @@ async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResul
         raise
 
 
-def _load(ref: ChatRef, worker_id: str, claimed: chat_turns.Claimed) -> "partial[TurnWorker]":
-    turn, checkpoint = claimed.turn, claimed.checkpoint or {}
-    head = turn.head
+def _load(ref: ChatRef, worker_id: str, claimed: StoredTurn) -> "partial[TurnWorker]":
+    turn, head = claimed.turn, claimed.turn.head
     chats.get(ref)
-    events = chat_turns.list_events(ref, turn.id)
-    stored = checkpoint.get("turn")
+    progress = load_progress(ref, claimed)
     return partial(
         TurnWorker,
         ref,
         worker_id,
         turn,
         profile=load_profile(ref.workspace, head),
-        journal=TurnJournal(ref, turn.id, worker_id, events),
+        journal=TurnJournal(ref, turn.id, worker_id, progress.events),
         draft=DraftWriter(ref, turn.id, chat_drafts.last_attempt(ref, turn.id) if turn.attempts > 1 else 0),
         messages=load_messages(ref, head),
-        artifacts=load_artifacts(ref, head.branch_id, head.session, head.position) if head.session else {},
-        open_turn=OpenTurn.from_json(stored) if stored else OpenTurn(to_iso(head.created_at)),
-        main=checkpoint.get("main", {"performed": False}),
-        started={
-            (Hook(event.data["hook"]), event.data["operationId"])
-            for event in events
-            if event.type is TurnEventType.OPERATION_STARTED
-        },
+        artifacts=progress.artifacts,
+        open_turn=progress.operations,
+        main=progress.main,
+        started=progress.started,
     )

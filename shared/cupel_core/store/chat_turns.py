@@ -90,9 +90,10 @@ class StoredRequest(NamedTuple):
     turn_id: str
 
 
-class Claimed(NamedTuple):
+class StoredTurn(NamedTuple):
     turn: ChatTurn
     checkpoint: Mapping[str, Any] | None
+    """What its workers have stored; None before that, and once it is over."""
 
 
 def create(
@@ -142,6 +143,12 @@ def get(ref: ChatRef, turn_id: str) -> ChatTurn:
     return _from_item(_get_item(ref, turn_id))
 
 
+def get_stored(ref: ChatRef, turn_id: str) -> StoredTurn:
+    """Raises NotFound."""
+    item = _get_item(ref, turn_id)
+    return StoredTurn(_from_item(item), read_json(item.checkpoint) if item.checkpoint else None)
+
+
 def list_turns(
     ref: ChatRef, branch_id: str | None, status: TurnStatus | None, limit: int, cursor: str | None
 ) -> Page[ChatTurn]:
@@ -161,7 +168,7 @@ def list_turns(
     return fill_page((entry.map(_from_item) for entry in entries), limit)
 
 
-def claim(ref: ChatRef, turn_id: str, worker_id: str, now: datetime, until: datetime) -> Claimed | None:
+def claim(ref: ChatRef, turn_id: str, worker_id: str, now: datetime, until: datetime) -> StoredTurn | None:
     """Take a turn that nobody has; None if it is over, or another worker has it."""
     item = TurnItem(keys.chat_turns(ref), turn_id)
     actions: list[Action] = [
@@ -173,9 +180,7 @@ def claim(ref: ChatRef, turn_id: str, worker_id: str, now: datetime, until: date
     ]
     if not updated(item, actions, _is_open() & _is_unclaimed(now)):
         return None
-    stored = _get_item(ref, turn_id)
-    checkpoint = read_json(stored.checkpoint) if stored.checkpoint else None
-    return Claimed(_from_item(stored), checkpoint)
+    return get_stored(ref, turn_id)
 
 
 def renew(ref: ChatRef, turn_id: str, worker_id: str, until: datetime) -> ChatTurn | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -299,6 +300,58 @@ def test_a_turn_goes_on_after_the_answer_that_was_stored(
 
 def _die(*_: object) -> bool:
     raise SystemError
+
+
+@pytest.mark.parametrize("ends", ["abort", "sweeper"])
+def test_an_answer_that_was_stored_outlasts_its_worker(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    """The worker dies when it is about to end the turn, and no other comes."""
+    chat_id = counting_chat(client)
+    turn_id = start(client, chat_id).json()["id"]
+    (order,) = orders(cloud)
+    with monkeypatch.context() as patched:
+        patched.setattr(chat_turns, "end", _die)
+        with pytest.raises(SystemError):
+            event_loop.run(worker.work(order, lambda: 290.0))
+    if ends == "abort":
+        client.post(f"/v1/chats/{chat_id}/turns/{turn_id}/abort")
+    else:
+        recover_turns(utc_now() + timedelta(minutes=4), lambda: 60.0)
+    turn, branch_id = turn_of(client, chat_id, turn_id), branch_of(client, chat_id)
+    assert (turn["status"], turn["main"]["usage"]["inputTokens"]) == ("aborted", 10)
+    assert texts(client, chat_id, branch_id) == [["hello", "answer 1"]]
+    assert log_of(client, chat_id, branch_id) == "hello"
+    told = events(client, chat_id, turn_id)
+    assert [each["seq"] for each in told] == list(range(1, len(told) + 1))
+    assert [each["type"] for each in told].count("main_llm.finished") == 1
+
+
+def test_every_operation_and_the_call_have_an_end_in_the_events(client: Client, cloud: Settings, model: Model) -> None:
+    llm = {"target": {"model": "sim/steady"}, "prompt": "Plan: {{ user.text }}"}
+    planner = operation("plan", kind="llm", params=llm)
+    noting = operation("note", hooks=["after_main_llm"], params={"template": "x"}, effects=[])
+    chat_id = created(client, profileId=client.post("/v1/profiles", profile(planner, noting)).json()["id"])
+
+    async def abort(call: int) -> None:
+        if len(model.asked) == call:
+            await asyncio.to_thread(client.post, f"/v1/chats/{chat_id}/turns/{turn_id}/abort")
+            await asyncio.sleep(60)
+
+    turn_id = start(client, chat_id).json()["id"]
+    model.during = partial(abort, 1)
+    work(cloud)
+    assert _ends(client, chat_id, turn_id) == [("plan", "aborted"), ("note", "skipped")]
+    turn_id = start(client, chat_id).json()["id"]
+    model.during = partial(abort, 3)
+    work(cloud)
+    assert _ends(client, chat_id, turn_id) == [("plan", "done"), ("main_llm", "aborted"), ("note", "skipped")]
+
+
+def _ends(client: Client, chat_id: str, turn_id: str) -> list[tuple[str, str]]:
+    ended = ("operation.finished", "main_llm.finished")
+    told = [each["data"] for each in events(client, chat_id, turn_id) if each["type"] in ended]
+    return [(each.get("operationId", "main_llm"), each["status"]) for each in told]
 
 
 def test_a_worker_that_has_lost_its_claim_writes_nothing(

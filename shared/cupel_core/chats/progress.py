@@ -1,0 +1,41 @@
+"""How far a turn has come, by what its workers have stored."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from cupel_core.chats.prompts import load_artifacts
+from cupel_core.clock import to_iso
+from cupel_core.domain.chats.turns import TurnEvent, TurnEventType
+from cupel_core.domain.pipeline.operations import Hook
+from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn
+from cupel_core.messages import ChatRef
+from cupel_core.store import chat_turns
+from cupel_core.store.chat_turns import StoredTurn
+
+
+class TurnProgress(NamedTuple):
+    events: list[TurnEvent]
+    operations: OpenTurn
+    main: Mapping[str, Any]
+    """The main call, as the turn's result shows it; with `text` if it was answered."""
+    started: set[tuple[Hook, str]]
+    """The operations that have begun."""
+    artifacts: Artifacts
+    """Those from before the turn."""
+
+
+def load_progress(ref: ChatRef, stored: StoredTurn) -> TurnProgress:
+    head, checkpoint = stored.turn.head, stored.checkpoint or {}
+    events = chat_turns.list_events(ref, head.id)
+    operations = checkpoint.get("turn")
+    return TurnProgress(
+        events,
+        OpenTurn.from_json(operations) if operations else OpenTurn(to_iso(head.created_at)),
+        checkpoint.get("main", {"performed": False}),
+        {
+            (Hook(event.data["hook"]), event.data["operationId"])
+            for event in events
+            if event.type is TurnEventType.OPERATION_STARTED
+        },
+        load_artifacts(ref, head.branch_id, head.session, head.position) if head.session else {},
+    )
