@@ -33,7 +33,7 @@ from cupel_core.chats.progress import load_progress
 from cupel_core.chats.prompts import load_messages
 from cupel_core.clock import utc_now
 from cupel_core.conversations.pipeline_turn import TurnOperations
-from cupel_core.conversations.turn import run_turn
+from cupel_core.conversations.turn import Turn, run_turn
 from cupel_core.domain.chats.commits import operation_fields
 from cupel_core.domain.chats.turns import (
     AbortReason,
@@ -183,8 +183,7 @@ class TurnWorker:
     async def _call(self, prompt: tuple[Message, ...]) -> bool:
         """Whether there is an answer, which is stored then."""
         head, journal = self.turn.head, self.journal
-        attempt = {"model": head.settings.model, "attempt": self.turn.attempts}
-        journal.add(TurnEventType.MAIN_STARTED, attempt)
+        journal.add(TurnEventType.MAIN_STARTED, self._attempt)
         self.main = {"performed": True, "attempts": self.turn.attempts, "status": "aborted"}
         written = [{"role": str(message.role), "content": message.content} for message in prompt]
         await journal.flush(self._checkpoint(), written)
@@ -193,12 +192,21 @@ class TurnWorker:
             ModelParameters.from_json(head.settings.target.get("params", {})),
             SimulationKey(head.exchange_id, repeat=head.answer_variant),
         )
+        answered: Turn | None = None
         try:
             async with self.draft.writing():
-                reply, duration_ms = await run_turn(request, self.calls.target)
+                answered = await run_turn(request, self.calls.target)
         except (ProviderError, RetryLater, CallPostponed) as error:
             self._note_failed_call(error)
             return False
+        finally:  # Also if the turn is stopped while the last of the draft is written.
+            if answered is not None:
+                self._note_answer(answered)
+        await journal.flush(self._checkpoint())
+        return True
+
+    def _note_answer(self, answered: Turn) -> None:
+        head, (reply, duration_ms) = self.turn.head, answered
         spend = prices.spend_of(self.calls.target.account, head.settings.model, reply)
         self.main = {
             **self.main,
@@ -213,9 +221,7 @@ class TurnWorker:
         }
         finished = {name: self.main[name] for name in ("status", "finishReason", "usage")}
         variant = f"{head.exchange_id}.answer.{head.answer_variant}"
-        journal.add(TurnEventType.MAIN_FINISHED, {**attempt, **finished, "assistantVariantId": variant})
-        await journal.flush(self._checkpoint())
-        return True
+        self.journal.add(TurnEventType.MAIN_FINISHED, {**self._attempt, **finished, "assistantVariantId": variant})
 
     def _note_failed_call(self, error: ProviderError | RetryLater | CallPostponed) -> None:
         failed = call_failure(error, self.ref.workspace)
@@ -223,10 +229,11 @@ class TurnWorker:
         problem = {"code": self.failure.code, "message": self.failure.message}
         self.main = {**self.main, "status": "error", "finishReason": failed.reason, "error": problem}
         event = {name: self.main[name] for name in ("status", "finishReason", "error")}
-        self.journal.add(
-            TurnEventType.MAIN_FINISHED,
-            {"model": self.turn.head.settings.model, "attempt": self.turn.attempts, **event},
-        )
+        self.journal.add(TurnEventType.MAIN_FINISHED, {**self._attempt, **event})
+
+    @property
+    def _attempt(self) -> dict[str, Any]:
+        return {"model": self.turn.head.settings.model, "attempt": self.turn.attempts}
 
     def _has_failed(self, hook: Hook, kind: FailedType) -> bool:
         results = self.open_turn.results(hook)
