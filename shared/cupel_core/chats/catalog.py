@@ -78,11 +78,11 @@ def delete(workspace: str, chat_id: str, now: datetime) -> None:
     chats.get(ref)
     deletion_log.record(Deletion(RunRef(*ref), DeletedWhole.CHAT), now)
     chats.request_erasure(ref, ErasureKind.CHAT, now + LAST_WRITE_AFTER)
-    for branch in chat_branches.list_branches(ref):
-        if branch.open_turn is not None:
-            chat_turns.request_abort(ref, branch.open_turn, now)
     if not chats.delete(ref, now):
         raise NotFound(f"there is no chat {chat_id}")
+    for branch in chat_branches.list_branches(ref):  # No turn begins any more.
+        if branch.open_turn is not None:
+            chat_turns.request_abort(ref, branch.open_turn, now)
 
 
 def erase(erasure: Erasure, now: datetime, has_time: Callable[[], bool]) -> bool:

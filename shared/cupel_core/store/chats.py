@@ -71,8 +71,9 @@ def adds_branch(transaction: TransactWrite, ref: ChatRef, now: datetime) -> None
 
 
 def removes_branch(transaction: TransactWrite, ref: ChatRef, now: datetime, branch_id: str) -> None:
-    """Cancels the transaction if the branch is the active one."""
-    touch(transaction, ref, now, ChatItem.branch_count.add(-1), condition=ChatItem.active_branch_id != branch_id)
+    """Cancels the transaction if the branch is the active one. Who was about to make it that has to read again."""
+    actions = ChatItem.branch_count.add(-1), ChatItem.revision.add(1)
+    touch(transaction, ref, now, *actions, condition=ChatItem.active_branch_id != branch_id)
 
 
 def find(ref: ChatRef) -> Chat | None:

@@ -1,7 +1,9 @@
 """Turns of chats, from the request over HTTP to the end by a worker."""
 
 import asyncio
-from datetime import timedelta
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 from cupel_core import event_loop
 from cupel_core.chats import worker
+from cupel_core.chats.drafts import DraftWriter
 from cupel_core.chats.worker import WorkResult
 from cupel_core.clock import utc_now
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
@@ -554,6 +557,38 @@ def test_nothing_is_left_of_the_turns_of_a_deleted_chat(client: Client, cloud: S
     assert [place for place in places_with(MARKER, cloud) if "#profile#" not in place] == []
     assert list(chat_turns.list_open()) == []
     assert chats.find(ChatRef("acme", chat_id)) is None
+
+
+def test_a_turn_that_began_just_before_its_chat_was_deleted_is_aborted(
+    client: Client, cloud: Settings, model: Model, chat_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delete, begun = chats.delete, []
+
+    def start_and_delete(ref: ChatRef, now: datetime) -> bool:
+        begun.append(start(client, chat_id).json()["id"])
+        return delete(ref, now)
+
+    monkeypatch.setattr(chats, "delete", start_and_delete)
+    assert client.delete(f"/v1/chats/{chat_id}").status == 204
+    assert chat_turns.get(ChatRef("acme", chat_id), begun[0]).abort_requested_at is not None
+
+
+def test_an_answer_counts_that_is_complete_when_the_deadline_passes(
+    client: Client, cloud: Settings, model: Model, chat_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The deadline passes while the last of its draft is written."""
+
+    class SlowDraft(DraftWriter):
+        @asynccontextmanager
+        async def writing(self) -> AsyncIterator[None]:
+            yield
+            await asyncio.sleep(60)
+
+    monkeypatch.setattr(worker, "DraftWriter", SlowDraft)
+    turn = finished_turn(client, cloud, chat_id, deadlineMs=1_000)
+    assert (turn["status"], turn["abortReason"], turn["main"]["finishReason"]) == ("aborted", "deadline", "completed")
+    assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", "answer 1"]]
+    assert [each["type"] for each in events(client, chat_id, turn["id"])].count("main_llm.finished") == 1
 
 
 def test_a_call_is_interactive_and_of_high_priority(

@@ -1,5 +1,6 @@
 """Chats and their branches over HTTP."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,6 +10,7 @@ from cupel_core.clock import utc_now
 from cupel_core.domain.chats.branches import MessageSide, Pointer
 from cupel_core.domain.chats.chats import MAX_BRANCHES, MAX_VARIANTS
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
+from cupel_core.errors import Conflict
 from cupel_core.ids import new_id, new_short_id
 from cupel_core.messages import ChatRef
 from cupel_core.runs import restored_deletions
@@ -216,6 +218,16 @@ def test_branches_are_renamed_and_deleted_but_for_the_active_one(client: Client,
     assert texts(client, chat_id, fork) == [["user one", "answer one"]]
     assert client.get(f"/v1/chats/{chat_id}").json()["branchCount"] == 1
     assert client.request("PATCH", f"/v1/chats/{chat_id}", json={"activeBranchId": main}).fields() == ["activeBranchId"]
+
+
+def test_a_branch_that_was_deleted_meanwhile_does_not_become_the_active_one(client: Client, chat_id: str) -> None:
+    main, ref = branch_of(client, chat_id), ChatRef("acme", chat_id)
+    fork = client.post(f"/v1/chats/{chat_id}/branches", {}).json()["id"]
+    read = chats.get(ref)
+    assert client.delete(f"/v1/chats/{chat_id}/branches/{fork}").status == 204
+    with pytest.raises(Conflict):
+        chats.update(read, replace(read, active_branch_id=fork), utc_now())
+    assert branch_of(client, chat_id) == main
 
 
 def test_a_chat_has_a_limited_number_of_branches(client: Client, chat_id: str) -> None:
