@@ -12,7 +12,7 @@ from cupel_core.domain.access import AccessRole
 from mcpserver.registry import MODULES, McpTool, ToolEffect, ToolGroup, list_all_tools
 from mcpserver.request import MAX_RESULT_BYTES
 from tests.conftest import ROOT
-from tests.unit.mcpserver.cases import CASES, World, build
+from tests.unit.mcpserver.cases import CASES, World
 from tests.unit.mcpserver.conftest import McpClient
 
 TOOLS: dict[str, McpTool] = {each.name: each for each in list_all_tools()}
@@ -25,7 +25,7 @@ HOSTILE: tuple[Any, ...] = ("x" * 100_000, "\0", "\u202e", "../..", -1, 10**30, 
 
 @pytest.fixture
 def world(client: McpClient) -> World:
-    return build(client)
+    return World(client)
 
 
 def test_every_tool_has_a_case() -> None:
