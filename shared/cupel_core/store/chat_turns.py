@@ -301,7 +301,7 @@ def list_events(ref: ChatRef, turn_id: str, after: int = 0) -> list[TurnEvent]:
     first, last = f"{prefix}{after + 1:08d}", f"{prefix}99999999"
     items = TurnEventItem.query(keys.chat(ref), TurnEventItem.sk.between(first, last), consistent_read=True)
     return [
-        TurnEvent(int(item.sk.rpartition("#")[2]), TurnEventType(item.type), from_iso(item.at), item.data)
+        TurnEvent(int(item.sk.rpartition("#")[2]), TurnEventType(item.type), from_iso(item.at), read_json(item.data))
         for item in items
     ]
 
@@ -340,7 +340,7 @@ def _add_events(transaction: TransactWrite, ref: ChatRef, turn_id: str, events: 
             f"{_EVENT}{turn_id}#{event.seq:08d}",
             type=event.type,
             at=to_iso(event.at),
-            data=dict(event.data),
+            data=write_json(ref, dict(event.data)),
         )
         transaction.save(item, condition=TurnEventItem.pk.does_not_exist())
 

@@ -159,6 +159,18 @@ def test_long_settings_and_annotations_are_stored(client: Client, cloud: Setting
     assert [len(each) for each in answer["annotations"]] == [90_000] * 2
 
 
+def test_a_turn_ends_whose_report_is_longer_than_an_item(client: Client, cloud: Settings, model: Model) -> None:
+    """Each row has an error that names what cannot be called: the user's message, in six bytes a character."""
+    failing = {"type": "turn.assistant.annotate", "template": "{{ user[user.text]() }}"}
+    operations = [operation(f"o{number}", hooks=["after_main_llm"], effects=[failing] * 10) for number in range(18)]
+    profile_id = client.post("/v1/profiles", profile(*operations)).json()["id"]
+    chat_id = created(client, profileId=profile_id)
+    turn = finished_turn(client, cloud, chat_id, "\u6f22" * 430)
+    assert [len(each["error"]) > 430 for each in turn["commits"]] == [True] * 180
+    told = [each["data"] for each in events(client, chat_id, turn["id"]) if each["type"] == "commit.finished"]
+    assert told == [{"report": turn["commits"]}]
+
+
 def test_a_turn_that_was_to_be_aborted_makes_no_call(
     client: Client, cloud: Settings, model: Model, chat_id: str
 ) -> None:
