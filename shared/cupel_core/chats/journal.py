@@ -1,23 +1,43 @@
 """The events of a turn while a worker has it: they are stored together, at the latest with what must not be lost."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
+
+from aws_lambda_powertools import Logger
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.chats.turns import TurnEvent, TurnEventType, TurnPhase
 from cupel_core.messages import ChatRef
 from cupel_core.store import chat_turns
+from cupel_core.store.clients import AWS_ERRORS, is_transient
 
 MAX_EVENTS = 90
 """Of one transaction, which has at most 100 items."""
 
+
+_REPEAT_SECONDS = (0.05, 0.1, 0.2, 0.4)
+logger = Logger(child=True)
 
 type Identity = tuple[object, ...] | None
 
 
 class ClaimLost(Exception):
     """Another worker has the turn now, or it was ended."""
+
+
+async def repeated[**P, R](write: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """A write of the store, made again while it fails because others are writing the same items: all turns of a chat
+    write the chat's own."""
+    for seconds in _REPEAT_SECONDS:
+        try:
+            return await asyncio.to_thread(write, *args, **kwargs)
+        except AWS_ERRORS as error:
+            if not is_transient(error):
+                raise
+            logger.warning("a write of a turn is repeated", exc_info=True)
+        await asyncio.sleep(seconds)
+    return await asyncio.to_thread(write, *args, **kwargs)
 
 
 class TurnJournal:
@@ -48,35 +68,21 @@ class TurnJournal:
         if self._pending or checkpoint is not None or prompt is not None:
             await asyncio.shield(asyncio.ensure_future(self._write(checkpoint, prompt)))
 
-    async def take(self) -> list[TurnEvent]:
-        """What has gathered and is not stored yet, once every write has ended."""
-        async with self._lock:
-            return self._numbered()
-
     async def _write(self, checkpoint: Mapping[str, Any] | None, prompt: Sequence[Mapping[str, Any]] | None) -> None:
         async with self._lock:
-            events = self._numbered()
-            while len(events) > MAX_EVENTS:
-                await self._record(events[:MAX_EVENTS], None, None)
-                events = events[MAX_EVENTS:]
-            await self._record(events, checkpoint, prompt)
+            while len(self._pending) > MAX_EVENTS:
+                await self._record(None, None)
+            await self._record(checkpoint, prompt)
 
-    async def _record(
-        self,
-        events: Sequence[TurnEvent],
-        checkpoint: Mapping[str, Any] | None,
-        prompt: Sequence[Mapping[str, Any]] | None,
-    ) -> None:
+    async def _record(self, checkpoint: Mapping[str, Any] | None, prompt: Sequence[Mapping[str, Any]] | None) -> None:
+        """With the first events that have gathered; they stay there if the write fails."""
+        now, first = utc_now(), self._pending[:MAX_EVENTS]
+        events = [TurnEvent(self.last_seq + n, kind, now, data) for n, (kind, data) in enumerate(first, 1)]
         ids = self._ref, self._turn_id, self._worker_id
-        if not await asyncio.to_thread(chat_turns.record, *ids, events, self.phase, checkpoint, prompt):
+        if not await repeated(chat_turns.record, *ids, events, self.phase, checkpoint, prompt):
             raise ClaimLost
-
-    def _numbered(self) -> list[TurnEvent]:
-        pending, self._pending = self._pending, []
-        now = utc_now()
-        events = [TurnEvent(self.last_seq + n, kind, now, data) for n, (kind, data) in enumerate(pending, 1)]
+        del self._pending[: len(events)]
         self.last_seq += len(events)
-        return events
 
 
 def identities(events: Iterable[TurnEvent]) -> set[Identity]:

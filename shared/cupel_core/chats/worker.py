@@ -27,7 +27,7 @@ from cupel_core.chats.endings import (
     result_of,
     stopped_call,
 )
-from cupel_core.chats.journal import ClaimLost, TurnJournal
+from cupel_core.chats.journal import ClaimLost, TurnJournal, repeated
 from cupel_core.chats.profiles import load_profile
 from cupel_core.chats.progress import load_progress
 from cupel_core.chats.prompts import load_messages
@@ -289,7 +289,7 @@ class TurnWorker:
             events = ending_events(ended, plan, ending, self.journal.told, self.journal.last_seq, now)
             change = await asyncio.to_thread(ending_change, self.ref, head, plan, ending, now)
             written = self.ref, ended, self.worker_id, change, events, artifacts
-            if await asyncio.to_thread(chat_turns.end, *written):
+            if await repeated(chat_turns.end, *written):
                 return WorkResult.ENDED
             try:
                 await asyncio.to_thread(chats.get, self.ref)

@@ -8,12 +8,15 @@ from functools import partial
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from cupel_core import event_loop
 from cupel_core.chats import worker
 from cupel_core.chats.drafts import DraftWriter
+from cupel_core.chats.journal import TurnJournal
 from cupel_core.chats.worker import WorkResult
 from cupel_core.clock import utc_now
+from cupel_core.domain.chats.turns import TurnPhase
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers.errors import ProviderError
@@ -25,6 +28,11 @@ from tests.profiles import operation, profile
 from tests.stored_text import places_with
 from tests.unit.api.client import Answer, Client
 from tests.unit.api.test_chats import MARKER, branch_of, change, created, texts
+
+CONFLICT = ClientError(
+    {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": [{"Code": "TransactionConflict"}]},
+    "TransactWriteItems",
+)
 
 
 class Model:
@@ -367,6 +375,47 @@ def _ends(client: Client, chat_id: str, turn_id: str) -> list[tuple[str, str]]:
     ended = ("operation.finished", "main_llm.finished")
     told = [each["data"] for each in events(client, chat_id, turn_id) if each["type"] in ended]
     return [(each.get("operationId", "main_llm"), each["status"]) for each in told]
+
+
+@pytest.mark.parametrize("write", ["record", "end"])
+def test_a_write_that_others_have_cancelled_is_repeated(
+    client: Client, cloud: Settings, model: Model, chat_id: str, monkeypatch: pytest.MonkeyPatch, write: str
+) -> None:
+    """Turns on two branches of a chat both write the chat's item."""
+    written, failures = getattr(chat_turns, write), [CONFLICT]
+
+    def cancelled_once(*args: Any) -> bool:
+        if failures:
+            raise failures.pop()
+        return bool(written(*args))
+
+    monkeypatch.setattr(chat_turns, write, cancelled_once)
+    turn = finished_turn(client, cloud, chat_id)
+    assert (turn["status"], turn["main"]["attempts"], len(model.asked)) == ("done", 1, 1)
+    told = events(client, chat_id, turn["id"])
+    assert [each["seq"] for each in told] == list(range(1, len(told) + 1))
+
+
+def test_events_that_could_not_be_stored_are_stored_later(
+    client: Client, cloud: Settings, chat_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn_id, ref = start(client, chat_id).json()["id"], ChatRef("acme", chat_id)
+    now = utc_now()
+    assert chat_turns.claim(ref, turn_id, "worker", now, now + timedelta(minutes=1)) is not None
+    journal = TurnJournal(ref, turn_id, "worker", chat_turns.list_events(ref, turn_id))
+    journal.enter(TurnPhase.BEFORE_MAIN_LLM)
+    with monkeypatch.context() as patched:
+        patched.setattr(chat_turns, "record", _refuse)
+        with pytest.raises(ClientError):
+            event_loop.run(journal.flush())
+    journal.enter(TurnPhase.BARRIER)
+    event_loop.run(journal.flush())
+    told = [(each["seq"], each["data"].get("phase")) for each in events(client, chat_id, turn_id)]
+    assert told == [(1, None), (2, "before_main_llm"), (3, "barrier")]
+
+
+def _refuse(*_: object) -> bool:
+    raise ClientError({"Error": {"Code": "AccessDeniedException"}}, "TransactWriteItems")
 
 
 def test_a_worker_that_has_lost_its_claim_writes_nothing(
