@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cupel_core.chats.exchanges import read_pointers, show
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, MessageSide
-from cupel_core.domain.chats.chats import MAX_PROMPT_LENGTH
+from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT, MAX_PROMPT_LENGTH
 from cupel_core.domain.chats.messages import ShownExchange
 from cupel_core.domain.chats.turns import TurnHead
 from cupel_core.domain.pipeline.turns import StoredArtifact
@@ -12,25 +12,28 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import ChatRef
 from cupel_core.store import chat_branches, chat_turns
 
+_EXCHANGES_AT_A_TIME = DEFAULT_HISTORY_LIMIT
+"""200 exchanges of the longest messages would take most of a worker's memory."""
+
 
 def load_messages(ref: ChatRef, head: TurnHead) -> tuple[Message, ...]:
     """The system prompt, the last exchanges before the turn's, and the user's message."""
     branch = chat_branches.get(ref, head.branch_id)
     first = max(0, head.position - head.settings.history_limit)
-    shown = show(ref, read_pointers(ref, branch, range(first, head.position)), frozenset())
     wanted = head.exchange_id, MessageSide.USER, head.user_variant
     current = chat_branches.get_variants(ref, [wanted])[wanted].content
     system = head.settings.system or ""
     leading = (Message(MessageRole.SYSTEM, system),) if system.strip() else ()
     room = MAX_PROMPT_LENGTH - len(system) - len(current)
-    return (*leading, *_last_messages(shown, room), Message(MessageRole.USER, current))
+    last = _last_messages(ref, branch, range(first, head.position), room)
+    return (*leading, *last, Message(MessageRole.USER, current))
 
 
-def _last_messages(exchanges: list[ShownExchange], room: int) -> list[Message]:
+def _last_messages(ref: ChatRef, branch: ChatBranch, positions: range, room: int) -> list[Message]:
     """Those of the last exchanges that have room, in characters, as a whole."""
     messages: list[Message] = []
-    for exchange in reversed(exchanges):
-        added = list(_messages([exchange]))
+    for exchange in _newest_first(ref, branch, positions):
+        added = list(_messages(exchange))
         room -= sum(len(message.content) for message in added)
         if room < 0:
             break
@@ -38,11 +41,17 @@ def _last_messages(exchanges: list[ShownExchange], room: int) -> list[Message]:
     return messages
 
 
-def _messages(exchanges: list[ShownExchange]) -> Iterator[Message]:
-    for exchange in exchanges:
-        for role, shown in ((MessageRole.USER, exchange.user), (MessageRole.ASSISTANT, exchange.answer)):
-            if shown is not None and shown.variant.content.strip():
-                yield Message(role, shown.variant.content)
+def _newest_first(ref: ChatRef, branch: ChatBranch, positions: range) -> Iterator[ShownExchange]:
+    """Some at a time: of long messages, a prompt has room for few."""
+    for end in range(positions.stop, positions.start, -_EXCHANGES_AT_A_TIME):
+        start = max(positions.start, end - _EXCHANGES_AT_A_TIME)
+        yield from reversed(show(ref, read_pointers(ref, branch, range(start, end)), frozenset()))
+
+
+def _messages(exchange: ShownExchange) -> Iterator[Message]:
+    for role, shown in ((MessageRole.USER, exchange.user), (MessageRole.ASSISTANT, exchange.answer)):
+        if shown is not None and shown.variant.content.strip():
+            yield Message(role, shown.variant.content)
 
 
 def load_artifacts(ref: ChatRef, branch_id: str, session: str, before: int) -> dict[str, StoredArtifact]:

@@ -21,13 +21,13 @@ from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, 
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers.errors import ProviderError
 from cupel_core.settings import Settings
-from cupel_core.store import chat_turns, chats, clients
+from cupel_core.store import blobs, chat_turns, chats, clients
 from cupel_core.sweeping.erasure import erase_due
 from cupel_core.sweeping.turn_recovery import recover_turns
 from tests.profiles import operation, profile
 from tests.stored_text import places_with
 from tests.unit.api.client import Answer, Client
-from tests.unit.api.test_chats import MARKER, branch_of, change, created, texts
+from tests.unit.api.test_chats import MARKER, branch_of, change, created, said, texts
 
 CONFLICT = ClientError(
     {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": [{"Code": "TransactionConflict"}]},
@@ -150,6 +150,23 @@ def test_a_prompt_has_a_limit_and_whole_exchanges(client: Client, cloud: Setting
     for number in range(11):
         finished_turn(client, cloud, chat_id, f"{number}{'x' * 99_990}")
     assert [content[:2] for _, content in model.asked[-1]][:2] == ["1x", "an"]
+
+
+def test_exchanges_for_which_a_prompt_has_no_room_are_not_all_read(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat_id = created(client, historyLimit=200)
+    said(chat_id, branch_of(client, chat_id), *(f"{number} " * 4_000 for number in range(1_000, 1_060)))
+    read: list[str] = []
+    get_json = blobs.get_json
+
+    def noted(key: str) -> Any:
+        read.append(key)
+        return get_json(key)
+
+    monkeypatch.setattr(blobs, "get_json", noted)
+    finished_turn(client, cloud, chat_id)
+    assert (len(model.asked[0]), len(read)) == (2 * 24 + 1, 2 * 50)
 
 
 def test_long_settings_and_annotations_are_stored(client: Client, cloud: Settings, model: Model) -> None:
