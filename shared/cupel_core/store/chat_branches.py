@@ -16,7 +16,7 @@ from cupel_core.domain.chats.branches import ChatBranch, Fork, MessageSide, Poin
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
 from cupel_core.errors import NotFound
 from cupel_core.messages import ChatRef
-from cupel_core.store import chats, keys
+from cupel_core.store import chats, idempotency_keys, keys
 from cupel_core.store.chat_texts import read_json, read_text, write_json, write_text
 from cupel_core.store.table import Item, conditional_transaction
 
@@ -88,6 +88,7 @@ def create_fork(ref: ChatRef, parent: ChatBranch, fork: Fork, now: datetime) -> 
         add(transaction, ref, fork.child)
         if fork.page is not None:
             transaction.save(_page_item(ref, *fork.page))
+        idempotency_keys.mark_applied(transaction)
     return transaction.is_committed
 
 

@@ -29,7 +29,7 @@ from cupel_core.domain.chats.turns import (
 from cupel_core.errors import NotFound
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.paging import Page, fill_page
-from cupel_core.store import chat_branches, keys
+from cupel_core.store import chat_branches, idempotency_keys, keys
 from cupel_core.store.chat_branches import BranchChange
 from cupel_core.store.chat_texts import read_json, write_json
 from cupel_core.store.listing import all_of, list_newest
@@ -126,6 +126,8 @@ def create(
                 ttl=now + int(REQUEST_RETENTION.total_seconds()),
             )
             transaction.save(item, condition=RequestItem.pk.does_not_exist() | (RequestItem.ttl < now))
+        else:  # A clientRequestId finds the turn again, so the key may stay free.
+            idempotency_keys.mark_applied(transaction)
     return transaction.is_committed
 
 

@@ -124,9 +124,14 @@ def transaction() -> Iterator[TransactWrite]:
     """A transaction, which fails if the Idempotency-Key of the request, if it has one, was taken over by another."""
     with TransactWrite(connection=connection()) as writes:
         yield writes
-        if (reservation := _applied.get()) is not None:
-            now = IdempotencyItem.applied_at.set(to_iso(utc_now()))
-            writes.update(IdempotencyItem(reservation.pk, reservation.sk), [now], _is_reserved_by(reservation))
+        mark_applied(writes)
+
+
+def mark_applied(writes: TransactWrite) -> None:
+    """The same for a transaction with other conditions."""
+    if (reservation := _applied.get()) is not None:
+        now = IdempotencyItem.applied_at.set(to_iso(utc_now()))
+        writes.update(IdempotencyItem(reservation.pk, reservation.sk), [now], _is_reserved_by(reservation))
 
 
 _applied: ContextVar[IdempotencyItem | None] = ContextVar("applied", default=None)

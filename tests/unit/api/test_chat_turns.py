@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from api import idempotency as api_idempotency
 from cupel_core import event_loop
 from cupel_core.chats import worker
 from cupel_core.chats.drafts import DraftWriter
@@ -21,7 +22,7 @@ from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, 
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers.errors import ProviderError
 from cupel_core.settings import Settings
-from cupel_core.store import blobs, chat_turns, chats, clients
+from cupel_core.store import blobs, chat_turns, chats, clients, idempotency_keys
 from cupel_core.sweeping.erasure import erase_due
 from cupel_core.sweeping.turn_recovery import recover_turns
 from tests.profiles import operation, profile
@@ -247,6 +248,24 @@ def test_the_same_request_starts_one_turn(client: Client, cloud: Settings, model
     event_loop.run(worker.work(TurnOrder(workspace="acme", chat_id=chat_id, turn_id=first["id"]), lambda: 290.0))
     assert start(client, chat_id, clientRequestId="one").json()["status"] == "done"
     assert len(texts(client, chat_id, branch_of(client, chat_id))) == 1
+
+
+@pytest.mark.parametrize("made", ["turns", "branches"])
+def test_what_an_idempotency_key_has_made_is_not_made_again(
+    client: Client, cloud: Settings, model: Model, chat_id: str, monkeypatch: pytest.MonkeyPatch, made: str
+) -> None:
+    """The first request ends after its transaction, and is repeated once the turn is over."""
+    body = {"content": "hello"} if made == "turns" else {}
+    path, key = f"/v1/chats/{chat_id}/{made}", {"Idempotency-Key": "one"}
+    before = len(client.get(path).json()["items"])
+    with monkeypatch.context() as patched:
+        patched.setattr(idempotency_keys, "answer", _die)
+        with suppress(SystemError):
+            client.post(path, body, headers=key)
+    work(cloud)
+    monkeypatch.setattr(api_idempotency, "utc_now", lambda: utc_now() + timedelta(minutes=1))
+    assert client.post(path, body, headers=key).status == 409
+    assert len(client.get(path).json()["items"]) == before + 1
 
 
 def test_a_repeated_order_asks_the_model_once(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
