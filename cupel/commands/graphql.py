@@ -14,7 +14,9 @@ from cupel.session import Session
 
 def graphql(
     ctx: typer.Context,
-    query: Annotated[str | None, typer.Argument(help="The query or mutation; - reads standard input.")] = None,
+    query: Annotated[
+        str | None, typer.Argument(metavar="QUERY", help="The query or mutation; - reads standard input.")
+    ] = None,
     variables: Annotated[
         str | None, typer.Option("--variables", metavar="JSON", help="An object, or a file with one.")
     ] = None,
