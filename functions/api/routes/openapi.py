@@ -150,12 +150,19 @@ def _without_suffix(value: Any) -> Any:
         return value
     result = {name: _without_suffix(item) for name, item in value.items()}
     if "schemas" in result:
-        result["schemas"] = {_schema_name(name): schema for name, schema in sorted(result["schemas"].items())}
+        result["schemas"] = _by_schema_name(result["schemas"])
     if isinstance(result.get("$ref"), str):
         result["$ref"] = _schema_name(result["$ref"])
     if isinstance(result.get("title"), str):
         result["title"] = _schema_name(result["title"])
     return result
+
+
+def _by_schema_name(schemas: dict[str, Any]) -> dict[str, Any]:
+    renamed = {_schema_name(name): schema for name, schema in sorted(schemas.items())}
+    if lost := sorted(name for name in schemas if _schema_name(name) != name and _schema_name(name) in schemas):
+        raise ValueError(f"a request has the name of a response without its suffix: {', '.join(lost)}")
+    return renamed
 
 
 def _schema_name(name: str) -> str:

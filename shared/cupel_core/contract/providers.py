@@ -43,7 +43,7 @@ UsdPerMillion = Annotated[FiniteFloat, Field(strict=True, ge=0, le=1_000_000)]
 UsdPerCall = Annotated[FiniteFloat, Field(strict=True, ge=0, le=10_000)]
 
 
-class ProviderPrice(RequestModel):
+class ProviderPriceInput(RequestModel):
     """What the workspace pays for a model of the provider."""
 
     model: Annotated[
@@ -81,7 +81,7 @@ class ProviderPriceResponse(ResponseModel):
     usd_per_call: Annotated[float, Field(description="Of each call beside its tokens")]
 
 
-def _distinct(prices: list[ProviderPrice] | None) -> list[ProviderPrice] | None:
+def _distinct(prices: list[ProviderPriceInput] | None) -> list[ProviderPriceInput] | None:
     models = [price.model for price in prices or ()]
     if len(set(models)) < len(models):
         raise ValueError("must have one price for each model")
@@ -115,7 +115,7 @@ class UpdateProvider(RequestModel):
     requests_per_minute: PerMinute | None = None
     tokens_per_minute: PerMinute | None = None
     prices: Annotated[
-        list[ProviderPrice] | None,
+        list[ProviderPriceInput] | None,
         Field(max_length=100, description="They take precedence over the price list"),
         AfterValidator(_distinct),
     ] = None

@@ -20,7 +20,7 @@ _EXPRESSION = (
 )
 
 
-class ScheduledEvalRun(CreateEvalRun):
+class CreateScheduledEvalRun(CreateEvalRun):
     model_config = example({"evalId": "evl_01", "repeats": 3})
 
     eval_id: Id
@@ -31,7 +31,7 @@ class ScheduledEvalRun(CreateEvalRun):
 
 ScheduledRunInput = Annotated[CreateRun, Field(description="The run to start at each firing, as in POST /runs")]
 ScheduledEvalRunInput = Annotated[
-    ScheduledEvalRun, Field(description="Instead of `run`: the eval to run as it is at each firing")
+    CreateScheduledEvalRun, Field(description="Instead of `run`: the eval to run as it is at each firing")
 ]
 
 

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { api, read, type Schemas } from "../../api/client";
+import { api, read } from "../../api/client";
 import { definitionsQuery } from "../../api/queries";
 import { evalNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
@@ -51,8 +51,7 @@ function Form() {
             timezone: timezone.trim(),
             ...(kind === "run"
               ? { run: { definitionId: source, models: parseTags(models), ...shared } }
-              : // The request takes what the response has; the rest has defaults.
-                { evalRun: { evalId: source, ...shared } as Schemas["ScheduledEvalRun"] }),
+              : { evalRun: { evalId: source, ...shared } }),
           },
         }),
       ),
