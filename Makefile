@@ -29,7 +29,7 @@ run: ready ## evaluate the sample definition with simulated models on this machi
 down: ready ## stop the stack; its data is kept for the next start
 	@$(BIN)/cupel down
 
-# Three processes, because the one that has the stack waits much.
+# Three processes, because the two that have a stack mostly wait.
 test: ready ## run the test suite; starts a stack of its own
 	@$(BIN)/python -m tests.interop.tools
 	@$(BIN)/python web/build.py test

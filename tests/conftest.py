@@ -58,8 +58,14 @@ def _connections_are_closed() -> Iterator[None]:
     event_loop.run(http.close())
 
 
-_GROUPS = {"e2e": "stack", "integration": "stack", "interop": "interop"}
-"""By folder: a shared resource that takes longer to start than most of its tests run."""
+_GROUPS = {
+    "tests/e2e": "second stack",
+    "tests/integration/test_fuzzing.py": "second stack",
+    "tests/integration": "stack",
+    "tests/interop": "interop",
+}
+"""By folder or file, the first that fits: a shared resource that takes longer to start than most of its tests run. Two
+processes have a stack of their own, because tests of a stack mostly wait."""
 
 
 _ON_REQUEST = ("faults", "hostile", "statistics", "web")
@@ -82,7 +88,7 @@ class _GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return _GROUPS.get(file.split("/")[1], file)
+        return next((group for part, group in _GROUPS.items() if file.startswith(part)), file)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _GroupScheduling:
