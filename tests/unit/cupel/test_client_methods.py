@@ -15,6 +15,7 @@ from tests.conftest import ROOT
 
 _CONVENIENCES = {
     "close",
+    "follow_turn",
     "from_environment",
     "get_graphql_schema",
     "get_run_report_text",
