@@ -64,7 +64,7 @@ class Agent:
         body = {"definitionId": definition_id, "models": ["sim/steady"], "maxBudgetUsd": 1, "sampleSeed": 7, **more}
         estimate = self.ask(ESTIMATE, {"input": body})["estimateRun"]
         assert (estimate["jobCount"], estimate["usd"]["high"] <= 1) == (SCENARIOS, True)
-        request = {"input": body | {"idempotencyKey": f"{definition_id} {key}"}}
+        request = {"input": body | {"idempotencyKey": f"{definition_id}-{key}"}}
         started, again = (self.ask(START, request)["startRun"] for _ in range(2))
         assert (again["id"], started["jobCount"]) == (started["id"], SCENARIOS)
         return str(started["id"])
