@@ -2205,7 +2205,7 @@ export interface ReportCost {
   usd: number | null;
   /** The part of it whose price is known */
   pricedUsd: number;
-  /** What an estimate of this run says, at the prices of today; null if it cannot be made */
+  /** What an estimate of this run says, at its own prices; null if it cannot be made */
   estimatedUsd: EstimateInterval | null;
   /** Spent less expected */
   differenceUsd: number | null;

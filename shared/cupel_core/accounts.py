@@ -216,7 +216,12 @@ def _model_view(
 
 
 def model_error(workspace: str, model: str) -> str | None:
-    """Why this model cannot be called; None if it can."""
+    """Why this model cannot answer messages; None if it can."""
+    return account_error(workspace, model) or simulated_model_error(model)
+
+
+def account_error(workspace: str, model: str) -> str | None:
+    """Why the workspace's account cannot call this model; None if it can. Simulated ones of any name make vectors."""
     if error := model_name_error(model):
         return error
     name = model.partition("/")[0]
@@ -229,12 +234,6 @@ def model_error(workspace: str, model: str) -> str | None:
     if not account.base_url and provider.needs_base_url:
         return f"provider {name} has no baseUrl: PUT /v1/providers/{name} sets it"
     return None
-
-
-def grader_model_error(workspace: str, model: str) -> str | None:
-    """Why this model cannot judge, simulate users or summarize; None if it can. A mistyped simulated one would make an
-    error of every probe."""
-    return model_error(workspace, model) or simulated_model_error(model)
 
 
 def _registered(name: str) -> Provider:

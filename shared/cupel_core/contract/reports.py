@@ -67,7 +67,7 @@ class ReportCostResponse(ResponseModel):
     priced_usd: Annotated[float, Field(description="The part of it whose price is known")]
     estimated_usd: Annotated[
         EstimateIntervalResponse | None,
-        Field(description="What an estimate of this run says, at the prices of today; null if it cannot be made"),
+        Field(description="What an estimate of this run says, at its own prices; null if it cannot be made"),
     ]
     difference_usd: Annotated[float | None, Field(description="Spent less expected")]
     difference_share: Annotated[float | None, Field(description="Of the expected cost; null if that is 0")]

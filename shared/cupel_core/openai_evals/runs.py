@@ -215,7 +215,7 @@ def _named(location: tuple[str | int, ...], message: str) -> str:
 def _check_judges(workspace: str, evaluation: OpenAIEval) -> None:
     """Without this, every item of the run would be an error."""
     models = dict.fromkeys(each.provider for each in flatten(evaluation.content.assertions) if each.provider)
-    problems = ((model, accounts.model_error(workspace, model)) for model in models)
+    problems = ((model, accounts.account_error(workspace, model)) for model in models)
     errors = [FieldError("eval_id", f"has graders of {from_target(model)}: {why}") for model, why in problems if why]
     if errors:
         raise Invalid.fields(errors)

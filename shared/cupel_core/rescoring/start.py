@@ -8,7 +8,7 @@ from functools import partial
 import orjson
 
 from cupel_core import idempotency
-from cupel_core.accounts import grader_model_error, model_error
+from cupel_core.accounts import account_error, model_error
 from cupel_core.definitions.assertions import assertion_errors
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import missing_models
@@ -74,8 +74,8 @@ def _assertion_errors(spec: RescoreSpec) -> tuple[FieldError, ...]:
 
 def _model_errors(workspace: str, spec: RescoreSpec) -> Iterator[FieldError]:
     for field, model, find_error in (
-        ("judgeModel", spec.judge_model, grader_model_error),
-        ("embeddingModel", spec.embedding_model, model_error),
+        ("judgeModel", spec.judge_model, model_error),
+        ("embeddingModel", spec.embedding_model, account_error),
     ):
         if model is not None and (problem := find_error(workspace, model)):
             yield FieldError(field, problem)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from cupel_core.accounts import load_account, model_error
+from cupel_core.accounts import account_error, load_account
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Invalid
@@ -43,6 +43,6 @@ async def grade_answer(workspace: str, assertions: Sequence[Assertion], context:
 
 
 def _load_account(workspace: str, model: str) -> Account:
-    if problem := model_error(workspace, model):
+    if problem := account_error(workspace, model):
         raise Invalid.field("grader.model", problem)
     return load_account(workspace, model.partition("/")[0])

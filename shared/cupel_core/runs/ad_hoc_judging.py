@@ -7,7 +7,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from cupel_core.accounts import grader_model_error, load_account
+from cupel_core.accounts import load_account, model_error
 from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.charged_calls import workspace_calls
 from cupel_core.clock import utc_now
@@ -102,7 +102,7 @@ def _load_grader(
 ) -> Grader:
     if model is None:
         raise Invalid.field("model", "is required: the workspace has no default (PUT /v1/settings sets it)")
-    if problem := grader_model_error(workspace, model):
+    if problem := model_error(workspace, model):
         raise Invalid.field("model", problem)
     account = load_account(workspace, model.partition("/")[0])
     return Grader(

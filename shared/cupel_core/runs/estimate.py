@@ -35,5 +35,5 @@ def estimate_batch(workspace: str, batch: Batch, now: datetime) -> BudgetedEstim
 
 
 def estimate_run_again(run: Run) -> RunEstimate:
-    """The estimate of a run that has started, at the prices of today. NotFound if its scenarios were erased."""
+    """The estimate of a run that has started, at its own prices. NotFound if its scenarios were erased."""
     return estimate_of(run, snapshots.get(run.snapshot_key))

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from functools import cache, partial
 from itertools import chain
 
-from cupel_core.accounts import get_provider
+from cupel_core.accounts import get_provider, with_prices
 from cupel_core.domain.definitions.definitions import Content
-from cupel_core.domain.estimates.expectations import RunTerms, SampledCase, run_assumptions
+from cupel_core.domain.estimates.expectations import ExpectedCalls, RunTerms, SampledCase, run_assumptions
 from cupel_core.domain.estimates.history import with_history
 from cupel_core.domain.estimates.run_estimate import RunEstimate, estimate_run
 from cupel_core.domain.pipeline.run_profile import RunProfile
+from cupel_core.domain.resources.providers import Prices
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.sampling import evenly
@@ -30,14 +31,14 @@ _FINISHING_ROLES = (ModelRole.SUMMARY, ModelRole.JUDGE)
 
 def estimate_of(run: Run, snapshot: Snapshot) -> RunEstimate:
     """From conversations of earlier runs that are like this one, if there are any."""
-    return from_history(_estimate(run, snapshot, finishing_only=False), ComparableRuns.of(run))
+    return from_history(_estimate(run, snapshot, finishing_only=False), ComparableRuns.of(run), snapshot.prices)
 
 
-def from_history(estimate: RunEstimate, comparable: ComparableRuns) -> RunEstimate:
+def from_history(estimate: RunEstimate, comparable: ComparableRuns, own_prices: Prices | None = None) -> RunEstimate:
     """Unchanged if a price is unknown, or if no earlier run is like this one."""
     if estimate.unpriced:
         return estimate
-    price = expected_calls(cache(partial(_account, comparable.workspace))).price
+    price = _expected_calls(comparable.workspace, own_prices).price
     return with_history(estimate, column_histories(comparable, price))
 
 
@@ -57,15 +58,24 @@ def _estimate(run: Run, snapshot: Snapshot, *, finishing_only: bool) -> RunEstim
         pace=run.pace,
         finishing_only=finishing_only,
     )
-    return estimate_cases(run.workspace, terms, run.plan, run.params, _sampled_cases(snapshot))
+    return estimate_cases(run.workspace, terms, run.plan, run.params, _sampled_cases(snapshot), snapshot.prices)
 
 
 def estimate_cases(
-    workspace: str, terms: RunTerms, plan: Plan, params: ParameterFields, cases: Sequence[SampledCase]
+    workspace: str,
+    terms: RunTerms,
+    plan: Plan,
+    params: ParameterFields,
+    cases: Sequence[SampledCase],
+    own_prices: Prices | None = None,
 ) -> RunEstimate:
-    """The estimate of a run from some of its cases."""
-    calls = expected_calls(cache(partial(_account, workspace)))
+    """The estimate of a run from some of its cases, at the present prices unless it has its own."""
+    calls = _expected_calls(workspace, own_prices)
     return estimate_run(run_assumptions(terms, plan, params, cases, calls))
+
+
+def _expected_calls(workspace: str, own_prices: Prices | None) -> ExpectedCalls:
+    return expected_calls(cache(partial(_account, workspace, own_prices)))
 
 
 def _sampled_cases(snapshot: Snapshot) -> list[SampledCase]:
@@ -78,7 +88,8 @@ def _sampled_cases(snapshot: Snapshot) -> list[SampledCase]:
     return [SampledCase(snapshot.scenario(case), snapshot.persona(case) is not None) for case in cases]
 
 
-def _account(workspace: str, provider: str) -> Account:
+def _account(workspace: str, own_prices: Prices | None, provider: str) -> Account:
     """Without its key, which an estimate does not need."""
     view = get_provider(workspace, provider)
-    return Account(provider, view.base_url, max_parallel_requests=view.max_parallel_requests, prices=view.prices)
+    account = Account(provider, view.base_url, max_parallel_requests=view.max_parallel_requests, prices=view.prices)
+    return with_prices(account, own_prices)

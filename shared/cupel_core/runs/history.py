@@ -72,7 +72,7 @@ class ComparableRuns(NamedTuple):
 
 
 def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHistory]:
-    """Of each column, without conversations if none like them were held. Targets' calls at the prices of today."""
+    """Of each column, without conversations if none like them were held. Targets' calls at these prices."""
     listed = runs.list_runs(
         wanted.workspace, definition_id=wanted.definition_id, status=RunStatus.COMPLETED, limit=MAX_RUNS, cursor=None
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import orjson
 
-from cupel_core.accounts import grader_model_error, model_error
+from cupel_core.accounts import account_error, model_error
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import missing_models
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
@@ -16,7 +16,7 @@ from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.parts import LargestFiles
 from cupel_core.errors import FieldError, Invalid, NotFound
-from cupel_core.providers import find_provider, queue_of, simulated_model_error
+from cupel_core.providers import find_provider, queue_of
 from cupel_core.providers.file_support import agent_file_error, file_error
 from cupel_core.providers.parameters import known_parameters, parameter_errors
 from cupel_core.resources import connectors
@@ -157,9 +157,9 @@ def _timeout_errors(seconds: float | None, field: str) -> Iterator[FieldError]:
 
 def _grader_errors(workspace: str, grader_config: GraderConfig) -> Iterator[FieldError]:
     for field, model, find_error in (
-        ("config.judgeModel", grader_config.judge_model, grader_model_error),
-        ("config.personaModel", grader_config.persona_model, grader_model_error),
-        ("config.embeddingModel", grader_config.embedding_model, model_error),
+        ("config.judgeModel", grader_config.judge_model, model_error),
+        ("config.personaModel", grader_config.persona_model, model_error),
+        ("config.embeddingModel", grader_config.embedding_model, account_error),
     ):
         message = model and find_error(workspace, model)
         if message:
@@ -170,7 +170,7 @@ def _target_error(workspace: str, target: Target) -> str | None:
     if problem := _queue_error(target.provider):
         return problem
     if target.connector_id is None:
-        return model_error(workspace, target.model) or simulated_model_error(target.model)
+        return model_error(workspace, target.model)
     try:
         connector = connectors.get(workspace, target.connector_id)
     except NotFound as error:

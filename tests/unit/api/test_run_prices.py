@@ -9,6 +9,7 @@ from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import RunRef
+from cupel_core.runs.estimates import estimate_of
 from cupel_core.store import executions, runs, snapshots
 from tests.added_scenarios import add_scenarios
 from tests.started_runs import NOW, dispatch_and_probe
@@ -52,6 +53,15 @@ def test_a_price_that_is_changed_during_a_run_applies_to_later_runs(
     set_price(client, later)
     assert cost(client, run) == {"target": 2.0, "judge": 2.0}
     assert cost(client, start(client, definition_id)) == {"target": later or 0.0, "judge": later or 0.0}
+
+
+def test_a_run_is_estimated_at_its_own_prices(client: Client, definition_id: str) -> None:
+    set_price(client, 2.0)
+    run = runs.get(start(client, definition_id))
+    set_price(client, 5.0)
+    usd = estimate_of(run, snapshots.get(run.snapshot_key)).usd
+    assert usd is not None
+    assert usd.expected == 4.0  # Of its target and its judge.
 
 
 def test_a_run_of_an_earlier_release_has_the_present_prices(client: Client, definition_id: str) -> None:
