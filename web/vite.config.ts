@@ -14,5 +14,11 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },
-  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"], css: false },
+  test: {
+    environment: "happy-dom",
+    include: ["src/**/*.test.{ts,tsx}"],
+    css: false,
+    // `make test-all` tries new examples, here as in Python.
+    setupFiles: process.env["HYPOTHESIS_PROFILE"] === "searching" ? [] : ["src/repeatable_properties.ts"],
+  },
 });
