@@ -1,22 +1,17 @@
 """GraphQL: the API's capabilities behind `POST /v1/graphql`, and the schema at `GET /v1/graphql/schema`."""
 
 import base64
-from http import HTTPStatus
-from time import perf_counter
 from typing import Any
 
 import orjson
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from cupel_core.clock import utc_now
-from cupel_core.errors import AppError, ClientError, NotFound
+from cupel_core.errors import ClientError, NotFound
 from cupel_core.gateway.caller import caller
-from cupel_core.gateway.compression import compress
-from cupel_core.gateway.cors import add_cors_headers
-from cupel_core.gateway.problems import MethodNotAllowed, from_unexpected, lambda_response
-from cupel_core.gateway.requests import check_body, check_edge
-from cupel_core.store.clients import AWS_ERRORS
+from cupel_core.gateway.problems import MethodNotAllowed
+from cupel_core.gateway.requests import check_body
+from cupel_core.gateway.serving import serve, text_response
 from graphqlapi.execution import GraphqlRequest, answer
 from graphqlapi.inputs import parse
 from graphqlapi.limits import MAX_BODY_BYTES
@@ -26,42 +21,18 @@ from graphqlapi.schema import printed, schema
 PATH = "/v1/graphql"
 SCHEMA_PATH = "/v1/graphql/schema"
 CONTENT_TYPE = "application/graphql-response+json"
-logger = Logger()
 schema()  # While the function starts, when it has more processor time.
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
-    started_at = perf_counter()
-    request = APIGatewayProxyEventV2(event)
-    response = add_cors_headers(request, _respond(request))
-    response["headers"].setdefault("Cache-Control", "no-store")
-    response = compress(request, response)
-    fields = {
-        "method": request.http_method,
-        "route": request.path,
-        "status": response["statusCode"],
-        "durationMs": round((perf_counter() - started_at) * 1000, 1),
-        "requestId": request.request_context.request_id,
-    }
-    logger.info("request", extra=fields)
-    return response
-
-
-def _respond(request: APIGatewayProxyEventV2) -> dict[str, Any]:
-    try:
-        check_edge(request.headers)
-        return _carry_out(request)
-    except AppError as refusal:
-        return lambda_response(refusal, request.request_context.request_id)
-    except AWS_ERRORS as error:
-        return lambda_response(from_unexpected(error), request.request_context.request_id)
+    return serve(event, _carry_out)
 
 
 def _carry_out(request: APIGatewayProxyEventV2) -> dict[str, Any]:
     who = caller(request)
     if request.path == SCHEMA_PATH:
         _check_method(request, "GET")
-        return _response(200, "text/plain; charset=utf-8", printed().encode())
+        return text_response(200, "text/plain; charset=utf-8", printed().encode())
     if request.path != PATH:
         raise NotFound("no such path")
     _check_method(request, "POST")
@@ -70,7 +41,7 @@ def _carry_out(request: APIGatewayProxyEventV2) -> dict[str, Any]:
     made = answer(_body(request), Request(request.request_context.request_id, who, utc_now(), key))
     accepts = request.headers.get("accept", "")
     plain = "application/json" in accepts and CONTENT_TYPE not in accepts
-    return _response(made.status, "application/json" if plain else CONTENT_TYPE, made.body)
+    return text_response(made.status, "application/json" if plain else CONTENT_TYPE, made.body)
 
 
 def _check_method(request: APIGatewayProxyEventV2, allowed: str) -> None:
@@ -85,12 +56,3 @@ def _body(request: APIGatewayProxyEventV2) -> GraphqlRequest:
     except ValueError:
         raise ClientError("the body is not valid JSON") from None
     return parse(GraphqlRequest, sent, "body")
-
-
-def _response(status: int, content_type: str, body: bytes) -> dict[str, Any]:
-    return {
-        "statusCode": HTTPStatus(status).value,
-        "headers": {"Content-Type": content_type},
-        "body": body.decode(),
-        "isBase64Encoded": False,
-    }

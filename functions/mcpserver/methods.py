@@ -12,7 +12,7 @@ from mcpserver.registry import find_tool
 from mcpserver.request import ToolRequest
 from mcpserver.versions import HANDSHAKE_VERSIONS, INSTRUCTIONS, MODERN_VERSION, SERVER_INFO
 
-_INVALID_PARAMS = -32602
+INVALID_PARAMS = -32602
 _INTERNAL_ERROR = -32603
 _LIST_TTL_MS = 300_000
 _CAPABILITIES: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
@@ -66,9 +66,9 @@ def _call_tool(request: ToolRequest, params: Mapping[str, Any]) -> dict[str, Any
     name, arguments = params.get("name"), params.get("arguments")
     tool = find_tool(name) if isinstance(name, str) else None
     if tool is None:
-        raise RpcError(_INVALID_PARAMS, "there is no tool of this name; tools/list names them")
+        raise RpcError(INVALID_PARAMS, "there is no tool of this name; tools/list names them")
     if arguments is not None and not isinstance(arguments, dict):
-        raise RpcError(_INVALID_PARAMS, "`params.arguments` must be an object")
+        raise RpcError(INVALID_PARAMS, "`params.arguments` must be an object")
     return call_tool(tool, request, arguments or {})
 
 
@@ -85,12 +85,12 @@ def _read_resource(request: ToolRequest, params: Mapping[str, Any]) -> dict[str,
     try:
         found = resources.read_resource(request, uri) if isinstance(uri, str) else None
     except AppError as error:
-        raise RpcError(_INVALID_PARAMS, public_detail(error), document(error, request.id)) from None
+        raise RpcError(INVALID_PARAMS, public_detail(error), document(error, request.id)) from None
     except AWS_ERRORS as error:
         failure = from_unexpected(error)
         raise RpcError(_INTERNAL_ERROR, public_detail(failure), document(failure, request.id)) from None
     if found is None:
-        raise RpcError(_INVALID_PARAMS, "there is no such resource; resources/list and templates name them")
+        raise RpcError(INVALID_PARAMS, "there is no such resource; resources/list and templates name them")
     return found
 
 
@@ -102,10 +102,10 @@ def _get_prompt(_: ToolRequest, params: Mapping[str, Any]) -> dict[str, Any]:
     name, values = params.get("name"), params.get("arguments") or {}
     prompt = prompts.PROMPTS.get(name) if isinstance(name, str) else None
     if prompt is None:
-        raise RpcError(_INVALID_PARAMS, "there is no prompt of this name; prompts/list names them")
+        raise RpcError(INVALID_PARAMS, "there is no prompt of this name; prompts/list names them")
     error = prompts.argument_errors(prompt, values if isinstance(values, dict) else {})
     if error is not None:
-        raise RpcError(_INVALID_PARAMS, error)
+        raise RpcError(INVALID_PARAMS, error)
     return prompts.render(prompt, values)
 
 

@@ -1,9 +1,11 @@
 """Prompts: tasks that a user chooses, written for the tools of this server."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 _MAX_VALUE_LENGTH = 2_000
+_NAME = re.compile(r"\{(\w+)\}")
 
 
 class PromptArgument(NamedTuple):
@@ -46,9 +48,7 @@ def argument_errors(prompt: TaskPrompt, values: Mapping[str, Any]) -> str | None
 
 
 def render(prompt: TaskPrompt, values: Mapping[str, str]) -> dict[str, Any]:
-    text = prompt.text
-    for name, value in values.items():
-        text = text.replace(f"{{{name}}}", value)
+    text = _NAME.sub(lambda found: values[found[1]], prompt.text)
     return {
         "description": prompt.description,
         "messages": [{"role": "user", "content": {"type": "text", "text": text}}],
@@ -74,10 +74,10 @@ _PROMPTS = (
         "Compare two runs",
         "Whether a run differs from its baseline, and why",
         (PromptArgument("baseline", "The run to compare with"), PromptArgument("comparison", "The run to judge")),
-        "Compare the run {comparison} with the baseline {baseline}. Find the comparison with list_comparisons and read"
-        " it with get_comparison. Report the verdict of each target with its interval, what differs between the runs,"
-        " whether several changes could be the cause, and the most changed scenarios with an example from their"
-        f" transcripts. {_DATA}",
+        "Compare the run {comparison} with the baseline {baseline}. Find the comparison with list_comparisons, or make"
+        " it with compare_runs, and read it with get_comparison. Report the verdict of each target with its interval,"
+        " what differs between the runs, whether several changes could be the cause, and the most changed scenarios"
+        f" with an example from their transcripts. {_DATA}",
     ),
     TaskPrompt(
         "design-experiment",

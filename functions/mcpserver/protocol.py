@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from mcpserver.methods import METHODS, RpcError, RpcMethod
+from mcpserver.methods import INVALID_PARAMS, METHODS, RpcError, RpcMethod
 from mcpserver.request import ToolRequest
 from mcpserver.versions import HANDSHAKE_VERSIONS, MODERN_VERSION, SERVER_INFO
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022

@@ -18,14 +18,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     "runs": ("list_runs", "get_run"),
     "probes": ("get_run_results",),
     "transcripts": ("get_transcript_summary", "get_transcript"),
-    "analysis": (
-        "get_run_summary",
-        "get_statistical_summary",
-        "get_dimension_analysis",
-        "get_contested_scenarios",
-        "get_latency_stats",
-        "get_deep_analysis",
-    ),
+    "analysis": ("get_run_summary", "get_statistical_summary"),
+    "analysis_details": ("get_dimension_analysis", "get_contested_scenarios", "get_latency_stats"),
+    "deep_analysis": ("get_deep_analysis",),
     "comparisons": (
         "list_comparisons",
         "get_comparison",

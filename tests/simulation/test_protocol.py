@@ -1,4 +1,4 @@
-"""The run protocol keeps its invariants: 1,000 schedules of crashes, lost replies, duplicates and control actions.
+"""The run protocol keeps its invariants in schedules of crashes, lost replies, duplicates and control actions.
 
 The failure message says how to replay a failing seed. `make simulate SCHEDULES=100000` runs more schedules.
 """

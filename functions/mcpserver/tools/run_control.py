@@ -26,8 +26,8 @@ from mcpserver.request import ToolRequest
 ModelName = Annotated[str, Field(strict=True, min_length=3, max_length=256)]
 Usd = Annotated[float, Field(strict=True, ge=0, le=1_000_000)]
 Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
-_IN_CONFIG = ("temperature", "max_turns", "judge_model", "persona_model")
-"""Arguments that are fields of `config` in a body."""
+_IN_CONFIG = ("temperature", "maxTurns", "judgeModel", "personaModel")
+"""Fields of `config` in a body of the API."""
 
 
 class EstimateRunArguments(Arguments):
@@ -58,14 +58,9 @@ class EstimateRunArguments(Arguments):
     ] = None
 
     def body(self, without: tuple[str, ...] = ()) -> dict[str, Any]:
-        config = {name: value for name in _IN_CONFIG if (value := getattr(self, name)) is not None}
-        body = body_of(self, without=(*_IN_CONFIG, *without))
-        return body | ({"config": _in_camel_case(config)} if config else {})
-
-
-def _in_camel_case(config: dict[str, Any]) -> dict[str, Any]:
-    names = {"max_turns": "maxTurns", "judge_model": "judgeModel", "persona_model": "personaModel"}
-    return {names.get(name, name): value for name, value in config.items()}
+        body = body_of(self, without=without)
+        config = {name: body.pop(name) for name in _IN_CONFIG if name in body}
+        return body | ({"config": config} if config else {})
 
 
 class UsdInterval(ResultModel):

@@ -79,6 +79,12 @@ def test_prompts_have_their_arguments_filled_in(client: McpClient) -> None:
         assert "{" not in message["content"]["text"]
 
 
+def test_a_value_that_looks_like_an_argument_stays_as_it_is(client: McpClient) -> None:
+    values = {"baseline": "{comparison}", "comparison": "run_2"}
+    (message,) = client.result("prompts/get", {"name": "compare-runs", "arguments": values})["messages"]
+    assert "Compare the run run_2 with the baseline {comparison}." in message["content"]["text"]
+
+
 def test_prompts_name_tools_that_there_are(client: McpClient) -> None:
     tools = {name for names in MODULES.values() for name in names}
     for prompt in PROMPTS.values():

@@ -1,4 +1,4 @@
-"""How large a batch may be, and how fast: what anyone who may start one can spend with one request."""
+"""Limits that a workspace sets for its batches."""
 
 from dataclasses import dataclass
 

@@ -1,0 +1,61 @@
+"""The stored analysis of a run, as several tools read it."""
+
+from typing import Annotated, Any
+
+import orjson
+from pydantic import Field
+
+from cupel_core.analysis import queries
+from cupel_core.analysis.queries import AnalysisView
+from cupel_core.errors import Conflict
+from mcpserver.models import Arguments, Id, ResultModel, ToolResult
+from mcpserver.request import ToolRequest
+
+
+class ReadAnalysis(Arguments):
+    run_id: Id
+
+
+class AnalysisState(ToolResult):
+    run_id: str
+    metric: Annotated[str, Field(description="What targets are compared by")]
+    is_stale: Annotated[bool, Field(description="Whether computing it now would give other figures")]
+    sample: Annotated[str | None, Field(description="What part of the scenarios the figures are based on")] = None
+
+
+class ContestedBrief(ResultModel):
+    scenario_id: str
+    scenario_name: str
+    variance: float
+    range: float | None = None
+    target: Annotated[str | None, Field(description="Whose repeats vary")] = None
+
+
+def read_figures(request: ToolRequest, run_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What every result says of the analysis, and its figures as the API has them.
+
+    NotFound, with the reason, if the run has none.
+    """
+    view = queries.get_analysis(request.workspace, run_id, None)
+    if view.document is None:
+        raise Conflict(f"the analysis of the run failed{failure_text(view)}; analyze_run computes it again")
+    figures = orjson.loads(view.document)
+    state = {
+        "run_id": run_id,
+        "metric": figures["metric"],
+        "is_stale": view.stale_reason is not None,
+        "sample": figures["sample"]["note"] if figures["sample"] else None,
+    }
+    return state, figures
+
+
+def failure_text(view: AnalysisView) -> str:
+    return f": {view.record.failure.why}" if view.record.failure else ""
+
+
+def texts(items: list[dict[str, Any]]) -> list[str]:
+    return [each["text"] for each in items]
+
+
+def column_name(figures: dict[str, Any], column: int) -> str:
+    return str(figures["columns"][column]["name"])
