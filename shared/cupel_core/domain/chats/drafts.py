@@ -97,7 +97,7 @@ class Feed(NamedTuple):
 
 def wants_text(turn: ChatTurn, events: Sequence[TurnEvent], position: TextPosition) -> bool:
     """Whether the reader of these events is to get text: while the call is in progress, and up to its end. Of a turn
-    that is over, only who has begun to read its text gets the rest: the others read the message."""
+    that is over, only a reader that has begun with its text gets the rest: the others read the message."""
     if turn.status.is_over and not position.attempt:
         return False
     return turn.phase is TurnPhase.MAIN_LLM or _end_of_call(events) < len(events)
