@@ -416,7 +416,7 @@ def do_not_store_the_results_of_tools(patches: Patches) -> None:
     patches.set(DelayedSaver, "flush", mutated)
 
 
-@mutation(TOOLS, first_seed=900)
+@mutation(TOOLS, first_seed=1_350)
 def do_not_store_results_before_a_pause(patches: Patches) -> None:
     """What was executed beside a call that must wait, or in the second before a pause, is not stored."""
     from cupel_core.conversations.delayed_saver import DelayedSaver
