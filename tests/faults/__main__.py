@@ -23,18 +23,21 @@ from tests.eval_api import RATING
 # tests.conftest removes access to AWS; this adds the embedded cloud.
 from tests.faults.cloud import Cloud
 from tests.faults.hooks import Call, Fault, Faults, When
+from tests.faults.narrative import NARRATOR, REPLY
 
 MAX_CALLS_PER_KIND = 40
 """Calls to fail of a kind that a function repeats, such as receives from empty queues; evenly spread over all."""
 MAX_REPEATED_CALLS = 50
 """Model calls that a worker may have to repeat after it was interrupted."""
-
-
+MAX_REPEATED_NARRATIVES = 1
+"""One that was answered, and whose storing was interrupted."""
+_REPEATED_CALLS = {"probe": MAX_REPEATED_CALLS, "finish": MAX_REPEATED_CALLS, "analyze": MAX_REPEATED_NARRATIVES}
 _VERDICT = {"failureMet": False, "confidence": 1, "reasoning": "by the text"}
 _SCRIPT = [
     {"model": "strict", "contains": "go on", "reply": {"successMet": True, **_VERDICT}},
     {"model": "strict", "reply": {"successMet": False, **_VERDICT}},
     {"model": "user", "reply": {"content": "go on"}},
+    {"model": "narrator", "reply": REPLY},
     {"model": "tools", "contains": "paid", "reply": "Rating: 3"},
     {"model": "tools", "reply": {"toolCalls": [{"name": "look"}, {"name": "pay", "arguments": {"amount": 7}}]}},
 ]
@@ -75,6 +78,7 @@ class FaultMatrix:
         harness.request(token, "PUT", "/v1/providers/custom", provider)
         decided = {"followUps": ["Why?"], "decision": {"rubric": "1 is no, 5 is yes.", "judgeModel": "custom/judge"}}
         httpx.post(f"{models}/configure", json={"script": _SCRIPT}).raise_for_status()
+        harness.request(token, "PUT", "/v1/settings", {"analysisModel": NARRATOR})
         tool_server = ToolServer(cloud, WORKSPACE)
         self.context = WorkflowContext(
             harness=harness,
@@ -106,7 +110,7 @@ class FaultMatrix:
             violated = [str(failure)]
         calls = int(httpx.get(f"{self._models}/counts").json()["requests"])
         extra = calls - workflow.calls
-        allowed = 0 if fault is None else MAX_REPEATED_CALLS if fault.call.function in ("probe", "finish") else 0
+        allowed = 0 if fault is None else _REPEATED_CALLS.get(fault.call.function, 0)
         if not 0 <= extra <= allowed:
             violated.append(f"models were called {calls} times for {workflow.calls} replies")
         executions = tool_server.executions.total()
@@ -206,7 +210,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--endpoint", required=True)
     parser.add_argument("--name", default="faults", help="prefix of the resources to create")
-    default = ["run", "damaged", "conversation", "tools", "judged", "compared", "budgeted"]
+    default = ["run", "damaged", "conversation", "tools", "judged", "compared", "deep", "budgeted"]
     parser.add_argument("--workflows", nargs="*", default=default)
     parser.add_argument("--only", help="one fault, as printed: 'before probe:DynamoDB.UpdateItem:1'")
     parser.add_argument("--sample", action="store_true", help="one fault of every kind of call")

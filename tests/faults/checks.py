@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from cupel_core.domain.analysis.jobs import JobStatus
-from cupel_core.domain.analysis.records import AnalysisStatus
+from cupel_core.domain.analysis.jobs import JobKind, JobStatus
+from cupel_core.domain.analysis.records import AnalysisKind, AnalysisStatus
 from cupel_core.domain.budgets.money import NANO_PER_USD, usd
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import Run, RunEventType, RunStatus
@@ -49,11 +49,12 @@ def violations(run: Run) -> list[str]:
 
 
 def _analysis_violations(run: Run) -> Iterator[str]:
-    """A run has an analysis of all its outcomes, and figures of every comparison that was asked for."""
+    """A run has an analysis of all its outcomes, and figures of all that was asked for."""
     ref = RunRef(run.workspace, run.id)
     record = analyses.find_newest(ref, None)
     if record is None or record.status is not AnalysisStatus.COMPLETED:
         yield f"the analysis of the run is {record}"
+    yield from _deep_violations(ref)
     for comparison_id in comparisons.list_ids_of_run(ref):
         comparison = comparisons.get(run.workspace, comparison_id)
         job = jobs.get(run.workspace, comparison.job_id)
@@ -64,6 +65,28 @@ def _analysis_violations(run: Run) -> Iterator[str]:
     finished = [event for event in events.list_after(ref, 0) if event.type is RunEventType.COMPARISON_FINISHED]
     if len(finished) < len(list(comparisons.list_ids_of_run(ref))):
         yield "a comparison has no event"
+
+
+def _deep_violations(ref: RunRef) -> Iterator[str]:
+    """Each deep analysis has figures, a job that is done and an event."""
+    requested = jobs.list_jobs(ref.workspace, run_id=ref.run_id, status=None, limit=100, cursor=None).items
+    of_kind = [job for job in requested if job.kind is JobKind.DEEP_ANALYSIS]
+    listed = analyses.list_analyses(ref, 100, None).items
+    deep = {record.id: record for record in listed if record.kind is AnalysisKind.DEEP}
+    if sorted(job.result_id for job in of_kind) != sorted(deep):
+        yield f"the analyses {sorted(deep)} are stored, of the jobs {of_kind}"
+    announced = {
+        event.data["analysisId"]
+        for event in events.list_after(ref, 0)
+        if event.type is RunEventType.ANALYSIS_FINISHED and event.data["kind"] == AnalysisKind.DEEP
+    }
+    if announced != set(deep):
+        yield f"the analyses {sorted(deep)} are stored, and events are of {announced}"
+    for job in of_kind:
+        if job.status is not JobStatus.COMPLETED or deep[job.result_id].status is not AnalysisStatus.COMPLETED:
+            yield f"the job is {job}"
+        elif not analyses.read_document(deep[job.result_id]):
+            yield "a deep analysis has no figures"
 
 
 def budget_violations(run: Run, bill_usd: float) -> list[str]:

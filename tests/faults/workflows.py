@@ -1,5 +1,5 @@
 """The workflows that are run with every fault: a run, a damaged run, conversations, calls of tools, a judged eval, a
-comparison, and a run with a budget.
+comparison, a deep analysis, and a run with a budget.
 
 A workflow acts only from the outside: requests, lost messages, passing time. `run` returns the finished run.
 """
@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cupel_core.domain.runs.run import TERMINAL, Run, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript
@@ -17,6 +17,7 @@ from cupel_core.domain.turns.model_request import MessageRole
 from cupel_core.messages import RunRef
 from cupel_core.store import jobs, outcomes, runs
 from tests.faults.harness import WORKSPACE, FunctionHarness
+from tests.faults.narrative import HEADLINE, NARRATOR
 from tests.faults.tool_server import RESULT, ToolServer
 
 MODEL, TOOLS_MODEL = "custom/bench", "custom/tools"
@@ -79,17 +80,30 @@ class WorkflowContext:
         return self.get_run(run.id)
 
     def compare_to_end(self, run: Run, baseline: str, other: str) -> None:
-        """Compare two targets of a run: deliver all messages, advance time and call the sweeper until that is done."""
-        sides = {"baseline": {"runId": run.id, "targets": [baseline]}, "comparison": {"runId": run.id}}
-        sides["comparison"]["targets"] = [other]
+        """Compare two targets of a run."""
+        sides = {
+            side: {"runId": run.id, "targets": [label]}
+            for side, label in (("baseline", baseline), ("comparison", other))
+        }
         requested = self.harness.request(self.token, "POST", "/v1/comparisons", sides)
+        self._job_to_end(run, requested["jobId"])
+
+    def analyze_to_end(self, run: Run, *, force: bool = False) -> dict[str, Any]:
+        """Analyze a run deeply; what is stored of it then."""
+        path = f"/v1/runs/{run.id}/analysis"
+        requested = self.harness.request(self.token, "POST", path, {"kind": "deep", "force": force})
+        self._job_to_end(run, requested["jobId"])
+        return self.harness.request(self.token, "GET", f"{path}/deep")
+
+    def _job_to_end(self, run: Run, job_id: str) -> None:
+        """Deliver all messages, advance time and call the sweeper until a job is over."""
         deadline = time.monotonic() + _MAX_SECONDS
-        while not jobs.get(WORKSPACE, requested["jobId"]).status.is_over:
+        while not jobs.get(WORKSPACE, job_id).status.is_over:
             if time.monotonic() > deadline:
-                raise AssertionError("the comparison does not end")
+                raise AssertionError(f"the job {job_id} does not end")
             self.harness.deliver_all()
             self.harness.advance_time(run)
-            self.harness.advance_job(requested["jobId"])
+            self.harness.advance_job(job_id)
             self.harness.sweep()
         self.harness.deliver_all()  # Late messages change nothing.
 
@@ -109,6 +123,19 @@ def _judged(context: WorkflowContext) -> Run:
 def _compared(context: WorkflowContext) -> Run:
     run = context.run_to_end(context.start_run(context.small, "first", "second"))
     context.compare_to_end(run, "first", "second")
+    return context.get_run(run.id)
+
+
+def _analyzed_deeply(context: WorkflowContext) -> Run:
+    """With a budget. The second analysis of the same figures has the narrative that was paid for by the first."""
+    budget = {"maxBudgetUsd": 10 * BUDGET_USD, "confirmedUsd": 1_000}
+    run = context.run_to_end(context.start_run(context.small, "first", "second", "third", **budget))
+    first, second = context.analyze_to_end(run), context.analyze_to_end(run, force=True)
+    assert first["id"] != second["id"], "the analysis was not computed again"
+    for analysis in (first, second):
+        narrative = analysis["figures"]["narrative"]
+        shown = (narrative["model"], narrative["headline"], narrative["error"])
+        assert shown == (NARRATOR, HEADLINE, None), f"the narrative is {narrative}"
     return context.get_run(run.id)
 
 
@@ -183,6 +210,7 @@ WORKFLOWS = {
     "damaged": Workflow(_damaged, frozenset({"api", "dispatch", "sweep"}), 200),
     "conversation": Workflow(_conversation, frozenset({"probe", "finish"}), 6 * 2 + 6),
     "compared": Workflow(_compared, frozenset({"api", "analyze"}), 2 * 8),
+    "deep": Workflow(_analyzed_deeply, frozenset({"api", "analyze"}), 3 * 8 + 1),
     "budgeted": Workflow(_budgeted, frozenset({"api", "probe", "finish"}), 6 * 2 + 6),
     "tools": Workflow(_tools, frozenset({"probe"}), 6 * 2, executions=6),
     "judged": Workflow(_judged, frozenset({"api", "probe"}), 6 * (2 + 2 + 1)),

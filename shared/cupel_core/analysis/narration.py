@@ -3,25 +3,19 @@
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from hashlib import sha256
 
 from cupel_core import event_loop
 from cupel_core.charged_calls import charged_calls
-from cupel_core.domain.analysis.model_narratives import checked_narrative
-from cupel_core.domain.analysis.narrating import narrate
-from cupel_core.domain.analysis.narrative_facts import facts_text, narrative_facts
 from cupel_core.domain.analysis.narrative_statements import Material
 from cupel_core.domain.analysis.narratives import Narrative
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.spend import Spend
-from cupel_core.errors import Invalid
-from cupel_core.grading.grader import GraderError, GraderReply
-from cupel_core.grading.narrative import PROMPT_VERSION, NarrativeReply, write_narrative
+from cupel_core.grading.grader import GraderReply
+from cupel_core.grading.narrative import PROMPT_VERSION, UNWRITTEN, NarrativeDraft, NarrativeReply, write_narrative
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
-from cupel_core.providers.errors import CallPostponed, CallPrevented, ProviderError, RetryLater
 from cupel_core.slice_graders import slice_graders, slice_leases
 from cupel_core.store import analyses, runs
 
@@ -30,20 +24,13 @@ def narrative_by(
     model: str, run: Run, material: Material, seconds_left: Callable[[], float], attempt: Attempt = complete
 ) -> Narrative:
     """What rules write, with `error`, if the model cannot be called or gives no usable reply."""
-    by_rules = narrate(material)
-    facts = narrative_facts(material, by_rules.facts)
+    draft = NarrativeDraft.of(model, material)
     interrupted: list[Spend] = []
     try:
-        reply, spend = _reply(model, run, facts_text(facts), seconds_left, attempt, interrupted)
-    except (ProviderError, RetryLater, CallPrevented, CallPostponed, Invalid) as error:
-        spend = error.spend if isinstance(error, GraderError) else sum(interrupted, Spend())
-        why = getattr(error, "detail", "") or "there was not enough time for the call"
-        return replace(_charged(by_rules, model, spend), error=why)
-    return _charged(checked_narrative(reply.written(), by_rules, facts, material.all_names), model, spend)
-
-
-def _charged(narrative: Narrative, model: str, spend: Spend) -> Narrative:
-    return replace(narrative, model=model, calls=spend.calls, cost_usd=spend.cost_usd if spend.calls else None)
+        reply, spend = _reply(model, run, draft.figures, seconds_left, attempt, interrupted)
+    except UNWRITTEN as error:
+        return draft.without_reply(error, interrupted)
+    return draft.with_reply(reply, spend)
 
 
 def _reply(
@@ -54,30 +41,38 @@ def _reply(
     attempt: Attempt,
     interrupted: list[Spend],
 ) -> tuple[NarrativeReply, Spend]:
-    """The stored reply to these figures, or a new one, stored before anything else is done with it."""
+    """The stored reply to these figures, or a new one."""
     ref, made_from = RunRef(run.workspace, run.id), [PROMPT_VERSION, model, figures]
     key = sha256(json.dumps(made_from).encode()).hexdigest()[:24]
     stored = analyses.find_narrative(ref, key)
     if stored is not None:
         found = json.loads(stored)
         return NarrativeReply.model_validate(found["reply"]), Spend.from_json(found["spend"])
-    asked = event_loop.run(_ask(model, run, figures, seconds_left, attempt, interrupted))
+    asked = event_loop.run(_ask(model, run, figures, key, seconds_left, attempt, interrupted))
+    return asked.value, asked.spend
+
+
+def _store(run: Run, key: str, asked: GraderReply[NarrativeReply]) -> None:
+    ref = RunRef(run.workspace, run.id)
     runs.get(ref)  # Nothing is written of a run that was deleted meanwhile.
     document = {"reply": asked.value.model_dump(mode="json", by_alias=True), "spend": asked.spend.to_json()}
     analyses.save_narrative(ref, key, json.dumps(document).encode())
-    return asked.value, asked.spend
 
 
 async def _ask(
     model: str,
     run: Run,
     figures: str,
+    key: str,
     seconds_left: Callable[[], float],
     attempt: Attempt,
     interrupted: list[Spend],
 ) -> GraderReply[NarrativeReply]:
+    """A new reply. It is stored before its budget is settled, so that nothing that fails then has it paid for again."""
     async with slice_leases(seconds_left, run.priority) as leases, charged_calls(run, attempt, seconds_left) as charged:
         graders = await asyncio.to_thread(
             slice_graders, run.workspace, GraderConfig(), (model,), seconds_left, leases, charged
         )
-        return await write_narrative(graders.grader(model), figures, interrupted)
+        asked = await write_narrative(graders.grader(model), figures, interrupted)
+        await asyncio.to_thread(_store, run, key, asked)
+    return asked

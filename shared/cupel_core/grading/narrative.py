@@ -1,18 +1,24 @@
 """A model writes the narrative of a deep analysis from its figures. It reads no conversation."""
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
 
-from cupel_core.domain.analysis.model_narratives import WrittenNarrative
+from cupel_core.domain.analysis.model_narratives import WrittenNarrative, checked_narrative
+from cupel_core.domain.analysis.narrating import narrate
+from cupel_core.domain.analysis.narrative_facts import facts_text, narrative_facts
+from cupel_core.domain.analysis.narrative_statements import Material
 from cupel_core.domain.analysis.narratives import (
     MAX_CITED,
     MAX_LIMITATIONS,
     MAX_STEPS,
     MAX_WORDS,
     UNAVAILABLE,
+    Narrative,
+    NarrativeFact,
     NarrativeFinding,
     NarrativeTopic,
 )
@@ -21,8 +27,12 @@ from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
-from cupel_core.grading.grader import Grader, GraderReply, GraderRole, request_structured
+from cupel_core.errors import Invalid
+from cupel_core.grading.grader import Grader, GraderError, GraderReply, GraderRole, request_structured
+from cupel_core.providers.errors import CallPostponed, CallPrevented, ProviderError, RetryLater
 
+UNWRITTEN = (ProviderError, RetryLater, CallPrevented, CallPostponed, Invalid)
+"""What is raised when the model cannot be called, or gives no usable reply."""
 PROMPT_VERSION = 1
 """Of the instructions: another version asks again."""
 MAX_OUTPUT_TOKENS = 1_500
@@ -96,3 +106,38 @@ async def write_narrative(
     messages = (Message(MessageRole.SYSTEM, _INSTRUCTIONS), Message(MessageRole.USER, figures))
     request = ModelRequest(messages, ModelParameters(temperature=0.0, max_output_tokens=MAX_OUTPUT_TOKENS))
     return await request_structured(writer, request, NarrativeReply, interrupted)
+
+
+@dataclass(frozen=True)
+class NarrativeDraft:
+    """What rules write about figures, and what becomes of it once a model was asked."""
+
+    model: str
+    by_rules: Narrative
+    facts: tuple[NarrativeFact, ...]
+    """That the model is given."""
+    names: tuple[str, ...]
+    """Of targets, dimensions and scenarios, whose digits are no figures."""
+
+    @classmethod
+    def of(cls, model: str, material: Material) -> "NarrativeDraft":
+        by_rules = narrate(material)
+        return cls(model, by_rules, tuple(narrative_facts(material, by_rules.facts)), tuple(material.all_names))
+
+    @property
+    def figures(self) -> str:
+        """What the model reads."""
+        return facts_text(self.facts)
+
+    def with_reply(self, reply: NarrativeReply, spend: Spend) -> Narrative:
+        return self._charged(checked_narrative(reply.written(), self.by_rules, self.facts, self.names), spend)
+
+    def without_reply(self, error: Exception, interrupted: Iterable[Spend]) -> Narrative:
+        """After one of `UNWRITTEN`; `interrupted` is what `write_narrative` has added to it."""
+        spend = error.spend if isinstance(error, GraderError) else sum(interrupted, Spend())
+        why = getattr(error, "detail", "") or "there was not enough time for the call"
+        return replace(self._charged(self.by_rules, spend), error=why)
+
+    def _charged(self, narrative: Narrative, spend: Spend) -> Narrative:
+        cost_usd = spend.cost_usd if spend.calls else None
+        return replace(narrative, model=self.model, calls=spend.calls, cost_usd=cost_usd)
