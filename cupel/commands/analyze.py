@@ -1,5 +1,6 @@
 """`cupel analyze`: the analysis of a run."""
 
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -100,10 +101,19 @@ def _print_deeply(session: Session, client: "Client", analysis: Json, *, as_json
         return
     columns, names = _column_names(client, analysis), TargetNames(client)
     targets = {column["targetId"] for column in (analysis["figures"] or {"columns": ()})["columns"]}
+    _print_deep_lines(session, analysis, columns, lambda line: names.in_text(line, targets))
+
+
+def print_deep_figures(session: Session, figures: Json, columns: Sequence[str]) -> None:
+    """Of an evaluation in process; `columns` are the names of its columns."""
+    _print_deep_lines(session, {"failure": None, "isStale": False, "figures": figures}, columns, lambda line: line)
+
+
+def _print_deep_lines(session: Session, analysis: Json, columns: Sequence[str], named: Callable[[str], str]) -> None:
     if analysis["figures"] is not None and (slopes := slopes_table(analysis["figures"], columns)) is not None:
         session.out.print(slopes)
     for line in deep_analysis_lines(analysis, columns):
-        session.out.print(names.in_text(line, targets), markup=False, soft_wrap=True)
+        session.out.print(named(line), markup=False, soft_wrap=True)
 
 
 def _column_names(client: "Client", analysis: Json) -> list[str]:

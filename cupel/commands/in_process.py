@@ -8,6 +8,7 @@ import typer
 
 from cupel import junit_xml
 from cupel.commands import saved_evaluations
+from cupel.commands.analyze import print_deep_figures
 from cupel.commands.confirmation import confirm_estimate
 from cupel.commands.gate_options import GateOptions
 from cupel.commands.options import DEFAULT_OPTIONS, InProcessOptions
@@ -15,6 +16,7 @@ from cupel.commands.show import print_matrix, print_results, print_sample
 from cupel.commands.targets import target_specs
 from cupel.counts import count_of
 from cupel.errors import UsageError
+from cupel.extras import require_extra
 from cupel.in_process import Evaluation, EvaluationOptions, ProbeResult
 from cupel.in_process.budget import checked_estimate
 from cupel.in_process.options import resume_path
@@ -40,7 +42,7 @@ _CONFIG = {
     "evaluatorUrl": "evaluator_url",
 }
 """The parameter of `evaluate` for each field of a run's `config`; the command's option has the same name."""
-_OPTIONS = ("resume", "cache", "cache_ttl", "name", "metadata")
+_OPTIONS = ("resume", "analysis_model", "cache", "cache_ttl", "name", "metadata")
 _OTHER_OPTIONS = {
     "targets": "--models",
     "tags": "--tag",
@@ -60,14 +62,17 @@ def run_in_process(
     as_json: bool,
 ) -> None:
     """`specification` is the body that would start the run on a stack, without the definition."""
+    _check_deep(options)
     own = evaluation_options(specification, options)
     with named_after_options():
         plan = plan_evaluation(definitions, target_specs(specification), own)
         _confirm_if_needed(session, plan, yes=yes)
         evaluation = saved_evaluations.run(session, plan)
+    deep = evaluation.deep_analysis() if options.deep else None
     if as_json:
         cases = {"cases": evaluation.matrix()} if options.matrix else {}
-        session.print_json(evaluation.to_json() | cases)
+        analysis = {"deepAnalysis": deep} if deep else {}
+        session.print_json(evaluation.to_json() | cases | analysis)
     else:
         _print(session, evaluation)
         if options.matrix:
@@ -76,12 +81,23 @@ def run_in_process(
             print_matrix(
                 session, ResultMatrix(columns, evaluation.matrix(), has_rule=bool(evaluation.content.decision))
             )
+        if deep is not None:
+            session.out.print()
+            print_deep_figures(session, deep, [column.name for column in evaluation.columns])
     passed = gate_options.apply(
         session, evaluation.models, lambda: junit_xml.to_xml(evaluation.name, _suites(evaluation))
     )
     saved_evaluations.discard(evaluation, resume_path(own))
     if evaluation.status is not RunStatus.COMPLETED or not passed:
         raise typer.Exit(1)
+
+
+def _check_deep(options: InProcessOptions) -> None:
+    """UsageError, before any call, for what could not be analyzed afterwards."""
+    if options.deep:
+        require_extra("analysis", "--deep")
+    elif options.analysis_model is not None:
+        raise UsageError("--analysis-model: writes about a deep analysis; add --deep")
 
 
 def _confirm_if_needed(session: Session, plan: EvaluationPlan, *, yes: bool) -> None:
@@ -105,6 +121,7 @@ def evaluation_options(specification: Json, options: InProcessOptions = DEFAULT_
             "seed": specification.get("sampleSeed"),
             "repeats": specification["repeats"],
             "max_concurrency": options.concurrency,
+            "analysis_model": options.analysis_model,
             "cache": options.cache,
             "cache_ttl": options.cache_ttl,
             "allow_code": options.allow_code,

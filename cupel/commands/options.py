@@ -182,6 +182,8 @@ class InProcessOptions(NamedTuple):
     cache_ttl: float | None
     allow_code: bool
     matrix: bool = False
+    deep: bool = False
+    analysis_model: str | None = None
 
 
 DEFAULT_CONCURRENCY = 10

@@ -123,6 +123,13 @@ ShowMatrix = Annotated[
     bool, typer.Option("--matrix", help="With --in-process: also show a row per scenario, a column per target.")
 ]
 
+DeepAnalysis = Annotated[
+    bool, typer.Option("--deep", help="With --in-process: also analyze the results deeply; needs cupel[analysis].")
+]
+AnalysisModel = Annotated[
+    str | None, typer.Option(help="With --deep: the model that writes the narrative; by default, rules do.")
+]
+
 
 def run(
     ctx: typer.Context,
@@ -159,6 +166,8 @@ def run(
     cache_ttl: CacheTtl = None,
     allow_code: AllowCode = False,
     matrix: ShowMatrix = False,
+    deep: DeepAnalysis = False,
+    analysis_model: AnalysisModel = None,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
     junit: JunitFile = None,
@@ -210,7 +219,9 @@ def run(
         "config": config,
     }
     if in_process:
-        options = InProcessOptions(concurrency or DEFAULT_CONCURRENCY, resume, cache, cache_ttl, allow_code, matrix)
+        options = InProcessOptions(
+            concurrency or DEFAULT_CONCURRENCY, resume, cache, cache_ttl, allow_code, matrix, deep, analysis_model
+        )
         _run_in_process(session, definitions, specification, options, gate_options, yes=yes, as_json=as_json)
     elif resume is not None or cache:
         raise UsageError("--resume and --cache: only with --in-process; runs on a stack continue by themselves")
@@ -218,6 +229,10 @@ def run(
         raise UsageError("--allow-code: only with --in-process; a stack runs no code from assertions")
     elif matrix:
         raise UsageError(f"--matrix: only with --in-process; use `{command_name()} show RUN --matrix` later")
+    elif deep or analysis_model:
+        raise UsageError(
+            f"--deep and --analysis-model: only with --in-process; use `{command_name()} analyze RUN --deep`"
+        )
     else:
         started_gate = gate_options if watch else None
         _start_on_stack(session, definitions, specification, started_gate, new=new, yes=yes, as_json=as_json)

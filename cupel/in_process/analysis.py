@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel.extras import require_extra
 from cupel.json_types import Json
@@ -12,11 +12,14 @@ from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.analysis.counts import RunCounts, count, scenario_cases
 from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow, cell_matrix, dimension_names
 from cupel_core.domain.analysis.narrating import material_of, narrate
+from cupel_core.domain.analysis.narrative_statements import Material
+from cupel_core.domain.analysis.narratives import Narrative
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.plan import Column, Plan
 
 if TYPE_CHECKING:
     from cupel.in_process.evaluation import Evaluation
+    from cupel.in_process.narrator import Narrator
 
 
 def analysis_of(evaluation: "Evaluation") -> Json:
@@ -32,18 +35,39 @@ def analysis_of(evaluation: "Evaluation") -> Json:
 
 
 def deep_analysis_of(evaluation: "Evaluation") -> Json:
-    """The figures of `GET /runs/{id}/analysis/deep`. Raises UsageError without numpy."""
+    """The figures of `GET /runs/{id}/analysis/deep`, about which rules write. Raises UsageError without numpy."""
+    analyzed = _analyzed_deeply(evaluation)
+    return analyzed.document(narrate(analyzed.material))
+
+
+async def narrated_analysis_of(evaluation: "Evaluation", narrator: "Narrator") -> Json:
+    """The same, about which a model writes."""
+    analyzed = _analyzed_deeply(evaluation)
+    return analyzed.document(await narrator.narrative(analyzed.material))
+
+
+class _DeeplyAnalyzed(NamedTuple):
+    figures: Any
+    columns: tuple[Column, ...]
+    material: Material
+
+    def document(self, narrative: Narrative) -> Json:
+        from cupel_core.contract.deep_analysis import DeepAnalysisFigures
+
+        document: Json = json.loads(DeepAnalysisFigures.of(self.figures, self.columns, narrative).to_json())
+        return document
+
+
+def _analyzed_deeply(evaluation: "Evaluation") -> _DeeplyAnalyzed:
     require_extra("analysis", "a deep analysis")
     from cupel_core.analysis.deep.analyze import DeepInput
     from cupel_core.analysis.deep.analyze import analyze as analyze_deeply
-    from cupel_core.contract.deep_analysis import DeepAnalysisFigures
 
     counts, matrix = _counted(evaluation)
     seed = int.from_bytes(sha256(counts.totals.cells.tobytes()).digest()[:8])
     figures = analyze_deeply(DeepInput(matrix, seed), _ignore_stage)
-    narrative = narrate(material_of(figures, matrix, tuple(column.name for column in evaluation.columns)))
-    document: Json = json.loads(DeepAnalysisFigures.of(figures, evaluation.columns, narrative).to_json())
-    return document
+    material = material_of(figures, matrix, tuple(column.name for column in evaluation.columns))
+    return _DeeplyAnalyzed(figures, evaluation.columns, material)
 
 
 def _ignore_stage(_: str) -> None:

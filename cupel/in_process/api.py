@@ -1,19 +1,15 @@
 """`evaluate`: evaluates a definition against targets in this process, without any cloud service."""
 
-import asyncio
-import sys
-from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Unpack
-from weakref import WeakKeyDictionary
 
-from cupel.errors import UsageError
 from cupel.in_process.answer_cache import open_cache
 from cupel.in_process.budget import budget_of, check_prices
 from cupel.in_process.definition import DefinitionSource
 from cupel.in_process.display import console_of, shown
 from cupel.in_process.evaluation import Evaluation
+from cupel.in_process.event_loops import run_in_new_loop, shared_connections
+from cupel.in_process.narrator import narrator_of
 from cupel.in_process.options import EvaluationOptions, cache_path, cache_ttl_seconds, labels_of, resume_path
 from cupel.in_process.plan import EvaluationPlan, Targets, plan_evaluation
 from cupel.in_process.progress import EvaluationProgress
@@ -23,10 +19,6 @@ from cupel_core.clock import utc_now
 
 if TYPE_CHECKING:
     from cupel.session import PlainTextConsole
-
-_active_evaluations: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
-"""The number of evaluations running in an event loop. They share its connections, which the last one closes."""
-_CLIENT_MODULES = ("cupel_core.providers.http", "cupel_core.providers.safe_http")
 
 
 def evaluate(definition: DefinitionSource, targets: Targets, **options: Unpack[EvaluationOptions]) -> Evaluation:
@@ -41,11 +33,7 @@ def evaluate(definition: DefinitionSource, targets: Targets, **options: Unpack[E
     arguments. An exception of a callback is raised too and ends the evaluation, like Ctrl-C: no further call is made,
     and calls in flight are abandoned. With `resume`, what was finished is in its file, and the same call continues.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(evaluate_async(definition, targets, **options))
-    raise UsageError("an event loop is already running, as in a notebook: use `await evaluate_async(…)`")
+    return run_in_new_loop(lambda: evaluate_async(definition, targets, **options), "await evaluate_async(…)")
 
 
 async def evaluate_async(
@@ -66,7 +54,7 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "Pla
     progress = EvaluationProgress(plan, utc_now())
     executor = ThreadPoolExecutor(plan.max_concurrency, thread_name_prefix="cupel-agent")
     try:
-        async with _shared_connections(), shown(progress, console):
+        async with shared_connections(), shown(progress, console):
             with open_cache(cache_path(plan.options), cache_ttl_seconds(plan.options)) as cache:
                 async with budget_of(plan) as budget:
                     results = await EvaluationRunner(plan, progress, executor, file, cache, budget).run()
@@ -91,19 +79,5 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "Pla
         call_timeout_seconds=options.get("call_timeout_seconds"),
         max_turns=options.get("max_turns"),
         labels=labels_of(options),
+        narrator=narrator_of(plan, budget),
     )
-
-
-@asynccontextmanager
-async def _shared_connections() -> AsyncIterator[None]:
-    """Close the providers' connections of this event loop after the last evaluation in it."""
-    loop = asyncio.get_running_loop()
-    _active_evaluations[loop] = _active_evaluations.get(loop, 0) + 1
-    try:
-        yield
-    finally:
-        _active_evaluations[loop] -= 1
-        if not _active_evaluations[loop]:
-            # Modules that were never imported have opened no connection; importing them now would be slow.
-            for client in filter(None, map(sys.modules.get, _CLIENT_MODULES)):
-                await client.close()

@@ -1,7 +1,7 @@
 """The budget of an evaluation in this process: the rule of a stack's workers, over an account in memory."""
 
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self
@@ -18,7 +18,9 @@ from cupel_core.domain.budgets.money import nano_usd
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.turns.model_request import Usage
 from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.providers.prices import cost_usd
 
 WAIT_SECONDS = 0.5
 """Before a call is tried again that other calls in flight may still leave enough for."""
@@ -26,11 +28,9 @@ _FOREVER = 10.0**12
 
 
 class EvaluationBudget:
-    """What was spent on the transcripts of an interrupted evaluation counts, too."""
-
-    def __init__(self, max_usd: float, saved: Iterable[Transcript] = ()) -> None:
+    def __init__(self, max_usd: float, account: MemoryAccount) -> None:
         self.max_usd = max_usd
-        self.account = MemoryAccount(BudgetAccount(_spent_on(saved)))
+        self.account = account
         self._pool = AllowancePool[str]("evaluation", lambda _: self.account, ends_at=_FOREVER, clock=time.monotonic)
 
     async def __aenter__(self) -> Self:
@@ -41,6 +41,15 @@ class EvaluationBudget:
         self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         await self._pool.__aexit__(error_type, error, traceback)
+
+    @classmethod
+    def of(cls, max_usd: float, saved: Iterable[Transcript] = ()) -> Self:
+        """What was spent on the transcripts of an interrupted evaluation counts, too."""
+        return cls(max_usd, MemoryAccount(BudgetAccount(_spent_on(saved))))
+
+    def reopened(self) -> "EvaluationBudget":
+        """What is left of it, for calls after the evaluation."""
+        return EvaluationBudget(self.max_usd, self.account)
 
     @property
     def calls(self) -> ChargedCalls:
@@ -60,7 +69,7 @@ async def budget_of(plan: EvaluationPlan) -> AsyncIterator[EvaluationBudget | No
     if max_usd is None:
         yield None
         return
-    async with EvaluationBudget(max_usd, plan.saved.transcripts.values() if plan.saved else ()) as budget:
+    async with EvaluationBudget.of(max_usd, plan.saved.transcripts.values() if plan.saved else ()) as budget:
         yield budget
 
 
@@ -77,13 +86,20 @@ def checked_estimate(plan: EvaluationPlan) -> RunEstimate:
     """
     estimate = estimate_plan(plan)
     functions = {each.spec.model for each in plan.targets if each.agent is not None}
-    unpriced = [model for model in estimate.unpriced if model not in functions]
+    unpriced = [model for model in (*estimate.unpriced, *_unpriced_narrator(plan)) if model not in functions]
     if unpriced and not plan.options.get("allow_unpriced"):
         raise UsageError(
             f"allow_unpriced: must be True, or a price must be set: the price of {', '.join(unpriced)} is unknown, so "
             "the budget would not limit its calls"
         )
     return estimate
+
+
+def _unpriced_narrator(plan: EvaluationPlan) -> Iterator[str]:
+    """The model that writes about the figures afterwards, if no estimate could include it."""
+    model, account = plan.options.get("analysis_model"), plan.narrator_account
+    if model and account and cost_usd(model, Usage(1, 1), account) is None:
+        yield model
 
 
 def _spent_on(transcripts: Iterable[Transcript]) -> dict[ModelRole, int]:

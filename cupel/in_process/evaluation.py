@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cupel.columns import RunColumn
 from cupel.counts import count_of
 from cupel.gates import pass_rate
+from cupel.in_process.event_loops import run_in_new_loop
 from cupel.in_process.probes import ProbeResult, as_json
 from cupel.in_process.tables import data_frame, html_table, matrix_rows
 from cupel.json_types import Json
@@ -24,6 +25,9 @@ from cupel_core.domain.scoring.derived_metrics import metrics_of
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_parameters import ParameterFields
 from cupel_core.domain.turns.spend import Spend
+
+if TYPE_CHECKING:
+    from cupel.in_process.narrator import Narrator
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class Evaluation:
     call_timeout_seconds: float | None = None
     max_turns: int | None = None
     labels: RunLabels = field(default_factory=RunLabels)
+    narrator: "Narrator | None" = field(default=None, repr=False, compare=False)
+    """Writes about the figures of a deep analysis."""
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -144,12 +150,26 @@ class Evaluation:
 
         return analysis_of(self)
 
-    def deep_analysis(self) -> Json:
+    def deep_analysis(self, *, narrative: bool = True) -> Json:
         """Components, outliers, effects, interactions and where differences come from, as
-        `GET /runs/{id}/analysis/deep` has them in `figures`. Needs `cupel[analysis]`."""
+        `GET /runs/{id}/analysis/deep` has them in `figures`. Needs `cupel[analysis]`.
+
+        If the evaluation has an `analysis_model`, that writes the narrative, unless `narrative` is False. UsageError
+        for this within a running event loop.
+        """
+        if self.narrator is not None and narrative:
+            return run_in_new_loop(self.deep_analysis_async, "await evaluation.deep_analysis_async()")
         from cupel.in_process.analysis import deep_analysis_of
 
         return deep_analysis_of(self)
+
+    async def deep_analysis_async(self, *, narrative: bool = True) -> Json:
+        """Like `deep_analysis`, within a running event loop."""
+        from cupel.in_process.analysis import deep_analysis_of, narrated_analysis_of
+
+        if self.narrator is None or not narrative:
+            return deep_analysis_of(self)
+        return await narrated_analysis_of(self, self.narrator)
 
     def to_json(self) -> Json:
         """`{run, results, sample, passRate, probes}`: the first three as in `cupel show --json`, then every probe."""

@@ -1,4 +1,4 @@
-"""Access to the models that an evaluation calls besides its targets: judges, simulated users, embeddings."""
+"""Access to the models that are called besides the targets: judges, simulated users, embeddings, narrators."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +12,8 @@ from cupel_core.domain.scoring.assertions import flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.providers import simulated_model_error
 from cupel_core.providers.account import Account
+
+_SIMULATED = "sim"
 
 
 class _GraderModel(NamedTuple):
@@ -38,6 +40,16 @@ def grader_accounts(
             account, max_parallel_requests=max(account.max_parallel_requests, max_concurrency)
         )
     return found
+
+
+def narrator_account(model: str | None, accounts: AccountResolver) -> Account | None:
+    """None for a simulated model, which has nothing to say about figures. Raises UsageError for an unknown one."""
+    if model is None:
+        return None
+    account = accounts.for_model(model, "analysis_model")
+    if message := simulated_model_error(model):
+        raise UsageError(f"analysis_model: {message}")
+    return None if account.provider == _SIMULATED else account
 
 
 def _models(loaded: LoadedDefinition, config: GraderConfig) -> Iterator[_GraderModel]:

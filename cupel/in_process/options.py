@@ -75,6 +75,8 @@ class EvaluationOptions(TypedDict, total=False):
     persona_model: str | None
     """Simulates the user; default: the judge model."""
     embedding_model: str | None
+    analysis_model: str | None
+    """Writes the narrative of `Evaluation.deep_analysis`."""
     evaluator_url: str | None
     evaluator_headers: Mapping[str, str] | None
     sample_percentage: int

@@ -22,7 +22,7 @@ from cupel.in_process.definition import (
     load_definition,
     parse_connector,
 )
-from cupel.in_process.grader_accounts import grader_accounts
+from cupel.in_process.grader_accounts import grader_accounts, narrator_account
 from cupel.in_process.options import (
     CALL_TIMEOUT_SECONDS,
     MAX_CONCURRENCY,
@@ -101,6 +101,8 @@ class EvaluationPlan:
     grader_config: GraderConfig
     grader_accounts: Mapping[str, Account]
     """Accounts by provider, for every model that may be called besides the targets."""
+    narrator_account: Account | None
+    """Of `analysis_model`; None if no model writes about the figures."""
     seed: int
     saved: SavedEvaluation | None
     """The interrupted evaluation that this one continues."""
@@ -239,6 +241,7 @@ def plan_evaluation(definition: DefinitionSource, targets: Targets, options: Eva
         targets=resolved_targets,
         grader_config=grader_config,
         grader_accounts=grader_accounts(loaded, grader_config, accounts, max_concurrency),
+        narrator_account=narrator_account(options.get("analysis_model"), accounts),
         seed=seed,
         saved=saved,
         options=options,

@@ -32,7 +32,8 @@ def figures() -> dict[str, Any]:
     return found
 
 
-def evaluated(models: tuple[str, ...] = MODELS) -> Any:
+def ratings() -> dict[str, Any]:
+    """A definition."""
     levels = [(stakes, delay) for stakes in range(1, 5) for delay in range(1, 4)] * 2
     scenarios = [
         {
@@ -42,8 +43,11 @@ def evaluated(models: tuple[str, ...] = MODELS) -> Any:
         }
         for number, (stakes, delay) in enumerate(levels)
     ]
-    definition = {"name": "ratings", "content": {"decision": {"pattern": "([1-5])"}}, "scenarios": scenarios}
-    return cupel.evaluate(definition, list(models), progress=False)
+    return {"name": "ratings", "content": {"decision": {"pattern": "([1-5])"}}, "scenarios": scenarios}
+
+
+def evaluated(models: tuple[str, ...] = MODELS) -> Any:
+    return cupel.evaluate(ratings(), list(models), progress=False)
 
 
 @pytest.fixture
