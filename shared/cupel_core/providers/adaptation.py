@@ -91,7 +91,7 @@ _NAMES = {
     ),
     RequestParameter.JSON_SCHEMA: re.compile(
         r"response[_ ]format|json[_ ]schema|json_object|json mode|response_?mime_?type|response_?(json_?)?schema"
-        r"|structured output|output_config|tool_choice|\btools?\b",
+        r"|structured output|output_?config(?!\.effort)|text_?format|tool_choice|\btools?\b",
         re.I,
     ),
 }

@@ -4,6 +4,7 @@ boto3 is imported at the first call, so that evaluations without AWS do not load
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -28,6 +29,7 @@ from cupel_core.providers.wire_format import (
     CamelModel,
     api_key_of,
     content_filtered_error,
+    is_closed_schema,
     json_instruction,
     without_none,
 )
@@ -39,6 +41,13 @@ if TYPE_CHECKING:
 MAX_THREADS = 440
 """More than a worker has calls to one account: one that waited for a thread would count as a slow model's. Threads
 start as they are needed."""
+
+_NATIVE_SCHEMA = re.compile(
+    r"(?:.*[./])?(anthropic\.claude-(opus|sonnet|haiku)-(4-[5-9]|[5-9])(?!\d)|deepseek\.v3|google\.gemma-3"
+    r"|minimax\.minimax-m2|mistral\.(magistral-small|ministral-3|mistral-large-3|voxtral)|moonshot(ai)?\.kimi-k2"
+    r"|nvidia\.nemotron-nano|openai\.gpt-oss|qwen\.qwen3).*"
+)
+"""Models of which Amazon says that Converse enforces schemas. Where it does not, it refuses the field by name."""
 
 _FILTERED = frozenset({"guardrail_intervened", "content_filtered"})
 # Errors whose HTTP status alone does not determine the code.
@@ -135,10 +144,9 @@ async def call[T](
 
 
 def converse_arguments(model_name: str, request: ModelRequest) -> dict[str, Any]:
-    """Models differ in the schemas they accept, so a schema is sent as part of the system prompt."""
-    parameters = request.parameters
+    parameters, is_enforced = request.parameters, _enforces_schema(model_name, request)
     system = [{"text": request.system}] if request.system else []
-    if request.wants_json:
+    if request.wants_json and not is_enforced:
         system.append({"text": json_instruction(request.json_schema)})
     settings = without_none(
         temperature=parameters.temperature,
@@ -153,15 +161,29 @@ def converse_arguments(model_name: str, request: ModelRequest) -> dict[str, Any]
             system=system or None,
             inferenceConfig=settings or None,
             toolConfig=_tool_config(parameters) if parameters.tools else None,
-            outputConfig=_output_config(parameters.reasoning_effort),
+            outputConfig=_output_config(request, is_enforced=is_enforced) or None,
         ),
     }
 
 
-def _output_config(effort: ReasoningEffort | None) -> dict[str, object] | None:
-    if effort is None or effort is ReasoningEffort.NONE:
-        return None
-    return {"effort": "low" if effort is ReasoningEffort.MINIMAL else effort.value}
+def _enforces_schema(model_name: str, request: ModelRequest) -> bool:
+    """For other models and open schemas, it is part of the system prompt.
+
+    The schemas of judges limit numbers and lengths, which native enforcement refuses.
+    """
+    schema = request.json_schema
+    is_of_target = schema is not None and not request.is_graders
+    return is_of_target and is_closed_schema(schema) and _NATIVE_SCHEMA.fullmatch(model_name) is not None
+
+
+def _output_config(request: ModelRequest, *, is_enforced: bool) -> dict[str, object]:
+    effort, config = request.parameters.reasoning_effort, dict[str, object]()
+    if effort is not None and effort is not ReasoningEffort.NONE:
+        config["effort"] = "low" if effort is ReasoningEffort.MINIMAL else effort.value
+    if is_enforced and (reply_format := request.parameters.response_format):
+        schema = {"name": reply_format.name, "schema": orjson.dumps(reply_format.schema).decode()}
+        config["textFormat"] = {"type": "json_schema", "structure": {"jsonSchema": schema}}
+    return config
 
 
 def _tool_config(parameters: ModelParameters) -> dict[str, object] | None:

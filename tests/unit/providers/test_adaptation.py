@@ -165,6 +165,8 @@ def test_a_refusal_names_one_of_many_parameters(body: Any, parameter: RequestPar
 
 
 BEDROCK_REFUSALS = [
+    ("The model returned the following errors: output_config.format: Extra inputs are not permitted", JSON_SCHEMA),
+    ("This model doesn't support the outputConfig.textFormat field. Remove it and try again.", JSON_SCHEMA),
     ("The model returned the following errors: `temperature` is deprecated for this model.", TEMPERATURE),
     (
         "This model doesn't support system messages. Try again without a system message or use a model that supports "

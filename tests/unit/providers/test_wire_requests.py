@@ -2,10 +2,14 @@
 
 from typing import Any
 
+import orjson
 import pytest
+from botocore.session import get_session
+from botocore.validate import ParamValidator
 
-from cupel_core.domain.turns.model_parameters import ResponseFormat
+from cupel_core.domain.turns.model_parameters import ReasoningEffort, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode
+from cupel_core.domain.turns.tools import Tool, ToolChoice, ToolMode
 from cupel_core.providers import PROVIDERS, anthropic, bedrock, google, openai
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
@@ -161,9 +165,56 @@ class TestBedrock:
             "inferenceConfig": {"temperature": 0.5, "maxTokens": 9},
         }
 
-    def test_a_schema_is_sent_in_the_prompt(self) -> None:
-        system = bedrock.converse_arguments("m", WITH_SCHEMA)["system"]
-        assert '"required":["code"]' in system[1]["text"]
+    @pytest.mark.parametrize(
+        ("model", "schema"),
+        [
+            ("amazon.nova-lite-v1:0", CLOSED),
+            ("anthropic.claude-sonnet-4-20250514-v1:0", CLOSED),
+            ("anthropic.claude-haiku-4-5-20251001-v1:0", OPEN),
+        ],
+    )
+    def test_a_schema_that_the_model_does_not_enforce_is_sent_in_the_prompt(
+        self, model: str, schema: dict[str, object]
+    ) -> None:
+        request = TALK.with_parameters(response_format=ResponseFormat.of_schema(schema))
+        arguments = bedrock.converse_arguments(model, request)
+        assert '"properties":{"code"' in arguments["system"][1]["text"]
+        assert "outputConfig" not in arguments
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            "anthropic.claude-haiku-4-5-20251001-v1:0",
+            "eu.anthropic.claude-opus-4-6-v1",
+            "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "qwen.qwen3-32b-v1:0",
+            "openai.gpt-oss-120b-1:0",
+        ],
+    )
+    def test_a_schema_is_enforced_where_the_model_can(self, model: str) -> None:
+        request = WITH_SCHEMA.with_parameters(reasoning_effort=ReasoningEffort.LOW)
+        arguments = bedrock.converse_arguments(model, request)
+        assert arguments["system"] == [{"text": "Be brief."}]
+        assert arguments["outputConfig"]["effort"] == "low"
+        text_format = arguments["outputConfig"]["textFormat"]
+        assert text_format["type"] == "json_schema"
+        schema = text_format["structure"]["jsonSchema"]
+        assert (schema["name"], orjson.loads(schema["schema"])) == ("answer", CLOSED)
+
+    @pytest.mark.parametrize("is_enforced", [True, False])
+    def test_boto3_accepts_the_arguments(self, is_enforced: bool) -> None:
+        """The service's own description: names and types of every field."""
+        model = "anthropic.claude-haiku-4-5-20251001-v1:0" if is_enforced else "amazon.nova-lite-v1:0"
+        request = WITH_SCHEMA.with_parameters(
+            reasoning_effort=ReasoningEffort.HIGH,
+            stop=("END",),
+            tools=(Tool("weather", "The weather", OPEN),),
+            tool_choice=ToolChoice(ToolMode.REQUIRED, "weather"),
+        )
+        service = get_session().get_service_model("bedrock-runtime")
+        shape = service.operation_model("Converse").input_shape
+        report = ParamValidator().validate(bedrock.converse_arguments(model, request), shape)
+        assert report.generate_report() == ""
 
 
 def test_the_repr_of_a_request_omits_its_headers() -> None:
