@@ -25,7 +25,10 @@ class ProbeDetailResponse(ProbeResponse):
     simulated_user_prompt: SimulatedUserPrompt
     output: Annotated[
         dict[str, Any] | None,
-        Field(description="The JSON object that was requested, or what an agent returned besides its message"),
+        Field(
+            description="The last answer that is the JSON object that was requested and satisfies its schema, or what "
+            "an agent returned besides its message"
+        ),
     ]
 
     @classmethod

@@ -1,7 +1,6 @@
 """Runs one probe: a conversation from its scenario to its transcript. Independent of process and storage."""
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from cupel_core import sandbox
 from cupel_core.conversations.delayed_saver import DelayedSaver
 from cupel_core.conversations.pipeline_turn import TurnOperations
+from cupel_core.conversations.structured_output import output_of
 from cupel_core.conversations.tool_execution import ToolExecution, ToolExecutor
 from cupel_core.conversations.turn import CalledTarget, Halted, run_turn
 from cupel_core.domain.definitions.conversation_rules import conversation_rules
@@ -25,17 +25,15 @@ from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Tra
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
-from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import ConversationRules, ConversationState, NextStep, next_step, outcome_of
-from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters, ParameterFields
+from cupel_core.domain.turns.model_parameters import ModelParameters, ParameterFields
 from cupel_core.domain.turns.model_request import (
     AgentThread,
     Message,
     MessageRole,
     ModelRequest,
     ProbeErrorCode,
-    Reply,
     RequestParameter,
     SimulationKey,
 )
@@ -320,7 +318,7 @@ async def _ask(
         finish_reason=turn.reply.finish_reason,
         verdict=None,
         thread_id=turn.reply.thread_id or state.thread_id,
-        output=turn.reply.output or _json_output(spec, turn.reply) or state.output,
+        output=await output_of(turn.reply, spec.parameters.response_format) or state.output,
         omitted_parameters=_merged(spec.omitted_parameters, state.omitted_parameters, turn.reply.omitted_parameters),
     )
 
@@ -331,18 +329,6 @@ def _parameters(spec: ConversationSpec, state: ConversationState) -> ModelParame
     if state.open_rounds and choice is not None and choice.mode is ToolMode.REQUIRED:
         return replace(spec.parameters, tool_choice=None)
     return spec.parameters
-
-
-def _json_output(spec: ConversationSpec, reply: Reply) -> Mapping[str, object] | None:
-    """The JSON object that the answer is, if one was requested; an invalid answer is for assertions to judge."""
-    reply_format = spec.parameters.response_format
-    if reply_format is None or reply_format.type is FormatType.TEXT:
-        return None
-    try:
-        answer = json.loads(reply.text)
-    except (ValueError, RecursionError):
-        return None
-    return answer if isinstance(answer, dict) and json_limit_error(answer) is None else None
 
 
 def _merged(*omitted: tuple[RequestParameter, ...]) -> tuple[RequestParameter, ...]:
