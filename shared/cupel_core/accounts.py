@@ -222,9 +222,11 @@ def model_error(workspace: str, model: str) -> str | None:
 
 def account_error(workspace: str, model: str) -> str | None:
     """Why the workspace's account cannot call this model; None if it can. Simulated ones of any name make vectors."""
-    if error := model_name_error(model):
-        return error
-    name = model.partition("/")[0]
+    return model_name_error(model) or provider_error(workspace, model.partition("/")[0])
+
+
+def provider_error(workspace: str, name: str) -> str | None:
+    """Why the workspace's account cannot call models of this provider, which is a known one; None if it can."""
     account = load_account(workspace, name)
     if not account.enabled:
         return f"provider {name} is disabled"

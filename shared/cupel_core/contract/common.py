@@ -1,6 +1,6 @@
 """What request and response models have in common: camelCase names; requests refuse unknown fields."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import UnionType
 from typing import Annotated, Any, Self, get_args
@@ -49,6 +49,40 @@ class RequestModel(BaseModel):
             loc=error["loc"],
             input=error["input"],
         )
+
+
+def require_one(model: BaseModel, *names: str) -> None:
+    """For validators of a model: raises an error of these fields unless exactly one of them is given.
+
+    If several are given, only those are named.
+    """
+    given = [name for name in names if getattr(model, name) is not None]
+    if len(given) != 1:
+        raise fields_error(given or names, f"exactly one of {_joined(names)} must be given")
+
+
+def require_any(model: BaseModel, *names: str) -> None:
+    """The same unless at least one of them is given."""
+    if all(getattr(model, name) is None for name in names):
+        raise fields_error(names, f"at least one of {_joined(names)} must be given")
+
+
+def forbid_both(model: BaseModel, first: str, second: str) -> None:
+    """The same if both are given."""
+    if getattr(model, first) is not None and getattr(model, second) is not None:
+        raise fields_error((first, second), f"at most one of {_joined((first, second))} may be given")
+
+
+def fields_error(names: Iterable[str], message: str) -> ValidationError:
+    """An error of each of these fields, by a rule about them together; for validators of a model to raise."""
+    kind = PydanticCustomError("fields", "{message}", {"message": message})
+    problems = [InitErrorDetails(type=kind, loc=(to_camel(name),), input=None) for name in names]
+    return ValidationError.from_exception_data("fields", problems)
+
+
+def _joined(names: Iterable[str]) -> str:
+    *first, last = map(to_camel, names)
+    return f"{', '.join(first)} and {last}"
 
 
 def field_names(model: type[BaseModel]) -> list[str]:

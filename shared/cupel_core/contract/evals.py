@@ -5,7 +5,7 @@ from typing import Annotated, Any, Self, cast
 from pydantic import Field, field_validator, model_validator
 
 from cupel_core.contract.columns import TargetResponse
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, require_one
 from cupel_core.contract.fields import Id, ModelId, ResourceName, Url, not_null
 from cupel_core.contract.headers import HeaderNames, Headers, header_values
 from cupel_core.contract.parameters import MaxConcurrency, ModelParametersInput, Targets, target_of, targets_of
@@ -19,8 +19,7 @@ from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 MAX_SCENARIOS = 1_000
-_TARGET_FIELDS = frozenset({"connector_id", "model", "targets"})
-_TARGETS = "targets, connectorId and model"
+_TARGET_FIELDS = ("targets", "connector_id", "model")
 
 ScenarioIds = Annotated[
     list[Id],
@@ -60,9 +59,8 @@ class UpdateEval(RequestModel):
     @model_validator(mode="after")
     def _has_targets_once(self) -> Self:
         """An update may leave the targets as they are."""
-        given = {name for name in _TARGET_FIELDS & self.model_fields_set if getattr(self, name) is not None}
-        if len(given) > 1 or (not given and _TARGET_FIELDS & self.model_fields_set):
-            raise ValueError(f"must have exactly one of {_TARGETS}")
+        if self.model_fields_set.intersection(_TARGET_FIELDS):
+            require_one(self, *_TARGET_FIELDS)
         return self
 
     def own_targets(self) -> tuple[Target, ...]:
@@ -74,7 +72,7 @@ class UpdateEval(RequestModel):
         fields = {
             name: value for name, value in self.model_dump(exclude_unset=True).items() if name not in _TARGET_FIELDS
         }
-        if _TARGET_FIELDS & self.model_fields_set:
+        if self.model_fields_set.intersection(_TARGET_FIELDS):
             fields["targets"] = self.own_targets()
         if "params" in fields:
             fields["params"] = self.params.fields()
@@ -100,8 +98,7 @@ class CreateEval(UpdateEval):
 
     @model_validator(mode="after")
     def _has_targets(self) -> Self:
-        if not _TARGET_FIELDS & self.model_fields_set:
-            raise ValueError(f"must have exactly one of {_TARGETS}")
+        require_one(self, *_TARGET_FIELDS)
         return self
 
     def spec(self) -> EvalSpec:

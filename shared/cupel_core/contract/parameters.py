@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from cupel_core.contract.common import RequestModel, example
+from cupel_core.contract.common import RequestModel, example, require_one
 from cupel_core.contract.fields import SINGLE_LINE, Flag, FunctionName, Id, JsonObject, Label, ModelId, Seed
 from cupel_core.domain.resources.connectors import target_of_connector
 from cupel_core.domain.runs.pace import MAX_CONCURRENCY, MAX_STAGGER_MS
@@ -213,8 +213,7 @@ class TargetInput(RequestModel):
 
     @model_validator(mode="after")
     def _has_one_target(self) -> "TargetInput":
-        if (self.connector_id is None) == (self.model is None):
-            raise ValueError("must have exactly one of model and connectorId")
+        require_one(self, "model", "connector_id")
         return self
 
     def target(self) -> Target:

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from cupel_core.contract.budgets import BudgetFields, BudgetUseResponse, ExhaustedBudget
 from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, TargetResponse
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, forbid_both, require_one
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.fields import CompleteUrl, Count100, Flag, Id, ModelId, Seed
 from cupel_core.contract.parameters import (
@@ -164,8 +164,7 @@ class CreateRun(LabelFields, BudgetFields):
 
     @model_validator(mode="after")
     def _has_targets(self) -> Self:
-        if (self.models is None) == (self.targets is None):
-            raise ValueError("must have exactly one of models and targets")
+        require_one(self, "models", "targets")
         return self
 
     def spec(self) -> RunSpec:
@@ -255,8 +254,7 @@ class CreatePlaygroundRun(CreateEvalRun):
 
     @model_validator(mode="after")
     def _has_one_target(self) -> "CreatePlaygroundRun":
-        if sum(each is not None for each in (self.connector_id, self.model, self.target)) != 1:
-            raise ValueError("must have exactly one of target, connectorId and model")
+        require_one(self, "target", "connector_id", "model")
         return self
 
     def playground(self) -> PlaygroundSpec:
@@ -279,8 +277,7 @@ class RerunRun(LabelFields, BudgetFields):
 
     @model_validator(mode="after")
     def _has_targets_once(self) -> Self:
-        if self.models is not None and self.targets is not None:
-            raise ValueError("must have at most one of models and targets")
+        forbid_both(self, "models", "targets")
         return self
 
     def apply_to(self, spec: RunSpec) -> RunSpec:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints, model_validator
 
 from cupel_core.contract.budgets import BudgetFields
-from cupel_core.contract.common import RequestModel, example
+from cupel_core.contract.common import RequestModel, example, require_any, require_one
 from cupel_core.contract.fields import CompleteUrl, Count100, Flag, Id, LongText, ModelId
 from cupel_core.contract.parameters import (
     JsonSchema,
@@ -196,10 +196,8 @@ class CreateScaleRun(LabelFields, BudgetFields):
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
-        if sum(each is not None for each in (self.models, self.targets, self.connector_id)) != 1:
-            raise ValueError("must have exactly one of models, targets and connectorId")
-        if self.user_message is None and self.goal is None:
-            raise ValueError("must have at least one of userMessage and goal")
+        require_one(self, "models", "targets", "connector_id")
+        require_any(self, "user_message", "goal")
         return self
 
     def batch(self) -> Batch:

@@ -7,7 +7,7 @@ import orjson
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from cupel_core.contract.columns import TargetResponse
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, forbid_both, require_one
 from cupel_core.contract.fields import Flag, Id, Label
 from cupel_core.contract.runs import GRADER_FIELDS, CreateEvalRun, CreateRun
 from cupel_core.domain.runs.labels import MetadataValue, RunLabels
@@ -55,8 +55,7 @@ class CreateSchedule(RequestModel):
 
     @model_validator(mode="after")
     def _has_one_run(self) -> "CreateSchedule":
-        if (self.run is None) == (self.eval_run is None):
-            raise ValueError("must have exactly one of run and evalRun")
+        require_one(self, "run", "eval_run")
         return self
 
     def spec(self) -> ScheduleSpec:
@@ -81,8 +80,7 @@ class UpdateSchedule(RequestModel):
     def _has_a_change(self) -> "UpdateSchedule":
         if not self.model_fields_set:
             raise ValueError("must have at least one field to change")
-        if self.run is not None and self.eval_run is not None:
-            raise ValueError("must have at most one of run and evalRun")
+        forbid_both(self, "run", "eval_run")
         return self
 
     def changes(self) -> ScheduleChanges:

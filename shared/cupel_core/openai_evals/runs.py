@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from cupel_core import accounts, sandbox
+from cupel_core import sandbox
 from cupel_core.analysis.results import get_results
 from cupel_core.contract.openai_evals import MAX_ROWS, CreateOpenAIEvalRun, FileContent, FileId, JsonlDataSource
 from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.definitions import catalog
 from cupel_core.domain.analysis.run_results import RunResults
+from cupel_core.domain.definitions.required_models import content_models
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.openai_evals.graders import uses_sample
 from cupel_core.domain.openai_evals.models import from_target, to_target
@@ -29,11 +30,12 @@ from cupel_core.domain.runs.labels import LabelChanges
 from cupel_core.domain.runs.run import Run, RunStatus, StartedBy
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
-from cupel_core.domain.scoring.assertions import Assertion, flatten
+from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_templates import SAMPLE
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import Conflict, FieldError, Invalid, NotFound, RetryableError
 from cupel_core.messages import RunRef
+from cupel_core.named_models import list_uncallable
 from cupel_core.openai_evals import evals, files
 from cupel_core.openai_evals.evals import OpenAIEval
 from cupel_core.paging import MAX_LIMIT, Creation
@@ -213,12 +215,12 @@ def _named(location: tuple[str | int, ...], message: str) -> str:
 
 
 def _check_judges(workspace: str, evaluation: OpenAIEval) -> None:
-    """Without this, every item of the run would be an error."""
-    models = dict.fromkeys(each.provider for each in flatten(evaluation.content.assertions) if each.provider)
-    problems = ((model, accounts.account_error(workspace, model)) for model in models)
-    errors = [FieldError("eval_id", f"has graders of {from_target(model)}: {why}") for model, why in problems if why]
-    if errors:
-        raise Invalid.fields(errors)
+    """Before a version of the definition is written, and with the names of OpenAI."""
+    found = list_uncallable(workspace, content_models(evaluation.content))
+    if found:
+        raise Invalid.fields(
+            FieldError("eval_id", f"has graders of {from_target(use.model)}: {why}") for use, why in found
+        )
 
 
 def _check_rows(workspace: str, evaluation: OpenAIEval, body: CreateOpenAIEvalRun, rows: Sequence[Row]) -> None:

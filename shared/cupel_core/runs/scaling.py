@@ -4,9 +4,12 @@ The definition's id follows from its content, so a request that is repeated, or 
 of the first one. A crash between the two steps leaves a definition that the next request uses.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import NamedTuple
 
+from cupel_core.accounts import model_error
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions import catalog
 from cupel_core.definitions.scenarios import checked_scenarios
@@ -19,7 +22,7 @@ from cupel_core.domain.runs.batches import FOLDER, Batch, content_text
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import StartedBy
 from cupel_core.domain.runs.spec import RunSpec
-from cupel_core.domain.scoring.default_evaluators import DefaultEvaluators
+from cupel_core.domain.scoring.default_evaluators import DefaultEvaluators, EvaluatorName
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Conflict, FieldError, Invalid
 from cupel_core.ids import content_id
@@ -99,12 +102,43 @@ def _check(workspace: str, batch: Batch, now: datetime) -> _CheckedBatch:
     _check_opening(batch, config)
     content = validate_content(batch.content(evaluators))
     scenario = checked_scenarios(workspace, [_scenario(batch, evaluators)], "scenarios", now)[0]
-    check_spec(workspace, spec, config, _ONE_SCENARIO)
+    with _request_fields(batch):
+        check_spec(workspace, spec, config, _ONE_SCENARIO)
+    _check_evaluators(workspace, batch)
     check_required_models(config, content, [scenario])
     _check_personas(workspace, batch)
     plan = Plan(spec.targets, (max(1, len(batch.persona_ids)),), spec.repeats)
     check_size(plan)
     return _CheckedBatch(spec, evaluators, config, content, scenario, plan)
+
+
+@contextmanager
+def _request_fields(batch: Batch) -> Iterator[None]:
+    """Errors of a run's specification, with the fields of the request."""
+    try:
+        yield
+    except Invalid as error:
+        raise Invalid.fields(
+            FieldError(_request_field(each.field, batch), each.message) for each in error.errors
+        ) from None
+
+
+def _request_field(field: str, batch: Batch) -> str:
+    goal = batch.choices.get(EvaluatorName.GOAL)
+    if field == "config.judgeModel" and goal and goal.judge_model:
+        return "evaluators.goal.judgeModel"
+    return field.removeprefix("config.").removeprefix("params.")
+
+
+def _check_evaluators(workspace: str, batch: Batch) -> None:
+    """The judges that only one evaluator has."""
+    errors = [
+        FieldError(f"evaluators.{name}.judgeModel", problem)
+        for name, choice in batch.choices.items()
+        if choice.judge_model and (problem := model_error(workspace, choice.judge_model))
+    ]
+    if errors:
+        raise Invalid.fields(errors)
 
 
 def _check_personas(workspace: str, batch: Batch) -> None:

@@ -22,6 +22,7 @@ from cupel_core.domain.turns.model_parameters import merge_parameters
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
+from cupel_core.named_models import check_named_models
 from cupel_core.resources import evals, experiments
 from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import dispatch, open_runs, rerun
@@ -138,6 +139,7 @@ def build_run(workspace: str, spec: RunSpec, now: datetime, source: rerun.RerunS
     check_size(plan)
     graded = scenarios.iterate_with_models(manifest, cases.scenario_positions)
     check_required_models(grader_config, definition.content, graded)
+    check_named_models(workspace, definition.content, manifest, cases.scenario_positions)
     check_files(workspace, plan, definition.content, scenarios.list_with_files(manifest, cases.scenario_positions))
     profile = _profile(workspace, spec, source)
     snapshot = Snapshot(

@@ -4,7 +4,7 @@ Only the changed pages are written. Earlier pages are not deleted, because earli
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace as replace_fields
 from itertools import batched, chain
@@ -94,6 +94,18 @@ def iterate_with_models(manifest: Manifest, positions: Sequence[int]) -> Iterato
         if place.page.needs_models is not False:
             scenario = read_page(place.page.key)[place.offset]
             if needs_models(scenario):
+                yield scenario
+
+
+def iterate_naming(
+    manifest: Manifest, positions: Sequence[int], is_wanted: Callable[[str], bool]
+) -> Iterator[Scenario]:
+    """Of the scenarios at these positions, those whose assertions name such a model. Reads only pages with one."""
+    pages = {page.key for page in manifest.pages if page.models is None or any(map(is_wanted, page.models))}
+    for place in map(manifest.locate, positions) if pages else ():
+        if place.page.key in pages:
+            scenario = read_page(place.page.key)[place.offset]
+            if any(map(is_wanted, named_models(scenario.assertions))):
                 yield scenario
 
 

@@ -183,8 +183,6 @@ def test_a_connector_does_not_move_with_secrets_of_another_server(client: Client
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
-        ({"model": None}, "body"),
-        ({"connectorId": "con_x"}, "body"),
         ({"model": None, "connectorId": "con_x"}, "connectorId"),
         ({"scenarioIds": ["scn_nothing"]}, "scenarioIds.0"),
         ({"scenarioIds": []}, "scenarioIds"),
@@ -199,6 +197,21 @@ def test_an_unknown_reference_is_named(
     body = {"name": "smoke", "model": "sim/steady", "scenarioIds": scenario_ids, **changes}
     answer = client.post("/v1/evals", body)
     assert (answer.status, answer.fields()) == (422, [field])
+
+
+@pytest.mark.parametrize(
+    ("changes", "fields"),
+    [({"model": None}, ["targets", "connectorId", "model"]), ({"connectorId": "con_x"}, ["connectorId", "model"])],
+)
+def test_an_eval_has_one_kind_of_target(
+    client: Client, scenario_ids: list[str], changes: dict[str, Any], fields: list[str]
+) -> None:
+    body = {"name": "smoke", "model": "sim/steady", "scenarioIds": scenario_ids}
+    eval_id = made(client, "/v1/evals", body)["id"]
+    created = client.post("/v1/evals", {**body, "name": "other", **changes})
+    assert (created.status, created.fields()) == (422, fields)
+    changed = client.patch(f"/v1/evals/{eval_id}", {"model": "sim/bold", **changes})
+    assert (changed.status, changed.fields()) == (422, fields)
 
 
 def test_an_eval_is_changed(client: Client, scenario_ids: list[str]) -> None:

@@ -159,7 +159,6 @@ def test_a_bad_idempotency_key_is_named(client: Client, definition_id: str, key:
     [
         ({"definitionId": 7}, "definitionId"),
         ({"definitionId": None}, "definitionId"),
-        ({"models": None}, "body"),
         ({"models": []}, "models"),
         ({"models": "sim/steady"}, "models"),
         ({"models": ["sim/steady", 7]}, "models.1"),
@@ -193,6 +192,12 @@ def test_a_wrong_field_of_a_start_is_named(
     answer = start(client, definition_id, **changes)
     assert (answer.status, answer.fields()) == (422, [field])
     assert client.get("/v1/runs").json()["items"] == []
+
+
+def test_a_start_without_targets_names_both_fields(client: Client, definition_id: str) -> None:
+    answer = start(client, definition_id, models=None)
+    assert (answer.status, answer.fields()) == (422, ["models", "targets"])
+    assert "exactly one of models and targets must be given" in answer.text
 
 
 def test_a_run_of_a_definition_without_scenarios_is_refused(client: Client) -> None:

@@ -179,15 +179,18 @@ def test_without_a_message_the_simulated_user_begins(client: Client) -> None:
     [
         ({"count": 1_001}, "count"),
         ({"count": 0}, "count"),
-        ({"userMessage": None, "goal": None}, "body"),
+        ({"models": None}, "connectorId"),
         ({"userMessage": None}, "userMessage"),
         ({"models": ["unknown/x"]}, "models.0"),
-        ({"connectorId": "con_x"}, "body"),
+        ({"connectorId": "con_x"}, "connectorId"),
         ({"evaluators": {"goals": False}}, "evaluators.goals"),
         ({"format": {}}, "format"),
         ({"format": {"pattern": "(a+)+"}}, "format.pattern"),
         ({"format": {"minWords": 3, "maxWords": 2}}, "format"),
-        ({"judgeModel": "nobody"}, "config.judgeModel"),
+        ({"judgeModel": "nobody"}, "judgeModel"),
+        ({"judgeModel": "openai/gpt-5-mini"}, "judgeModel"),
+        ({"evaluators": {"goal": {"judgeModel": "openai/gpt-5-mini"}}}, "evaluators.goal.judgeModel"),
+        ({"evaluators": {"toxicity": {"judgeModel": "openai/gpt-5-mini"}}}, "evaluators.toxicity.judgeModel"),
         ({"personaIds": ["per_unknown"]}, "personaIds.0"),
         ({"budget": 3}, "budget"),
     ],
@@ -195,6 +198,14 @@ def test_without_a_message_the_simulated_user_begins(client: Client) -> None:
 def test_what_cannot_run_is_refused_and_nothing_is_written(client: Client, changes: dict[str, Any], field: str) -> None:
     assert field in refused(client, **changes)
     assert definition_count(client) == 0
+
+
+def test_a_batch_needs_a_message_or_a_goal(client: Client) -> None:
+    answer = started(client, {name: value for name, value in BATCH.items() if name not in ("userMessage", "goal")})
+    assert answer.json()["errors"] == [
+        {"field": field, "message": "at least one of userMessage and goal must be given"}
+        for field in ("userMessage", "goal")
+    ]
 
 
 def test_an_estimate_writes_nothing(client: Client) -> None:

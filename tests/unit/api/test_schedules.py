@@ -111,7 +111,7 @@ def test_a_schedule_is_the_same_in_a_list_and_by_itself(client: Client, schedule
         ({"timezone": "Mars/Olympus"}, "timezone"),
         ({"enabled": "yes"}, "enabled"),
         ({"colour": "blue"}, "colour"),
-        ({"run": None}, "body"),
+        ({"run": None}, "run"),
         ({"run": {}}, "run.definitionId"),
     ],
 )

@@ -24,6 +24,16 @@ class MissingModel(NamedTuple):
     message: str
 
 
+class ModelUse(NamedTuple):
+    """A model that a definition or a scenario names itself, instead of the configured one."""
+
+    model: str
+    used_by: str
+    """In words; reads on with `that calls <model>`."""
+    answers: bool
+    """Whether it answers messages; otherwise it makes vectors."""
+
+
 class _Use(NamedTuple):
     """What uses the configured model named by `field`, in words."""
 
@@ -57,6 +67,29 @@ def named_models(assertions: Iterable[Assertion]) -> frozenset[str]:
     return frozenset(each.provider for each in flatten(tuple(assertions)) if each.provider is not None)
 
 
+def content_models(content: Content) -> Iterator[ModelUse]:
+    """The models that a definition names itself."""
+    if content.decision and content.decision.judge_model:
+        yield ModelUse(content.decision.judge_model, "the definition has a decision", answers=True)
+    yield from assertion_models(content.assertions, "the definition")
+
+
+def scenario_models(scenario: Scenario) -> Iterator[ModelUse]:
+    return assertion_models(scenario.assertions, _named(scenario))
+
+
+def assertion_models(assertions: Sequence[Assertion], owner: str) -> Iterator[ModelUse]:
+    for each in flatten(assertions):
+        if each.provider is not None:
+            kind = ASSERTION_KINDS.get(each.kind)
+            used_by = f"{owner} has an assertion of type {each.type}"
+            yield ModelUse(each.provider, used_by, answers=kind is not None and kind.needs_judge)
+
+
+def _named(scenario: Scenario) -> str:
+    return f'scenario "{scenario.name}"'
+
+
 def _uses(content: Content, scenarios: Iterable[Scenario]) -> Iterator[_Use]:
     return chain(_content_uses(content), chain.from_iterable(map(_scenario_uses, scenarios)))
 
@@ -69,7 +102,7 @@ def _content_uses(content: Content) -> Iterator[_Use]:
 
 
 def _scenario_uses(scenario: Scenario) -> Iterator[_Use]:
-    owner = f'scenario "{scenario.name}"'
+    owner = _named(scenario)
     if scenario.criteria:
         yield _Use(JUDGE, f"{owner} has success or failure criteria")
     yield from _assertion_uses(scenario.assertions, owner)

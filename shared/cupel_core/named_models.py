@@ -1,0 +1,72 @@
+"""Whether a workspace can call the models that definitions, scenarios and rescores name themselves, besides those of a
+run's configuration. Without this check, every result that needs such a model would be an error."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
+from itertools import chain
+from typing import NamedTuple
+
+from cupel_core.accounts import provider_error
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.required_models import ModelUse, content_models, scenario_models
+from cupel_core.domain.definitions.scenarios import Manifest
+from cupel_core.errors import FieldError, Invalid
+from cupel_core.providers import model_name_error, simulated_model_error
+from cupel_core.store import scenarios
+
+MAX_ERRORS = 20
+"""That are reported: a definition may name as many models as it has assertions."""
+
+
+class UncallableModel(NamedTuple):
+    use: ModelUse
+    why: str
+
+    @property
+    def message(self) -> str:
+        return f"{self.use.used_by} that calls {self.use.model}: {self.why}"
+
+
+def check_named_models(
+    workspace: str, content: Content, manifest: Manifest, positions: Sequence[int], field: str = "definitionId"
+) -> None:
+    """Raises Invalid, with errors of this field, if the definition or its scenarios at these positions name models that
+    cannot be called. Reads the account of each provider once, and the pages of such scenarios."""
+    found = find_uncallable(workspace, content_models(content), manifest, positions)
+    if found:
+        raise Invalid.fields(FieldError(field, each.message) for each in found)
+
+
+def find_uncallable(
+    workspace: str, uses: Iterable[ModelUse], manifest: Manifest, positions: Sequence[int]
+) -> list[UncallableModel]:
+    """Of these uses and those by the scenarios at these positions."""
+    find_error = _find_error(workspace)
+    named = scenarios.iterate_naming(manifest, positions, lambda model: find_error(model, True) is not None)
+    return _first_of_each(chain(uses, chain.from_iterable(map(scenario_models, named))), find_error)
+
+
+def list_uncallable(workspace: str, uses: Iterable[ModelUse]) -> list[UncallableModel]:
+    """Each model once, with its first use."""
+    return _first_of_each(uses, _find_error(workspace))
+
+
+def _first_of_each(uses: Iterable[ModelUse], find_error: Callable[[str, bool], str | None]) -> list[UncallableModel]:
+    found: dict[str, UncallableModel] = {}
+    for use in uses:
+        if use.model not in found and (why := find_error(use.model, use.answers)):
+            found[use.model] = UncallableModel(use, why)
+            if len(found) == MAX_ERRORS:
+                break
+    return list(found.values())
+
+
+def _find_error(workspace: str) -> Callable[[str, bool], str | None]:
+    find_provider_error = cache(partial(provider_error, workspace))
+
+    @cache
+    def find_error(model: str, answers: bool) -> str | None:
+        problem = model_name_error(model) or find_provider_error(model.partition("/")[0])
+        return problem or (simulated_model_error(model) if answers else None)
+
+    return find_error
