@@ -21,6 +21,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     "analysis": ("get_run_summary", "get_statistical_summary"),
     "analysis_details": ("get_dimension_analysis", "get_contested_scenarios", "get_latency_stats"),
     "deep_analysis": ("get_deep_analysis",),
+    "model_profiles": ("get_model_profile",),
+    "reports": ("get_report", "create_report"),
+    "chats": ("list_chats", "get_chat"),
     "comparisons": (
         "list_comparisons",
         "get_comparison",
