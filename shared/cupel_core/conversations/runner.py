@@ -345,6 +345,7 @@ def _model_request(spec: ConversationSpec, state: ConversationState, prompt: tup
             turn=state.turns,
             headers=spec.persona_headers,
             persona=spec.persona.name if spec.persona else None,
+            variables=spec.scenario.variables,
         ),
     )
 

@@ -11,7 +11,15 @@ from cupel_core.providers.connectors.expressions import select
 from tests.unit.imports.reading import read_suite
 
 BODY = {"messages": [{"role": "user", "content": "{{prompt}}"}]}
-MESSAGE = {"message": "Hi 'there'", "messages": [], "conversationId": "c-1", "turn": 0, "persona": None}
+VARIABLES = {"language": "French", "year": 1999, "user": {"name": "Ann"}, "tags": ["a"]}
+MESSAGE = {
+    "message": "Hi 'there'",
+    "messages": [],
+    "conversationId": "c-1",
+    "turn": 0,
+    "persona": None,
+    "vars": VARIABLES,
+}
 
 
 def config(**options: Any) -> dict[str, Any]:
@@ -54,6 +62,10 @@ def test_a_provider_becomes_a_connector() -> None:
         ),
         ('{"q": "{{prompt}}", "session": "{{sessionId}}"}', {"q": "Hi 'there'", "session": "c-1"}),
         ('{"q": {{ prompt | dump }}, "quote": "`it\'s` \\\\"}', {"q": "Hi 'there'", "quote": "`it's` \\"}),
+        ({"to": "{{language}}", "q": "In {{ year }}: {{prompt}}"}, {"to": "French", "q": "In 1999: Hi 'there'"}),
+        ({"year": "{{year}}", "none": "{{nothing}}", "in": "a{{nothing}}b"}, {"year": "1999", "none": "", "in": "ab"}),
+        ({"who": "{{user.name}}", "tags": "{{tags | dump}}"}, {"who": "Ann", "tags": ["a"]}),
+        ('{"tags": {{ tags | dump }}}', {"tags": ["a"]}),
     ],
 )
 def test_a_body_becomes_an_expression(body: Any, request_body: Any) -> None:
@@ -72,6 +84,8 @@ def test_a_body_becomes_an_expression(body: Any, request_body: Any) -> None:
         ("(json, text) => json.reply", "reply"),
         ("(data) => data.reply", "reply"),
         ("JSON.parse(text).reply", "reply"),
+        ("json.reply || json.error?.message || text", "reply || error.message || @"),
+        ("(json) => json.reply ?? 'none'", 'reply || `"none"`'),
     ],
 )
 def test_a_path_of_the_response_is_the_reply(parser: str | None, reply: str) -> None:
@@ -98,18 +112,83 @@ def test_values_of_headers_are_never_kept() -> None:
     assert "secret" not in str(draft.to_json())
 
 
+RAW = """
+POST /v1/chat?stream=false HTTP/1.1
+Host: agent.example:8443
+Content-Type: application/json
+Authorization: Bearer {{env.TOKEN}}
+
+{"q": "{{prompt}}", "to": "{{language}}"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("provider", "files", "url"),
+    [
+        ({"id": "https", "config": {"request": RAW}}, {}, "https://agent.example:8443/v1/chat?stream=false"),
+        ({"id": "http", "config": {"request": RAW}}, {}, "http://agent.example:8443/v1/chat?stream=false"),
+        (
+            {"id": "http", "config": {"request": "file://raw.http", "useHttps": True}},
+            {"raw__http": RAW.replace("\n", "\r\n")},
+            "https://agent.example:8443/v1/chat?stream=false",
+        ),
+    ],
+)
+def test_a_raw_request_is_read(provider: dict[str, Any], files: dict[str, str], url: str) -> None:
+    suite = read_suite({**config(), "providers": [provider]}, **files)
+    [draft] = suite.connectors
+    assert (draft.base_url, draft.config["method"]) == (url, "POST")
+    assert draft.headers == {"Authorization": "Bearer ${TOKEN}"}
+    request = select({"request": draft.config["request"]}, MESSAGE)["request"][0]
+    assert request == {"q": "Hi 'there'", "to": "French"}
+    assert suite.report.skipped == {}
+
+
+def test_fixed_parameters_are_part_of_the_address() -> None:
+    draft = connector(url="https://agent.example/chat?a=1", queryParams={"version": 2, "q": "x y"})
+    assert draft.base_url == "https://agent.example/chat?a=1&version=2&q=x+y"
+
+
+@pytest.mark.parametrize(
+    ("auth", "headers"),
+    [
+        ({"type": "bearer", "token": "{{env.TOKEN}}"}, {"Authorization": "Bearer ${TOKEN}"}),
+        ({"type": "bearer", "token": "sk-secret"}, {"Authorization": "${AUTHORIZATION}"}),
+        ({"type": "basic", "username": "a", "password": "sk-secret"}, {"Authorization": "${AUTHORIZATION}"}),
+        (
+            {"type": "api_key", "placement": "header", "keyName": "X-Api-Key", "value": "{{env.KEY}}"},
+            {"X-Api-Key": "${KEY}"},
+        ),
+    ],
+)
+def test_an_authentication_is_a_header_to_set(auth: dict[str, str], headers: dict[str, str]) -> None:
+    draft = connector(auth=auth)
+    assert draft.headers == headers
+    assert "secret" not in str(draft.to_json())
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"request": "POST / HTTP/1.1"}, "a raw HTTP request is not read"),
+        ({"request": "POST / HTTP/1.1"}, "has no header Host"),
+        ({"request": "chat\nHost: a.example"}, "does not begin with a line such as POST /chat HTTP/1.1"),
+        ({"request": "POST / HTTP/1.1\nHost"}, "a header without a colon"),
+        ({"request": "POST / HTTP/1.1\nHost: a.example\n\nq={{prompt}}"}, "is not JSON"),
+        ({"request": "GET /{{prompt}} HTTP/1.1\nHost: a.example"}, "its url has variables"),
+        ({"request": "file://missing.http"}, "does not exist"),
+        ({"request": 7}, "its request is not a text"),
         ({"multipart": {"parts": []}}, "not forms"),
         ({"transformRequest": "{a: prompt}"}, "code is not executed"),
-        ({"queryParams": {"q": "{{prompt}}"}}, "no query parameters"),
+        ({"queryParams": {"q": "{{prompt}}"}}, "its queryParams.q has variables"),
+        ({"queryParams": {"api_key": "sk-1"}}, "its queryParams.api_key may be a secret"),
+        ({"session": {"url": "https://agent.example/session"}}, "one request for an answer"),
+        ({"auth": {"type": "oauth"}}, "its auth is oauth"),
         ({"method": "GET"}, "not GET"),
         ({"body": None}, "not GET"),
         ({"body": None, "method": "POST"}, "has no body"),
         ({"body": "prompt={{prompt}}"}, "is not JSON"),
-        ({"body": {"q": "{{topic}}"}}, "has the variable topic"),
+        ({"body": {"q": "{{env.TOKEN}}"}}, "has the environment variable env.TOKEN"),
+        ({"body": {"q": "{{topic | upper}}"}}, "has a template"),
         ({"body": {"q": "{% if prompt %}x{% endif %}"}}, "has a template"),
         ({"url": "https://{{host}}/chat"}, "its url has variables"),
         ({"url": "ftp://x"}, "its url is not an address"),

@@ -35,7 +35,9 @@ TALK = (
     Message(MessageRole.ASSISTANT, "Hi"),
     Message(MessageRole.USER, "And now?"),
 )
-THREAD = AgentThread("0b8f6f2e-7d2c-4a5b-9a54-1f7c1a3f9d10", 1, {"X-User": "user-7-secret"}, "Grumpy")
+THREAD = AgentThread(
+    "0b8f6f2e-7d2c-4a5b-9a54-1f7c1a3f9d10", 1, {"X-User": "user-7-secret"}, "Grumpy", {"language": "French"}
+)
 SECRET = "Bearer very-secret"
 COMPLETION = {
     "model": "tiny",
@@ -108,6 +110,7 @@ async def test_the_request_expression_sees_the_whole_context() -> None:
         "conversationId": THREAD.id,
         "turn": 1,
         "persona": "Grumpy",
+        "vars": {"language": "French"},
     }
 
 

@@ -107,6 +107,8 @@ class AgentThread:
     """Headers of the current persona; secrets."""
     persona: str | None = None
     """Name of the current persona."""
+    variables: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Those of the scenario."""
 
 
 class RequestParameter(StrEnum):

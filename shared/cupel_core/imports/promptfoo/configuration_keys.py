@@ -326,18 +326,26 @@ HTTP_OPTIONS: Mapping[str, Key] = {
     "url": Key(Fate.TAKEN, "`baseUrl`; without variables"),
     "method": Key(Fate.TAKEN, "`POST`, `PUT` or `PATCH`"),
     "body": Key(
-        Fate.CHANGED, "`request`; `{{prompt}}` is the user's last message, `{{sessionId}}` the conversation's id"
+        Fate.CHANGED,
+        "`request`; `{{prompt}}` is the user's last message, `{{sessionId}}` the conversation's id, any other name a "
+        "variable of the scenario",
     ),
+    "request": Key(Fate.CHANGED, "as `url`, `method`, `headers` and `body`; its body must be JSON"),
+    "useHttps": Key(Fate.TAKEN, "the scheme of `request`"),
+    "queryParams": Key(Fate.CHANGED, "part of `baseUrl`, if they are fixed and no secrets"),
     "headers": Key(Fate.CHANGED, "names to set, with environment variables as values"),
-    "transformResponse": Key(Fate.CHANGED, "`reply`, if it is a path such as `json.choices[0].text`"),
+    "auth": Key(Fate.CHANGED, "a header to set, if it is `bearer`, `basic` or an `api_key` in a header"),
+    "transformResponse": Key(
+        Fate.CHANGED, "`reply`, if it is a path such as `json.choices[0].text`, or several as alternatives"
+    ),
     "responseParser": Key(Fate.CHANGED, "as `transformResponse`"),
     "sessionParser": Key(Fate.CHANGED, "`conversationId`, if it is a path below `data.body`"),
-    "request": Key(Fate.LEFT, "a raw HTTP request is not read: write it as url, method, headers and body"),
     "multipart": Key(Fate.LEFT, "a connector sends JSON, not forms"),
     "transformRequest": Key(Fate.LEFT, "code is not executed: write the request into body"),
-    "queryParams": Key(Fate.LEFT, "a connector has no query parameters: write fixed ones into url"),
+    "session": Key(Fate.LEFT, "a connector makes one request for an answer"),
+    "signatureAuth": Key(Fate.LEFT, "a connector does not sign requests"),
 }
-NEEDED_HTTP_OPTIONS = frozenset({"request", "multipart", "transformRequest", "queryParams"})
+NEEDED_HTTP_OPTIONS = frozenset({"multipart", "transformRequest", "session", "signatureAuth"})
 """Without these, requests would be others, so a provider that has one is left."""
 SECTIONS: Mapping[str, Mapping[str, Key]] = {
     "the configuration": CONFIGURATION,

@@ -107,7 +107,7 @@ def _provider(
     written_config = entry.get("config")
     config = written_config if isinstance(written_config, Mapping) else {}
     if is_http(identifier):
-        connector = _connector(identifier, entry, config, where, report)
+        connector = _connector(identifier, entry, config, where, files, report)
         return PromptfooProvider(identifier, None, entry.get("label"), config, connector=connector)
     conversion = convert(identifier, config, azure_address=azure_address)
     params = _report_provider(where, identifier, conversion, config, entry, files, report)
@@ -117,10 +117,15 @@ def _provider(
 
 
 def _connector(
-    identifier: str, entry: Mapping[str, Any], config: Mapping[str, Any], where: str, report: ImportReport
+    identifier: str,
+    entry: Mapping[str, Any],
+    config: Mapping[str, Any],
+    where: str,
+    files: FileSource,
+    report: ImportReport,
 ) -> ConnectorDraft | None:
     try:
-        connector = to_connector(identifier, entry.get("label"), config, where, report)
+        connector = to_connector(identifier, entry.get("label"), config, where, files, report)
     except NotImportable as error:
         report.skip(where, identifier, str(error))
         return None

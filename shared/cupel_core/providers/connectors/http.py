@@ -45,8 +45,9 @@ async def _request(config: HttpConfig, request: ModelRequest) -> object:
         "conversationId": thread.id if thread else None,
         "turn": thread.turn if thread else 0,
         "persona": thread.persona if thread else None,
+        "vars": dict(thread.variables) if thread else {},
     }
-    size = sum(len(message.content) for message in request.messages)
+    size = sum(len(message.content) for message in request.messages) + len(str(context["vars"]))
     selected = (await _evaluate({"request": config.request}, context, size))["request"]
     if selected.error is not None:
         raise ProviderError(ProbeErrorCode.INVALID_REQUEST, f"the expression `request`: {selected.error}", final=True)
