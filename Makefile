@@ -59,11 +59,13 @@ bench: ready ## measure runs through the embedded cloud with a local model serve
 	@$(BIN)/python -m bench.imports
 	@$(BIN)/python -m bench.units
 	@$(BIN)/python -m bench.analysis
+	@$(BIN)/python -m bench.tabulation --probes 100000
 	@$(BIN)/python -m bench.hostile
 
 bench-million: ready ## run 1,000,000 simulated probes on the local stack, beside 10,000; takes about half an hour
 	@$(BIN)/cupel up
 	@$(BIN)/python -m bench.million
+	@$(BIN)/python -m bench.tabulation
 
 test-web: ready ## test the web page in Chromium (CUPEL_CHROMIUM names another one)
 	@uv pip install --quiet --target .cupel/playwright 'playwright==1.65.2'

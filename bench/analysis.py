@@ -1,9 +1,15 @@
-"""`python -m bench.analysis`: processor time and memory of analyses of 1,000,000 probes, without a stack."""
+"""`python -m bench.analysis`: processor time and memory of analyses of 1,000,000 probes, without a stack.
 
+The shapes are the largest that a run can have: 100,000 scenarios, 200 columns. Exits with 1 if a bound is exceeded.
+"""
+
+import argparse
 import multiprocessing
 import os
 import resource
+import sys
 import time
+from itertools import product
 from random import Random
 from typing import NamedTuple
 
@@ -13,6 +19,10 @@ from cupel_core.domain.analysis.matrix import DimensionScores, ScenarioRow, cell
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.targets import plain_targets
 
+PROBES = 1_000_000
+MAX_SECONDS, MAX_MEGABYTES = 15.0, 256.0
+"""Of an analysis of so many probes. The functions have 512 and 1,769 MB."""
+
 
 class Shape(NamedTuple):
     targets: int
@@ -20,23 +30,34 @@ class Shape(NamedTuple):
     repeats: int
 
 
-SHAPES = (Shape(10, 100_000, 1), Shape(50, 20_000, 1), Shape(3, 3_333, 100))
-
-
-DEEP_SHAPES = (*SHAPES, Shape(200, 5_000, 1), Shape(1, 1_000_000, 1))
+SHAPES = (
+    Shape(10, 100_000, 1),
+    Shape(1, 100_000, 10),
+    Shape(50, 20_000, 1),
+    Shape(200, 5_000, 1),
+    Shape(3, 3_333, 100),
+)
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--probes", type=int, default=PROBES, help="fewer ones have fewer scenarios")
+    probes = parser.parse_args().probes
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in the analyze function
+    violated = False
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as processes:
-        for kind, shapes in (("basic", SHAPES), ("deep", DEEP_SHAPES)):
-            for shape in shapes:
-                seconds, megabytes = processes.apply(measure, (kind, *shape))
-                print(
-                    f"{kind:<5} {shape.targets:>3} targets x {shape.scenarios:>9,} scenarios x {shape.repeats:>3} "
-                    f"repeats: {seconds:5.1f} s of processor time, {megabytes:.0f} MB",
-                    flush=True,
-                )
+        for kind, shape in product(("basic", "deep"), SHAPES):
+            scaled = shape._replace(scenarios=shape.scenarios * probes // PROBES)
+            seconds, megabytes = processes.apply(measure, (kind, *scaled))
+            exceeded = seconds > MAX_SECONDS or megabytes > MAX_MEGABYTES
+            violated |= exceeded
+            print(
+                f"{kind:<5} {scaled.targets:>3} targets x {scaled.scenarios:>9,} scenarios x {scaled.repeats:>3} "
+                f"repeats: {seconds:5.1f} s of processor time, {megabytes:.0f} MB"
+                + (f": more than {MAX_SECONDS:.0f} s or {MAX_MEGABYTES:.0f} MB" if exceeded else ""),
+                flush=True,
+            )
+    sys.exit(violated)
 
 
 def measure(kind: str, targets: int, scenarios: int, repeats: int) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""`python -m bench.reads`: how long the API of the local stack takes to read a run of 10,000 transcripts.
+"""`python -m bench.reads`: how long the API of the local stack takes to read a run of 10,000 transcripts, and analyses.
 
 Latencies are those of single requests, one after another; the transcripts are then read page by page and exported.
 """
@@ -62,6 +62,9 @@ def _run(client: Client, probes: int) -> str:
         run_id = str(client.create_run(run_specification(definition_id, probes))["run"]["id"])
         while client.get_run(run_id)["completedAt"] is None:
             time.sleep(1)
+    job_id = client.analyze_run(run_id, kind="deep")["jobId"]
+    while client.get_job(job_id)["completedAt"] is None:
+        time.sleep(1)
     return run_id
 
 
@@ -76,6 +79,9 @@ def _requests(client: Client, run_id: str) -> Iterator[tuple[str, Callable[[], o
     yield "the same of one model", lambda: _page(client.list_transcripts(run_id, model=MODELS[1]))
     yield f"GET /runs/{{id}}/probes, a page of {PAGE}", lambda: _page(client.list_run_probes(run_id))
     yield "GET /transcripts/{id}", lambda: client.get_transcript(f"{run_id}-17")
+    yield "GET /runs/{id}/results", lambda: client.get_run_results(run_id)
+    yield "GET /runs/{id}/analysis", lambda: client.get_run_analysis(run_id)
+    yield "GET /runs/{id}/analysis/deep", lambda: client.get_deep_analysis(run_id)
     yield "GET /runs/{id}/scores", lambda: client.get_run_scores(run_id)
     yield "GET /runs/{id}/events", lambda: client.list_run_events(run_id)
     yield f"GET /definitions/{{id}}/scenarios, a page of {PAGE}", lambda: _page(client.list_scenarios(definition_id))

@@ -10,7 +10,7 @@ from api.parameters import Cursor, Limit, ModelFilter, PromptFilter, RescoreId, 
 from api.rendering import CONTENT_TYPE, Rendered, documented, render_model
 from api.routing import OperationRouter
 from cupel_core.analysis import deep_requests, queries, results
-from cupel_core.analysis.queries import AnalysisView, ListedAnalysis, ScenarioQuery, ScenarioSort
+from cupel_core.analysis.queries import ListedAnalysis, ScenarioQuery, ScenarioSort
 from cupel_core.analysis.responses import pending_response, scenario_response
 from cupel_core.clock import utc_now
 from cupel_core.contract.analysis import (
@@ -20,7 +20,6 @@ from cupel_core.contract.analysis import (
     AnalyzedScenarioPage,
     AnalyzeRun,
 )
-from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.deep_analysis import DeepAnalysisResponse
 from cupel_core.contract.run_results import RunResultsResponse
 from cupel_core.domain.analysis.jobs import Job
@@ -37,12 +36,12 @@ DimensionFilter = Annotated[
 
 @router.operation("getRunAnalysis")
 def get_run_analysis(run_id: str, rescore_id: RescoreId = None) -> Rendered[AnalysisResponse]:
-    return _tagged(_render(queries.get_analysis(router.workspace, run_id, rescore_id)))
+    return _newest(run_id, rescore_id, AnalysisKind.BASIC)
 
 
 @router.operation("getDeepAnalysis")
 def get_deep_analysis(run_id: str, rescore_id: RescoreId = None) -> Rendered[DeepAnalysisResponse]:
-    return _tagged(_render(queries.get_analysis(router.workspace, run_id, rescore_id, AnalysisKind.DEEP)))
+    return _newest(run_id, rescore_id, AnalysisKind.DEEP)
 
 
 @router.operation("listRunAnalyses")
@@ -100,10 +99,7 @@ def _accepted(run_id: str, body: AnalyzeRun, job: Job | None = None) -> Response
 @router.operation("getRunResults")
 def get_run_results(run_id: str) -> Rendered[RunResultsResponse]:
     found = results.get_results(router.workspace, run_id, utc_now(), counting_time())
-    return _tagged(Rendered(render_model(RunResultsResponse.of(found))))
-
-
-def _tagged[M: ResponseModel](body: Rendered[M]) -> Rendered[M]:
+    body: Rendered[RunResultsResponse] = Rendered(render_model(RunResultsResponse.of(found)))
     return router.tagged(body, bytes_etag(body.json))
 
 
@@ -112,7 +108,11 @@ def _summary(listed: ListedAnalysis) -> AnalysisSummaryResponse:
     return AnalysisSummaryResponse(**fields)
 
 
-def _render[M: AnalysisSummaryResponse](view: AnalysisView) -> Rendered[M]:
-    """The figures are JSON already."""
-    summary = render_model(_summary(ListedAnalysis(view.record, is_current=True, stale_reason=view.stale_reason)))
-    return Rendered(b'%b,"figures":%b}' % (summary[:-1], view.document or b"null"))
+def _newest[M: AnalysisSummaryResponse](run_id: str, rescore_id: str | None, kind: AnalysisKind) -> Rendered[M]:
+    """The figures are JSON already. Who has them reads the head alone, as those of an id never change."""
+    record, stale_reason = queries.get_head(router.workspace, run_id, rescore_id, kind)
+    head = render_model(_summary(ListedAnalysis(record, is_current=True, stale_reason=stale_reason)))
+    tag = bytes_etag(head)
+    if router.is_known(tag):
+        return router.tagged(Rendered(b""), tag)
+    return router.tagged(Rendered(b'%b,"figures":%b}' % (head[:-1], queries.read_figures(record) or b"null")), tag)

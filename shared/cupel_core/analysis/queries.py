@@ -33,21 +33,33 @@ class AnalysisView(NamedTuple):
     """The figures as JSON; None if the analysis failed."""
 
 
+class NewestAnalysis(NamedTuple):
+    record: AnalysisRecord
+    stale_reason: StaleReason | None
+
+
 def get_analysis(
     workspace: str, run_id: str, rescore_id: str | None, kind: AnalysisKind = AnalysisKind.BASIC
 ) -> AnalysisView:
     """The newest analysis of a run. NotFound, with the reason, if there is none."""
+    record, stale_reason = get_head(workspace, run_id, rescore_id, kind)
+    return AnalysisView(record, stale_reason, read_figures(record))
+
+
+def get_head(
+    workspace: str, run_id: str, rescore_id: str | None, kind: AnalysisKind = AnalysisKind.BASIC
+) -> NewestAnalysis:
+    """The same without its figures."""
     inputs = read_inputs(RunRef(workspace, run_id), rescore_id)
     record = analyses.find_newest(inputs.ref, rescore_id, kind)
     if record is None:
         raise NotFound(_why_there_is_none(inputs, kind))
-    document = analyses.read_document(record) if record.status is AnalysisStatus.COMPLETED else None
-    return AnalysisView(record, _stale_reason(record, inputs), document)
+    return NewestAnalysis(record, _stale_reason(record, inputs))
 
 
-class NewestAnalysis(NamedTuple):
-    record: AnalysisRecord
-    stale_reason: StaleReason | None
+def read_figures(record: AnalysisRecord) -> bytes | None:
+    """As JSON; None if the analysis failed. Those of an id never change."""
+    return analyses.read_document(record) if record.status is AnalysisStatus.COMPLETED else None
 
 
 def get_newest(found: Sequence[Run], kind: AnalysisKind = AnalysisKind.BASIC) -> list[NewestAnalysis | None]:

@@ -18,7 +18,7 @@ from cupel_core.domain.runs.transcripts import Summary, TranscriptResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.settings import Settings
-from cupel_core.store import blobs, executions, outcomes, runs
+from cupel_core.store import analyses, blobs, executions, outcomes, runs
 from tests.answered_runs import AnsweredRun
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of
@@ -331,21 +331,51 @@ def test_nothing_is_extrapolated_from_the_first_outcomes_of_a_sample(client: Cli
     assert table["columns"][0]["extrapolated"] is None
 
 
-def test_an_analysis_that_was_read_before_takes_two_requests(
-    client: Client, completed: Run, analyzed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, operations = f"/v1/runs/{completed.id}/analysis", list[str]()
-    call = BaseClient._make_api_call  # type: ignore[attr-defined]
+@pytest.fixture
+def operations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Those of AWS, as they are called."""
+    noted, call = list[str](), BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def note(self: BaseClient, operation: str, parameters: dict[str, Any]) -> Any:
-        operations.append(operation)
+        noted.append(operation)
         return call(self, operation, parameters)
 
-    first = client.get(path).json()
     monkeypatch.setattr(BaseClient, "_make_api_call", note)
+    return noted
+
+
+HEAD_READS = ["GetItem", "BatchGetItem", "Query"]
+"""The first is the caller's token."""
+
+
+def test_an_analysis_that_was_read_before_takes_two_requests(
+    client: Client, completed: Run, analyzed: dict[str, Any], operations: list[str]
+) -> None:
+    path = f"/v1/runs/{completed.id}/analysis"
+    first = client.get(path).json()
+    operations.clear()
     assert client.get(path).json() == first
     assert analyzed["id"] == first["id"]
-    assert operations == ["GetItem", "BatchGetItem", "Query"], "the first is the caller's token"
+    assert operations == HEAD_READS
+
+
+def test_who_has_the_figures_already_is_answered_without_reading_them(
+    client: Client, completed: Run, analyzed: dict[str, Any], operations: list[str]
+) -> None:
+    path = f"/v1/runs/{completed.id}/analysis"
+    tag = client.get(path).headers["ETag"]
+    analyses.documents.cache_clear()
+    operations.clear()
+    assert client.get(path, headers={"If-None-Match": tag}).status == 304
+    assert operations == HEAD_READS
+
+
+def test_staleness_changes_the_tag(client: Client, completed: Run, analyzed: dict[str, Any]) -> None:
+    path = f"/v1/runs/{completed.id}/analysis"
+    tag = client.get(path).headers["ETag"]
+    outcomes.set_correction(ref_of(completed), 0, TranscriptResult(False))
+    again = client.get(path, headers={"If-None-Match": tag})
+    assert (again.status, again.json()["isStale"]) == (200, True)
 
 
 def test_a_cached_analysis_of_a_deleted_run_is_not_found(
