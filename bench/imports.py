@@ -19,7 +19,7 @@ from cupel.stack.paths import StackPaths, find_stack_paths
 MAX_RATIOS = {"probe": 2.2, "api": 2.2, "graphqlapi": 2.5, "mcpserver": 2.5}
 """Maximum import time as a multiple of `import boto3`."""
 MAX_LAYER_MB = 60.0
-_OWN_LAYERS = {"analyze": ["NumericLayer"], "graphqlapi": ["GraphqlLayer"]}
+_OWN_LAYERS = {"analyze": ["NumericLayer"], "graphqlapi": ["GraphqlLayer"], "mcpserver": ["GraphqlLayer"]}
 _SCRIPT = """
 import sys, time
 sys.path[:0] = {paths!r}
@@ -29,7 +29,7 @@ print(time.process_time() - started_at)
 """
 _EXTRA_IMPORTS = {
     "api": "from api import app, routing; routing.load(app.app, '/v1/runs')",
-    "graphqlapi": "from graphqlapi.registry import find_resolver; find_resolver('Query.run')",
+    "graphqlapi": "from cupel_core.graphql.registry import find_resolver; find_resolver('Query.run')",
     "mcpserver": "from mcpserver import registry; registry.find_tool('list_runs')",
 }
 """Loaded with the first request: one of the larger modules."""

@@ -1,8 +1,8 @@
 """The GraphQL types of the contract's models, derived from docs/openapi.json: REST and GraphQL cannot differ.
 
-`python -m refresh.graphql_types` writes functions/graphqlapi/types.graphql: every type that schema.graphql names and
-does not define, and the types of their fields; and of the whole schema docs/schema.graphql and docs/graphql.d.ts, for
-those who write queries. Run it after a change of the contract.
+`python -m refresh.graphql_types` writes shared/cupel_core/graphql/types.graphql: every type that schema.graphql names
+and does not define, and the types of their fields; and of the whole schema docs/schema.graphql and docs/graphql.d.ts,
+for those who write queries. Run it after a change of the contract.
 """
 
 import json
@@ -15,7 +15,7 @@ from graphql import DocumentNode, parse
 from graphql.language import Visitor, visit
 
 ROOT = Path(__file__).parent.parent
-FOLDER = ROOT / "functions" / "graphqlapi"
+FOLDER = ROOT / "shared" / "cupel_core" / "graphql"
 HEADER = "# Written by `python -m refresh.graphql_types`, from docs/openapi.json."
 _SCALARS = {"ID", "String", "Int", "Float", "Boolean"}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -42,7 +42,7 @@ def main() -> None:
 
 def copies() -> dict[Path, str]:
     """What is printed of the schema, by file."""
-    from graphqlapi.schema import printed, schema  # reads types.graphql
+    from cupel_core.graphql.schema import printed, schema  # reads types.graphql
     from refresh import graphql_typescript
 
     return {ROOT / "docs/schema.graphql": printed(), ROOT / "docs/graphql.d.ts": graphql_typescript.render(schema())}

@@ -12,12 +12,13 @@ PACKAGED = Path(__file__).parent / "packaged"
 _CORE = Path(cupel_core.__file__).parent
 _PACKAGE = Path(__file__).parents[2]
 
+_CORE_FILES = ("cupel_core/**/*.py", "cupel_core/graphql/*.graphql")
 _DEPLOYED = (
     "template.yaml",
     "uv.lock",
     "shared/Makefile",
     "statemachines/*.json",
-    "shared/**/*.py",
+    *(f"shared/{pattern}" for pattern in _CORE_FILES),
     "functions/**/*.py",
     "web/Makefile",
     "web/build.py",
@@ -69,7 +70,7 @@ def _find(paths: StackPaths, patterns: tuple[str, ...]) -> dict[str, Path]:
     if not paths.is_copy:
         return _glob(paths.repository, patterns)
     own = tuple(pattern for pattern in patterns if pattern.startswith("cupel/"))
-    core = {f"shared/{name}": path for name, path in _glob(_CORE.parent, ("cupel_core/**/*.py",)).items()}
+    core = {f"shared/{name}": path for name, path in _glob(_CORE.parent, _CORE_FILES).items()}
     return _glob(PACKAGED, patterns) | _glob(_PACKAGE, own) | core
 
 

@@ -12,11 +12,11 @@ from cupel_core.gateway.caller import caller
 from cupel_core.gateway.problems import MethodNotAllowed
 from cupel_core.gateway.requests import check_body
 from cupel_core.gateway.serving import serve, text_response
-from graphqlapi.execution import GraphqlRequest, answer
-from graphqlapi.inputs import parse
-from graphqlapi.limits import MAX_BODY_BYTES
-from graphqlapi.request import Request
-from graphqlapi.schema import printed, schema
+from cupel_core.graphql.execution import GraphqlRequest, answer
+from cupel_core.graphql.inputs import parse
+from cupel_core.graphql.limits import MAX_BODY_BYTES
+from cupel_core.graphql.request import Request
+from cupel_core.graphql.schema import printed, schema
 
 PATH = "/v1/graphql"
 SCHEMA_PATH = "/v1/graphql/schema"

@@ -33,6 +33,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "aggregate_results",
     ),
     "workspace": ("list_providers", "list_models", "get_queue_status", "get_settings", "list_profiles"),
+    "graphql_queries": ("graphql_query",),
     "authoring": (
         "validate_definition",
         "generate_scenarios_preview",

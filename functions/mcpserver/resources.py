@@ -9,13 +9,14 @@ import orjson
 
 from cupel_core.contract.common import RequestModel
 from cupel_core.errors import NotFound
-from mcpserver.guide import GUIDE, TERMS
+from mcpserver.guide import GUIDE, PAIRS, PROMPTS, TERMS
 from mcpserver.registry import find_tool
 from mcpserver.request import MAX_RESULT_BYTES, ToolRequest
 from mcpserver.results import fit
 
 _MARKDOWN = "text/markdown"
 _JSON = "application/json"
+_GRAPHQL = "application/graphql"
 _TEMPLATE_NAME = re.compile(r"\{(\w+)\}")
 _MAX_URI_LENGTH = 300
 
@@ -82,6 +83,12 @@ def _examples(_: ToolRequest, __: Mapping[str, str]) -> str:
     return _json({name: each["examples"][0] for name, each in schemas.items() if isinstance(each, dict)})  # type: ignore[index]
 
 
+def _schema(_: ToolRequest, __: Mapping[str, str]) -> str:
+    from cupel_core.graphql.schema import printed  # as in tools/graphql_queries.py
+
+    return printed()
+
+
 def _of_tool(name: str, argument: str | None = None) -> Callable[[ToolRequest, Mapping[str, str]], str]:
     """What a reading tool returns, for the same roles."""
 
@@ -103,7 +110,22 @@ def _json(content: Any) -> str:
 RESOURCES = (
     McpResource("cupel://authoring/guide", "Authoring guide", "How to write a definition", _MARKDOWN, _text(GUIDE)),
     McpResource("cupel://authoring/examples", "Examples", "Bodies of a definition, a fork and a run", _JSON, _examples),
+    McpResource(
+        "cupel://authoring/dimension-pairs",
+        "Dimension pairs",
+        "Dimensions to set against each other",
+        _MARKDOWN,
+        _text(PAIRS),
+    ),
+    McpResource(
+        "cupel://authoring/system-prompts",
+        "System prompts",
+        "That ask for answers whose decision can be read",
+        _MARKDOWN,
+        _text(PROMPTS),
+    ),
     McpResource("cupel://glossary", "Glossary", "What the words of Cupel mean", _MARKDOWN, _text(TERMS)),
+    McpResource("cupel://graphql/schema", "GraphQL schema", "What graphql_query can ask for", _GRAPHQL, _schema),
     McpResource("cupel://models", "Models", "Models that runs can have", _JSON, _of_tool("list_models")),
     McpResource(
         "cupel://definitions/{id}", "Definition", "With its content", _JSON, _of_tool("get_definition", "definition_id")

@@ -76,7 +76,7 @@ def check(received: dict[str, object], world: World, mode: str, transport: str) 
         "results": 2,
         "notice": True,
         "refused": [True, 404],
-        "resources": 4,
+        "resources": 7,
         "templates": 4,
         "prompts": ["analyze-run", "compare-runs", "design-experiment", "author-definition"],
         "prompt": True,

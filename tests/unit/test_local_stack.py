@@ -16,7 +16,7 @@ from cupel.stack.build import is_built, sources_digest
 from cupel.stack.deploy import CORS, is_recorded
 from cupel.stack.origins import DEFAULT_ORIGINS, choose_origins, read_origins
 from cupel.stack.paths import PYTHON_VERSION, StackPaths, find_stack_paths, write_private
-from cupel.stack.sources import write_sources
+from cupel.stack.sources import deployed_files, write_sources
 from cupel.stack.subprocesses import child_environment, run
 from cupel.stack.warmup import warmup_calls
 from cupel.stack.workers import probe_workers
@@ -122,6 +122,12 @@ def test_written_sources_are_those_that_are_deployed(tmp_path: Path) -> None:
     written = find_stack_paths(tmp_path / "sources" / "functions")
     assert written.repository == tmp_path / "sources"
     assert sources_digest(written) == sources_digest(CLONE)
+
+
+@pytest.mark.parametrize("folder", ["shared/cupel_core", "functions"])
+def test_everything_that_a_function_reads_of_its_sources_is_deployed(folder: str) -> None:
+    found = {path for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix not in (".pyc", ".typed")}
+    assert {path.relative_to(ROOT).as_posix() for path in found} <= set(deployed_files(CLONE))
 
 
 @pytest.mark.parametrize("name", ["", "notes.md"], ids=["folder", "file"])

@@ -371,6 +371,7 @@ def test_numpy_and_graphql_core_are_in_layers_of_the_functions_that_need_them() 
     assert {folder: each["Layers"] for folder, each in functions().items() if "Layers" in each} == {
         "analyze": [{"Ref": "NumericLayer"}],
         "graphqlapi": [{"Ref": "GraphqlLayer"}],
+        "mcpserver": [{"Ref": "GraphqlLayer"}],
     }
 
 

@@ -7,9 +7,9 @@ import pytest
 from cupel_core.clock import utc_now
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.runs.run import Run
+from cupel_core.graphql.registry import Resolver, find_resolver
+from cupel_core.graphql.schema import schema
 from cupel_core.store import audit_log
-from graphqlapi.registry import Resolver, find_resolver
-from graphqlapi.schema import schema
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_queries import completed_run
 
@@ -350,7 +350,7 @@ def test_a_key_that_rest_refuses_is_refused(client: GraphqlClient, definition: s
 def test_an_answer_to_mutations_that_is_too_large_says_that_they_stay(
     client: GraphqlClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphqlapi.execution.MAX_RESPONSE_BYTES", 10)
+    monkeypatch.setattr("cupel_core.graphql.execution.MAX_RESPONSE_BYTES", 10)
     answer = client.execute('mutation { createExperiment(input: {name: "x", hypothesis: "y"}) { id } }')
     assert (answer["data"], answer["errors"][0]["extensions"]["code"]) == (None, "CONTENT_TOO_LARGE")
     assert "stays changed" in answer["errors"][0]["message"]

@@ -68,7 +68,7 @@ def test_the_schema_is_served_to_token_holders(client: GraphqlClient, viewer: st
 def test_the_introspection_of_common_clients_is_possible(client: GraphqlClient) -> None:
     from graphql import build_client_schema, get_introspection_query
 
-    from graphqlapi.schema import printed, schema
+    from cupel_core.graphql.schema import printed, schema
 
     query = get_introspection_query(input_value_deprecation=True, directive_is_repeatable=True, schema_description=True)
     built = build_client_schema(client.data(query))  # type: ignore[arg-type]

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from graphql import GraphQLNonNull, GraphQLObjectType, get_named_type, validate_schema
 
-from graphqlapi.registry import MODULES, Resolver, find_resolver
-from graphqlapi.resolvers import FIELDS
-from graphqlapi.schema import FOLDER, schema
+from cupel_core.graphql.registry import MODULES, Resolver, find_resolver
+from cupel_core.graphql.resolvers import FIELDS
+from cupel_core.graphql.schema import FOLDER, schema
 from refresh import graphql_types
 from tests.conftest import ROOT
 

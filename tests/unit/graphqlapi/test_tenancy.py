@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from cupel_core.analysis import jobs
+from cupel_core.graphql.schema import schema
 from cupel_core.messages import JobRequest
-from graphqlapi.schema import schema
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_chats import START, chat_of
 from tests.unit.graphqlapi.test_queries import completed_run

@@ -139,6 +139,7 @@ def beside(part: str, **arguments: Any) -> Callable[[World], dict[str, Any]]:
     return case
 
 
+QUERY = "query ($id: ID!) { run(id: $id) { id status definition { name } transcripts(limit: 3) { decisionCode } } }"
 CASES: dict[str, Callable[[World], dict[str, Any]]] = {
     "list_definitions": beside("definition_id"),
     "get_definition": lambda world: {"definition_id": world.definition_id},
@@ -165,6 +166,7 @@ CASES: dict[str, Callable[[World], dict[str, Any]]] = {
     "get_experiment": lambda world: {"experiment_id": world.experiment_id},
     "get_job": lambda world: {"job_id": world.comparison["jobId"]},
     "aggregate_results": lambda world: {"run_ids": [world.run.id], "group_by": ["model"], "dimensions": ["stakes"]},
+    "graphql_query": lambda world: {"query": QUERY, "variables": {"id": world.run.id}},
     "list_providers": lambda _: {},
     "list_models": lambda _: {"provider": "sim"},
     "get_queue_status": lambda _: {"provider": "sim", "include_dead_letters": True},

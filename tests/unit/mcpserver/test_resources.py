@@ -35,7 +35,7 @@ def test_every_listed_resource_can_be_read(client: McpClient) -> None:
     for each in listed:
         text = read(client, each["uri"])
         assert len(text) > 500
-        assert each["mimeType"] == "text/markdown" or json.loads(text)
+        assert each["mimeType"] in ("text/markdown", "application/graphql") or json.loads(text)
 
 
 def test_the_example_of_a_definition_can_be_created(client: McpClient) -> None:

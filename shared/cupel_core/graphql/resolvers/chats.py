@@ -9,10 +9,10 @@ from cupel_core.contract.chats import BranchResponse, ChatResponse, CreateChat, 
 from cupel_core.domain.chats.chats import ChatSettings
 from cupel_core.errors import NotFound
 from cupel_core.gateway.validation import parse
+from cupel_core.graphql.inputs import check_cursor, check_limit, connection
+from cupel_core.graphql.registry import resolves
+from cupel_core.graphql.request import Loaded, Request
 from cupel_core.preconditions import UNCONDITIONAL
-from graphqlapi.inputs import check_cursor, check_limit, connection
-from graphqlapi.registry import resolves
-from graphqlapi.request import Loaded, Request
 
 
 @resolves("Query.chat", "getChat")

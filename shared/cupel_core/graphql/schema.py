@@ -21,10 +21,10 @@ from graphql import (
 
 from cupel_core.contract.operations import Operation
 from cupel_core.errors import Forbidden, Invalid
-from graphqlapi.auditing import audit
-from graphqlapi.inputs import as_argument
-from graphqlapi.registry import MODULES, Resolver, find_resolver
-from graphqlapi.request import Request
+from cupel_core.graphql.auditing import audit
+from cupel_core.graphql.inputs import as_argument
+from cupel_core.graphql.registry import MODULES, Resolver, find_resolver
+from cupel_core.graphql.request import Request
 
 FOLDER = Path(__file__).parent
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -15,9 +15,9 @@ from cupel_core.contract.definitions import (
 from cupel_core.definitions import catalog, forks, scenarios
 from cupel_core.domain.definitions.definitions import Definition
 from cupel_core.generation import generations
-from graphqlapi.inputs import parse, without_null
-from graphqlapi.registry import resolves
-from graphqlapi.request import Loaded, Request
+from cupel_core.graphql.inputs import parse, without_null
+from cupel_core.graphql.registry import resolves
+from cupel_core.graphql.request import Loaded, Request
 
 
 @resolves("Mutation.createDefinition", "createDefinition", 10)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from aiodataloader import DataLoader
 
 from cupel_core.errors import AppError, Invalid, NotFound
-from graphqlapi.request import Loaded, Request
+from cupel_core.graphql.request import Loaded, Request
 
 if TYPE_CHECKING:
     from cupel_core.analysis.queries import NewestAnalysis

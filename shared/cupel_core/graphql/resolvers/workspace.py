@@ -8,12 +8,12 @@ from cupel_core.contract.providers import ModelResponse, ProviderResponse
 from cupel_core.contract.queues import ProviderQueueResponse
 from cupel_core.contract.workspace_budgets import BudgetsResponse
 from cupel_core.errors import NotFound
+from cupel_core.graphql.inputs import check_limit, check_version
+from cupel_core.graphql.registry import resolves
+from cupel_core.graphql.request import Loaded, Request
 from cupel_core.queues import status
 from cupel_core.resources import profiles
 from cupel_core.workspace_budgets import get_use
-from graphqlapi.inputs import check_limit, check_version
-from graphqlapi.registry import resolves
-from graphqlapi.request import Loaded, Request
 
 
 @resolves("Query.me", "getSession")

@@ -11,11 +11,11 @@ from cupel_core.analysis.responses import scenario_response
 from cupel_core.contract.analysis import AnalysisSummaryResponse
 from cupel_core.domain.analysis.records import AnalysisStatus
 from cupel_core.errors import NotFound
+from cupel_core.graphql.inputs import check_cursor, check_limit, connection
+from cupel_core.graphql.registry import resolves
+from cupel_core.graphql.request import Loaded, Request
 from cupel_core.paging import fill_page
 from cupel_core.store import analyses
-from graphqlapi.inputs import check_cursor, check_limit, connection
-from graphqlapi.registry import resolves
-from graphqlapi.request import Loaded, Request
 
 
 def to_summary(listed: ListedAnalysis) -> Loaded:

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from cupel_core.contract.operations import OPERATIONS, Operation
-from graphqlapi.resolvers import FIELDS
+from cupel_core.graphql.resolvers import FIELDS
 
 
 class Resolver(NamedTuple):
@@ -35,7 +35,7 @@ def find_resolver(field: str) -> Resolver | None:
     if field not in MODULES:
         return None
     if field not in _RESOLVERS:
-        import_module(f"graphqlapi.resolvers.{MODULES[field]}")
+        import_module(f"cupel_core.graphql.resolvers.{MODULES[field]}")
     return _RESOLVERS[field]
 
 

@@ -15,6 +15,11 @@ from cupel_core.contract.runs import CreateRun, EstimateRun, ExpandRun, RerunRun
 from cupel_core.domain.analysis.records import AnalysisKind
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.errors import Invalid, NotFound
+from cupel_core.graphql.inputs import parse, whole_numbers, without_null
+from cupel_core.graphql.registry import resolves
+from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.resolvers.analysis import to_summary
+from cupel_core.graphql.resolvers.runs import get_run
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.providers.prices import price_list_version
 from cupel_core.reports import requests
@@ -22,11 +27,6 @@ from cupel_core.reports.responses import report_response
 from cupel_core.runs import budgets, control, erasure, labels, start
 from cupel_core.runs.estimate import estimate
 from cupel_core.runs.rerun import rerun_spec
-from graphqlapi.inputs import parse, whole_numbers, without_null
-from graphqlapi.registry import resolves
-from graphqlapi.request import Loaded, Request
-from graphqlapi.resolvers.analysis import to_summary
-from graphqlapi.resolvers.runs import get_run
 
 
 @resolves("Query.estimateRun", "estimateRun", 20)

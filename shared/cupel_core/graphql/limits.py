@@ -25,7 +25,7 @@ from graphql import (
 from graphql.execution.values import get_argument_values
 
 from cupel_core.errors import ClientError
-from graphqlapi.registry import find_resolver
+from cupel_core.graphql.registry import find_resolver
 
 MAX_BODY_BYTES = 1024 * 1024
 """As for other requests: definitions have long texts, which belong into variables."""

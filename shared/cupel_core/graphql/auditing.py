@@ -5,7 +5,7 @@ from typing import Any
 
 from cupel_core.contract.operations import Operation
 from cupel_core.gateway.auditing import Author, record_change
-from graphqlapi.request import Request
+from cupel_core.graphql.request import Request
 
 
 def audit(operation: Operation, request: Request, arguments: Mapping[str, Any], outcome: Any) -> None:

@@ -23,14 +23,14 @@ from cupel_core.contract.jobs import JobResponse
 from cupel_core.domain.analysis.experiments import Experiment
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.errors import NotFound
+from cupel_core.graphql.inputs import check_limit, check_offset, check_position, parse
+from cupel_core.graphql.registry import resolves
+from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.resolvers.lists import first_items
 from cupel_core.paging import fill_page
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.resources import experiments
 from cupel_core.store import experiment_runs, jobs
-from graphqlapi.inputs import check_limit, check_offset, check_position, parse
-from graphqlapi.registry import resolves
-from graphqlapi.request import Loaded, Request
-from graphqlapi.resolvers.lists import first_items
 
 # ---- comparisons
 

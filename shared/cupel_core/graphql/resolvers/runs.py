@@ -9,15 +9,15 @@ from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.runs.run import ProbeStatus, RunStatus
 from cupel_core.domain.runs.views import RunView
 from cupel_core.errors import Invalid, NotFound
+from cupel_core.graphql.inputs import check_cursor, check_limit, check_offset, check_text, connection
+from cupel_core.graphql.loaders import TranscriptKey
+from cupel_core.graphql.registry import resolves
+from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.resolvers.lists import first_items
 from cupel_core.messages import RunRef
 from cupel_core.paging import Page, fill_page
 from cupel_core.runs import budgets, probes, progress, queries, recent
 from cupel_core.store import events
-from graphqlapi.inputs import check_cursor, check_limit, check_offset, check_text, connection
-from graphqlapi.loaders import TranscriptKey
-from graphqlapi.registry import resolves
-from graphqlapi.request import Loaded, Request
-from graphqlapi.resolvers.lists import first_items
 
 _MAX_SEQ = 99_999_998
 

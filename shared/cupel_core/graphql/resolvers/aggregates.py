@@ -4,9 +4,9 @@ from typing import Any
 
 from cupel_core.analysis import aggregation
 from cupel_core.contract.aggregates import AggregateRowResponse, AggregateRuns
-from graphqlapi.inputs import check_limit, parse
-from graphqlapi.registry import resolves
-from graphqlapi.request import Loaded, Request
+from cupel_core.graphql.inputs import check_limit, parse
+from cupel_core.graphql.registry import resolves
+from cupel_core.graphql.request import Loaded, Request
 
 
 @resolves("Query.aggregate", "getRunAnalysis", 500, item_cost=2)

@@ -16,8 +16,7 @@ from cupel_core.domain.definitions.definitions import DefinitionHead
 from cupel_core.errors import NotFound
 from cupel_core.generation import generations
 from cupel_core.generation.preview import preview
-from cupel_core.paging import Page, fill_page
-from graphqlapi.inputs import (
+from cupel_core.graphql.inputs import (
     check_cursor,
     check_limit,
     check_offset,
@@ -27,10 +26,11 @@ from graphqlapi.inputs import (
     parse,
     whole_numbers,
 )
-from graphqlapi.loaders import DefinitionKey
-from graphqlapi.registry import resolves
-from graphqlapi.request import Loaded, Request
-from graphqlapi.resolvers.lists import first_items
+from cupel_core.graphql.loaders import DefinitionKey
+from cupel_core.graphql.registry import resolves
+from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.resolvers.lists import first_items
+from cupel_core.paging import Page, fill_page
 
 
 @resolves("Query.definition", "getDefinition")

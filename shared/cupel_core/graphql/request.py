@@ -11,7 +11,7 @@ from cupel_core.domain.access import Caller
 
 if TYPE_CHECKING:
     from cupel_core.domain.runs.run import Run
-    from graphqlapi.loaders import Loaders
+    from cupel_core.graphql.loaders import Loaders
 
 
 class Loaded(dict[str, Any]):
@@ -44,6 +44,8 @@ class Request:
     """Runs that were read, by id."""
     changes: int = 0
     """Mutations that were begun so far."""
+    is_read_only: bool = False
+    """Whether mutations are refused."""
 
     @property
     def workspace(self) -> str:
@@ -51,7 +53,7 @@ class Request:
 
     @cached_property
     def load(self) -> "Loaders":
-        from graphqlapi.loaders import Loaders
+        from cupel_core.graphql.loaders import Loaders
 
         return Loaders(self)
 

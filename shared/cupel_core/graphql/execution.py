@@ -10,6 +10,7 @@ from graphql import (
     ExecutionResult,
     GraphQLError,
     OperationDefinitionNode,
+    OperationType,
     execute,
     parse,
     specified_rules,
@@ -22,9 +23,9 @@ from cupel_core import event_loop
 from cupel_core.contract.common import RequestModel
 from cupel_core.errors import AppError, ClientError, RetryableError, TooLarge
 from cupel_core.gateway.problems import document, from_unexpected, public_detail
-from graphqlapi.limits import TooComplex, check_operation, check_text
-from graphqlapi.request import Request
-from graphqlapi.schema import schema
+from cupel_core.graphql.limits import TooComplex, check_operation, check_text
+from cupel_core.graphql.request import Request
+from cupel_core.graphql.schema import schema
 
 MAX_SECONDS = 25.0
 """API Gateway waits for 30."""
@@ -93,7 +94,7 @@ class _InvalidQueries(Exception):
 
 
 async def _execute(body: GraphqlRequest, request: Request) -> ExecutionResult:
-    checked, variables = _check(body.query or "", body.variables or {}, body.operation_name)
+    checked, variables = _check(body.query or "", body.variables or {}, body.operation_name, request)
     running = execute(
         schema(), checked, context_value=request, variable_values=variables, operation_name=body.operation_name
     )
@@ -107,7 +108,9 @@ async def _execute(body: GraphqlRequest, request: Request) -> ExecutionResult:
         raise RetryableError(detail) from None
 
 
-def _check(query: str, variables: dict[str, Any], name: str | None) -> tuple[DocumentNode, dict[str, Any]]:
+def _check(
+    query: str, variables: dict[str, Any], name: str | None, request: Request
+) -> tuple[DocumentNode, dict[str, Any]]:
     check_text(query)
     parsed = parse(query)
     operations = [each for each in parsed.definitions if isinstance(each, OperationDefinitionNode)]
@@ -117,6 +120,8 @@ def _check(query: str, variables: dict[str, Any], name: str | None) -> tuple[Doc
         raise InvalidQuery(f"the query has no operation {name}")
     if schema().get_root_type(operations[0].operation) is None:
         raise InvalidQuery(f"there are no {operations[0].operation.value}s; docs/graphql.md says what to do instead")
+    if request.is_read_only and operations[0].operation is not OperationType.QUERY:
+        raise InvalidQuery("only queries are carried out here")
     if invalid := validate(schema(), parsed, specified_rules, max_errors=_MAX_ERRORS):
         raise _InvalidQueries(invalid)
     known = get_variable_values(schema(), operations[0].variable_definitions or (), variables, max_errors=_MAX_ERRORS)
