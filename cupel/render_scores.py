@@ -36,8 +36,14 @@ def rescore_line(rescore: Json) -> str:
     total = count_of(progress["total"], "transcript")
     return (
         f"[bold]{escape(rescore['id'])}[/bold]  {format_status(rescore['status'])}  "
-        f"{progress['completed']:,} completed and {progress['failed']:,} errored of {total}"
+        f"{progress['completed']:,} completed and {progress['failed']:,} errored of {total}{_spent(rescore['budget'])}"
     )
+
+
+def _spent(budget: Json | None) -> str:
+    if budget is None:
+        return ""
+    return f", ${budget['spentUsd'] + budget['uncertainUsd']:.6g} of ${budget['maxBudgetUsd']:g} spent"
 
 
 def models_table(models: Iterable[Json], k: int) -> Table:

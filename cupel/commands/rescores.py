@@ -38,6 +38,13 @@ def rescore(
     evaluator_url: Annotated[str | None, typer.Option(help="Override the external evaluator.")] = None,
     success: Annotated[str | None, typer.Option(help="Success criteria that replace those of every scenario.")] = None,
     failure: Annotated[str | None, typer.Option(help="Failure criteria that replace those of every scenario.")] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(metavar="USD", help="What it may spend; otherwise the budget of the run pays, if there is one."),
+    ] = None,
+    allow_unpriced: Annotated[
+        bool, typer.Option("--allow-unpriced", help="Call models whose price is unknown although there is a budget.")
+    ] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Wait for the end, and show the scores.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -46,7 +53,8 @@ def rescore(
     options = without_none(judgeModel=judge_model, embeddingModel=embedding_model, evaluatorUrl=evaluator_url)
     criteria = without_none(success=success, failure=failure)
     source = SourceFile.read(file) if file else SourceFile("the options", {})
-    overrides = source.mapping() | options | ({"criteria": criteria} if criteria else {})
+    limits = without_none(maxBudgetUsd=budget, allowUnpriced=allow_unpriced or None)
+    overrides = source.mapping() | options | limits | ({"criteria": criteria} if criteria else {})
     with session.connect() as client:
         with source.explaining():
             created = client.create_rescore(run_id, overrides)
@@ -54,7 +62,9 @@ def rescore(
             created = _watch(session, client, created)
         _print_rescore(session, client, created, as_json=as_json)
     if created["status"] == "FAILED":
-        raise CupelError(f"the rescore failed in {created['failure']['where']}: {created['failure']['why']}")
+        where, why = created["failure"]["where"], created["failure"]["why"]
+        what = "was stopped" if where == "budget" else f"failed in {where}"
+        raise CupelError(f"the rescore {what}: {why}")
 
 
 def rescores(ctx: typer.Context, run_id: RunId, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:

@@ -10,10 +10,14 @@ from cupel_core.budgets.charging import ChargedCalls
 from cupel_core.budgets.patient_calls import PatientCalls
 from cupel_core.budgets.pool import AllowancePool
 from cupel_core.budgets.reservations import SHORTAGE_SECONDS
+from cupel_core.domain.budgets.money import nano_usd
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.scoring.rescores import Rescore
+from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.slice_graders import GraderCalls, spare_seconds
 from cupel_core.store import evaluation_settings
+from cupel_core.store.budgets import RescoreRef
 from cupel_core.workspace_budgets import BudgetKey, key_of_run, open_account
 
 
@@ -22,19 +26,28 @@ async def charged_calls(
     run: Run,
     attempt: Attempt,
     seconds_left: Callable[[], float],
+    rescore: Rescore | None = None,
 ) -> AsyncIterator[GraderCalls]:
-    """The calls that follow the probes of a run: they may use all that is left of its budget."""
+    """The calls that follow the probes of a run: they may use all that is left of its budget.
+
+    Those of a rescore with a budget of its own use that one, and raise BudgetShortage once it is used up.
+    """
     limits = await asyncio.to_thread(evaluation_settings.get_budgets, run.workspace)
-    key, limit = key_of_run(run, limits, time.time()), run.budget.limit if run.budget else 0
+    key, max_usd = key_of_run(run, limits, time.time()), run.budget.max_usd if run.budget else None
+    has_own = rescore is not None and rescore.max_budget_usd is not None
+    if rescore is not None and has_own:
+        ref, max_usd = RunRef(run.workspace, run.id), rescore.max_budget_usd
+        day = limits.day_at(time.time()) if limits.is_set else None
+        key = BudgetKey(run.workspace, ref, RescoreRef(ref, rescore.id), day)
 
     def may_wait() -> bool:
         return spare_seconds(seconds_left) > SHORTAGE_SECONDS
 
-    async with _charged(key, limit, attempt, seconds_left) as charged:
+    async with _charged(key, nano_usd(max_usd or 0.0), attempt, seconds_left) as charged:
         if charged is None:
             yield GraderCalls(attempt)
         else:
-            calls = PatientCalls(charged, run.budget.max_usd if run.budget else None, may_wait)
+            calls = PatientCalls(charged, max_usd, may_wait, has_own_budget=has_own)
             yield GraderCalls(calls.attempt, calls.embed)
 
 
@@ -44,7 +57,7 @@ async def workspace_calls(
 ) -> AsyncIterator[Attempt]:
     """Calls that belong to no run. They raise BudgetShortage when the workspace's budgets do not allow one."""
     limits = await asyncio.to_thread(evaluation_settings.get_budgets, workspace)
-    key = BudgetKey(workspace, None, False, limits.day_at(time.time())) if limits.is_set else None
+    key = BudgetKey(workspace, None, None, limits.day_at(time.time())) if limits.is_set else None
     async with _charged(key, 0, attempt, seconds_left) as charged:
         yield attempt if charged is None else charged.attempt
 

@@ -13,27 +13,27 @@ from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, R
 from cupel_core.errors import Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.store import budgets, runs
-from cupel_core.store.budgets import StoredAccount
+from cupel_core.store.budgets import BudgetOwner, StoredAccount
 from cupel_core.store.clients import AWS_ERRORS
 
 
 @dataclass
 class TableAccount:
-    """The account of one run's budget, for one worker."""
+    """The account of the budget of a run or a rescore, for one worker."""
 
-    ref: RunRef
+    owner: BudgetOwner
     _stored: StoredAccount | None = None
 
     async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetGrant:
         try:
-            self._stored = await asyncio.to_thread(budgets.report, self.ref, limit, report, now, self._stored)
+            self._stored = await asyncio.to_thread(budgets.report, self.owner, limit, report, now, self._stored)
         except AWS_ERRORS as error:
             raise RetryableError("the budget's account could not be written") from error
         return BudgetGrant.of(self._stored.value, limit, report)
 
     async def leave(self, report: BudgetReport, now: float) -> None:
         try:
-            await asyncio.to_thread(budgets.leave, self.ref, report, now, self._stored)
+            await asyncio.to_thread(budgets.leave, self.owner, report, now, self._stored)
         except AWS_ERRORS as error:
             raise RetryableError("the budget's account could not be written") from error
 

@@ -21,6 +21,7 @@ from cupel_core.errors import AppError, Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.run_budgets import BudgetChanged, TableAccount
 from cupel_core.store import evaluation_settings, period_budgets, runs
+from cupel_core.store.budgets import BudgetOwner
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.period_budgets import ReportResult, StoredMonth
 
@@ -35,7 +36,8 @@ class BudgetKey(NamedTuple):
     workspace: str
     run: RunRef | None
     """None for calls that belong to no run."""
-    has_run_budget: bool
+    owner: BudgetOwner | None
+    """Whose own budget limits them: that of the run, or of a rescore of it."""
     day: date | None
     """None if the workspace has no budget."""
 
@@ -75,7 +77,7 @@ class PeriodAccount:
 
 
 def open_account(key: BudgetKey) -> AccountStore:
-    of_run = TableAccount(key.run) if key.run is not None and key.has_run_budget else None
+    of_run = TableAccount(key.owner) if key.owner is not None else None
     of_period = PeriodAccount(key.workspace, key.day, key.run) if key.day is not None else None
     if of_run is not None and of_period is not None:
         return JointAccount(of_period, of_run)
@@ -89,8 +91,8 @@ def key_of_run(run: Run, limits: PeriodLimits, now: float) -> BudgetKey | None:
     """None if nothing limits the run's calls."""
     if run.budget is None and not limits.is_set:
         return None
-    day = limits.day_at(now) if limits.is_set else None
-    return BudgetKey(run.workspace, RunRef(run.workspace, run.id), run.budget is not None, day)
+    ref, day = RunRef(run.workspace, run.id), limits.day_at(now) if limits.is_set else None
+    return BudgetKey(run.workspace, ref, ref if run.budget else None, day)
 
 
 def pause_for_period(run: Run, needed: int, now: datetime) -> None:

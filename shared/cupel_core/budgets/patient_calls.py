@@ -29,6 +29,9 @@ class PatientCalls:
     may_wait: Callable[[], bool] = lambda: True
     """Whether there is time for it; otherwise BudgetShortage is raised."""
     wait_seconds: float = SHORTAGE_SECONDS
+    has_own_budget: bool = False
+    """Whether their budget is not that of the run: when it is used up, BudgetShortage is raised, and whoever makes the
+    calls stops."""
 
     async def attempt(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
         return await self._patiently(partial(self.charged.attempt, account, model, request, timeout_seconds))
@@ -41,6 +44,8 @@ class PatientCalls:
             try:
                 return await call()
             except BudgetShortage as shortage:
+                if shortage.exhausted is BudgetScope.RUN and self.has_own_budget:
+                    raise
                 if shortage.exhausted is not None:
                     raise budget_error(shortage.exhausted, self.max_usd) from None
                 if not self.may_wait():

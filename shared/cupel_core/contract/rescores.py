@@ -4,11 +4,13 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from cupel_core.contract.budgets import MaxBudgetUsd, ReservedUsd, SpentUsd, UncertainUsd, rounded_usd
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
-from cupel_core.contract.fields import Assertions, LongText, ModelId, Url
+from cupel_core.contract.fields import Assertions, Flag, LongText, ModelId, Url
 from cupel_core.contract.results import ScoringResponse, SpendResponse, VerdictResponse
 from cupel_core.contract.runs import FailureResponse
+from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.scoring.rescores import RescoreResultView, RescoreSpec, RescoreStatus, RescoreView
 from cupel_core.domain.scoring.scores import ColumnScores, ScenarioScoresView, Scores
@@ -49,6 +51,18 @@ class CreateRescore(RequestModel):
         None
     )
 
+    max_budget_usd: Annotated[
+        MaxBudgetUsd | None,
+        Field(
+            description="What the rescore may spend, in USD: it is stopped when this is used up. Without it, the "
+            "rescore is paid from the budget of its run, if that has one"
+        ),
+    ] = None
+    allow_unpriced: Annotated[
+        Flag,
+        Field(description="Whether a rescore with a budget may call models whose price is unknown; they cost nothing"),
+    ] = False
+
     def spec(self) -> RescoreSpec:
         return RescoreSpec(
             assertions=self.assertions,
@@ -56,6 +70,8 @@ class CreateRescore(RequestModel):
             embedding_model=self.embedding_model,
             evaluator_url=self.evaluator_url,
             criteria=Criteria(self.criteria.success, self.criteria.failure) if self.criteria else None,
+            max_budget_usd=self.max_budget_usd,
+            allow_unpriced=self.allow_unpriced,
         )
 
 
@@ -77,6 +93,24 @@ class RescoreProgressResponse(ResponseModel):
     failed: Annotated[int, Field(description="Transcripts with a weighted result that could not be computed")]
 
 
+class RescoreBudgetResponse(ResponseModel):
+    """What is used of a rescore's own budget, as its workers have last reported: at most a minute ago."""
+
+    max_budget_usd: Annotated[float, Field(description="What the rescore may spend, in USD")]
+    spent_usd: SpentUsd
+    uncertain_usd: UncertainUsd
+    reserved_usd: ReservedUsd
+
+    @classmethod
+    def of(cls, max_usd: float, account: BudgetAccount) -> "RescoreBudgetResponse":
+        return cls(
+            max_budget_usd=max_usd,
+            spent_usd=rounded_usd(sum(account.spent_by_role.values())),
+            uncertain_usd=rounded_usd(account.total_uncertain),
+            reserved_usd=rounded_usd(account.reserved),
+        )
+
+
 class RescoreResponse(ResponseModel):
     id: str
     run_id: str
@@ -86,10 +120,14 @@ class RescoreResponse(ResponseModel):
     created_at: Time
     completed_at: Time | None
     failure: FailureResponse | None
+    budget: Annotated[
+        RescoreBudgetResponse | None, Field(description="Null without a budget of its own: that of the run pays")
+    ]
 
     @classmethod
     def of(cls, view: RescoreView) -> "RescoreResponse":
-        rescore, counts = view.rescore, view.counts
+        rescore, counts, account = view
+        max_usd = rescore.max_budget_usd
         config = rescore.config.to_json()
         return cls(
             id=rescore.id,
@@ -108,6 +146,7 @@ class RescoreResponse(ResponseModel):
             created_at=rescore.created_at,
             completed_at=rescore.completed_at,
             failure=FailureResponse.of(rescore.failure) if rescore.failure else None,
+            budget=None if max_usd is None else RescoreBudgetResponse.of(max_usd, account or BudgetAccount()),
         )
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 
-from cupel_core.accounts import account_error, model_error
+from cupel_core.accounts import account_error, load_account, model_error
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import (
     EMBEDDER,
@@ -12,14 +12,17 @@ from cupel_core.domain.definitions.required_models import (
     MissingModel,
     assertion_models,
     missing_models,
+    named_models,
 )
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.rescores import RescoreConfig
 from cupel_core.domain.turns.conversation import Criteria
+from cupel_core.domain.turns.model_request import Usage
 from cupel_core.errors import FieldError
 from cupel_core.named_models import find_uncallable, list_uncallable
+from cupel_core.providers.prices import cost_usd
 from cupel_core.store import scenarios, snapshots
 from cupel_core.store.snapshots import Snapshot
 
@@ -76,6 +79,22 @@ class RescoreModels:
         for field, message in self._missing(callable_ones, config):
             if field in problems:
                 yield FieldError(field, f"{message}; that of the run cannot be called: {problems[field]}")
+
+    def list_unpriced(self) -> list[str]:
+        """The models that the rescore may call and whose price is unknown, as the accounts are now."""
+        find_account = cache(partial(load_account, self.run.workspace))
+
+        def is_unpriced(model: str) -> bool:
+            return cost_usd(model, Usage(1, 1), find_account(model.partition("/")[0])) is None
+
+        needed = {field for field, _ in self._missing(GraderConfig(), self.config)}
+        graders = {JUDGE: self._graders.judge_model, EMBEDDER: self._graders.embedding_model}
+        named = {graders[field] for field in needed} | named_models(self._content.assertions)
+        if self.config.assertions is None:
+            manifest, positions = self._snapshot.manifest, self._snapshot.scenario_positions
+            for scenario in scenarios.iterate_naming(manifest, positions, is_unpriced):
+                named |= named_models(scenario.assertions)
+        return sorted(model for model in named if model is not None and is_unpriced(model))
 
     def _assertion_errors(self) -> Iterator[FieldError]:
         workspace = self.run.workspace

@@ -32,19 +32,19 @@ def begin(ref: RunRef, rescore_id: str) -> BeginResult:
 
 
 def complete(ref: RunRef, rescore_id: str, now: datetime) -> str:
-    """Complete the rescore; returns its status afterwards, or DELETED if its run was."""
-    return _end(ref, rescore_id, RescoreStatus.COMPLETED, now)
+    """Complete the rescore, or fail it if its own budget was used up; returns its status, or DELETED if its run was."""
+    return _end(ref, rescore_id, now)
 
 
 def fail(ref: RunRef, rescore_id: str, where: str, why: str, now: datetime) -> str:
     """Fail the rescore, because its workflow gave up; results stored until then stay readable."""
-    return _end(ref, rescore_id, RescoreStatus.FAILED, now, RunFailure(where, why))
+    return _end(ref, rescore_id, now, RunFailure(where, why))
 
 
-def _end(ref: RunRef, rescore_id: str, status: RescoreStatus, now: datetime, failure: RunFailure | None = None) -> str:
+def _end(ref: RunRef, rescore_id: str, now: datetime, failure: RunFailure | None = None) -> str:
     if runs.find(ref) is None:
         return DELETED
     rescore = rescores.get(ref, rescore_id)
     if rescore.status.is_over:
         return rescore.status
-    return rescores.end(rescore.finished(status, now, rescores.get_counts(rescore), failure)).status
+    return rescores.end(rescore.finished(now, rescores.get_counts(rescore), failure)).status

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import chain
 
+from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.scoring.rescores import Rescore, RescoreResultView, RescoreView
 from cupel_core.messages import RunRef
 from cupel_core.paging import Entry, Page, decode_index, encode_cursor
 from cupel_core.probe_ranges import probe_ranges
-from cupel_core.store import rescore_results, rescores, runs
+from cupel_core.store import budgets, rescore_results, rescores, runs
+from cupel_core.store.budgets import RescoreRef
 
 
 def get_rescore(workspace: str, run_id: str, rescore_id: str) -> RescoreView:
@@ -22,7 +24,10 @@ def list_rescores(workspace: str, run_id: str, limit: int, cursor: str | None) -
     """Newest first."""
     ref = RunRef(workspace, run_id)
     runs.get(ref)
-    return rescores.list_rescores(ref, limit, cursor).map(rescore_view)
+    page = rescores.list_rescores(ref, limit, cursor)
+    budgeted = [each for each in page.items if each.max_budget_usd is not None]
+    accounts = budgets.get_of_rescores(RescoreRef(ref, each.id) for each in budgeted)
+    return page.map(lambda each: _view(each, accounts.get(RescoreRef(ref, each.id))))
 
 
 def list_results(
@@ -54,4 +59,9 @@ def list_results(
 
 
 def rescore_view(rescore: Rescore) -> RescoreView:
-    return RescoreView(rescore, rescores.get_counts(rescore))
+    owner = RescoreRef(RunRef(rescore.workspace, rescore.run_id), rescore.id)
+    return _view(rescore, None if rescore.max_budget_usd is None else budgets.get(owner))
+
+
+def _view(rescore: Rescore, account: BudgetAccount | None) -> RescoreView:
+    return RescoreView(rescore, rescores.get_counts(rescore), account)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.charged_calls import charged_calls
 from cupel_core.clock import utc_now
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Run
@@ -19,7 +21,7 @@ from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.rescoring.transcript_grading import TranscriptGrader, was_graded
 from cupel_core.selections import SelectionRunner
-from cupel_core.slice_graders import OnSpend, grader_models, ignore_spend, slice_graders, slice_leases
+from cupel_core.slice_graders import OnSpend, TimeIsUp, grader_models, ignore_spend, slice_graders, slice_leases
 from cupel_core.slice_worker import process_concurrently, process_leaf_by_leaf
 from cupel_core.store import outcomes, rescore_results, rescores, runs, snapshots
 
@@ -38,17 +40,22 @@ async def rescore_slice(
 ) -> SliceProgress:
     """Grade the transcripts of these leaves that have no result in this rescore yet.
 
-    When time is short, finished results are stored, and the others are left to the next task.
+    When time is short, finished results are stored, and the others are left to the next task. When the rescore's own
+    budget is used up, nothing is left to any task.
     """
     run = await asyncio.to_thread(runs.find, ref)
     if run is None:
         return SliceProgress()
     rescore = await asyncio.to_thread(rescores.get, ref, rescore_id)
-    if rescore.status is not RescoreStatus.RUNNING:
+    if rescore.status is not RescoreStatus.RUNNING or rescore.is_exhausted:
         return SliceProgress()
     writer = await asyncio.to_thread(_load_writer, rescore, leaf_range)
     writer.on_spend = partial(on_spend, rescore.config.grader_config(run.grader_config).judge_model)
-    async with slice_leases(seconds_left, run.priority) as leases, charged_calls(run, attempt, seconds_left) as charged:
+    stop = _Stop()
+    async with (
+        slice_leases(seconds_left, run.priority) as leases,
+        charged_calls(run, attempt, seconds_left, rescore) as charged,
+    ):
         make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, calls=charged)
 
         async def grade_leaf(leaf: LeafRange) -> SliceProgress:
@@ -56,11 +63,30 @@ async def rescore_slice(
             if not pending:
                 return SliceProgress()
             grader = await asyncio.to_thread(_load_grader, run, rescore, pending, make_graders)
-            return await process_concurrently(pending, grader.grade, writer.add)
+            return await process_concurrently(pending, partial(stop.grade, grader), writer.add)
 
         progress = await process_leaf_by_leaf(leaf_range, grade_leaf)
     await writer.store()
-    return progress
+    if not stop.is_exhausted:
+        return progress
+    await asyncio.to_thread(rescores.mark_exhausted, ref, rescore_id)
+    return SliceProgress(done=progress.done)
+
+
+class _Stop:
+    """Grades until the rescore's own budget is used up."""
+
+    def __init__(self) -> None:
+        self.is_exhausted = False
+
+    async def grade(self, grader: TranscriptGrader, transcript: Transcript) -> RescoreResult:
+        if self.is_exhausted:
+            raise TimeIsUp
+        try:
+            return await grader.grade(transcript)
+        except BudgetShortage as shortage:
+            self.is_exhausted = self.is_exhausted or shortage.exhausted is BudgetScope.RUN
+            raise
 
 
 @dataclass

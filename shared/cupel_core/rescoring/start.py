@@ -6,6 +6,7 @@ import orjson
 
 from cupel_core import idempotency
 from cupel_core.definitions.assertions import assertion_errors
+from cupel_core.domain.budgets.confirmation import unpriced_message
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.rescores import RESCORABLE, Rescore, RescoreSpec
 from cupel_core.errors import Conflict, FieldError, Invalid
@@ -29,7 +30,8 @@ def start(workspace: str, run_id: str, spec: RescoreSpec, idempotency_key: str |
     if idempotency_key is None:
         rescores.create(rescore)
     else:
-        body = orjson.dumps([run_id, rescore.config.to_json()], option=orjson.OPT_SORT_KEYS).decode()
+        budget = [] if spec.max_budget_usd is None else [spec.max_budget_usd]
+        body = orjson.dumps([run_id, rescore.config.to_json(), *budget], option=orjson.OPT_SORT_KEYS).decode()
         answer = idempotency.find_answer(workspace, idempotency_key, body, now)
         if answer is not None:
             return rescores.get(ref, answer.run_id)
@@ -51,6 +53,7 @@ def _rescore(run: Run, spec: RescoreSpec, now: datetime) -> Rescore:
         probe_count=run.plan.total,
         retry_round=run.retry_round,
         created_at=now,
+        max_budget_usd=spec.max_budget_usd,
     )
 
 
@@ -60,6 +63,8 @@ def _check(run: Run, spec: RescoreSpec) -> None:
     models = RescoreModels(run, spec.config())
     if errors := [*models.own_errors()] or [*models.missing_errors()] or [*models.uncallable_errors()]:
         raise Invalid.fields(errors)
+    if spec.max_budget_usd is not None and not spec.allow_unpriced and (unpriced := models.list_unpriced()):
+        raise Invalid.field("allowUnpriced", unpriced_message(unpriced))
     if run.status not in RESCORABLE:
         raise Conflict(f"a run that is {run.status} cannot be rescored: its targets are still responding")
 

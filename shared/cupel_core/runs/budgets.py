@@ -5,7 +5,13 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from cupel_core import workspace_budgets
-from cupel_core.domain.budgets.confirmation import BudgetFit, budget_fit, confirmable_usd, needs_confirmation
+from cupel_core.domain.budgets.confirmation import (
+    BudgetFit,
+    budget_fit,
+    confirmable_usd,
+    needs_confirmation,
+    unpriced_message,
+)
 from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.budgets.periods import PERIODS, BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
@@ -58,11 +64,7 @@ def check_estimate(workspace: str, spec: BudgetTerms, estimated: Callable[[], Ru
         return
     estimate = estimated()
     if estimate.unpriced and not spec.allow_unpriced:
-        raise Invalid.field(
-            "allowUnpriced",
-            f"must be true, or a price must be set: the price of {', '.join(estimate.unpriced)} is unknown, so the "
-            "budget would not limit its calls",
-        )
+        raise Invalid.field("allowUnpriced", unpriced_message(estimate.unpriced))
     if needs_confirmation(estimate.usd, spendable.usd, spec.confirmed_usd):
         raise ConfirmationRequired(_question(estimate, spendable.budget), estimate)
 

@@ -1,11 +1,11 @@
-"""The account of a run's budget: one item, which all workers of the run rewrite with optimistic locking.
+"""The account of the budget of a run or a rescore: one item, which all of its workers rewrite with optimistic locking.
 
 It is written once for about a hundred probes. A worker's lease takes 60 bytes, so the item of a run with a hundred
 workers is 6 KB.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetLease, BudgetReport, after_leave, after_report
 from cupel_core.domain.budgets.money import SpentByRole
@@ -15,28 +15,45 @@ from cupel_core.store import keys, versioned_items
 from cupel_core.store.batches import get_batch
 from cupel_core.store.versioned_items import Versioned
 
+
+class RescoreRef(NamedTuple):
+    """A rescore that has a budget of its own."""
+
+    run: RunRef
+    rescore_id: str
+
+
+type BudgetOwner = RunRef | RescoreRef
 type StoredAccount = Versioned[BudgetAccount]
 _SORT_KEY = "budget"
 
 
 def report(
-    ref: RunRef, limit: int, budget_report: BudgetReport, now: float, last: StoredAccount | None = None
+    owner: BudgetOwner, limit: int, budget_report: BudgetReport, now: float, last: StoredAccount | None = None
 ) -> StoredAccount:
     """Apply a worker's report; its lease in the result says what it may spend.
 
     `last` is what this worker wrote last, which saves one that is alone a read.
     """
-    return _change(ref, lambda account: after_report(account, limit, budget_report, now), last)
+    return _change(owner, lambda account: after_report(account, limit, budget_report, now), last)
 
 
-def leave(ref: RunRef, budget_report: BudgetReport, now: float, last: StoredAccount | None = None) -> None:
+def leave(owner: BudgetOwner, budget_report: BudgetReport, now: float, last: StoredAccount | None = None) -> None:
     """Apply a worker's last report and end its lease."""
-    _change(ref, lambda account: after_leave(account, budget_report, now), last)
+    _change(owner, lambda account: after_leave(account, budget_report, now), last)
 
 
-def get(ref: RunRef) -> BudgetAccount:
+def get(owner: BudgetOwner) -> BudgetAccount:
     """Empty if no worker has reported yet."""
-    return versioned_items.read(key_of(ref), CODEC).value
+    return versioned_items.read(key_of(owner), CODEC).value
+
+
+def get_of_rescores(owners: Iterable[RescoreRef]) -> dict[RescoreRef, BudgetAccount]:
+    """The accounts of these rescores. One request per hundred."""
+    wanted = {(key["pk"]["S"], key["sk"]["S"]): owner for owner in owners for key in [key_of(owner)]}
+    found = get_batch({"pk": {"S": pk}, "sk": {"S": sk}} for pk, sk in wanted)
+    items = {(item["pk"]["S"], item["sk"]["S"]): item for item in found}
+    return {owner: versioned_items.from_item(items.get(key), CODEC).value for key, owner in wanted.items()}
 
 
 def get_all(refs: Iterable[RunRef]) -> dict[RunRef, BudgetAccount]:
@@ -46,13 +63,17 @@ def get_all(refs: Iterable[RunRef]) -> dict[RunRef, BudgetAccount]:
     return {ref: versioned_items.from_item(items.get(key), CODEC).value for key, ref in wanted.items()}
 
 
-def _change(ref: RunRef, change: Callable[[BudgetAccount], BudgetAccount], last: StoredAccount | None) -> StoredAccount:
+def _change(
+    owner: BudgetOwner, change: Callable[[BudgetAccount], BudgetAccount], last: StoredAccount | None
+) -> StoredAccount:
     is_alone = last is not None and len(last.value.leases) < 2
-    return versioned_items.change(key_of(ref), CODEC, change, last if is_alone else None)
+    return versioned_items.change(key_of(owner), CODEC, change, last if is_alone else None)
 
 
-def key_of(ref: RunRef) -> dict[str, Any]:
-    return {"pk": {"S": keys.run(ref)}, "sk": {"S": _SORT_KEY}}
+def key_of(owner: BudgetOwner) -> dict[str, Any]:
+    if isinstance(owner, RescoreRef):
+        return {"pk": {"S": keys.run(owner.run)}, "sk": {"S": f"{_SORT_KEY}#{owner.rescore_id}"}}
+    return {"pk": {"S": keys.run(owner)}, "sk": {"S": _SORT_KEY}}
 
 
 def account_to_json(account: BudgetAccount) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import UpdateError
 from pynamodb.transactions import TransactWrite
 
@@ -25,6 +25,8 @@ from cupel_core.store.table import Item, conditional_transaction, connection, er
 class RescoreItem(Item):
     status = UnicodeAttribute()
     body = JSONAttribute()
+    exhausted = BooleanAttribute(null=True)
+    """True once its own budget is used up."""
 
 
 class OpenRescoreItem(Item):
@@ -97,6 +99,16 @@ def mark_running(ref: RunRef, rescore_id: str) -> Rescore:
     return get(ref, rescore_id)
 
 
+def mark_exhausted(ref: RunRef, rescore_id: str) -> None:
+    """Note that the rescore's own budget is used up, unless the rescore was deleted."""
+    item = RescoreItem(keys.rescores(ref), rescore_id)
+    try:
+        item.update(actions=[RescoreItem.exhausted.set(True)], condition=RescoreItem.status.exists())
+    except UpdateError as error:
+        if error_code(error) != "ConditionalCheckFailedException":
+            raise
+
+
 def end(rescore: Rescore) -> Rescore:
     """Store how a rescore ended, unless it has ended already. Returns it as stored."""
     ref = RunRef(rescore.workspace, rescore.run_id)
@@ -156,8 +168,10 @@ def _to_item(rescore: Rescore) -> RescoreItem:
         "completedAt": to_optional_iso(rescore.completed_at),
         "failure": rescore.failure and asdict(rescore.failure),
         "tally": rescore.counts and asdict(rescore.counts),
+        "maxBudgetUsd": rescore.max_budget_usd,
     }
-    return RescoreItem(keys.rescores(ref), rescore.id, status=rescore.status, body=body)
+    exhausted = rescore.is_exhausted or None
+    return RescoreItem(keys.rescores(ref), rescore.id, status=rescore.status, body=body, exhausted=exhausted)
 
 
 def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
@@ -179,4 +193,6 @@ def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
         completed_at=from_optional_iso(body["completedAt"]),
         failure=RunFailure(**failure) if failure else None,
         counts=RescoreCounts(**counts) if counts else None,
+        max_budget_usd=body.get("maxBudgetUsd"),
+        is_exhausted=bool(item.exhausted),
     )

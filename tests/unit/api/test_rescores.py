@@ -270,3 +270,36 @@ def test_a_rescore_is_compared_with_the_runs_own_scoring_target_by_target(
         ("sim/steady", False),
         ("sim/bold", False),
     ]
+
+
+def test_a_rescore_may_have_a_budget_of_its_own(client: Client, run: Run) -> None:
+    created = client.post(f"/v1/runs/{run.id}/rescores", {"assertions": [YES], "maxBudgetUsd": 2}).json()
+    unused = {"maxBudgetUsd": 2, "spentUsd": 0, "uncertainUsd": 0, "reservedUsd": 0}
+    assert created["budget"] == unused
+    other = client.post(f"/v1/runs/{run.id}/rescores", {"assertions": [YES]}).json()
+    listed = client.get(f"/v1/runs/{run.id}/rescores").json()["items"]
+    assert {each["id"]: each["budget"] for each in listed} == {created["id"]: unused, other["id"]: None}
+
+
+@pytest.mark.parametrize("amount", [0, -1, "2", True, 1_000_001])
+def test_a_rescores_budget_is_a_positive_amount(client: Client, run: Run, amount: object) -> None:
+    answer = client.post(f"/v1/runs/{run.id}/rescores", {"maxBudgetUsd": amount})
+    assert (answer.status, answer.fields()) == (422, ["maxBudgetUsd"])
+
+
+def test_a_budgeted_rescore_refuses_models_without_a_price(client: Client, run: Run) -> None:
+    client.put("/v1/providers/openai", {"apiKey": "sk-test"})
+    polite = {"type": "llm-rubric", "value": "is polite"}
+    body = {"assertions": [polite], "judgeModel": "openai/unheard-of", "maxBudgetUsd": 2}
+    refused = client.post(f"/v1/runs/{run.id}/rescores", body)
+    assert (refused.status, refused.fields()) == (422, ["allowUnpriced"])
+    assert "openai/unheard-of" in refused.text
+    assert client.post(f"/v1/runs/{run.id}/rescores", {**body, "allowUnpriced": True}).status == 202
+    assert client.post(f"/v1/runs/{run.id}/rescores", {**body, "assertions": [YES]}).status == 202
+
+
+def test_a_key_with_another_budget_is_another_request(client: Client, run: Run) -> None:
+    key, path = {"Idempotency-Key": "once"}, f"/v1/runs/{run.id}/rescores"
+    first = client.post(path, {"maxBudgetUsd": 1}, headers=key)
+    assert client.post(path, {"maxBudgetUsd": 1}, headers=key).json() == first.json()
+    assert client.post(path, {"maxBudgetUsd": 2}, headers=key).status == 422

@@ -11,7 +11,9 @@ from typer.testing import CliRunner, Result
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
+from cupel_core import accounts
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import RunRef
@@ -127,3 +129,12 @@ def test_without_repeats_there_is_no_pass_at_k(cupel: Cupel, run: Run) -> None:
 
 def test_a_rescore_by_an_unknown_model_is_a_usage_error(cupel: Cupel, run: Run) -> None:
     assert cupel("rescore", run.id, "--judge-model", "nobody/x").exit_code == 2
+
+
+def test_a_rescore_that_has_used_up_its_budget_says_so(cupel: Cupel, run: Run) -> None:
+    accounts.update_provider("acme", "sim", {"prices": (ModelPrice(None, 1_000.0, 1_000.0),)})
+    rubric = ["--judge-model", "sim/bold", "--success", "is polite"]
+    result = cupel("rescore", run.id, *rubric, "--budget", "0.01", "--watch")
+    assert result.exit_code == 1
+    assert "the rescore was stopped: its budget of $0.01 was used up after 0 of 4 transcripts" in result.stderr
+    assert "$0 of $0.01 spent" in result.stdout

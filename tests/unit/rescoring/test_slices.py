@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from random import Random
 from string import ascii_lowercase
 
 import pytest
 
-from cupel_core import accounts
+from cupel_core import accounts, charged_calls
+from cupel_core.budgets.patient_calls import PatientCalls
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -28,6 +30,7 @@ from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice
 from cupel_core.settings import Settings
 from cupel_core.store import budgets, clients, governor, outcomes, rescore_results, rescores, runs
+from cupel_core.store.budgets import RescoreRef
 from tests.answered_runs import JUDGE, AnsweredRun, get_transcript
 from tests.recorded_outcomes import store_outcomes
 from tests.scripted_judge import ScriptedJudge
@@ -332,6 +335,65 @@ async def test_a_rescore_that_the_budget_does_not_allow_has_results_with_that_er
     first, _ = await rescore_with(run, judge)
     assert first.scoring is not None
     assert "the budget of $0.01 is used up" in (first.scoring.results[0].error or "")
+    assert judge.called_models == []
+
+
+def create_budgeted(run: Run, max_usd: float) -> Rescore:
+    wanted = Rescore(run.workspace, run.id, "scr_1", RescoreConfig(), 2, run.plan.total, run.retry_round, NOW)
+    wanted = replace(wanted, max_budget_usd=max_usd)
+    rescores.create(wanted)
+    return wanted
+
+
+async def carry_out(run: Run, rescore: Rescore, judge: ScriptedJudge) -> Rescore:
+    for part in phases.begin(ref_of(run), rescore.id).slices:
+        progress = await rescore_slice(ref_of(run), rescore.id, part, lambda: 900.0, judge)
+        assert progress.left == 0
+    phases.complete(ref_of(run), rescore.id, NOW)
+    return rescores.get(ref_of(run), rescore.id)
+
+
+async def test_a_rescore_with_a_budget_of_its_own_leaves_that_of_the_run_alone(cloud: Settings) -> None:
+    accounts.update_provider("ws_a", "sim", {"prices": (PRICE,)})
+    run = AnsweredRun((asking(POLITE),), budget=RunBudget(0.01)).completed()
+    ended = await carry_out(run, create_budgeted(run, 100.0), ScriptedJudge())
+    assert ended.status is RescoreStatus.COMPLETED
+    assert budgets.get(ref_of(run)).used == 0
+    own = budgets.get(RescoreRef(ref_of(run), "scr_1"))
+    assert (own.spent_by_role, own.reserved) == ({ModelRole.JUDGE: 2 * CALL}, 0)
+
+
+async def test_a_rescore_stops_when_its_own_budget_is_used_up(cloud: Settings) -> None:
+    accounts.update_provider("ws_a", "sim", {"prices": (PRICE,)})
+    run, judge = AnsweredRun((asking(POLITE),)).completed(), ScriptedJudge()
+    ended = await carry_out(run, create_budgeted(run, 0.01), judge)
+    assert (ended.status, judge.called_models, results_of(run)) == (RescoreStatus.FAILED, [], [])
+    assert ended.failure is not None
+    assert ended.failure.where == "budget"
+    assert ended.failure.why.startswith("its budget of $0.01 was used up after 0 of 2 transcripts")
+
+
+async def test_results_before_the_end_of_the_budget_are_stored_and_it_is_never_exceeded(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """4,096 tokens of output, which are set aside for each call, cost $4.096, and the 5 of a reply $0.005."""
+    accounts.update_provider("ws_a", "sim", {"prices": (ModelPrice(None, 0.0, 1_000.0),)})
+    monkeypatch.setattr(charged_calls, "PatientCalls", partial(PatientCalls, wait_seconds=0.01))
+    run, judge = AnsweredRun((asking(POLITE),)).completed(), ScriptedJudge()
+    ended = await carry_out(run, create_budgeted(run, 4.1), judge)
+    account = budgets.get(RescoreRef(ref_of(run), "scr_1"))
+    assert ended.status is RescoreStatus.FAILED
+    assert len(results_of(run)) == len(judge.called_models) == 1
+    assert (account.used, account.reserved) == (5_000_000, 0)
+
+
+async def test_a_stopped_rescore_does_not_continue(cloud: Settings) -> None:
+    """A task that is repeated, or one of another slice, makes no further call."""
+    run, judge = AnsweredRun((asking(POLITE),)).completed(), ScriptedJudge()
+    wanted = create_budgeted(run, 1.0)
+    part = phases.begin(ref_of(run), wanted.id).slices[0]
+    rescores.mark_exhausted(ref_of(run), wanted.id)
+    assert await rescore_slice(ref_of(run), wanted.id, part, lambda: 900.0, judge) == SliceProgress()
     assert judge.called_models == []
 
 

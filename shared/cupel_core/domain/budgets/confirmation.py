@@ -1,6 +1,6 @@
 """Whether a run fits into what is left of its budgets, or somebody must agree to it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cupel_core.domain.budgets.periods import BudgetScope
@@ -18,6 +18,14 @@ def needs_confirmation(estimate: EstimateInterval, max_usd: float, confirmed_usd
     """Only the expected cost counts: the upper bound of a run's first estimate exceeds most budgets."""
     expected = confirmable_usd(estimate)
     return expected > max_usd and (confirmed_usd is None or confirmed_usd < expected)
+
+
+def unpriced_message(models: Iterable[str]) -> str:
+    """Why `allowUnpriced` must be set; reads on after the field's name."""
+    return (
+        f"must be true, or a price must be set: the price of {', '.join(models)} is unknown, so the budget would not "
+        "limit its calls"
+    )
 
 
 @dataclass(frozen=True)

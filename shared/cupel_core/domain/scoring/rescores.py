@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import RunFailure, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript
@@ -20,6 +21,10 @@ from cupel_core.domain.turns.spend import Spend
 
 RESCORABLE = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 """Statuses in which a run's transcripts no longer change."""
+
+
+BUDGET = "budget"
+"""In place of the phase in which a rescore failed, when its own budget was used up."""
 
 
 class RescoreStatus(StrEnum):
@@ -105,11 +110,24 @@ class Rescore:
     failure: RunFailure | None = None
     counts: RescoreCounts | None = None
     """Set when it is over."""
+    max_budget_usd: float | None = None
+    """What it may spend; without it, its calls are charged to the budget of the run."""
+    is_exhausted: bool = False
+    """Whether its own budget is used up: nothing more is graded."""
 
-    def finished(
-        self, status: RescoreStatus, now: datetime, counts: RescoreCounts, failure: RunFailure | None = None
-    ) -> "Rescore":
+    def finished(self, now: datetime, counts: RescoreCounts, failure: RunFailure | None = None) -> "Rescore":
+        """COMPLETED, or FAILED if its workflow gave up or its budget did not suffice."""
+        failure = failure or (self._budget_failure(counts) if self.is_exhausted else None)
+        status = RescoreStatus.COMPLETED if failure is None else RescoreStatus.FAILED
         return replace(self, status=status, completed_at=now, counts=counts, failure=failure)
+
+    def _budget_failure(self, counts: RescoreCounts) -> RunFailure:
+        graded = counts.scored + counts.errors
+        why = (
+            f"its budget of ${self.max_budget_usd:g} was used up after {graded:,} of {max(self.total, graded):,} "
+            "transcripts; their results are stored; another rescore with a greater maxBudgetUsd grades all"
+        )
+        return RunFailure(BUDGET, why)
 
 
 @dataclass(frozen=True)
@@ -155,10 +173,11 @@ class RescoreResultView(NamedTuple):
 
 
 class RescoreView(NamedTuple):
-    """A rescore with its current counts."""
+    """A rescore with its current counts, and with the account of its own budget if it has one."""
 
     rescore: Rescore
     counts: RescoreCounts
+    account: BudgetAccount | None = None
 
 
 @dataclass(frozen=True)
@@ -170,6 +189,8 @@ class RescoreSpec:
     embedding_model: str | None = None
     evaluator_url: str | None = None
     criteria: Criteria | None = None
+    max_budget_usd: float | None = None
+    allow_unpriced: bool = False
 
     def config(self) -> RescoreConfig:
         return RescoreConfig(
