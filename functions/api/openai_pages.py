@@ -7,6 +7,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from api.pages import MAX_PAGE_BYTES, bounded_json, payload_bytes
 from api.rendering import Rendered
+from cupel_core.errors import RetryableError
 
 After = Annotated[str | None, Query(min_length=1, max_length=200)]
 Limit = Annotated[int, Query(ge=1, le=100)]
@@ -15,18 +16,26 @@ DEFAULT_LIMIT = 20
 
 
 def document_page(documents: Iterable[dict[str, Any]], limit: int) -> Rendered[Any]:
-    """At most `limit` of these, fewer if they are large; reads one more to say whether there are more."""
+    """At most `limit` of these, fewer if they are large; reads one more to say whether there are more.
+
+    A RetryableError after the first ends the page: clients stop at a page without documents, so it may not be empty.
+    """
     ids: list[str] = []
     rendered: list[bytes] = []
     size, has_more = 0, False
-    for document in documents:
-        json = bounded_json(document)
-        size += payload_bytes(json)
-        if len(rendered) == limit or (rendered and size > MAX_PAGE_BYTES):
-            has_more = True
-            break
-        ids.append(document["id"])
-        rendered.append(json)
+    try:
+        for document in documents:
+            json = bounded_json(document)
+            size += payload_bytes(json)
+            if len(rendered) == limit or (rendered and size > MAX_PAGE_BYTES):
+                has_more = True
+                break
+            ids.append(document["id"])
+            rendered.append(json)
+    except RetryableError:
+        if not rendered:
+            raise
+        has_more = True
     ends = b'"first_id":%b,"last_id":%b' % (_quoted(ids[:1]), _quoted(ids[-1:]))
     more = b"true" if has_more else b"false"
     return Rendered(b'{"object":"list","data":[%b],%b,"has_more":%b}' % (b",".join(rendered), ends, more))

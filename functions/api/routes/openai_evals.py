@@ -79,6 +79,7 @@ def list_runs(
         router.workspace,
         eval_id,
         after,
+        limit,
         oldest_first=order == "asc",
         status=status,
         now=utc_now(),
@@ -116,6 +117,7 @@ def list_output_items(
         newest_first=order == "desc",
         status="fail" if status == "failed" else status,
         now=utc_now(),
+        has_time=counting_time(),
     )
     return document_page((item_document(item, eval_id) for item in listed), limit)
 

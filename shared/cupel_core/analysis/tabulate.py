@@ -170,15 +170,21 @@ def read_available(inputs: CountedInputs, has_time: Callable[[], bool]) -> Avail
     def parts() -> Iterator[Counts]:
         nonlocal is_complete
         for leaves in file_ranges(run.plan.total):
-            revision = inputs.revision if inputs.is_final else inputs.partial_revision
-            found = count_files.find(inputs.ref, revision, leaves.first_leaf)
-            if found is None and not has_time():
+            found = find_available(inputs, leaves, has_time)
+            if found is None:
                 is_complete = False
-                continue
-            yield found or _tabulate_so_far(inputs, leaves)
+            else:
+                yield found
 
     totals = total_counts(run.plan, parts())
     return AvailableCounts(_run_counts(run, totals), is_complete)
+
+
+def find_available(inputs: CountedInputs, leaves: LeafRange, has_time: Callable[[], bool]) -> Counts | None:
+    """The counts of these leaves so far; None if they are not stored and there is no time to count them."""
+    revision = inputs.revision if inputs.is_final else inputs.partial_revision
+    found = count_files.find(inputs.ref, revision, leaves.first_leaf)
+    return _tabulate_so_far(inputs, leaves) if found is None and has_time() else found
 
 
 def _tabulate_so_far(inputs: CountedInputs, leaves: LeafRange) -> Counts:

@@ -6,6 +6,7 @@ that validates responses accepts them.
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import reduce
 from typing import Any
 
 from cupel_core.domain.analysis.column_totals import CostTotal
@@ -20,6 +21,7 @@ from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, fla
 from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample
 from cupel_core.domain.scoring.scoring import check_names
 from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.spend import ModelUse, added_uses
 from cupel_core.openai_evals.evals import OpenAIEval
 from cupel_core.openai_evals.graders import GraderRun
 from cupel_core.openai_evals.output_items import EvalOutputItem
@@ -129,18 +131,28 @@ def _criteria_results(eval_run: OpenAIRun) -> Iterator[Document]:
 
 
 def _usages(eval_run: OpenAIRun) -> Iterator[Document]:
-    """Of the models under test and of the judge: what several judges used is not counted by model."""
-    totals: dict[str, CostTotal] = {}
+    """Of the models under test, and of all others that were called."""
+    uses: dict[str, ModelUse] = {}
     judge = _only_judge(eval_run.assertions)
     for column in _columns(eval_run):
-        if not eval_run.is_recorded:
-            totals.setdefault(column.column.target.model, CostTotal()).merge(column.totals.costs["target"])
-        if judge is not None:
-            totals.setdefault(judge, CostTotal()).merge(column.totals.costs["judge"])
-    for model, total in totals.items():
-        if total.calls:
-            usage = _usage(total.input_tokens, total.output_tokens, 0)
-            yield {"model_name": from_target(model), "invocation_count": total.calls, **usage}
+        for kind, cost in column.totals.costs.items():
+            if kind != "target":
+                uses = dict(added_uses(uses, _uses_of(cost, judge if kind == "judge" else None)))
+            elif not eval_run.is_recorded:
+                uses = dict(added_uses(uses, _uses_of(cost, column.column.target.model)))
+    for model, use in uses.items():
+        usage = _usage(use.input_tokens, use.output_tokens, 0)
+        yield {"model_name": from_target(model), "invocation_count": use.calls, **usage}
+
+
+def _uses_of(cost: CostTotal, other: str | None) -> Mapping[str, ModelUse]:
+    """By model. What is recorded of no model, as of targets and in earlier releases, is of the `other` one."""
+    recorded = reduce(ModelUse.plus, cost.models.values(), ModelUse())
+    calls = cost.calls - recorded.calls
+    if other is None or calls <= 0:
+        return cost.models
+    tokens = (cost.input_tokens - recorded.input_tokens, cost.output_tokens - recorded.output_tokens)
+    return added_uses(cost.models, {other: ModelUse(calls, *tokens)})
 
 
 def _only_judge(assertions: Sequence[Assertion]) -> str | None:

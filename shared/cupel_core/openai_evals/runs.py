@@ -3,6 +3,7 @@ one. Runs of equal data share a version, so their scenarios can be compared in p
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import batched
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -40,7 +41,7 @@ from cupel_core.openai_evals import evals, files
 from cupel_core.openai_evals.evals import OpenAIEval
 from cupel_core.paging import MAX_LIMIT, Creation
 from cupel_core.runs import control, erasure, start
-from cupel_core.store import definition_scenarios, openai_evals, runs, scenarios, snapshots
+from cupel_core.store import definition_runs, definition_scenarios, openai_evals, runs, scenarios, snapshots
 from cupel_core.store.openai_evals import DataRecord
 
 MAX_RENDERED_LENGTH = 32_000_000
@@ -132,17 +133,24 @@ def list_runs(
     workspace: str,
     eval_id: str,
     after: str | None,
+    limit: int,
     *,
     oldest_first: bool,
     status: str | None,
     now: datetime,
     has_time: Callable[[], bool],
 ) -> Iterator[OpenAIRun]:
-    """The runs after `after`, without rows; read lazily."""
+    """The runs after `after`, without rows; read lazily, about `limit` at a time.
+
+    Raises RetryableError if there is no time for the next one.
+    """
     evaluation = evals.get(workspace, eval_id)
     assertions: dict[int, Sequence[Assertion]] = {evaluation.version: evaluation.content.assertions}
-    cursor = None if after is None else runs.cursor_after(find(workspace, eval_id, after))
-    for run in _all_runs(workspace, eval_id, cursor, oldest_first=oldest_first):
+    start = None if after is None else find(workspace, eval_id, after)
+    page_size = limit + 1 if status is None else MAX_LIMIT
+    for run in _all_runs(workspace, evaluation, start, page_size, oldest_first=oldest_first):
+        if not has_time():
+            raise RetryableError("there was no time to read more runs; try again")
         if status in (None, STATUSES[run.status]):
             if run.definition_version not in assertions:
                 assertions[run.definition_version] = _assertions(evaluation, run)
@@ -162,7 +170,22 @@ def delete(workspace: str, eval_id: str, run_id: str, now: datetime) -> None:
     erasure.delete_run(workspace, run_id, now)
 
 
-def _all_runs(workspace: str, eval_id: str, cursor: str | None, *, oldest_first: bool) -> Iterator[Run]:
+def _all_runs(
+    workspace: str, evaluation: OpenAIEval, after: Run | None, page_size: int, *, oldest_first: bool
+) -> Iterator[Run]:
+    if not evaluation.record.lists_runs:
+        yield from _search_runs(workspace, evaluation.id, after, oldest_first=oldest_first)
+        return
+    ids = definition_runs.list_run_ids(workspace, evaluation.id, after, page_size, oldest_first=oldest_first)
+    for batch in batched(ids, page_size):
+        refs = [RunRef(workspace, run_id) for run_id in batch]
+        found = runs.get_many(refs)
+        yield from (found[ref] for ref in refs if ref in found)
+
+
+def _search_runs(workspace: str, eval_id: str, after: Run | None, *, oldest_first: bool) -> Iterator[Run]:
+    """Among all runs of the workspace."""
+    cursor = None if after is None else runs.cursor_after(after)
     while True:
         page = runs.list_runs(
             workspace,

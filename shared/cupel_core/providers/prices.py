@@ -92,9 +92,7 @@ def spend_of(account: Account, model: str, reply: Reply) -> Spend:
     """
     is_reported = reply.cost_usd is not None and account.price_of(model_name_of(model)) is None
     price = reply.cost_usd if is_reported else cost_usd(model, reply.usage, account)
-    if reply.cached_duration_ms is None:
-        return Spend(1, reply.usage, price)
-    return Spend(1, reply.usage, 0.0, cached_calls=1, cached_cost_usd=price)
+    return Spend.of_call(model, reply.usage, price, cached=reply.cached_duration_ms is not None)
 
 
 def is_unlisted(model: str) -> bool:

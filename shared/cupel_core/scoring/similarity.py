@@ -65,7 +65,8 @@ async def embed_texts(grader: Grader, texts: tuple[str, ...], spend_log: SpendLo
             return answer
 
     embeddings = await with_retry(attempt, max_wait_seconds=grader.max_wait_seconds, rng=grader.rng)
-    spend_log.append(Spend(1, embeddings.usage, prices.cost_usd(grader.model, embeddings.usage, grader.account)))
+    price = prices.cost_usd(grader.model, embeddings.usage, grader.account)
+    spend_log.append(Spend.of_call(grader.model, embeddings.usage, price))
     return embeddings.vectors
 
 

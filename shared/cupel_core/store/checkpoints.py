@@ -58,7 +58,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         "modelVersion": state.model_version,
         "finishReason": state.finish_reason,
         "verdict": state.verdict and state.verdict.to_json(),
-        "judge": state.judge_spend.to_json(),
+        "judge": state.judge_spend.to_json(by_model=True),
         "persona": state.persona_spend.to_json(),
         "threadId": state.thread_id,
         "startedAt": state.started_at and to_iso(state.started_at),
@@ -66,7 +66,9 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         "omittedParameters": state.omitted_parameters,
         "simulatedUserPrompt": state.simulated_user_prompt,
         "pipeline": state.pipeline and state.pipeline.to_json(),
-        "grades": {path: [grade.result.to_json(), grade.spend.to_json()] for path, grade in state.grades.items()},
+        "grades": {
+            path: [grade.result.to_json(), grade.spend.to_json(by_model=True)] for path, grade in state.grades.items()
+        },
     }
     expires = now + min(RETENTION, settings().retention or RETENTION)
     item = CheckpointItem(

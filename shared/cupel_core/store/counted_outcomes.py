@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
-from cupel_core.domain.turns.model_request import Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.messages import RunRef
 from cupel_core.store import outcomes, rescore_results
 from cupel_core.store.outcome_items import StoredOutcome
@@ -73,5 +73,7 @@ def _error(stored: StoredOutcome) -> CountedOutcome:
 def _costs(spends: Mapping[str, Mapping[str, Any] | None]) -> Iterable[CountedCost]:
     for kind, spend in spends.items():
         if spend:
-            usage = Usage.from_json(spend)
-            yield CountedCost(kind, spend["calls"], spend["costUsd"], usage.input_tokens, usage.output_tokens)
+            counted_spend = Spend.from_json(spend)
+            usage, models = counted_spend.usage, counted_spend.models
+            tokens = (usage.input_tokens, usage.output_tokens)
+            yield CountedCost(kind, counted_spend.calls, counted_spend.cost_usd, *tokens, models)

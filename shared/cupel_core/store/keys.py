@@ -6,6 +6,7 @@ retry round, a `scoring` a rescore, a `contest` a select-best selection, `turns`
 pk                                   sk                    item
 <ws>#definition#<id>                 head | v000001        a definition's head and its versions
 <ws>#definition#<id>                 child#<childId>       a fork of it
+<ws>#definition#<id>                 run#<createdAt>#<id>  a run of it
 <ws>#definition#<id>                 scenarios#000001      a manifest: the scenario pages of one version or several
 <ws>#definition#<id>                 scenarios             the manifest of versions from before manifests had numbers
 <ws>#definition#<id>                 generation#<id>       a generation of scenarios by a model

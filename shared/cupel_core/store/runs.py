@@ -29,7 +29,7 @@ from cupel_core.errors import Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.paging import ANY_TIME, Creation, Page, encode_cursor, fill_page
 from cupel_core.settings import settings
-from cupel_core.store import callbacks, experiment_runs, idempotency_keys, keys
+from cupel_core.store import callbacks, definition_runs, experiment_runs, idempotency_keys, keys
 from cupel_core.store.active_runs import ActiveRunItem
 from cupel_core.store.batches import get_batch
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureItem, ErasureKind
@@ -69,6 +69,7 @@ def add(transaction: TransactWrite, run: Run, event_data: dict[str, object]) -> 
     transaction.save(EventItem.for_run(ref, 1, RunEventType.CREATED, run.created_at, event_data))
     transaction.save(OutboxItem.for_run(ref, run.fencing_token, run.created_at))
     transaction.save(ActiveRunItem.for_run(ref))
+    definition_runs.add(transaction, run)
     _request_erasure(transaction, ref, run.created_at)
     if run.callbacks is not None:
         callbacks.add_event(transaction, ref, 1, run.created_at)
@@ -306,12 +307,13 @@ def list_runs(
 
 def delete(ref: RunRef, now: datetime, *, erase_from: datetime) -> None:
     """Hide the run from all readers, and have everything of it erased later. Raises NotFound if there is none."""
-    get(ref)
+    run = get(ref)
     with TransactWrite(connection=connection()) as transaction:
         actions: list[UpdateAction] = [RunItem.deleted_at.set(to_iso(now))]
         transaction.update(RunItem(keys.run(ref), "run"), actions=actions, condition=RunItem.pk.exists())
         transaction.save(ErasureItem.for_erasure(Erasure(ref, ErasureKind.RUN, erase_from)))
         transaction.delete(ActiveRunItem.for_run(ref))
+        definition_runs.remove(transaction, run)
 
 
 def get_deleted(ref: RunRef) -> Run | None:

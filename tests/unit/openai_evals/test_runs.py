@@ -1,21 +1,33 @@
 """Runs of evals and their output items, with OpenAI's own client."""
 
-from datetime import timedelta
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import openai as sdk
 import pytest
 from openai import OpenAI
+from pynamodb.transactions import TransactWrite
 
+from cupel_core.analysis import tabulate
 from cupel_core.clock import utc_now
-from cupel_core.openai_evals import output_items
+from cupel_core.domain.analysis.column_totals import CostTotal, CountedCost
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.views import ProbeView
+from cupel_core.domain.turns.spend import ModelUse
+from cupel_core.openai_evals import documents, output_items
 from cupel_core.runs import control
+from cupel_core.runs import probes as probes_module
+from cupel_core.runs.probes import IndexedStatus
 from cupel_core.scoring.text_metrics import rouge_l
 from cupel_core.settings import Settings
-from cupel_core.store import definitions
+from cupel_core.store import definition_runs, definitions, openai_evals, runs
+from cupel_core.store.table import connection
 from cupel_core.sweeping.erasure import erase_due
 from tests.openai_client import openai_client
-from tests.started_runs import NOW
+from tests.started_runs import NOW, dispatch_and_probe
 from tests.stored_text import places_with
 from tests.unit.api.client import Client
 from tests.unit.openai_evals.flows import (
@@ -118,12 +130,29 @@ def test_a_model_that_is_its_own_judge_has_one_usage(openai: OpenAI) -> None:
     assert (usage.run_model_name, usage.invocation_count) == ("sim/steady", 6)
 
 
-def test_what_several_judges_used_is_not_counted_by_model(openai: OpenAI) -> None:
-    eval_id = create_eval(openai, JUDGED, {**JUDGED, "name": "tone", "model": "sim/flaky"})
-    run = start(openai, eval_id)
+def test_what_each_of_several_judges_used_is_counted(openai: OpenAI, client: Client) -> None:
+    graders = [JUDGED, {**JUDGED, "name": "tone"}, {**JUDGED, "name": "length", "model": "sim/bold"}]
+    eval_id = create_eval(openai, *graders)
+    run = start(openai, eval_id, completions(model="sim/bold"))
     carry_out(run.id)
-    (usage,) = openai.evals.runs.retrieve(run.id, eval_id=eval_id).per_model_usage
-    assert usage.run_model_name == "sim/echo"
+    usages = {each.run_model_name: each for each in openai.evals.runs.retrieve(run.id, eval_id=eval_id).per_model_usage}
+    items = client.get(f"/v1/runs/{run.id}/transcripts").json()["items"]
+    judged, asked = [each["judgeSpend"]["usage"] for each in items], [each["usage"] for each in items]
+    assert {name: each.invocation_count for name, each in usages.items()} == {"sim/bold": 3 + 3, "sim/steady": 6}
+    for name, own in (("prompt_tokens", "inputTokens"), ("completion_tokens", "outputTokens")):
+        used = sum(getattr(each, name) for each in usages.values())
+        assert used == sum(usage[own] for usage in (*judged, *asked))
+    assert all(each.prompt_tokens and each.completion_tokens for each in usages.values())
+
+
+def test_judges_of_outcomes_without_models_are_named_if_there_is_one() -> None:
+    """Of earlier releases."""
+    cost = CostTotal(calls=3, input_tokens=30, output_tokens=6)
+    assert documents._uses_of(cost, "sim/steady") == {"sim/steady": (3, 30, 6)}
+    assert documents._uses_of(cost, None) == {}
+    cost.add(CountedCost("judge", 1, 0.0, 5, 2, {"sim/steady": ModelUse(1, 5, 2)}))
+    assert documents._uses_of(cost, "sim/steady") == {"sim/steady": (4, 35, 8)}
+    assert documents._uses_of(CostTotal.from_json(cost.to_json()), None) == {"sim/steady": (1, 5, 2)}
 
 
 def test_output_items_have_the_item_the_sample_and_the_results(openai: OpenAI) -> None:
@@ -169,14 +198,70 @@ def test_output_items_are_paged_in_both_orders_and_filtered(openai: OpenAI) -> N
     assert item_ids(limit=100, status="pass", order="desc") == [n for n in range(249, -1, -1) if n not in failed]
 
 
-def test_a_rare_result_does_not_make_a_request_read_all_of_a_run(
-    openai: OpenAI, monkeypatch: pytest.MonkeyPatch
+def questions(count: int, wrong: Collection[int]) -> list[dict[str, Any]]:
+    return [{"question": f"q{each}", "answer": "x" if each in wrong else f"q{each}"} for each in range(count)]
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize("is_over", [True, False])
+def test_rare_results_are_found_without_reading_the_other_transcripts(
+    openai: OpenAI, monkeypatch: pytest.MonkeyPatch, order: Any, is_over: bool
 ) -> None:
-    monkeypatch.setattr(output_items, "MAX_EXAMINED", 100)
+    monkeypatch.setattr(tabulate, "LEAVES_PER_FILE", 1)
+    eval_id, wrong = create_eval(openai), [7, 333, 410]
+    run = start(openai, eval_id, completions(questions(420, wrong)))
+    if is_over:
+        carry_out(run.id)
+    else:
+        dispatch_and_probe(stored_run(run.id))
+    read: list[int] = []
+
+    def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Iterator[ProbeView]:
+        read.extend(each.probe_index for each in probes)
+        return probes_module.build_views(run, probes, now)
+
+    monkeypatch.setattr(output_items, "build_views", build_views)
+    items = openai.evals.runs.output_items.list(run.id, eval_id=eval_id, status="fail", limit=1, order=order)
+    found = [item.datasource_item_id for item in items]
+    assert found == (wrong if order == "asc" else wrong[::-1])
+    assert set(read) == set(wrong)
+
+
+def test_results_of_repeats_are_told_apart(openai: OpenAI, client: Client) -> None:
     eval_id = create_eval(openai)
-    run = start(openai, eval_id, completions([{"question": "a", "answer": "a"}] * 250))
+    start(openai, eval_id)
+    body = {"definitionId": eval_id, "models": ["sim/echo"], "repeats": 4}
+    run_id = client.post("/v1/runs", body).json()["run"]["id"]
+    carry_out(run_id)
+    assert client.patch(f"/v1/probes/{run_id}-2", {"result": {"success": False}}).status == 200
+    found = [
+        item.id.rpartition("-")[2]
+        for item in openai.evals.runs.output_items.list(run_id, eval_id=eval_id, status="fail", limit=2)
+    ]
+    assert found == ["2", "4", "5", "6", "7"]
+
+
+def test_a_page_that_had_no_time_for_a_result_is_no_empty_one(openai: OpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client would take an empty page for the last one."""
+    monkeypatch.setattr(tabulate, "LEAVES_PER_FILE", 1)
+    eval_id = create_eval(openai)
+    run = start(openai, eval_id, completions(questions(250, [3, 240])))
     carry_out(run.id)
-    assert openai.evals.runs.output_items.list(run.id, eval_id=eval_id, status="fail").data == []
+    count = SimpleNamespace(left=3)
+
+    def has_time() -> bool:
+        count.left -= 1
+        return count.left >= 0
+
+    monkeypatch.setattr("api.routes.openai_evals.counting_time", lambda: has_time)
+    listing = openai.evals.runs.output_items.list
+    page = listing(run.id, eval_id=eval_id, status="fail")
+    assert ([item.datasource_item_id for item in page.data], page.has_more) == ([3], True)
+    with pytest.raises(sdk.InternalServerError) as unavailable:
+        listing(run.id, eval_id=eval_id, status="fail", after=page.data[-1].id)
+    assert (unavailable.value.status_code, unavailable.value.code) == (503, "service_unavailable")
+    count.left = 100
+    assert [item.datasource_item_id for item in page] == [3, 240]
 
 
 def test_a_run_of_jsonl_grades_the_samples_of_its_data(openai: OpenAI) -> None:
@@ -281,6 +366,30 @@ def test_runs_are_listed_in_pages_and_by_status(openai: OpenAI) -> None:
     assert [run.id for run in openai.evals.runs.list(eval_id, status="queued")] == [ids[0], ids[2]]
     listed: Any = openai.evals.runs.list(eval_id).data[0].data_source
     assert listed.source.content == []
+
+
+def test_a_page_of_runs_reads_no_other_evals_runs(openai: OpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
+    eval_id, other = create_eval(openai), create_eval(openai)
+    ids = [start(openai, each).id for _ in range(3) for each in (eval_id, other)][::2]
+    openai.evals.runs.delete(ids[0], eval_id=eval_id)
+    monkeypatch.setattr(runs, "list_runs", lambda *_, **__: pytest.fail("runs of the workspace were read"))
+    assert [run.id for run in openai.evals.runs.list(eval_id, limit=1)] == ids[1:]
+    assert [run.id for run in openai.evals.runs.list(eval_id, limit=1, order="desc")] == ids[:0:-1]
+    assert openai.evals.runs.list(eval_id, after=ids[2]).data == []
+
+
+def test_runs_of_evals_from_before_the_list_of_runs_are_found(openai: OpenAI) -> None:
+    eval_id = create_eval(openai)
+    ids = [start(openai, eval_id).id for _ in range(3)]
+    record = openai_evals.get("acme", eval_id)
+    with TransactWrite(connection=connection()) as transaction:
+        older = openai_evals.replacement("acme", replace(record, lists_runs=False))
+        transaction.save(older.item, condition=older.condition)
+        for run_id in ids:
+            definition_runs.remove(transaction, stored_run(run_id))
+    assert [run.id for run in openai.evals.runs.list(eval_id, limit=2)] == ids
+    openai.evals.update(eval_id, name="Towns")
+    assert [run.id for run in openai.evals.runs.list(eval_id, limit=2, order="desc")] == ids[::-1]
 
 
 def test_a_cancelled_run_is_cancelled_and_a_deleted_one_gone(openai: OpenAI, client: Client) -> None:

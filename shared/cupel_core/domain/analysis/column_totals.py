@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from cupel_core.domain.analysis.histograms import Histogram
+from cupel_core.domain.turns.spend import ModelUse
 
 _NANO = 10**9
 MAX_NAMES = 1_000
@@ -26,6 +27,8 @@ class CountedCost(NamedTuple):
     usd: float | None
     input_tokens: int = 0
     output_tokens: int = 0
+    models: Mapping[str, ModelUse] = {}
+    """What was used of each model, as far as it was recorded: not of targets."""
 
 
 class CountedOutcome(NamedTuple):
@@ -104,6 +107,8 @@ class CostTotal:
     """Outcomes with a call whose price is unknown."""
     input_tokens: int = 0
     output_tokens: int = 0
+    models: dict[str, ModelUse] = field(default_factory=dict)
+    """What was used of each model, as far as it was recorded; at most MAX_NAMES."""
 
     def add(self, cost: CountedCost) -> None:
         self.calls += cost.calls
@@ -111,6 +116,7 @@ class CostTotal:
         self.unpriced += cost.usd is None
         self.input_tokens += cost.input_tokens
         self.output_tokens += cost.output_tokens
+        self._add_uses(cost.models)
 
     def merge(self, other: "CostTotal") -> None:
         self.calls += other.calls
@@ -118,9 +124,24 @@ class CostTotal:
         self.unpriced += other.unpriced
         self.input_tokens += other.input_tokens
         self.output_tokens += other.output_tokens
+        self._add_uses(other.models)
 
-    def to_json(self) -> list[int]:
-        return [self.calls, self.nano_usd, self.unpriced, self.input_tokens, self.output_tokens]
+    def _add_uses(self, models: Mapping[str, ModelUse]) -> None:
+        for model, use in models.items():
+            if model in self.models or len(self.models) < MAX_NAMES:
+                self.models[model] = self.models.get(model, ModelUse()).plus(use)
+
+    def to_json(self) -> list[Any]:
+        """Deterministic: models ascend."""
+        models = {model: list(use) for model, use in sorted(self.models.items())}
+        numbers = [self.calls, self.nano_usd, self.unpriced, self.input_tokens, self.output_tokens]
+        return [*numbers, models] if models else numbers
+
+    @classmethod
+    def from_json(cls, data: Sequence[Any]) -> "CostTotal":
+        """The first releases wrote three numbers."""
+        numbers, models = data[:5], data[5] if len(data) > 5 else {}
+        return cls(*numbers, models={model: ModelUse(*use) for model, use in models.items()})
 
     @property
     def usd(self) -> float | None:
@@ -242,7 +263,7 @@ class ColumnTotals:
     def from_json(cls, data: Mapping[str, Any]) -> "ColumnTotals":
         return cls(
             {name: Histogram.from_json(data["histograms"][name]) for name in HISTOGRAMS},
-            {kind: CostTotal(*data["costs"].get(kind, ())) for kind in COST_KINDS},
+            {kind: CostTotal.from_json(data["costs"].get(kind, ())) for kind in COST_KINDS},
             {code: ErrorCount(*error) for code, error in data["errors"].items()},
             data["unscored"],
             Total(*data["score"]),

@@ -38,7 +38,9 @@ class Spending:
     def to_json(self) -> dict[str, Any] | None:
         """Only the kinds of which calls were made; None if none was."""
         return {
-            each.name: spend.to_json() for each in fields(self) if (spend := getattr(self, each.name)).calls
+            each.name: spend.to_json(by_model=True)
+            for each in fields(self)
+            if (spend := getattr(self, each.name)).calls
         } or None
 
     @classmethod

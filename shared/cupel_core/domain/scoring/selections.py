@@ -49,7 +49,7 @@ class Selection:
             "winner": self.winner,
             "reason": self.reason,
             "error": self.error,
-            "spend": self.spend.to_json(),
+            "spend": self.spend.to_json(by_model=True),
         }
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from cupel_core.domain.turns.model_request import Usage
 
@@ -10,6 +10,24 @@ from cupel_core.domain.turns.model_request import Usage
 def added_costs(first: float | None, second: float | None) -> float | None:
     """None if either is unknown."""
     return None if first is None or second is None else first + second
+
+
+class ModelUse(NamedTuple):
+    """Calls of one model."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def plus(self, other: "ModelUse") -> "ModelUse":
+        return ModelUse(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+
+def added_uses(first: Mapping[str, ModelUse], second: Mapping[str, ModelUse]) -> Mapping[str, ModelUse]:
+    """By model."""
+    if not first or not second:
+        return first or second
+    return {**first, **{model: use.plus(first.get(model, ModelUse())) for model, use in second.items()}}
 
 
 @dataclass(frozen=True)
@@ -23,6 +41,8 @@ class Spend:
     """How many of the calls were answered from a cache; `cost_usd` is that of the others. Only in process."""
     cached_cost_usd: float | None = 0.0
     """What the cached answers cost when they were made."""
+    models: Mapping[str, ModelUse] = field(default_factory=dict, compare=False)
+    """What was used of each model; without calls that earlier releases have counted."""
 
     def __add__(self, other: "Spend") -> "Spend":
         return Spend(
@@ -31,15 +51,27 @@ class Spend:
             added_costs(self.cost_usd, other.cost_usd),
             self.cached_calls + other.cached_calls,
             added_costs(self.cached_cost_usd, other.cached_cost_usd),
+            added_uses(self.models, other.models),
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, *, by_model: bool = False) -> dict[str, Any]:
+        models = {model: list(use) for model, use in sorted(self.models.items())} if by_model else {}
         return {
             "calls": self.calls,
             **self.usage.to_json(),
             "costUsd": self.cost_usd,
+            **({"models": models} if models else {}),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Spend":
-        return cls(data["calls"], Usage.from_json(data), data["costUsd"])
+        models = {model: ModelUse(*use) for model, use in (data.get("models") or {}).items()}
+        return cls(data["calls"], Usage.from_json(data), data["costUsd"], models=models)
+
+    @classmethod
+    def of_call(cls, model: str, usage: Usage, cost_usd: float | None, *, cached: bool = False) -> "Spend":
+        """Of one answered call; an answer from a cache costs nothing again."""
+        models = {model: ModelUse(1, usage.input_tokens, usage.output_tokens)}
+        if cached:
+            return cls(1, usage, 0.0, cached_calls=1, cached_cost_usd=cost_usd, models=models)
+        return cls(1, usage, cost_usd, models=models)
