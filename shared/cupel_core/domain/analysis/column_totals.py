@@ -140,8 +140,9 @@ class CostTotal:
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> "CostTotal":
         """The first releases wrote three numbers."""
-        numbers, models = data[:5], data[5] if len(data) > 5 else {}
-        return cls(*numbers, models={model: ModelUse(*use) for model, use in models.items()})
+        total = cls(*data[:5])
+        total.models = {model: ModelUse(*use) for model, use in (data[5] if len(data) > 5 else {}).items()}
+        return total
 
     @property
     def usd(self) -> float | None:
