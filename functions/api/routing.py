@@ -23,6 +23,7 @@ from cupel_core.contract.operations import OPERATIONS, Operation
 from cupel_core.domain.access import Caller
 from cupel_core.errors import FieldError, Invalid
 from cupel_core.gateway.caller import caller
+from cupel_core.gateway.requests import host_of
 
 PREFIX = "/v1"
 OPENAI_PREFIX = "/openai/v1"
@@ -147,7 +148,7 @@ class OpenAIRouter(OperationRouter):
     def page_url(self) -> str:
         """The address of the web page, which is the API's."""
         event = self.current_event
-        host, context = event.headers.get("host", ""), event.raw_event["requestContext"]
+        host, context = host_of(event.headers), event.raw_event["requestContext"]
         if context.get("domainName", "").endswith(".localhost"):
             # The embedded cloud serves every API below a path of its own, which the function is not told.
             return f"http://{host}/_aws/execute-api/{context['apiId']}/{context['stage']}"

@@ -4,7 +4,7 @@ from typing import Any
 
 import yaml
 
-from cupel_core.gateway.requests import EDGE_HEADER
+from cupel_core.gateway.requests import EDGE_HEADER, VIEWER_HOST_HEADER
 from tests.conftest import ROOT, CloudFormationLoader
 
 
@@ -15,6 +15,14 @@ def edge() -> dict[str, Any]:
 def test_the_secret_header_is_the_one_that_the_api_checks() -> None:
     (origin,) = edge()["Distribution"]["Properties"]["DistributionConfig"]["Origins"]
     assert origin["OriginCustomHeaders"] == [{"HeaderName": EDGE_HEADER, "HeaderValue": {"Ref": "EdgeSecret"}}]
+
+
+def test_the_api_is_told_the_host_that_the_caller_knows() -> None:
+    code = edge()["ViewerHost"]["Properties"]["FunctionCode"]
+    assert f"request.headers['{VIEWER_HOST_HEADER}'] = {{value: request.headers.host.value}};" in code
+    behaviour = edge()["Distribution"]["Properties"]["DistributionConfig"]["DefaultCacheBehavior"]
+    (association,) = behaviour["FunctionAssociations"]
+    assert association["EventType"] == "viewer-request"
 
 
 def test_no_rule_of_the_firewall_reads_bodies() -> None:

@@ -13,6 +13,8 @@ from cupel_core.gateway.problems import UnsupportedContentEncoding, UnsupportedC
 from cupel_core.settings import settings
 
 EDGE_HEADER = "x-cupel-edge"
+VIEWER_HOST_HEADER = "x-cupel-host"
+"""The host that the caller knows, as `deploy/edge.yaml` sends it."""
 
 
 def check_edge(headers: Mapping[str, str]) -> None:
@@ -21,6 +23,12 @@ def check_edge(headers: Mapping[str, str]) -> None:
     expected = settings().edge_secret_sha256
     if expected and not hmac.compare_digest(digest, expected):
         raise Forbidden("requests must be sent to the address of the stack's CloudFront distribution")
+
+
+def host_of(headers: Mapping[str, str]) -> str:
+    """The host of the address that the caller knows. Only requests through `deploy/edge.yaml` may name another one."""
+    viewer_host = headers.get(VIEWER_HOST_HEADER) if settings().edge_secret_sha256 else None
+    return viewer_host or headers.get("host", "")
 
 
 def check_form(request: APIGatewayProxyEventV2, max_bytes: int, advice: str) -> None:
