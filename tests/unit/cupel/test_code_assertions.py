@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import cupel
 from cupel.errors import UsageError
@@ -12,6 +13,8 @@ from cupel.in_process.code_runner import CodeLimits, ProcessCodeRunner
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.scoring.check_result import NotComputable
 from cupel_core.scoring.code_assertions import Code
+from tests.conftest import ROOT
+from tests.documented_blocks import blocks_of
 
 CHECK = """
 import helper
@@ -131,3 +134,18 @@ def test_javascript_needs_node(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(UsageError, match=r"javascript needs Node\.js"):
         cupel.evaluate(definition({"type": "javascript", "value": "true"}), "sim/echo", allow_code=True, progress=False)
+
+
+@pytest.mark.parametrize(("limit", "passed"), [(5, True), (4, False)])
+def test_a_python_grader_of_openai_runs_as_documented(limit: int, passed: bool) -> None:
+    blocks = blocks_of(ROOT / "docs/assertions.md")
+    (documented,) = (block.text for block in blocks if "def grade(sample, item)" in block.text)
+    scenario = {"prompt": "Hello", "metadata": {"vars": {"item": {"limit": limit}}}}
+    content = {"maxTurns": 1, **yaml.safe_load(documented)}
+    document = {"content": content, "scenarios": [scenario]}
+    evaluation = cupel.evaluate(document, "sim/echo", allow_code=True, progress=False)
+    scoring = evaluation.results[0].scoring
+    assert scoring
+    assert [(each.metric, each.passed, each.score) for each in scoring.results] == [("short", passed, float(passed))]
+    with pytest.raises(UsageError, match="is code, which a stack does not run"):
+        cupel.evaluate(document, "sim/echo", progress=False)
