@@ -13,6 +13,7 @@ from openai import OpenAI
 from cupel.client import Client
 from cupel.stack.address import LocalStack
 from cupel_core.scoring.text_metrics import rouge_l
+from tests.stacks import ModelServer
 
 ITEMS = [
     {"question": "the cat sat on the mat", "answer": "the cat sat on the mat"},
@@ -65,10 +66,13 @@ def eval_id(client: OpenAI) -> str:
 
 
 def completed(client: OpenAI, eval_id: str, data_source: Any) -> Any:
-    run = client.evals.runs.create(eval_id, data_source=data_source)
+    return wait_for(client, client.evals.runs.create(eval_id, data_source=data_source))
+
+
+def wait_for(client: OpenAI, run: Any) -> Any:
     until = time.monotonic() + 60
     while run.status in ("queued", "in_progress") and time.monotonic() < until:
-        run = client.evals.runs.retrieve(run.id, eval_id=eval_id)
+        run = client.evals.runs.retrieve(run.id, eval_id=run.eval_id)
     assert run.status == "completed", run.error
     return run
 
@@ -91,6 +95,66 @@ def test_a_run_of_completions_is_graded(client: OpenAI, eval_id: str, api: Clien
     assert api.get_run(run.id)["status"] == "COMPLETED"
     page = httpx.get(run.report_url)
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+
+
+CHATS: Any = {"type": "item_reference", "item_reference": "item.chat"}
+PROVIDERS = {"sim": "sim/echo", "bench": "custom/any"}
+
+
+def chat(item: dict[str, str]) -> list[dict[str, str]]:
+    return [{"role": "developer", "content": "Repeat."}, {"role": "user", "content": item["question"]}]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("messages", [MESSAGES, CHATS], ids=["template", "item_reference"])
+@pytest.mark.parametrize("source", ["file_content", "file_id"])
+@pytest.mark.parametrize("kind", ["completions", "responses"])
+def test_each_source_of_rows_is_asked_of_each_provider(
+    client: OpenAI, models: ModelServer, kind: str, source: str, messages: Any, provider: str
+) -> None:
+    models.configure(script=[{"contains": item["question"], "reply": item["question"]} for item in ITEMS])
+    eval_id = client.evals.create(data_source_config=CONFIG, testing_criteria=[EXACT]).id
+    rows = [{"item": {**item, "chat": chat(item)}} for item in ITEMS]
+    origin: Any = {"type": "file_content", "content": rows}
+    if source == "file_id":
+        content = "\n".join(map(json.dumps, rows)).encode()
+        origin = {"type": "file_id", "id": client.files.create(file=("rows.jsonl", content), purpose="evals").id}
+    data_source = {"type": kind, "model": PROVIDERS[provider], "source": origin, "input_messages": messages}
+    run = completed(client, eval_id, data_source)
+    assert run.result_counts.model_dump() == {"total": 3, "passed": 1, "failed": 2, "errored": 0}
+    items = list(client.evals.runs.output_items.list(run.id, eval_id=eval_id))
+    assert [item.sample.output[0].content for item in items] == [item["question"] for item in ITEMS]
+    assert models.counts()["requests"] == (3 if provider == "bench" else 0)
+    client.evals.delete(eval_id)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(("kind", "stored"), [("completions", "stored_completions"), ("responses", "responses")])
+def test_stored_answers_are_graded_and_asked_again(
+    client: OpenAI, models: ModelServer, provider: str, kind: str, stored: str
+) -> None:
+    models.configure(script=[{"contains": item["question"], "reply": item["question"]} for item in ITEMS])
+    producer = client.evals.create(data_source_config=CONFIG, testing_criteria=[EXACT]).id
+    answered: Any = {"type": kind, "model": PROVIDERS[provider], "source": CONTENT, "input_messages": MESSAGES}
+    metadata = {"usecase": f"{provider}-{kind}"}
+    source_run = client.evals.runs.create(producer, data_source=answered, metadata=metadata)
+    wait_for(client, source_run)
+    config: Any = {"type": "logs" if kind == "responses" else "stored_completions", "metadata": metadata}
+    repeated = {**EXACT, "operation": "like", "reference": "{{ item.output[0].content }}"}
+    eval_id = client.evals.create(data_source_config=config, testing_criteria=[repeated]).id
+    for more, requests in (({}, 3), ({"model": PROVIDERS[provider], "input_messages": INPUTS}, 6)):
+        run = completed(client, eval_id, {"type": kind, "source": {"type": stored}, **more})
+        assert run.result_counts.model_dump() == {"total": 3, "passed": 3, "failed": 0, "errored": 0}
+        assert models.counts()["requests"] == (requests if provider == "bench" else 0)
+    with pytest.raises(sdk.BadRequestError, match="has no data"):
+        client.evals.runs.create(
+            eval_id, data_source={"type": kind, "source": {"type": stored, "metadata": {"usecase": "none"}}}
+        )
+    client.evals.runs.delete(source_run.id, eval_id=producer)
+    assert list(client.evals.runs.list(eval_id)) == []
+
+
+INPUTS: Any = {"type": "item_reference", "item_reference": "item.input"}
 
 
 def test_a_run_reads_a_file_that_was_uploaded_in_parts(client: OpenAI, eval_id: str) -> None:

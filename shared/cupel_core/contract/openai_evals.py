@@ -2,13 +2,12 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 
 from cupel_core.contract.definitions import Name
 from cupel_core.contract.fields import Flag, FunctionName, JsonObject
 from cupel_core.contract.openai_fields import (
     MAX_GRADERS,
-    NOT_COPIED,
     AnyGrader,
     CustomDataSource,
     Grader,
@@ -27,6 +26,8 @@ from cupel_core.contract.run_labels import RunName
 MAX_ROWS = 10_000
 """Of a run. Cupel's own API takes definitions with 100,000 scenarios."""
 _MAX_TEMPLATE_MESSAGES = 100
+MAX_TIMESTAMP = 32_503_680_000
+"""In seconds: the year 3000."""
 
 
 class CreateOpenAIEval(OpenAIRequest):
@@ -66,19 +67,29 @@ class FileId(OpenAIRequest):
     id: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200)]
 
 
-class StoredSource(OpenAIRequest):
-    """Refused, whatever its filters are."""
+class StoredAnswers(OpenAIRequest):
+    """Answers of the workspace's runs: `metadata` is that of the runs, and adds to the eval's."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+    metadata: Metadata | None = None
+    model: Model | None = None
+    created_after: Annotated[int, Field(strict=True, ge=0, le=MAX_TIMESTAMP)] | None = None
+    created_before: Annotated[int, Field(strict=True, ge=0, le=MAX_TIMESTAMP)] | None = None
+    limit: Annotated[int, Field(strict=True, ge=1, le=MAX_ROWS)] | None = None
 
-    type: Literal["stored_completions", "responses"]
-
-    @model_validator(mode="after")
-    def _is_refused(self) -> "StoredSource":
-        raise ValueError(NOT_COPIED)
+    def to_json(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude_none=True)
 
 
-RowSource = Annotated[FileContent | FileId | StoredSource, Field(discriminator="type")]
+class StoredCompletions(StoredAnswers):
+    type: Literal["stored_completions"]
+
+
+class StoredResponses(StoredAnswers):
+    type: Literal["responses"]
+
+
+CompletionsSource = Annotated[FileContent | FileId | StoredCompletions, Field(discriminator="type")]
+ResponsesSource = Annotated[FileContent | FileId | StoredResponses, Field(discriminator="type")]
 
 
 class TemplateMessages(OpenAIRequest):
@@ -167,22 +178,42 @@ class JsonlDataSource(OpenAIRequest):
     """Graded as it is: no model is called."""
 
     type: Literal["jsonl"]
-    source: RowSource
+    source: Annotated[FileContent | FileId, Field(discriminator="type")]
 
 
-class _SampledDataSource(OpenAIRequest):
-    model: Model
-    source: RowSource
-    input_messages: InputMessages
+class SampledDataSource(OpenAIRequest):
+    """Stored answers are graded as they are, unless a model is given."""
+
+    source: CompletionsSource | ResponsesSource
+    model: Annotated[Model | None, Field(validate_default=True)] = None
+    input_messages: Annotated[InputMessages | None, Field(validate_default=True)] = None
+
+    @field_validator("model", "input_messages")
+    @classmethod
+    def _asks(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is None and isinstance(info.data.get("source"), FileContent | FileId):
+            raise ValueError("is required, unless the source is stored answers")
+        if value is not None and info.field_name == "input_messages" and info.data.get("model", value) is None:
+            raise ValueError("needs a model that is asked")
+        return value
+
+    @property
+    def asked_messages(self) -> "TemplateMessages | ItemReference | None":
+        """None if stored answers are graded as they are."""
+        if self.model is None:
+            return None
+        return self.input_messages or ItemReference(type="item_reference", item_reference="item.input")
 
 
-class CompletionsDataSource(_SampledDataSource):
+class CompletionsDataSource(SampledDataSource):
     type: Literal["completions"]
+    source: CompletionsSource
     sampling_params: ChatSampling | None = None
 
 
-class ResponsesDataSource(_SampledDataSource):
+class ResponsesDataSource(SampledDataSource):
     type: Literal["responses"]
+    source: ResponsesSource
     sampling_params: ResponsesSampling | None = None
 
 

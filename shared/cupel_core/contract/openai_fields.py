@@ -250,22 +250,11 @@ def grader_json(grader: SingleGrader) -> dict[str, Any]:
     return given
 
 
-NOT_COPIED = (
-    "reads stored answers, which are not copied into evals: copies would outlive their deletion. "
-    "Export a run with `cupel export <run> --format openai-evals`, upload the file with the purpose evals, and use a "
-    "data source of type jsonl"
-)
-
-
 class StoredDataSource(OpenAIRequest):
-    """Refused: see docs/decisions.md."""
+    """Answers of the workspace's runs with this metadata."""
 
     type: Literal["logs", "stored_completions"]
-    metadata: dict[str, Any] | None = None
-
-    @model_validator(mode="after")
-    def _is_refused(self) -> "StoredDataSource":
-        raise ValueError(NOT_COPIED)
+    metadata: Metadata | None = None
 
 
 class CustomDataSource(OpenAIRequest):

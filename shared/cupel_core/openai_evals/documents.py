@@ -21,7 +21,7 @@ from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, fla
 from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample
 from cupel_core.domain.scoring.scoring import check_names
 from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.spend import ModelUse, added_uses
+from cupel_core.domain.turns.spend import ModelCalls, added_uses
 from cupel_core.openai_evals.evals import OpenAIEval
 from cupel_core.openai_evals.graders import GraderRun
 from cupel_core.openai_evals.output_items import EvalOutputItem
@@ -49,6 +49,17 @@ _SAMPLE_SCHEMA: Mapping[str, Any] = {
 }
 
 
+_ANSWER_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "input": {"type": "array", "items": {"type": "object"}},
+        "output": {"type": "array", "items": {"type": "object"}},
+        "metadata": {"type": "object"},
+    },
+}
+
+
 def eval_document(evaluation: OpenAIEval) -> Document:
     graders = (to_grader(assertion) for assertion in evaluation.content.assertions)
     return {
@@ -63,12 +74,13 @@ def eval_document(evaluation: OpenAIEval) -> Document:
 
 
 def _config_document(config: Mapping[str, Any]) -> Document:
-    includes_sample = bool(config.get("include_sample_schema"))
-    properties = {ITEM: config["item_schema"], **({SAMPLE: _SAMPLE_SCHEMA} if includes_sample else {})}
-    return {
-        "type": config["type"],
-        "schema": {"type": "object", "properties": properties, "required": list(properties)},
-    }
+    """Stored answers have a sample."""
+    is_custom = config["type"] == "custom"
+    item = config["item_schema"] if is_custom else _ANSWER_SCHEMA
+    includes_sample = bool(config.get("include_sample_schema")) or not is_custom
+    properties = {ITEM: item, **({SAMPLE: _SAMPLE_SCHEMA} if includes_sample else {})}
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return {"type": config["type"], "schema": schema, **({} if is_custom else {"metadata": config.get("metadata")})}
 
 
 def run_document(eval_run: OpenAIRun, page_url: str) -> Document:
@@ -132,7 +144,7 @@ def _criteria_results(eval_run: OpenAIRun) -> Iterator[Document]:
 
 def _usages(eval_run: OpenAIRun) -> Iterator[Document]:
     """Of the models under test, and of all others that were called."""
-    uses: dict[str, ModelUse] = {}
+    uses: dict[str, ModelCalls] = {}
     judge = _only_judge(eval_run.assertions)
     for column in _columns(eval_run):
         for kind, cost in column.totals.costs.items():
@@ -145,14 +157,14 @@ def _usages(eval_run: OpenAIRun) -> Iterator[Document]:
         yield {"model_name": from_target(model), "invocation_count": use.calls, **usage}
 
 
-def _uses_of(cost: CostTotal, other: str | None) -> Mapping[str, ModelUse]:
+def _uses_of(cost: CostTotal, other: str | None) -> Mapping[str, ModelCalls]:
     """By model. What is recorded of no model, as of targets and in earlier releases, is of the `other` one."""
-    recorded = reduce(ModelUse.plus, cost.models.values(), ModelUse())
+    recorded = reduce(ModelCalls.plus, cost.models.values(), ModelCalls())
     calls = cost.calls - recorded.calls
     if other is None or calls <= 0:
         return cost.models
     tokens = (cost.input_tokens - recorded.input_tokens, cost.output_tokens - recorded.output_tokens)
-    return added_uses(cost.models, {other: ModelUse(calls, *tokens)})
+    return added_uses(cost.models, {other: ModelCalls(calls, *tokens)})
 
 
 def _only_judge(assertions: Sequence[Assertion]) -> str | None:

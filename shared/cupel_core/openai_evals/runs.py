@@ -1,16 +1,25 @@
 """Runs of evals: the rows of the data become the scenarios of a version of the definition, and the run is an ordinary
 one. Runs of equal data share a version, so their scenarios can be compared in pairs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import batched
+from itertools import batched, islice
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from cupel_core import sandbox
 from cupel_core.analysis.results import get_results
-from cupel_core.contract.openai_evals import MAX_ROWS, CreateOpenAIEvalRun, FileContent, FileId, JsonlDataSource
+from cupel_core.contract.openai_evals import (
+    MAX_ROWS,
+    CreateOpenAIEvalRun,
+    FileContent,
+    FileId,
+    ItemReference,
+    JsonlDataSource,
+    StoredAnswers,
+    TemplateMessages,
+)
 from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.definitions import catalog
 from cupel_core.domain.analysis.run_results import RunResults
@@ -34,10 +43,10 @@ from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_templates import SAMPLE
 from cupel_core.domain.text.validation_messages import field_message
-from cupel_core.errors import Conflict, FieldError, Invalid, NotFound, RetryableError
+from cupel_core.errors import AppError, Conflict, FieldError, Invalid, NotFound, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.named_models import list_uncallable
-from cupel_core.openai_evals import evals, files
+from cupel_core.openai_evals import evals, files, stored_answers
 from cupel_core.openai_evals.evals import OpenAIEval
 from cupel_core.paging import MAX_LIMIT, Creation
 from cupel_core.runs import control, erasure, start
@@ -80,7 +89,7 @@ class OpenAIRun(NamedTuple):
     @property
     def is_recorded(self) -> bool:
         """Whether its answers are in its data, so that no model is asked."""
-        return bool(self.data.source["type"] == "jsonl")
+        return self.data.is_recorded
 
 
 def create(
@@ -97,22 +106,48 @@ def create(
     if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
         return _read(evaluation, first.run)
     _check_judges(workspace, evaluation)
-    source, rows = _source(body), _rows(workspace, body)
-    _check_rows(workspace, evaluation, body, rows)
-    target, built = _target(body), _scenarios(body, rows)
-    version = _ensure_version(workspace, eval_id, DataRecord(source, data_digest(source, rows)), built, now)
-    spec = RunSpec(
-        definition_id=eval_id,
-        targets=(target,),
-        definition_version=version,
-        disabled_graders=JUDGE_FIELDS,
-        labels=LabelChanges(name=body.name, metadata=body.metadata),
-    )
+
+    def start_run(definition_id: str, rows: Sequence[Row]) -> Run:
+        _check_rows(workspace, evaluation, body, rows)
+        target, built, source = _target(body), _scenarios(body, rows), _source(body)
+        data = DataRecord(source, data_digest(source, rows), None if definition_id == eval_id else eval_id)
+        spec = RunSpec(
+            definition_id=definition_id,
+            targets=(target,),
+            definition_version=_ensure_version(workspace, definition_id, data, built, now),
+            disabled_graders=JUDGE_FIELDS,
+            labels=LabelChanges(name=body.name, metadata=body.metadata),
+        )
+        try:
+            return start.start(workspace, spec, idempotency_key, now, started_by, request).run
+        except Invalid as error:
+            raise _with_request_fields(error) from None
+
+    source = body.data_source.source
+    if isinstance(source, StoredAnswers):
+        return _read(evaluation, _start_over_answers(workspace, evaluation, source, start_run, now))
+    return _read(evaluation, start_run(eval_id, _rows(workspace, body)))
+
+
+def _start_over_answers(
+    workspace: str,
+    evaluation: OpenAIEval,
+    source: StoredAnswers,
+    start_run: Callable[[str, Sequence[Row]], Run],
+    now: datetime,
+) -> Run:
+    if not evaluation.record.lists_runs:
+        raise Invalid.field("eval_id", "was created by an earlier release: create it again to use stored answers")
+    selection = stored_answers.select(evaluation, workspace, source, now)
+    definition_id = stored_answers.make_definition(evaluation, workspace, selection, now)
     try:
-        started = start.start(workspace, spec, idempotency_key, now, started_by, request)
-    except Invalid as error:
-        raise _with_request_fields(error) from None
-    return _read(evaluation, started.run)
+        definition_runs.add_definition(workspace, evaluation.id, definition_id, now)
+        if not (rows := stored_answers.read_rows(selection)):
+            raise Invalid.field(stored_answers.SOURCE_FIELD, "has no data: the answers were deleted meanwhile")
+        return start_run(definition_id, rows)
+    except AppError:
+        erasure.erase_made_definition(RunRef(workspace, definition_id), now)
+        raise
 
 
 def get(workspace: str, eval_id: str, run_id: str, now: datetime, has_time: Callable[[], bool]) -> OpenAIRun:
@@ -124,7 +159,7 @@ def get(workspace: str, eval_id: str, run_id: str, now: datetime, has_time: Call
 def find(workspace: str, eval_id: str, run_id: str) -> Run:
     evals.get(workspace, eval_id)
     run = runs.get(RunRef(workspace, run_id))
-    if run.definition_id != eval_id:
+    if eval_id not in (run.definition_id, _data_of(run).eval_id):
         raise NotFound(f"eval {eval_id} has no run {run_id}")
     return run
 
@@ -145,17 +180,17 @@ def list_runs(
     Raises RetryableError if there is no time for the next one.
     """
     evaluation = evals.get(workspace, eval_id)
-    assertions: dict[int, Sequence[Assertion]] = {evaluation.version: evaluation.content.assertions}
+    assertions: dict[tuple[str, int], Sequence[Assertion]] = {}
     start = None if after is None else find(workspace, eval_id, after)
     page_size = limit + 1 if status is None else MAX_LIMIT
     for run in _all_runs(workspace, evaluation, start, page_size, oldest_first=oldest_first):
         if not has_time():
             raise RetryableError("there was no time to read more runs; try again")
         if status in (None, STATUSES[run.status]):
-            if run.definition_version not in assertions:
-                assertions[run.definition_version] = _assertions(evaluation, run)
-            graded_by = assertions[run.definition_version]
-            yield OpenAIRun(eval_id, run, graded_by, _results(run, now, has_time), _data_of(run), ())
+            version = (run.definition_id, run.definition_version)
+            if version not in assertions:
+                assertions[version] = _assertions(evaluation, run)
+            yield OpenAIRun(eval_id, run, assertions[version], _results(run, now, has_time), _data_of(run), ())
 
 
 def cancel(workspace: str, eval_id: str, run_id: str, now: datetime, has_time: Callable[[], bool]) -> OpenAIRun:
@@ -166,8 +201,10 @@ def cancel(workspace: str, eval_id: str, run_id: str, now: datetime, has_time: C
 
 
 def delete(workspace: str, eval_id: str, run_id: str, now: datetime) -> None:
-    find(workspace, eval_id, run_id)
+    run = find(workspace, eval_id, run_id)
     erasure.delete_run(workspace, run_id, now)
+    if run.definition_id != eval_id:
+        erasure.erase_made_definition(RunRef(workspace, run.definition_id), now)
 
 
 def _all_runs(
@@ -176,11 +213,20 @@ def _all_runs(
     if not evaluation.record.lists_runs:
         yield from _search_runs(workspace, evaluation.id, after, oldest_first=oldest_first)
         return
-    ids = definition_runs.list_run_ids(workspace, evaluation.id, after, page_size, oldest_first=oldest_first)
+    ids = definition_runs.list_ids(workspace, evaluation.id, after, page_size, oldest_first=oldest_first)
     for batch in batched(ids, page_size):
-        refs = [RunRef(workspace, run_id) for run_id in batch]
+        refs = [RunRef(workspace, run_id) for run_id in _run_ids(workspace, batch)]
         found = runs.get_many(refs)
         yield from (found[ref] for ref in refs if ref in found)
+
+
+def _run_ids(workspace: str, ids: Iterable[str]) -> Iterator[str]:
+    """A definition that was made for a run is listed as this run, the first one that it has."""
+    for each in ids:
+        if each.startswith("def_"):
+            yield from islice(definition_runs.list_ids(workspace, each, None, 1, oldest_first=True), 1)
+        else:
+            yield each
 
 
 def _search_runs(workspace: str, eval_id: str, after: Run | None, *, oldest_first: bool) -> Iterator[Run]:
@@ -204,11 +250,19 @@ def _source(body: CreateOpenAIEvalRun) -> dict[str, Any]:
     """The data source without rows, model and parameters."""
     data_source = body.data_source
     origin = data_source.source
-    reference = {"type": origin.type, "id": origin.id} if isinstance(origin, FileId) else {"type": origin.type}
+    if isinstance(origin, StoredAnswers):
+        reference = origin.to_json()
+    else:
+        reference = {"type": origin.type, "id": origin.id} if isinstance(origin, FileId) else {"type": origin.type}
     source: dict[str, Any] = {"type": data_source.type, "source": reference}
-    if isinstance(data_source, JsonlDataSource):
-        return source
-    return {**source, "input_messages": data_source.input_messages.to_json()}
+    messages = _asked_messages(body)
+    return source if messages is None else {**source, "input_messages": messages.to_json()}
+
+
+def _asked_messages(body: CreateOpenAIEvalRun) -> TemplateMessages | ItemReference | None:
+    """None if the answers are in the data."""
+    data_source = body.data_source
+    return None if isinstance(data_source, JsonlDataSource) else data_source.asked_messages
 
 
 def _rows(workspace: str, body: CreateOpenAIEvalRun) -> list[dict[str, Any]]:
@@ -219,7 +273,7 @@ def _rows(workspace: str, body: CreateOpenAIEvalRun) -> list[dict[str, Any]]:
 
 
 def _target(body: CreateOpenAIEvalRun) -> Target:
-    if isinstance(body.data_source, JsonlDataSource):
+    if isinstance(body.data_source, JsonlDataSource) or body.data_source.model is None:
         return Target(RECORDED_TARGET)
     sampling = body.data_source.sampling_params
     given = sampling.model_dump(mode="json", by_alias=True, exclude_none=True) if sampling else {}
@@ -267,22 +321,28 @@ def _check_rows(workspace: str, evaluation: OpenAIEval, body: CreateOpenAIEvalRu
 
 
 def _rows_field(body: CreateOpenAIEvalRun) -> str:
-    return "data_source.source.id" if isinstance(body.data_source.source, FileId) else "data_source.source.content"
+    match body.data_source.source:
+        case FileId():
+            return "data_source.source.id"
+        case StoredAnswers():
+            return stored_answers.SOURCE_FIELD
+    return "data_source.source.content"
 
 
 def _row_error(body: CreateOpenAIEvalRun, number: int, name: str, why: str) -> FieldError:
-    """The rows of a file are not in the request."""
+    """The rows of a file, and stored answers, are not in the request."""
     field = _rows_field(body)
-    if isinstance(body.data_source.source, FileId):
-        return FieldError(field, f"row {number + 1} of the file: its {name} {why}")
+    if not isinstance(body.data_source.source, FileContent):
+        of = "of the file" if isinstance(body.data_source.source, FileId) else "of the stored answers"
+        return FieldError(field, f"row {number + 1} {of}: its {name} {why}")
     return FieldError(f"{field}.{number}.{name}", why)
 
 
 def _scenarios(body: CreateOpenAIEvalRun, rows: Sequence[Row]) -> list[Scenario]:
-    data_source = body.data_source
-    if isinstance(data_source, JsonlDataSource):
+    messages = _asked_messages(body)
+    if messages is None:
         return [recorded_scenario(number, row) for number, row in enumerate(rows)]
-    input_messages = data_source.input_messages.to_json()
+    input_messages = messages.to_json()
     built: list[Scenario] = []
     errors: list[FieldError] = []
     left = MAX_RENDERED_LENGTH
@@ -340,9 +400,9 @@ def _read(evaluation: OpenAIEval, run: Run, results: RunResults | None = None) -
 
 
 def _assertions(evaluation: OpenAIEval, run: Run) -> Sequence[Assertion]:
-    if run.definition_version == evaluation.version:
+    if (run.definition_id, run.definition_version) == (evaluation.id, evaluation.version):
         return evaluation.content.assertions
-    return catalog.get(run.workspace, evaluation.id, run.definition_version).content.assertions
+    return catalog.get(run.workspace, run.definition_id, run.definition_version).content.assertions
 
 
 def _data_of(run: Run) -> DataRecord:

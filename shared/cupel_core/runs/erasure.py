@@ -11,16 +11,18 @@ from datetime import datetime
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
 from cupel_core.domain.runs.run import ACTIVE, ProbeStatus, Run
 from cupel_core.domain.scoring.selections import sibling_probes, without_quotations
-from cupel_core.errors import Conflict, NotFound
+from cupel_core.errors import Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.paging import MAX_LIMIT
 from cupel_core.runs.probes import locate_probe, probe_statuses
 from cupel_core.store import (
     amendments,
+    answer_copies,
     attempts,
     barrier,
     blobs,
     checkpoints,
+    definition_runs,
     definitions,
     deletion_log,
     erasures,
@@ -37,6 +39,7 @@ from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureKind
 from cupel_core.store.selections import RUN_SCORING
 
 _MAX_NAMED_FORKS = 5
+_MAX_ATTEMPTS = 5
 _UNFINISHED = (ProbeStatus.QUEUED, ProbeStatus.RUNNING)
 
 
@@ -60,6 +63,7 @@ def delete_run(workspace: str, run_id: str, now: datetime) -> None:
     runs.get(ref)
     deletion_log.record(Deletion(ref, DeletedWhole.RUN), now)
     runs.delete(ref, now, erase_from=now + LAST_WRITE_AFTER)
+    erase_copies(ref, now)
 
 
 def erase_definition(workspace: str, definition_id: str, now: datetime, has_time: Callable[[], bool]) -> None:
@@ -81,8 +85,35 @@ def erase_with_runs(ref: RunRef, now: datetime, has_time: Callable[[], bool]) ->
     """Have a hidden definition erased, and hide its runs."""
     deletion_log.record(Deletion(ref, DeletedWhole.DEFINITION), now)
     erasures.request(Erasure(ref, ErasureKind.DEFINITION, now + LAST_WRITE_AFTER))
+    for made_id in definition_runs.list_made_definition_ids(*ref):
+        erase_made_definition(RunRef(ref.workspace, made_id), now)
     if not delete_runs(*ref, now, has_time):
         erasures.request(Erasure(ref, ErasureKind.RUNS, now))
+
+
+def erase_copies(ref: RunRef, now: datetime) -> None:
+    """Erase the definitions that have copies of answers of this run, with their runs. May be repeated."""
+    for definition_id in list(answer_copies.list_definition_ids(ref)):
+        erase_made_definition(RunRef(ref.workspace, definition_id), now)
+
+
+def erase_made_definition(ref: RunRef, now: datetime) -> None:
+    """Erase a definition that was made for one run, with its forks, which have the same scenarios. May be repeated."""
+    for _ in range(_MAX_ATTEMPTS):
+        head = definitions.find(*ref)
+        if head is None:
+            return
+        try:
+            if head.deleted_at is None:
+                definitions.delete(ref.workspace, head, now)
+            break
+        except Conflict:
+            continue
+    else:
+        raise RetryableError("the definition is being changed by others; try again")
+    for fork_id in list(definitions.list_fork_ids(*ref)):
+        erase_made_definition(RunRef(ref.workspace, fork_id), now)
+    erase_with_runs(ref, now, lambda: True)
 
 
 def delete_runs(workspace: str, definition_id: str | None, now: datetime, has_time: Callable[[], bool]) -> bool:
@@ -124,6 +155,7 @@ def erase_probe(run: Run, index: int, now: datetime) -> None:
         erase_quotations(ref, rescore.id, siblings)
     blobs.delete_prefix(keys.conversation_blobs(ref, index))
     reports.erase_texts(ref)  # Any of them may quote it.
+    erase_copies(ref, now)  # Last, as copies are made of what is still stored.
 
 
 def erase_quotations(ref: RunRef, scoring_id: str, siblings: tuple[int, ...]) -> None:

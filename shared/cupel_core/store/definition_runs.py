@@ -1,8 +1,10 @@
 """Which runs a definition has: an item in its partition per run, written with the run's own and deleted with it.
 
-Runs of earlier releases have none.
+Runs of earlier releases have none. A definition that was made for one run of another one, because it has copies of
+answers, is listed there as that run.
 """
 
+import heapq
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -13,13 +15,11 @@ from cupel_core.domain.runs.run import Run
 from cupel_core.store import keys
 from cupel_core.store.table import Item
 
-_PREFIX = "run#"
-_LAST = "run$"
-"""After every sort key with the prefix."""
+_RUN, _DEFINITION = "run", "answers"
 
 
 class DefinitionRunItem(Item):
-    """Its sort key has the run's time of creation and id."""
+    """Its sort key has the time of creation and the id of the run, or of the definition that was made for it."""
 
 
 def add(transaction: TransactWrite, run: Run) -> None:
@@ -30,25 +30,55 @@ def remove(transaction: TransactWrite, run: Run) -> None:
     transaction.delete(_item(run))
 
 
-def list_run_ids(
+def add_definition(workspace: str, definition_id: str, made_id: str, created_at: datetime) -> None:
+    """List a definition that was made for a run of this one."""
+    sort_key = f"{_DEFINITION}#{_position(created_at, made_id)}"
+    DefinitionRunItem(keys.definition(workspace, definition_id), sort_key).save()
+
+
+def list_ids(
     workspace: str, definition_id: str, after: Run | None, page_size: int, *, oldest_first: bool
 ) -> Iterator[str]:
-    """By time of creation, those after `after`; read lazily, `page_size` at a time. Strongly consistent."""
-    position = None if after is None else _sort_key(after.created_at, after.id)
-    lower, upper = (position or _PREFIX, _LAST) if oldest_first else (_PREFIX, position or _LAST)
-    listed = DefinitionRunItem.query(
-        keys.definition(workspace, definition_id),
-        DefinitionRunItem.sk.between(lower, upper),
+    """The ids of runs, and of definitions that were made for one, by time of creation; those after `after`.
+
+    Read lazily, `page_size` at a time. Strongly consistent.
+    """
+    position = None
+    if after is not None:
+        is_own = after.definition_id == definition_id
+        position = _position(after.created_at, after.id if is_own else after.definition_id)
+    partition = keys.definition(workspace, definition_id)
+    streams = [_list(partition, kind, position, page_size, oldest_first=oldest_first) for kind in (_RUN, _DEFINITION)]
+    merged = heapq.merge(*streams, reverse=not oldest_first)
+    return (each.rpartition("#")[2] for each in merged if each != position)
+
+
+def list_made_definition_ids(workspace: str, definition_id: str) -> Iterator[str]:
+    """The ids of the definitions that were made for runs of this one."""
+    listed = _list(keys.definition(workspace, definition_id), _DEFINITION, None, None, oldest_first=True)
+    return (each.rpartition("#")[2] for each in listed)
+
+
+def _list(
+    partition: str, kind: str, position: str | None, page_size: int | None, *, oldest_first: bool
+) -> Iterator[str]:
+    lowest, highest = f"{kind}#", f"{kind}$"  # `$` follows `#`.
+    if position is not None:
+        lowest, highest = (lowest + position, highest) if oldest_first else (lowest, lowest + position)
+    items = DefinitionRunItem.query(
+        partition,
+        DefinitionRunItem.sk.between(lowest, highest),
         consistent_read=True,
         scan_index_forward=oldest_first,
         page_size=page_size,
     )
-    return (item.sk.rpartition("#")[2] for item in listed if item.sk != position)
+    return (item.sk.partition("#")[2] for item in items)
 
 
 def _item(run: Run) -> DefinitionRunItem:
-    return DefinitionRunItem(keys.definition(run.workspace, run.definition_id), _sort_key(run.created_at, run.id))
+    sort_key = f"{_RUN}#{_position(run.created_at, run.id)}"
+    return DefinitionRunItem(keys.definition(run.workspace, run.definition_id), sort_key)
 
 
-def _sort_key(created_at: datetime, run_id: str) -> str:
-    return f"{_PREFIX}{to_iso(created_at)}#{run_id}"
+def _position(created_at: datetime, item_id: str) -> str:
+    return f"{to_iso(created_at)}#{item_id}"

@@ -7,6 +7,7 @@ pk                                   sk                    item
 <ws>#definition#<id>                 head | v000001        a definition's head and its versions
 <ws>#definition#<id>                 child#<childId>       a fork of it
 <ws>#definition#<id>                 run#<createdAt>#<id>  a run of it
+<ws>#definition#<id>                 answers#<createdAt>#<definitionId> a definition that was made for one of its runs
 <ws>#definition#<id>                 scenarios#000001      a manifest: the scenario pages of one version or several
 <ws>#definition#<id>                 scenarios             the manifest of versions from before manifests had numbers
 <ws>#definition#<id>                 generation#<id>       a generation of scenarios by a model
@@ -17,6 +18,7 @@ pk                                   sk                    item
 <ws>#run#<id>                        concurrency           its workers' leases, if it limits its conversations
 <ws>#run#<id>                        progress              how far it was when its progress was last read
 <ws>#run#<id>                        corrections           how often results of it were corrected
+<ws>#run#<id>                        copies#<definitionId> a definition with copies of its answers
 <ws>#run#<id>                        event#00000001        its events
 <ws>#run#<id>#leaves#<parent>        <number>              barrier leaves, a hundred of one parent
 <ws>#run#<id>#nodes#<generation>#…   <number>              inner barrier nodes by level and parent

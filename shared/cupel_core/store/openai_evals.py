@@ -8,6 +8,7 @@ from typing import Any
 from pynamodb.attributes import BooleanAttribute, JSONAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.openai_evals.rows import STORED_ANSWERS
 from cupel_core.errors import NotFound
 from cupel_core.paging import Creation, Entry, encode_cursor
 from cupel_core.store import keys
@@ -36,6 +37,14 @@ class DataRecord:
     source: Mapping[str, Any] = field(default_factory=dict)
     """Without rows, model and parameters."""
     digest: str = ""
+    eval_id: str | None = None
+    """Of a definition that was made for a run of an eval."""
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the answers are in the data, so that no model is asked."""
+        is_stored = self.source["source"]["type"] in STORED_ANSWERS
+        return self.source["type"] == "jsonl" or (is_stored and "input_messages" not in self.source)
 
 
 class OpenAIEvalItem(Item):
@@ -51,6 +60,7 @@ class OpenAIEvalItem(Item):
 class OpenAIDataItem(Item):
     source = JSONAttribute()
     digest = UnicodeAttribute()
+    eval_id = UnicodeAttribute(attr_name="evalId", null=True)
 
 
 def creation(workspace: str, record: EvalRecord) -> ExtraWrite:
@@ -65,7 +75,8 @@ def replacement(workspace: str, record: EvalRecord) -> ExtraWrite:
 def data_creation(workspace: str, definition_id: str, version: int, record: DataRecord) -> ExtraWrite:
     """Writes the record together with the version that has its scenarios."""
     pk = keys.definition(workspace, definition_id)
-    item = OpenAIDataItem(pk, keys.openai_data(version), source=dict(record.source), digest=record.digest)
+    source, sort_key = dict(record.source), keys.openai_data(version)
+    item = OpenAIDataItem(pk, sort_key, source=source, digest=record.digest, eval_id=record.eval_id)
     return ExtraWrite(item, OpenAIDataItem.pk.does_not_exist())
 
 
@@ -86,7 +97,7 @@ def find_data(workspace: str, definition_id: str, version: int) -> DataRecord | 
         )
     except OpenAIDataItem.DoesNotExist:
         return None
-    return DataRecord(item.source, item.digest)
+    return DataRecord(item.source, item.digest, item.eval_id)
 
 
 def list_evals(workspace: str, after: EvalRecord | None, limit: int, *, oldest_first: bool) -> Iterator[EvalRecord]:

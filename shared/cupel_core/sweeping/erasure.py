@@ -18,7 +18,7 @@ from cupel_core.domain.scoring.selections import sibling_probes
 from cupel_core.errors import AppError, NotFound
 from cupel_core.files import catalog
 from cupel_core.messages import RunRef
-from cupel_core.runs.erasure import delete_runs, erase_probe, erase_quotations
+from cupel_core.runs.erasure import delete_runs, erase_copies, erase_probe, erase_quotations
 from cupel_core.runs.workspace_erasure import continue_closing
 from cupel_core.store import (
     barrier,
@@ -88,7 +88,7 @@ def erase_due(now: datetime, seconds_left: Callable[[], float]) -> dict[ErasureR
 def _carry_out(erasure: Erasure, now: datetime, seconds_left: Callable[[], float]) -> ErasureResult:
     match erasure.kind:
         case ErasureKind.RUN:
-            is_done = _erase_run(erasure, seconds_left)
+            is_done = _erase_run(erasure, now, seconds_left)
         case ErasureKind.PROBE:
             is_done = _erase_probe_again(erasure, now)
         case ErasureKind.RUNS:
@@ -115,11 +115,12 @@ def _blocks(run: Run, erasure: Erasure) -> range:
 # ---- a deleted run
 
 
-def _erase_run(erasure: Erasure, seconds_left: Callable[[], float]) -> bool:
+def _erase_run(erasure: Erasure, now: datetime, seconds_left: Callable[[], float]) -> bool:
     """Erase everything of a deleted run; its item last, because it says what there is to erase."""
     ref, run = erasure.ref, runs.get_deleted(erasure.ref)
     if run is None:
         return True
+    erase_copies(ref, now)  # Of a deletion that crashed.
     rescore_ids = [rescore.id for rescore in rescores.list_all_of_run(ref)]
     for block in _blocks(run, erasure):
         if seconds_left() < _RESERVE_SECONDS:

@@ -1,5 +1,6 @@
 """What programs written for OpenAI's Evals API do, with simulated models and OpenAI's own client."""
 
+import json
 from typing import Any
 
 import pytest
@@ -157,11 +158,116 @@ def test_structured_outputs_are_graded_by_their_fields(openai: OpenAI, kind: str
     assert (item.status, 1 <= item.results[0].score <= 7) == ("pass", True)
 
 
-def asked(model: str, kind: str, sampling: dict[str, Any]) -> Any:
+CONTAINED: Any = {
+    "type": "string_check",
+    "name": "contained",
+    "input": "{{ sample.output_text }}",
+    "operation": "like",
+    "reference": "e",
+}
+
+
+def asked(model: str, kind: str, sampling: dict[str, Any], text: str = "def f(): pass") -> Any:
     return {
         "type": kind,
         "model": model,
-        "source": {"type": "file_content", "content": [{"item": {"input": "def f(): pass"}}]},
+        "source": {"type": "file_content", "content": [{"item": {"input": text}}]},
         "input_messages": messages_of("You are a helpful assistant.", "Extract the symbols from {{item.input}}"),
         "sampling_params": sampling,
     }
+
+
+def test_production_answers_are_monitored_by_the_version_of_their_prompt(openai: OpenAI) -> None:
+    """Completions that were stored with metadata are graded as they are, and another model is asked the same."""
+    producer = openai.evals.create(name="App", data_source_config=CODE_CONFIG, testing_criteria=[CONTAINED])
+    for version in ("v1", "v2"):
+        for text in NOTIFICATIONS:
+            source = asked("sim/steady", "completions", {}, text)
+            metadata = {"prompt_version": version, "usecase": "push_notifications_summarizer"}
+            carry_out(openai.evals.runs.create(producer.id, data_source=source, metadata=metadata).id)
+    created = openai.evals.create(
+        name="Push notifications",
+        data_source_config={
+            "type": "stored_completions",
+            "metadata": {"usecase": "push_notifications_summarizer"},
+        },
+        testing_criteria=[
+            {
+                **SUMMARY_GRADER,
+                "input": [{"role": "user", "content": "Notifications: {{item.input}} Summary: {{sample.output_text}}"}],
+            }
+        ],
+    )
+    for version, more in (
+        ("v1", {}),
+        ("v2", {}),
+        ("v1", {"model": "sim/bold", "input_messages": {"type": "item_reference", "item_reference": "item.input"}}),
+    ):
+        stored: Any = {"type": "stored_completions", "metadata": {"prompt_version": version}}
+        data_source: Any = {"type": "completions", "source": stored, **more}
+        run = openai.evals.runs.create(created.id, name=f"{version}-run", data_source=data_source)
+        carry_out(run.id)
+        run = openai.evals.runs.retrieve(run.id, eval_id=created.id)
+        assert (run.status, run.result_counts.total, run.result_counts.errored) == ("completed", 2, 0)
+        items = openai.evals.runs.output_items.list(run.id, eval_id=created.id).data
+        assert {item.datasource_item["metadata"]["prompt_version"] for item in items} == {version}
+    assert [run.name for run in openai.evals.runs.list(created.id)] == ["v1-run", "v2-run", "v1-run"]
+
+
+def test_logged_responses_are_compared_with_those_of_another_model(openai: OpenAI) -> None:
+    producer = openai.evals.create(name="App", data_source_config=CODE_CONFIG, testing_criteria=[CONTAINED])
+    source = asked("sim/echo", "responses", {})
+    carry_out(openai.evals.runs.create(producer.id, data_source=source, metadata={"app": "code"}).id)
+    logs = openai.evals.create(
+        name="Logs", data_source_config={"type": "logs", "metadata": {"app": "code"}}, testing_criteria=[CONTAINED]
+    )
+    template = [{"role": "user", "content": {"type": "input_text", "text": "{{item.input[1].content}}"}}]
+    for more in ({}, {"model": "sim/echo", "input_messages": {"type": "template", "template": template}}):
+        data_source: Any = {"type": "responses", "source": {"type": "responses"}, **more}
+        run = openai.evals.runs.create(logs.id, data_source=data_source)
+        carry_out(run.id)
+        (item,) = openai.evals.runs.output_items.list(run.id, eval_id=logs.id)
+        assert (item.status, item.datasource_item["metadata"]) == ("pass", {"app": "code"})
+        assert "Extract the symbols from def f(): pass" in (item.sample.output[0].content or "")
+
+
+def test_tickets_are_classified_from_an_uploaded_file(openai: OpenAI) -> None:
+    """The first example of OpenAI's guide, which compares labels in lower case."""
+    tickets = [("My monitor won't turn on", "Hardware"), ("I'm in vim and cannot quit", "Software")]
+    schema = {"type": "object", "properties": {"ticket_text": {"type": "string"}, "correct_label": {"type": "string"}}}
+    rows = [{"item": {"ticket_text": text, "correct_label": label}} for text, label in tickets]
+    file = openai.files.create(file=("tickets.jsonl", "\n".join(map(json.dumps, rows)).encode()), purpose="evals")
+    created = openai.evals.create(
+        name="IT Ticket Categorization",
+        data_source_config={"type": "custom", "item_schema": schema, "include_sample_schema": True},
+        testing_criteria=[
+            {
+                "type": "string_check",
+                "name": "Match output to human label",
+                "input": "{{ sample.output_text }}",
+                "operation": "ilike",
+                "reference": "{{ item.ticket_text }}",
+            }
+        ],
+    )
+    run = openai.evals.runs.create(
+        created.id,
+        name="Categorization text run",
+        data_source={
+            "type": "responses",
+            "model": "sim/echo",
+            "input_messages": {
+                "type": "template",
+                "template": [
+                    {"role": "developer", "content": "Categorize into Hardware, Software, or Other."},
+                    {"role": "user", "content": "{{ item.ticket_text }}"},
+                ],
+            },
+            "source": {"type": "file_id", "id": file.id},
+        },
+    )
+    assert run.status == "queued"
+    carry_out(run.id)
+    run = openai.evals.runs.retrieve(run.id, eval_id=created.id)
+    assert run.result_counts.model_dump() == {"total": 2, "passed": 2, "failed": 0, "errored": 0}
+    assert run.per_testing_criteria_results[0].testing_criteria == "Match output to human label"

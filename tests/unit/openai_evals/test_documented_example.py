@@ -13,13 +13,14 @@ from tests.openai_client import openai_client
 from tests.unit.api.client import Client
 from tests.unit.openai_evals.flows import EXACT, carry_out, completions, create_eval
 
-FIRST, COPYING = (block.text for block in blocks_of(ROOT / "docs/openai-evals-api.md") if block.language == "python")
+FIRST, COPYING, STORED = (
+    block.text for block in blocks_of(ROOT / "docs/openai-evals-api.md") if block.language == "python"
+)
 
 pytestmark = pytest.mark.usefixtures("finish_starts")
 
 
-def run_example(text: str) -> dict[str, Any]:
-    names: dict[str, Any] = {}
+def run_example(text: str, **names: Any) -> dict[str, Any]:
     exec(compile(text, "openai-evals-api.md", "exec"), names)  # noqa: S102 - our own documentation
     return names
 
@@ -29,6 +30,15 @@ def test_the_example_starts_a_run(openai: OpenAI, client: Client, monkeypatch: p
     monkeypatch.setattr("openai.OpenAI", lambda **_: openai)
     run = run_example(FIRST)["run"]
     assert (run.status, run.result_counts.total) == ("queued", 1)
+
+
+def test_stored_answers_are_graded(openai: OpenAI, client: Client) -> None:
+    client.put("/v1/providers/openai", {"apiKey": "sk-test"})
+    eval_id = create_eval(openai)
+    metadata = {"usecase": "support", "prompt": "v2"}
+    carry_out(openai.evals.runs.create(eval_id, data_source=completions(), metadata=metadata).id)
+    run = run_example(STORED, client=openai)["run"]
+    assert (run.status, run.result_counts.total) == ("queued", 3)
 
 
 def test_evals_are_copied_with_their_runs(openai: OpenAI, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

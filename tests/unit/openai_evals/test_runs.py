@@ -1,5 +1,6 @@
 """Runs of evals and their output items, with OpenAI's own client."""
 
+import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -16,13 +17,13 @@ from cupel_core.clock import utc_now
 from cupel_core.domain.analysis.column_totals import CostTotal, CountedCost
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.views import ProbeView
-from cupel_core.domain.turns.spend import ModelUse
+from cupel_core.domain.turns.spend import ModelCalls
 from cupel_core.openai_evals import documents, output_items
 from cupel_core.runs import control
 from cupel_core.runs import probes as probes_module
 from cupel_core.runs.probes import IndexedStatus
 from cupel_core.scoring.text_metrics import rouge_l
-from cupel_core.settings import Settings
+from cupel_core.settings import Settings, settings
 from cupel_core.store import definition_runs, definitions, openai_evals, runs
 from cupel_core.store.table import connection
 from cupel_core.sweeping.erasure import erase_due
@@ -150,7 +151,7 @@ def test_judges_of_outcomes_without_models_are_named_if_there_is_one() -> None:
     cost = CostTotal(calls=3, input_tokens=30, output_tokens=6)
     assert documents._uses_of(cost, "sim/steady") == {"sim/steady": (3, 30, 6)}
     assert documents._uses_of(cost, None) == {}
-    cost.add(CountedCost("judge", 1, 0.0, 5, 2, {"sim/steady": ModelUse(1, 5, 2)}))
+    cost.add(CountedCost("judge", 1, 0.0, 5, 2, {"sim/steady": ModelCalls(1, 5, 2)}))
     assert documents._uses_of(cost, "sim/steady") == {"sim/steady": (4, 35, 8)}
     assert documents._uses_of(CostTotal.from_json(cost.to_json()), None) == {"sim/steady": (1, 5, 2)}
 
@@ -486,7 +487,8 @@ def test_a_run_is_started_once_for_an_idempotency_key(openai: OpenAI) -> None:
             completions(input_messages={"type": "item_reference", "item_reference": "question"}),
             "data_source.input_messages.item_reference",
         ),
-        ({"type": "completions"}, "data_source.model"),
+        ({"type": "completions"}, "data_source.source"),
+        (completions(input_messages=None), "data_source.input_messages"),
         ({"type": "other"}, "data_source"),
         ("completions", "data_source"),
     ],
@@ -590,15 +592,6 @@ def test_the_limit_of_tokens_has_either_of_openai_s_names(openai: OpenAI, name: 
     assert run.data_source.sampling_params.max_completion_tokens == 300
 
 
-@pytest.mark.parametrize(
-    "source", [{"type": "stored_completions", "model": "gpt-4o", "limit": 5}, {"type": "responses", "model": "gpt-4o"}]
-)
-def test_stored_answers_are_refused_with_what_to_do_instead(openai: OpenAI, source: Any) -> None:
-    data_source = {**completions(), "type": "responses", "source": source}
-    with pytest.raises(sdk.BadRequestError, match="cupel export <run> --format openai-evals"):
-        start(openai, create_eval(openai), data_source)
-
-
 def test_a_run_of_cupel_is_exported_and_graded_by_an_eval(openai: OpenAI) -> None:
     """In the format that `cupel export --format openai-evals` and OpenAI's dashboard write."""
     rows = [{"item": item, "sample": {"outputs": [{"role": "assistant", "content": "Paris"}]}} for item in ITEMS]
@@ -608,3 +601,24 @@ def test_a_run_of_cupel_is_exported_and_graded_by_an_eval(openai: OpenAI) -> Non
     run = openai.evals.runs.retrieve(run.id, eval_id=eval_id)
     assert (run.result_counts.passed, run.result_counts.failed) == (1, 2)
     assert run.data_source.model_dump(exclude_none=True) == jsonl(*rows)
+
+
+def report_url(client: Client, eval_id: str, run_id: str, headers: dict[str, str]) -> str:
+    """As API Gateway sends the request to the function."""
+    answer = client.request("GET", f"/openai/v1/evals/{eval_id}/runs/{run_id}", headers=headers)
+    return str(answer.json()["report_url"])
+
+
+def test_the_report_s_address_is_that_of_the_request(
+    openai: OpenAI, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eval_id = create_eval(openai)
+    run_id = start(openai, eval_id).id
+    api_host, edge_host = "abc123.execute-api.eu-central-1.amazonaws.com", "d111.cloudfront.net"
+    own_domain = {"Host": "evals.example.com", "X-Forwarded-Proto": "https"}
+    assert report_url(client, eval_id, run_id, own_domain) == f"https://evals.example.com/runs/{run_id}"
+    through_edge = {"Host": api_host, "X-Forwarded-Proto": "https", "X-Cupel-Host": edge_host, "X-Cupel-Edge": "secret"}
+    assert report_url(client, eval_id, run_id, through_edge) == f"https://{api_host}/runs/{run_id}"
+    monkeypatch.setenv("EDGE_SECRET_SHA256", hashlib.sha256(b"secret").hexdigest())
+    settings.cache_clear()
+    assert report_url(client, eval_id, run_id, through_edge) == f"https://{edge_host}/runs/{run_id}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from cupel_core.domain.analysis.histograms import Histogram
-from cupel_core.domain.turns.spend import ModelUse
+from cupel_core.domain.turns.spend import ModelCalls
 
 _NANO = 10**9
 MAX_NAMES = 1_000
@@ -27,7 +27,7 @@ class CountedCost(NamedTuple):
     usd: float | None
     input_tokens: int = 0
     output_tokens: int = 0
-    models: Mapping[str, ModelUse] = {}
+    models: Mapping[str, ModelCalls] = {}
     """What was used of each model, as far as it was recorded: not of targets."""
 
 
@@ -107,7 +107,7 @@ class CostTotal:
     """Outcomes with a call whose price is unknown."""
     input_tokens: int = 0
     output_tokens: int = 0
-    models: dict[str, ModelUse] = field(default_factory=dict)
+    models: dict[str, ModelCalls] = field(default_factory=dict)
     """What was used of each model, as far as it was recorded; at most MAX_NAMES."""
 
     def add(self, cost: CountedCost) -> None:
@@ -126,10 +126,10 @@ class CostTotal:
         self.output_tokens += other.output_tokens
         self._add_uses(other.models)
 
-    def _add_uses(self, models: Mapping[str, ModelUse]) -> None:
+    def _add_uses(self, models: Mapping[str, ModelCalls]) -> None:
         for model, use in models.items():
             if model in self.models or len(self.models) < MAX_NAMES:
-                self.models[model] = self.models.get(model, ModelUse()).plus(use)
+                self.models[model] = self.models.get(model, ModelCalls()).plus(use)
 
     def to_json(self) -> list[Any]:
         """Deterministic: models ascend."""
@@ -141,7 +141,7 @@ class CostTotal:
     def from_json(cls, data: Sequence[Any]) -> "CostTotal":
         """The first releases wrote three numbers."""
         total = cls(*data[:5])
-        total.models = {model: ModelUse(*use) for model, use in (data[5] if len(data) > 5 else {}).items()}
+        total.models = {model: ModelCalls(*use) for model, use in (data[5] if len(data) > 5 else {}).items()}
         return total
 
     @property

@@ -10,6 +10,8 @@ from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample, 
 from cupel_core.domain.turns.model_request import Message, MessageRole
 
 ITEM = "item"
+STORED_ANSWERS = frozenset({"stored_completions", "responses"})
+"""Types of sources whose rows are answers of runs."""
 RECORDED_TARGET = "sim/echo"
 """The target of a run that calls no model: its answers are in its data."""
 _ROLES = {**{str(role): role for role in MessageRole if role is not MessageRole.TOOL}, "developer": MessageRole.SYSTEM}
@@ -42,6 +44,28 @@ def recorded_scenario(number: int, row: Row) -> Scenario:
     shown = text if isinstance(text, str) and text.strip() else json.dumps(row[ITEM], ensure_ascii=False)
     message = Message(MessageRole.USER, shown[:MAX_TEXT_LENGTH])
     return _scenario(number, (message,), {ITEM: row[ITEM], SAMPLE: sample})
+
+
+def answer_row(transcript_id: str, messages: Sequence[Message], model: str, metadata: Mapping[str, Any]) -> Row:
+    """The row of an answered conversation, in the form of OpenAI's stored completions."""
+    answer = _message_json(messages[-1])
+    item = {
+        "id": transcript_id,
+        "input": [_message_json(message) for message in messages[:-1]],
+        "output": [answer],
+        "metadata": dict(metadata),
+    }
+    return {ITEM: item, SAMPLE: {"model": model, "choices": [{"index": 0, "message": answer}]}}
+
+
+def _message_json(message: Message) -> dict[str, Any]:
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in message.tool_calls
+    ]
+    optional = {"tool_calls": calls or None, "tool_call_id": message.tool_call_id}
+    given = {name: value for name, value in optional.items() if value is not None}
+    return {"role": str(message.role), "content": message.content, **given}
 
 
 def data_digest(source: Mapping[str, Any], rows: Sequence[Row]) -> str:

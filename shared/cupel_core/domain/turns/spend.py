@@ -12,22 +12,22 @@ def added_costs(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else first + second
 
 
-class ModelUse(NamedTuple):
+class ModelCalls(NamedTuple):
     """Calls of one model."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
 
-    def plus(self, other: "ModelUse") -> "ModelUse":
-        return ModelUse(*(mine + its for mine, its in zip(self, other, strict=True)))
+    def plus(self, other: "ModelCalls") -> "ModelCalls":
+        return ModelCalls(*(mine + its for mine, its in zip(self, other, strict=True)))
 
 
-def added_uses(first: Mapping[str, ModelUse], second: Mapping[str, ModelUse]) -> Mapping[str, ModelUse]:
+def added_uses(first: Mapping[str, ModelCalls], second: Mapping[str, ModelCalls]) -> Mapping[str, ModelCalls]:
     """By model."""
     if not first or not second:
         return first or second
-    return {**first, **{model: use.plus(first.get(model, ModelUse())) for model, use in second.items()}}
+    return {**first, **{model: use.plus(first.get(model, ModelCalls())) for model, use in second.items()}}
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Spend:
     """How many of the calls were answered from a cache; `cost_usd` is that of the others. Only in process."""
     cached_cost_usd: float | None = 0.0
     """What the cached answers cost when they were made."""
-    models: Mapping[str, ModelUse] = field(default_factory=dict, compare=False)
+    models: Mapping[str, ModelCalls] = field(default_factory=dict, compare=False)
     """What was used of each model; without calls that earlier releases have counted."""
 
     def __add__(self, other: "Spend") -> "Spend":
@@ -65,13 +65,13 @@ class Spend:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Spend":
-        models = {model: ModelUse(*use) for model, use in (data.get("models") or {}).items()}
+        models = {model: ModelCalls(*use) for model, use in (data.get("models") or {}).items()}
         return cls(data["calls"], Usage.from_json(data), data["costUsd"], models=models)
 
     @classmethod
     def of_call(cls, model: str, usage: Usage, cost_usd: float | None, *, cached: bool = False) -> "Spend":
         """Of one answered call; an answer from a cache costs nothing again."""
-        models = {model: ModelUse(1, usage.input_tokens, usage.output_tokens)}
+        models = {model: ModelCalls(1, usage.input_tokens, usage.output_tokens)}
         if cached:
             return cls(1, usage, 0.0, cached_calls=1, cached_cost_usd=cost_usd, models=models)
         return cls(1, usage, cost_usd, models=models)
