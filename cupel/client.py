@@ -97,15 +97,22 @@ class Client:
             _body_or_problem(response)
         return response.text
 
-    def send_mcp_message(self, message: str, headers: Mapping[str, str], tools: str | None = None) -> str | None:
-        """The answer of the MCP server to a message in JSON; None to a notification. `tools` names groups of tools."""
+    def send_mcp_message(self, message: str, headers: Mapping[str, str], tools: str | None = None) -> Json | None:
+        """The answer of the MCP server to a message in JSON; None without one. `tools` names groups of tools.
+
+        ApiProblem if what answers is not the MCP server, but a gateway before it.
+        """
         params = without_none(tools=tools)
         sent = {"Content-Type": "application/json", **headers}
         request = self._http.build_request("POST", "/mcp", content=message.encode(), headers=sent, params=params)
         response = self._respond(request, is_repeatable=False)
-        if response.headers.get("content-type", "").startswith("application/problem+json"):
-            _body_or_problem(response)
-        return response.text or None
+        body = _json(response)
+        if body.get("jsonrpc") == "2.0":
+            return body
+        _body_or_problem(response)
+        if body:
+            raise ApiProblem(502, "Not a response of the MCP server", "the answer is no message of JSON-RPC")
+        return None
 
     def list_definitions(
         self,
@@ -1005,7 +1012,7 @@ def _body_or_problem(response: httpx.Response) -> TaggedJson:
     raise ApiProblem(
         response.status_code,
         str(body.get("title") or response.reason_phrase),
-        str(body.get("detail") or ""),
+        str(body.get("detail") or body.get("message") or ""),
         tuple(RefusedField(str(error.get("field")), str(error.get("message"))) for error in body.get("errors") or ()),
         response.headers.get("ETag"),
         body.get("estimate"),

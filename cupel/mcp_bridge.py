@@ -3,30 +3,79 @@
 import base64
 import json
 import re
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock, Semaphore
 from typing import Any
 
 from cupel.client import Client
-from cupel.errors import CupelError
+from cupel.errors import ApiProblem, CupelError
+from cupel.json_types import Json
 
 _NAME_KEYS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _VISIBLE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+_MAX_REQUESTS = 4
+"""At a time."""
 _PARSE_ERROR = -32700
 _INTERNAL_ERROR = -32603
 
 
-def answer(client: Client, line: str, tools: str | None = None) -> str | None:
+def pass_messages(client: Client, lines: Iterable[bytes], write: Callable[[bytes], object], tools: str | None) -> None:
+    """Answers lines, several at a time: replies have ids, and may come in another order.
+
+    `write` gets a whole line and is never called by two threads at once.
+    """
+    free, lock = Semaphore(_MAX_REQUESTS), Lock()
+    failures: list[Exception] = []
+
+    def pass_on(line: bytes) -> None:
+        try:
+            reply = answer(client, line, tools)
+            if reply is not None:
+                with lock:
+                    write(reply + b"\n")
+        except Exception as failure:  # noqa: BLE001 (raised below, in the main thread)
+            failures.append(failure)
+        finally:
+            free.release()
+
+    with ThreadPoolExecutor(_MAX_REQUESTS) as threads:
+        for line in lines:
+            if failures:
+                break
+            if line.strip():
+                free.acquire()
+                threads.submit(pass_on, line)
+    if failures:
+        raise failures[0]
+
+
+def answer(client: Client, line: bytes, tools: str | None = None) -> bytes | None:
     """The message to answer a line with, without line breaks; None if there is none."""
     try:
-        message = json.loads(line)
+        text = line.decode("utf-8-sig")
+        message = json.loads(text)
+    except UnicodeDecodeError:
+        return _error(None, _PARSE_ERROR, "the line is not valid UTF-8")
     except (ValueError, RecursionError):
         return _error(None, _PARSE_ERROR, "the line is not valid JSON")
+    message_id = _object(message).get("id")
+    is_notification = "method" in _object(message) and "id" not in message
     try:
-        reply = client.send_mcp_message(line, _headers(message), tools)
+        reply = client.send_mcp_message(text, _headers(message), tools)
+    except ApiProblem as problem:
+        return None if is_notification else _error(message_id, _INTERNAL_ERROR, f"HTTP {problem}")
     except CupelError as error:
-        if isinstance(message, dict) and "id" not in message:
-            return None
-        return _error(_object(message).get("id"), _INTERNAL_ERROR, str(error))
-    return reply and " ".join(reply.splitlines())
+        return None if is_notification else _error(message_id, _INTERNAL_ERROR, str(error))
+    if is_notification:
+        return None
+    if reply is None:
+        return _error(message_id, _INTERNAL_ERROR, "the answer is empty")
+    if reply.get("id") is None and "error" in reply:
+        reply = {**reply, "id": message_id}
+    if reply.get("id") != message_id:
+        return _error(message_id, _INTERNAL_ERROR, "the answer is to another message")
+    return _line(reply)
 
 
 def _headers(message: Any) -> dict[str, str]:
@@ -52,5 +101,10 @@ def _encoded(value: str) -> str:
     return f"=?base64?{base64.b64encode(value.encode(errors='replace')).decode()}?="
 
 
-def _error(message_id: Any, code: int, text: str) -> str:
-    return json.dumps({"jsonrpc": "2.0", "id": message_id, "error": {"code": code, "message": text}})
+def _error(message_id: Any, code: int, text: str) -> bytes:
+    return _line({"jsonrpc": "2.0", "id": message_id, "error": {"code": code, "message": text}})
+
+
+def _line(message: Json) -> bytes:
+    """In ASCII: ids may have lone surrogates, and some clients end lines at more than line feeds."""
+    return json.dumps(message).encode()

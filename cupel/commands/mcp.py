@@ -18,11 +18,13 @@ def mcp(
     ] = None,
 ) -> None:
     """Pass messages of the Model Context Protocol between standard input and output and the stack, one a line."""
-    from cupel.mcp_bridge import answer
+    from cupel.mcp_bridge import pass_messages
+
+    def write(reply: bytes) -> None:
+        sys.stdout.buffer.write(reply)
+        sys.stdout.buffer.flush()
 
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        for line in sys.stdin:
-            if line.strip() and (reply := answer(client, line, tools)) is not None:
-                sys.stdout.write(f"{reply}\n")
-                sys.stdout.flush()
+        # Bytes: the encoding of pipes is not UTF-8 everywhere.
+        pass_messages(client, sys.stdin.buffer, write, tools)

@@ -50,7 +50,7 @@ def test_the_official_client_through_the_command(stack: LocalStack, run_id: str,
 def test_figures_are_those_of_the_api(api: Client, stack: LocalStack, run_id: str) -> None:
     call = {"name": "get_run_summary", "arguments": {"run_id": run_id}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-    reply = json.loads(api.send_mcp_message(json.dumps(message), {}) or "")
+    reply = api.send_mcp_message(json.dumps(message), {}) or {}
     found = reply["result"]["structuredContent"]["targets"]
     columns = api.get_run_analysis(run_id)["figures"]["columns"]
     assert [each["decision"]["value"] for each in found] == [each["estimate"]["decision"]["mean"] for each in columns]

@@ -38,7 +38,9 @@ def client(connect: Connect) -> Client:
 def cupel(connect: Connect, waits: list[float]) -> Cupel:
     """`cupel("runs", "--json")` → exit code, standard output and standard error."""
 
-    def invoke(*arguments: str, stdin: str | None = None, sleep: Callable[[float], None] = waits.append) -> Result:
+    def invoke(
+        *arguments: str, stdin: str | bytes | None = None, sleep: Callable[[float], None] = waits.append
+    ) -> Result:
         session = Session(connect=connect, sleep=sleep)
         return CliRunner().invoke(app, list(arguments), input=stdin, obj=session, catch_exceptions=False)
 
