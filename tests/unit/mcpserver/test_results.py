@@ -45,7 +45,10 @@ def test_a_result_never_exceeds_its_size(content: Any, max_bytes: int) -> None:
 
 
 def test_the_largest_list_loses_its_last_items_first() -> None:
-    content: dict[str, Any] = {"long": [{"n": number, "text": "x" * 100} for number in range(50)], "short": list(range(5))}
+    content: dict[str, Any] = {
+        "long": [{"n": number, "text": "x" * 100} for number in range(50)],
+        "short": list(range(5)),
+    }
     fitted = fit(AnyResult(content=content), 2_000)["content"]
     assert fitted["short"] == content["short"]
     assert fitted["long"] == content["long"][: len(fitted["long"])]
