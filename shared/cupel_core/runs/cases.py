@@ -45,7 +45,8 @@ def build_cases(
         personas_by_scenario = _scenario_personas(manifest, positions)
     if not any(personas_by_scenario) and not existing.case_personas:
         return RunCases((*existing.scenario_positions, *positions))
-    personas = _load_personas(workspace, existing.personas, personas_by_scenario)
+    source = "; a scenario of this run names it" if persona_ids is None else ""
+    personas = _load_personas(workspace, existing.personas, personas_by_scenario, source)
     numbers = {persona_id: number for number, persona_id in enumerate(personas)}
     added = [
         (position, None if persona_id is None else numbers[persona_id])
@@ -83,14 +84,15 @@ def _page_personas(page: ScenarioPage) -> Sequence[tuple[str, ...]]:
 
 
 def _load_personas(
-    workspace: str, existing: Iterable[Persona], personas_by_scenario: Iterable[tuple[str, ...]]
+    workspace: str, existing: Iterable[Persona], personas_by_scenario: Iterable[tuple[str, ...]], source: str
 ) -> Mapping[str, Persona]:
-    """Every persona of the cases by id, in the order of their numbers: existing ones first."""
+    """Every persona of the cases by id, in the order of their numbers: existing ones first. `source` says where the
+    ids are from."""
     known = {persona.id: persona for persona in existing}
     named = dict.fromkeys(persona_id for persona_ids in personas_by_scenario for persona_id in persona_ids)
     missing = [persona_id for persona_id in named if persona_id not in known]
     loaded = persona_resources.get_many(workspace, missing)
     for persona_id in missing:
         if persona_id not in loaded:
-            raise Invalid.field("personaIds", f"there is no persona {persona_id}; a scenario of this run names it")
+            raise Invalid.field("personaIds", f"there is no persona {persona_id}{source}")
     return known | {persona_id: loaded[persona_id] for persona_id in missing}

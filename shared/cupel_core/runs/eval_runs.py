@@ -1,7 +1,9 @@
 """Run specifications of evals and of the playground."""
 
 from cupel_core.domain.runs.spec import EvalRunOptions, EvalRunSpec, PlaygroundSpec, RunSpec
+from cupel_core.errors import Invalid
 from cupel_core.resources import evals, references
+from cupel_core.runs.requested_fields import as_of_playground
 
 
 def eval_run_spec(workspace: str, eval_id: str, options: EvalRunOptions) -> RunSpec:
@@ -25,7 +27,10 @@ def current_spec(workspace: str, requested: RunSpec | EvalRunSpec) -> RunSpec:
 
 def playground_run_spec(workspace: str, playground: PlaygroundSpec, options: EvalRunOptions) -> RunSpec:
     """A run of one scenario against one target. Invalid for an unknown scenario; starting the run checks the rest."""
-    definition_id = references.resolve_definition_id(workspace, playground.definition_id, [playground.scenario_id])
+    try:
+        definition_id = references.resolve_definition_id(workspace, playground.definition_id, [playground.scenario_id])
+    except Invalid as invalid:
+        raise as_of_playground(invalid, playground.target) from invalid
     return RunSpec(
         definition_id=definition_id,
         targets=(playground.target,),

@@ -30,6 +30,7 @@ from cupel_core.runs.budgets import initial_budget
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.estimates import estimate_of
 from cupel_core.runs.profiles import check_profile, find_profile
+from cupel_core.runs.requested_fields import as_requested
 from cupel_core.runs.rerun import RerunSource
 from cupel_core.runs.spec import spec_to_text
 from cupel_core.runs.tool_choices import check_tool_choices
@@ -122,6 +123,13 @@ def build_run(workspace: str, spec: RunSpec, now: datetime, source: rerun.RerunS
 
     `source` is what it repeats, if that is not all of the run that the specification names.
     """
+    try:
+        return _build_run(workspace, spec, now, source)
+    except Invalid as invalid:
+        raise as_requested(invalid, spec) from invalid
+
+
+def _build_run(workspace: str, spec: RunSpec, now: datetime, source: rerun.RerunSource | None) -> BuiltRun:
     spec = _with_experiment(workspace, spec)
     if source is None and spec.rerun_of:
         source = rerun.load_source(workspace, spec.rerun_of)

@@ -1,5 +1,6 @@
 """Runs of evals, the playground, probes across runs, and the judge on its own, over the API."""
 
+import json
 from typing import Any
 
 import pytest
@@ -326,20 +327,49 @@ def test_criteria_without_a_judge_are_refused_at_start(client: Client, scenario_
 
 
 @pytest.mark.parametrize(
-    ("body", "field"),
+    ("body", "field", "message"),
     [
-        ({"scenarioId": "scn_none_000001", "model": "sim/steady"}, "scenarioIds.0"),
-        ({"model": "sim/steady"}, "scenarioId"),
-        ({"connectorId": "con_none"}, "models.0"),
-        ({"model": "sim/steady", "personaId": "per_none"}, "personaIds"),
+        ({"scenarioId": "scn_none_000001", "model": "sim/steady"}, "scenarioId", "there is no scenario"),
+        ({"connectorId": "con_none"}, "connectorId", "there is no connector con_none"),
+        ({"model": "nobody/x"}, "model", "nobody"),
+        ({"target": {"connectorId": "con_none", "label": "ours"}}, "target.connectorId", "there is no connector"),
+        ({"target": {"model": "nobody/x", "params": {"temperature": 1}}}, "target.model", "nobody"),
+        ({"model": "sim/steady", "personaId": "per_none"}, "personaId", "there is no persona per_none"),
     ],
 )
 def test_what_the_playground_misses_is_named(
-    client: Client, scenario_ids: list[str], body: dict[str, Any], field: str
+    client: Client, scenario_ids: list[str], body: dict[str, Any], field: str, message: str
 ) -> None:
-    known = {"scenarioId": scenario_ids[0]} if field in ("models.0", "personaIds") else {}
-    answer = client.post("/v1/playground/runs", {**known, **body})
+    answer = client.post("/v1/playground/runs", {"scenarioId": scenario_ids[0], **body})
     assert (answer.status, answer.fields()) == (422, [field])
+    assert message in answer.text
+    assert "a scenario of this run" not in answer.text
+
+
+def test_the_playground_needs_a_scenario(client: Client) -> None:
+    answer = client.post("/v1/playground/runs", {"model": "sim/steady"})
+    assert (answer.status, answer.fields()) == (422, ["scenarioId"])
+
+
+@pytest.mark.parametrize(
+    ("target", "field"),
+    [
+        ({"connectorId": "{connector}"}, "eval.connectorId"),
+        ({"targets": [{"model": "sim/steady"}, {"connectorId": "{connector}"}]}, "eval.targets.1.connectorId"),
+        ({"targets": [{"connectorId": "{connector}", "label": "ours"}]}, "eval.targets.0.connectorId"),
+    ],
+)
+def test_what_an_eval_misses_is_named_as_the_evals(
+    client: Client, scenario_ids: list[str], target: dict[str, Any], field: str
+) -> None:
+    agent = {"name": "ours", "type": "langgraph", "baseUrl": "https://agent.test/"}
+    connector = post(client, "/v1/connectors", agent)["id"]
+    target = json.loads(json.dumps(target).replace("{connector}", connector))
+    stored = post(client, "/v1/evals", {"name": "of ours", "scenarioIds": scenario_ids, **JUDGE, **target})["id"]
+    assert client.delete(f"/v1/connectors/{connector}").status == 204
+    answer = client.post(f"/v1/evals/{stored}/runs")
+    assert (answer.status, answer.fields()) == (422, [field])
+    assert f"there is no connector {connector}" in answer.text
 
 
 def test_the_playground_has_one_target(client: Client, scenario_ids: list[str]) -> None:
