@@ -404,7 +404,7 @@ def restart_a_conversation_from_its_first_turn(patches: Patches) -> None:
     patches.set(table_checkpoints, "checkpoints", _PatchedModule(checkpoints, load=lambda *_: None))
 
 
-@mutation(TOOLS, first_seed=1_120)
+@mutation(TOOLS, first_seed=1_700)
 def do_not_store_the_results_of_tools(patches: Patches) -> None:
     """Calls of a reply are executed, but what they returned is stored with the model's next reply only."""
     from cupel_core.conversations.delayed_saver import DelayedSaver

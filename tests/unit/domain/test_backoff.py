@@ -3,7 +3,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.limits.backoff import BASE_SECONDS, CAP_SECONDS, delay_seconds
+from cupel_core.domain.limits.backoff import BASE_SECONDS, CAP_SECONDS, GROWTH, delay_seconds
 
 attempts = st.integers(min_value=1, max_value=100)
 seeds = st.integers()
@@ -11,8 +11,8 @@ waits = st.floats(min_value=0, max_value=100_000)
 
 
 @given(attempt=attempts, seed=seeds)
-def test_a_wait_is_between_zero_and_the_doubling_bound(attempt: int, seed: int) -> None:
-    bound = min(CAP_SECONDS, BASE_SECONDS * 2 ** (attempt - 1))
+def test_a_wait_is_between_zero_and_a_growing_bound(attempt: int, seed: int) -> None:
+    bound = min(CAP_SECONDS, BASE_SECONDS * GROWTH ** min(attempt - 1, 10))
     assert 0 <= delay_seconds(attempt, None, Random(seed)) <= bound
 
 

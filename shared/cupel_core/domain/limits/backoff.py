@@ -4,7 +4,10 @@ from random import Random
 
 MAX_ATTEMPTS = 4
 """Of a call; a run or a target may have another number."""
-BASE_SECONDS = 1.0
+BASE_SECONDS = 0.5
+"""Most failed calls succeed the next time: the first wait is short."""
+GROWTH = 3.0
+"""The third wait is long enough to outlast a short outage."""
 CAP_SECONDS = 20.0
 
 
@@ -16,5 +19,5 @@ def delay_seconds(attempt: int, retry_after: float | None, rng: Random) -> float
     respected in full, with jitter added: all callers were given the same time.
     """
     if retry_after is None:
-        return rng.uniform(0, min(CAP_SECONDS, BASE_SECONDS * 2.0 ** min(attempt - 1, 10)))
+        return rng.uniform(0, min(CAP_SECONDS, BASE_SECONDS * GROWTH ** min(attempt - 1, 10)))
     return max(0.0, retry_after) + rng.uniform(0, BASE_SECONDS)
