@@ -49,6 +49,8 @@ class RunSetup:
     budget: RunBudget | None = None
     params: dict[str, Any] = field(default_factory=dict)
     pace: Pace = UNLIMITED
+    profile: dict[str, Any] | None = None
+    """An operation profile, as the snapshot has it."""
 
     def start(self) -> Run:
         definition_id = new_id("def")
@@ -74,7 +76,7 @@ class RunSetup:
             params=self.params,
             pace=self.pace,
         )
-        snapshots.save(run.snapshot_key, Snapshot(self.content, manifest, selection))
+        snapshots.save(run.snapshot_key, Snapshot(self.content, manifest, selection, profile=self.profile))
         return runs.create(run, {"total": run.plan.total})
 
     def _scenario(self, number: int) -> Scenario:

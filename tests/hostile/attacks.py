@@ -9,6 +9,8 @@ from cupel_core.domain.resources.connectors import ConnectorType
 _EXPONENTIAL = "^(?:a|a)*$"
 _LONG = "a" * 60 + "b"
 _DOUBLING = " | ".join(["{a:@,b:@}"] * 40)
+_LOOPS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+_COPIES = "{% set a = user.text %}" + "{% set a = a ~ a %}" * 40 + "{{ a | upper }}"
 _CHAIN = {f"d{n}": {"allOf": [{"$ref": f"#/definitions/d{n + 1}"}] * 2} for n in range(40)} | {"d40": {}}
 
 
@@ -20,6 +22,8 @@ class Behaviour:
     config: Mapping[str, Any] = field(default_factory=dict)
     type: ConnectorType = ConnectorType.HTTP
     reply: str = '{"answer": "Rating: 4"}'
+    template: str | None = None
+    """Of an operation after each answer; no operation profile if None."""
 
 
 def _asserting(assertion: Mapping[str, Any], answer: str) -> Behaviour:
@@ -40,6 +44,9 @@ ATTACKS: Mapping[str, Behaviour] = {
     "contains-xml": _asserting({"type": "contains-xml", "value": "a.b"}, "<a" * 200_000),
     "levenshtein": _asserting({"type": "levenshtein", "value": "ab" * 60_000, "threshold": 1e300}, "ba" * 200_000),
     "jmespath": Behaviour(config={"reply": _DOUBLING}),
+    "template-loops": Behaviour(template=_LOOPS),
+    "template-copies": Behaviour(template=_COPIES),
+    "template-batch": Behaviour(template="{{ [1] | batch(100000000, 'y') | list | length }}"),
     "conversation-id": Behaviour(config={"conversationId": "@"}, reply=f'{{"answer": "{"a" * 900_000}"}}'),
     "output": Behaviour(config={"output": "trace"}, reply='{"answer": "a", "trace": ' + "[" * 900 + "]" * 900 + "}"),
     "model": Behaviour(

@@ -4,7 +4,8 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from aiohttp import web
 
@@ -19,6 +20,7 @@ from cupel_core.settings import settings
 from cupel_core.store import barrier
 from cupel_core.store.barrier import Tree
 from tests.hostile.attacks import HARMLESS, Behaviour
+from tests.profiles import AFTER, content_of, operation, profile
 from tests.started_runs import NOW, RATING, RunSetup, receive_bodies, send_and_receive, slice_message
 from tests.unit.providers.agents import ReceivedRequest, serving
 
@@ -69,7 +71,16 @@ def _started_run(workspace: str, url: str, behaviour: Behaviour, probes: int) ->
     )
     accounts.update_provider(workspace, PROVIDER, {"max_parallel_requests": MAX_PARALLEL})
     content = {**RATING, **behaviour.content}
-    return RunSetup(probes, (f"{PROVIDER}/{made.item.id}",), workspace=workspace, content=content).start()
+    setup = RunSetup(probes, (f"{PROVIDER}/{made.item.id}",), workspace=workspace, content=content)
+    return replace(setup, profile=_profile(behaviour.template)).start()
+
+
+def _profile(template: str | None) -> dict[str, Any] | None:
+    """Its only operation renders the template after each answer."""
+    if template is None:
+        return None
+    content = content_of(profile(operation(hooks=[AFTER], params={"template": template}, effects=[])))
+    return {"id": "prof_1", "name": "hostile", "version": 1, "enabled": True, "content": content}
 
 
 async def run_beside(behaviours: Sequence[Behaviour], probes: int) -> Round:
