@@ -329,7 +329,8 @@ class LeaseHolder:
             self._return_attempt(model)
             raise
         except ProviderError as error:
-            self._record_call(CallRecord(model, error.code, started_at, error.detail), error.retry_after_seconds)
+            call = CallRecord(model, error.code, started_at, error.detail, error.is_quoting)
+            self._record_call(call, error.retry_after_seconds)
             raise
         else:
             for answer in answers:

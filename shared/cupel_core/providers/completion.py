@@ -1,13 +1,15 @@
 """Calls a model of any provider: one attempt, or several under the retry rules."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS, delay_seconds
+from cupel_core.domain.limits.breaker import REFUSALS
+from cupel_core.domain.text.quotations import quotes
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, RequestParameter
 from cupel_core.providers import model_name_of, wire_format_of
@@ -71,7 +73,7 @@ async def adapted_call(
     except ParameterRejected:
         raise
     except ProviderError as error:
-        refusal = sanitized(error, account)
+        refusal = sanitized(error, account, (message.content for message in request.messages))
         raise ADAPTER.learn(account, model, request, omitted, refusal) from error.__cause__
     if request.wants_json:
         reply = replace(reply, text=strip_code_fence(reply.text))
@@ -108,18 +110,23 @@ async def _call_provider(
     return await http.exchange(HTTP_WIRE_FORMATS[wire_format], account, name, request, timeout_seconds, utc_now(), send)
 
 
-def sanitized(error: ProviderError, account: Account) -> ProviderError:
-    """The error with a bounded message and without the API key: some servers repeat the key they reject."""
+def sanitized(error: ProviderError, account: Account, said: Iterable[str] = ()) -> ProviderError:
+    """The error with a bounded message and without the API key: some servers repeat the key they reject.
+
+    Some also repeat what was said: the error tells so of a refusal, which is reported beyond its conversation.
+    """
     message = error.message
     for secret in secrets_of(account.api_key):
         message = message.replace(secret, "[key]")
+    message = storable(message, MAX_MESSAGE_LENGTH)
     return ProviderError(
         error.code,
-        storable(message, MAX_MESSAGE_LENGTH),
+        message,
         error.retry_after_seconds,
         error.attempts,
         final=error.final,
         refused=error.refused,
+        is_quoting=error.code in REFUSALS and quotes(message, said),
     )
 
 

@@ -55,7 +55,7 @@ async def embed(
     except TimeoutError as error:
         raise ProviderError(ProbeErrorCode.TIMEOUT, f"no response within {timeout_seconds:g} s") from error
     except ProviderError as error:
-        raise sanitized(error, account) from error.__cause__
+        raise sanitized(error, account, texts) from error.__cause__
     if len(embeddings.vectors) != len(texts) or len({len(vector) for vector in embeddings.vectors}) > 1:
         raise ProviderError(
             ProbeErrorCode.PROVIDER_ERROR, "the response does not have one vector per text, all of the same length"

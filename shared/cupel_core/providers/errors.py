@@ -30,9 +30,12 @@ class ProviderError(AppError):
         *,
         final: bool = False,
         refused: bool = False,
+        is_quoting: bool = False,
     ) -> None:
-        """`refused` means that the provider certainly generated nothing: it answered with an error, or not at all."""
+        """`refused` means that the provider certainly generated nothing: it answered with an error, or not at all;
+        `is_quoting` that the message repeats what was said."""
         super().__init__(message)
+        self.is_quoting = is_quoting
         self.code = code
         self.refused = refused
         self.retry_after_seconds = retry_after_seconds
@@ -67,7 +70,14 @@ class ParameterRejected(ProviderError):
     """The model rejects a parameter, which the next attempt leaves out. Says nothing about the model or its limits."""
 
     def __init__(self, refusal: ProviderError) -> None:
-        super().__init__(refusal.code, refusal.message, refusal.retry_after_seconds, refusal.attempts, refused=True)
+        super().__init__(
+            refusal.code,
+            refusal.message,
+            refusal.retry_after_seconds,
+            refusal.attempts,
+            refused=True,
+            is_quoting=refusal.is_quoting,
+        )
 
 
 class RetryLater(RetryableError):

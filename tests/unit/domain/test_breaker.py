@@ -39,6 +39,16 @@ def test_a_refusing_breaker_quotes_the_provider() -> None:
     assert "HTTP 401: no such key" in breaker.reason
 
 
+def test_a_refusing_breaker_does_not_store_what_was_said() -> None:
+    breaker = Breaker()
+    for _ in range(5):
+        call = CallRecord(MODEL, ProbeErrorCode.INVALID_REQUEST, 100.0, "HTTP 422: input: my secret", is_quoting=True)
+        breaker = breaker.after_call(call, 100.0)
+    assert breaker.is_refusing
+    assert "secret" not in breaker.reason
+    assert "errors of the probes" in breaker.reason
+
+
 def test_a_further_refusal_opens_a_refusing_breaker_again() -> None:
     breaker = opened(now=100.0)
     again = breaker.after_call(CallRecord(MODEL, ProbeErrorCode.AUTH, 150.0), 151.0)

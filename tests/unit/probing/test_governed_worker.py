@@ -14,15 +14,20 @@ from cupel_core.conversations.runner import run_conversation
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.run import PauseReason, Priority, Progress, Run, RunEventType, RunStatus
 from cupel_core.domain.runs.transcripts import Outcome
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
+from cupel_core.errors import Conflict
 from cupel_core.messages import ProbeSlice
 from cupel_core.probing import worker as probing_worker
 from cupel_core.probing.worker import Worker
-from cupel_core.runs import control
+from cupel_core.providers import completion
+from cupel_core.providers.errors import ProviderError
+from cupel_core.runs import control, erasure
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, checkpoints, clients, events, governor, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.queues import Delivery
 from tests.started_runs import NOW, RATING, RunSetup, ref_of, send_and_receive, slice_message
+from tests.stored_text import places_with
 
 LEAF = list(range(20))
 RUBRIC = {**RATING, "assertions": [{"type": "llm-rubric", "value": "is kind"}]}
@@ -166,6 +171,28 @@ async def test_the_pause_of_a_refused_run_is_an_event_with_its_cause(
     await worker().run(deliver(run, list(range(40)), sent))
     event = events.list_after(ref_of(run), 0)[-1]
     assert (event.type, event.data["pauseReason"], event.data["model"]) == (RunEventType.PAUSED, "provider", "sim/typo")
+
+
+async def test_a_refusal_that_repeats_what_was_said_is_quoted_by_the_errors_of_its_probes_only(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def repeat(_: object, __: object, request: ModelRequest, *___: object) -> Reply:
+        raise ProviderError(ProbeErrorCode.INVALID_REQUEST, f"HTTP 422: input: {request.messages[0].content}")
+
+    monkeypatch.setattr(completion, "_call_provider", repeat)
+    said = "My sister has hidden a broken valve."
+    accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 5})
+    run = RunSetup(scenario_count=20, content={**RATING, "system": said}).start()
+    await worker().run(send_and_receive(slice_message(run, LEAF)))
+    paused = runs.get(ref_of(run))
+    assert paused.pause_cause is not None
+    assert "errors of the probes" in paused.pause_cause.message
+    assert any("#pages#" in place for place in places_with(said, cloud))
+    for index in range(20):
+        with suppress(Conflict):  # It has not been run.
+            erasure.delete_probe_content("ws_a", f"{run.id}-{index}", utc_now())
+    left = places_with(said, cloud)
+    assert {place.partition("/")[0] for place in left} == {"runs"}, "the definition, in the snapshot of the run"
 
 
 async def test_the_remaining_probes_of_a_refused_run_are_dropped_with_their_messages(

@@ -78,6 +78,21 @@ async def test_an_error_that_repeats_the_key_is_redacted() -> None:
     assert error.message == "HTTP 401: Incorrect API key: [key]"
 
 
+@pytest.mark.parametrize(("status", "is_quoting"), [(422, True), (500, False)])
+async def test_a_refusal_that_repeats_what_was_said_says_so(status: int, is_quoting: bool) -> None:
+    said = "My sister has hidden a broken valve."
+    request = ModelRequest((Message(MessageRole.USER, said),))
+    response = answering(status, {"detail": [{"msg": "not allowed", "input": {"content": said}}]})
+    with pytest.raises(ProviderError) as caught:
+        await complete(ACCOUNT, "openai/m", request, 5.0, response)
+    assert said in caught.value.message
+    assert caught.value.is_quoting is is_quoting
+
+
+async def test_a_refusal_in_words_of_its_own_quotes_nothing() -> None:
+    assert not (await failure(answering(404, {"error": {"message": "there is no model m"}}))).is_quoting
+
+
 async def test_a_long_error_is_truncated() -> None:
     assert len((await failure(Answering(500, b"x" * 5000))).message) == MAX_MESSAGE_LENGTH
 

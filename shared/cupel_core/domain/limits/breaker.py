@@ -25,13 +25,14 @@ TRIAL_SECONDS = 120.0
 RECHECK_SECONDS = 5.0
 """How soon to check again while another worker's trial is under way."""
 
-_REFUSALS = frozenset({ProbeErrorCode.AUTH, ProbeErrorCode.INVALID_REQUEST})
-_FAILURES = _REFUSALS | {ProbeErrorCode.TIMEOUT, ProbeErrorCode.PROVIDER_ERROR, ProbeErrorCode.NETWORK}
+REFUSALS = frozenset({ProbeErrorCode.AUTH, ProbeErrorCode.INVALID_REQUEST})
+_FAILURES = REFUSALS | {ProbeErrorCode.TIMEOUT, ProbeErrorCode.PROVIDER_ERROR, ProbeErrorCode.NETWORK}
 _CONTENT_REFUSED = re.compile(
     r"context.?(length|window)|too (long|large|many tokens)|(maximum|max|exceed\w*)\b.{0,40}\btokens|input length",
     re.IGNORECASE,
 )
 _MAX_REASON_LENGTH = 400
+_QUOTING = "the provider repeats what was said, so its words are only in the errors of the probes"
 _FAILED, _ANSWERED = "x", "."
 
 
@@ -43,6 +44,8 @@ class CallRecord(NamedTuple):
     started_at: float
     message: str = ""
     """The provider's words."""
+    is_quoting: bool = False
+    """Whether they repeat what was said in the conversation, which may be deleted: the message is not stored here."""
 
 
 @dataclass(frozen=True)
@@ -107,11 +110,12 @@ class Breaker:
         """Whether the call shows that the model refuses every call."""
         if call.code is ProbeErrorCode.INVALID_REQUEST:
             return _ANSWERED not in self.recent
-        return call.code in _REFUSALS
+        return call.code in REFUSALS
 
     def refusing(self, call: CallRecord, now: float) -> "Breaker":
         """The open breaker after a refusal too many."""
-        reason = f"it refuses every call ({call.code}): {call.message}"[:_MAX_REASON_LENGTH]
+        words = _QUOTING if call.is_quoting else call.message
+        reason = f"it refuses every call ({call.code}): {words}"[:_MAX_REASON_LENGTH]
         return replace(self.opened(reason, now), refusals=max(MAX_REFUSALS, self.refusals))
 
     def opened(self, reason: str, now: float) -> "Breaker":
