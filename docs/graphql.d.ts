@@ -677,6 +677,8 @@ export interface CreateScenarioInput {
   instructions?: string | null;
   /** User messages after the first answer, in order, instead of the definition's */
   followUps?: string[] | null;
+  /** Whether each message is a request of its own, without the earlier ones; `[answer 1]` in a follow-up is then the first answer */
+  separateTurns?: boolean | null;
   /** Messages of the conversation at most, those of the scenario included */
   maxMessages?: number | null;
   /** When the judge ends with success */
@@ -2637,6 +2639,8 @@ export interface Scenario {
   instructions: string | null;
   /** User messages after the first answer, in order */
   followUps: string[];
+  /** Whether each message is a request of its own */
+  separateTurns: boolean;
   /** Messages of the conversation at most, those of the scenario included */
   maxMessages: number | null;
   /** What a successful conversation looks like, for the judge */
@@ -2707,6 +2711,8 @@ export interface ScenarioDetail {
   instructions: string | null;
   /** User messages after the first answer, in order */
   followUps: string[];
+  /** Whether each message is a request of its own */
+  separateTurns: boolean;
   /** Messages of the conversation at most, those of the scenario included */
   maxMessages: number | null;
   /** What a successful conversation looks like, for the judge */

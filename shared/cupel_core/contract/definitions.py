@@ -236,6 +236,7 @@ class ScenarioResponse(ResponseModel):
     follow_ups: Annotated[
         list[str], Field(default_factory=list, description="User messages after the first answer, in order")
     ]
+    separate_turns: Annotated[bool, Field(description="Whether each message is a request of its own")] = False
     max_messages: int | None = None
     success_criteria: str | None = None
     failure_criteria: str | None = None

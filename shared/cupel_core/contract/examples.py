@@ -332,6 +332,7 @@ BY_NAME: dict[str, Any] = {
     "secret": "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3",
     "seed": 17,
     "sent": 2,
+    "separateTurns": False,
     "seq": 4,
     "shortage": "its budget of $5 is used up, and the next call needs $0.010000 more; raise maxBudgetUsd",
     "simulated": False,

@@ -1,6 +1,6 @@
 """A scenario as it is written in a request or in a line of an imported file."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -12,6 +12,7 @@ from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH, Scenario
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
 from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.separate_turns import later_answers, placeholder
 from cupel_core.domain.turns.tools import ToolCall
 
 MAX_NAME_LENGTH = 500
@@ -119,6 +120,13 @@ class ScenarioFields(RequestModel):
             description="User messages after the first answer, in order, instead of the definition's",
         ),
     ]
+    separate_turns: Annotated[
+        Flag,
+        Field(
+            description="Whether each message is a request of its own, without the earlier ones; `[answer 1]` in a "
+            "follow-up is then the first answer"
+        ),
+    ] = False
     max_messages: Annotated[int, Field(strict=True, ge=1, le=MAX_MESSAGES)] | None = None
     success_criteria: Annotated[Instructions | None, Field(description="When the judge ends with success")] = None
     failure_criteria: Annotated[Instructions | None, Field(description="When the judge ends with failure")] = None
@@ -126,6 +134,14 @@ class ScenarioFields(RequestModel):
     assertions: Assertions = Field(default_factory=list)
     persona_ids: PersonaIds = Field(default_factory=list)
     tool_results: ToolResults = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _uses_earlier_answers(self) -> Self:
+        later = next(later_answers(self.follow_ups), None) if self.separate_turns else None
+        if later is not None:
+            position, turn = later
+            raise ValueError(f"must use answers of earlier turns only: followUps.{position} has {placeholder(turn)}")
+        return self
 
 
 class CreateScenario(ScenarioFields):
@@ -163,6 +179,7 @@ class CreateScenario(ScenarioFields):
             metadata=self.metadata,
             instructions=self.instructions,
             follow_ups=tuple(self.follow_ups),
+            separate_turns=self.separate_turns,
             max_messages=self.max_messages,
             criteria=self._criteria(),
             assertions=tuple(map(Assertion.from_json, self.assertions)),

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
+from uuid import NAMESPACE_OID, uuid5
 
 from cupel_core import sandbox
 from cupel_core.conversations.delayed_saver import DelayedSaver
@@ -17,7 +18,7 @@ from cupel_core.conversations.turn import CalledTarget, Halted, run_turn
 from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages
-from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH, Scenario
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.spending import conversation_spending
@@ -37,6 +38,7 @@ from cupel_core.domain.turns.model_request import (
     RequestParameter,
     SimulationKey,
 )
+from cupel_core.domain.turns.separate_turns import request_messages, with_answers
 from cupel_core.domain.turns.spend import Spend, added_costs
 from cupel_core.domain.turns.tool_results import (
     DEFAULT_TOOL_ROUNDS,
@@ -288,10 +290,16 @@ async def _call_target(spec: ConversationSpec, target: CalledTarget, state: Conv
     """Call it with the prompt that the operations of a profile have made, if there is one."""
     operations = spec.operations
     if operations is None:
-        return await _ask(spec, target, state, state.messages)
+        return await _ask(spec, target, state, _prompt(spec, state))
     prompt = operations.prompt(state)
     state = await _ask(spec, target, state, prompt)
     return operations.answered(state, prompt) if not state.pending_calls else state
+
+
+def _prompt(spec: ConversationSpec, state: ConversationState) -> tuple[Message, ...]:
+    if not spec.scenario.separate_turns:
+        return state.messages
+    return request_messages(spec.opening_messages, state.messages)
 
 
 async def _ask(
@@ -336,18 +344,24 @@ def _merged(*omitted: tuple[RequestParameter, ...]) -> tuple[RequestParameter, .
 
 
 def _model_request(spec: ConversationSpec, state: ConversationState, prompt: tuple[Message, ...]) -> ModelRequest:
+    is_separate = spec.scenario.separate_turns
     return ModelRequest(
         prompt,
         _parameters(spec, state),
         simulation_key=spec.simulation_key,
         thread=AgentThread(
-            id=state.thread_id or spec.thread_id,
-            turn=state.turns,
+            id=_thread_of_turn(spec, state) if is_separate else state.thread_id or spec.thread_id,
+            turn=0 if is_separate else state.turns,
             headers=spec.persona_headers,
             persona=spec.persona.name if spec.persona else None,
             variables=spec.scenario.variables,
         ),
     )
+
+
+def _thread_of_turn(spec: ConversationSpec, state: ConversationState) -> str:
+    """An agent keeps what was said in a thread, so each separate turn has its own."""
+    return str(uuid5(NAMESPACE_OID, f"{spec.thread_id} {state.turns}"))
 
 
 async def _judge(spec: ConversationSpec, state: ConversationState, interrupted: list[Spend]) -> ConversationState:
@@ -360,7 +374,7 @@ async def _add_user_message(
 ) -> ConversationState:
     """Add the next scripted message, or one by the simulated user once the script is used up."""
     if 0 < state.turns <= len(spec.rules.scripted):
-        return _with_user_message(state, spec.rules.scripted[state.turns - 1])
+        return _with_user_message(state, _scripted_message(spec, state))
     if not spec.rules.has_user_model:
         raise ProviderError(
             ProbeErrorCode.INVALID_REQUEST,
@@ -374,6 +388,16 @@ async def _add_user_message(
         persona_spend=state.persona_spend + reply.spend,
         simulated_user_prompt=prompt,
     )
+
+
+def _scripted_message(spec: ConversationSpec, state: ConversationState) -> str:
+    text = spec.rules.scripted[state.turns - 1]
+    if not spec.scenario.separate_turns:
+        return text
+    try:
+        return with_answers(text, spec.opening_messages, state.messages, MAX_TEXT_LENGTH)
+    except ValueError as error:
+        raise ProviderError(ProbeErrorCode.INVALID_REQUEST, str(error), final=True) from None
 
 
 def _with_user_message(state: ConversationState, text: str) -> ConversationState:

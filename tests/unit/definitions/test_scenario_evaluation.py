@@ -55,7 +55,8 @@ def test_a_scenario_is_read_as_it_was_added(definition_id: str) -> None:
     item = {
         "messages": [{"role": "user", "content": "Hi"}],
         "instructions": "You want your money back.",
-        "followUps": ["And then?"],
+        "followUps": ["And then, [answer 1]?"],
+        "separateTurns": True,
         "maxMessages": 8,
         "successCriteria": "the refund is promised",
         "failureCriteria": "the agent gets rude",
@@ -68,7 +69,7 @@ def test_a_scenario_is_read_as_it_was_added(definition_id: str) -> None:
         "the refund is promised", "the agent gets rude", FailureCriteriaMode.EVERY_TURN
     )
     assert (scenario.instructions, scenario.max_messages) == ("You want your money back.", 8)
-    assert scenario.follow_ups == ("And then?",)
+    assert (scenario.follow_ups, scenario.separate_turns) == (("And then, [answer 1]?",), True)
     assert scenario.assertions == (Assertion("contains", value="refund"),)
     assert scenario.persona_ids == (persona_id,)
 
@@ -86,6 +87,8 @@ def test_a_simulated_user_may_begin(definition_id: str) -> None:
         {"prompt": "a", "maxMessages": 0},
         {"prompt": "a", "maxMessages": 201},
         {"prompt": "a", "followUps": [""]},
+        {"prompt": "a", "followUps": ["[answer 2]"], "separateTurns": True},
+        {"prompt": "a", "separateTurns": "yes"},
         {"prompt": "a", "failureCriteriaMode": "sometimes"},
         {"prompt": "a", "successCriteria": "  "},
         {"prompt": "a", "personaIds": ["per_a", "per_a"]},

@@ -106,6 +106,12 @@ def test_each_turn_repeats_what_was_said() -> None:
     assert calls == Calls(3.0, 3 * 100 + 3 * (16 + ANSWER_TOKENS), 3 * ANSWER_TOKENS)
 
 
+def test_separate_turns_do_not_repeat_what_was_said() -> None:
+    talk = conversation(Content(follow_ups=("w" * 32, "x" * 32)))
+    calls = replace(talk, separate_turns=True).calls(EXPECTED)[TARGET]
+    assert calls == Calls(3.0, 3 * 100 + 2 * (16 + ANSWER_TOKENS), 3 * ANSWER_TOKENS)
+
+
 def test_follow_ups_beyond_the_limit_of_turns_are_not_sent() -> None:
     calls = conversation(Content(follow_ups=("a", "b", "c"), max_turns=2)).calls(EXPECTED)
     assert calls[TARGET].count == 2.0

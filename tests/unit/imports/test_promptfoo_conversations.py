@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.definitions.drafts import ImportedSuite
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.turns.model_request import MessageRole
 from tests.unit.imports.reading import read_suite
@@ -114,24 +115,104 @@ def test_a_prompt_that_ends_with_an_answer_is_no_turn() -> None:
     assert "does not end with a user message" in next(iter(suite.report.skipped)).why
 
 
+def stored(*dependants: dict[str, Any], prompt: Any = "{{question}}", **options: Any) -> ImportedSuite:
+    tests = [case("Name a fruit.", options={"storeOutputAs": "fruit", **options}), *dependants]
+    return read_suite({"prompts": [prompt], "tests": tests})
+
+
+def reasons(suite: ImportedSuite) -> list[tuple[str, str]]:
+    return [(note.where, note.why) for note in suite.report.skipped]
+
+
+def test_tests_that_use_a_stored_answer_are_separate_turns() -> None:
+    suite = stored(case("What color is a {{fruit}}?"), case("Name a tree."), case("Is {{ fruit }} sweet?"))
+    chain, other = suite.drafts[0].scenarios
+    assert (said(chain), chain.separate_turns) == (
+        ["Name a fruit.", "What color is a [answer 1]?", "Is [answer 1] sweet?"],
+        True,
+    )
+    assert (said(other), other.separate_turns) == (["Name a tree."], False)
+    assert suite.drafts[0].content["maxTurns"] == 3
+    assert reasons(suite) == []
+    assert [(note.where, note.what) for note in suite.report.changed] == [("tests.0", "storeOutputAs")]
+
+
+def test_an_answer_that_uses_another_one_can_be_stored_too() -> None:
+    second = case("Its color, {{fruit}}?", options={"storeOutputAs": "color"})
+    [scenario] = stored(second, case("{{fruit}} and {{color}}?")).drafts[0].scenarios
+    assert said(scenario) == ["Name a fruit.", "Its color, [answer 1]?", "[answer 1] and [answer 2]?"]
+
+
+def test_the_latest_answer_that_was_stored_is_used() -> None:
+    again = case("Name another one.", options={"storeOutputAs": "fruit"})
+    scenarios = stored(again, case("Is {{fruit}} sweet?")).drafts[0].scenarios
+    assert list(map(said, scenarios)) == [["Name a fruit."], ["Name another one.", "Is [answer 1] sweet?"]]
+
+
+def test_answers_may_come_from_several_tests() -> None:
+    second = case("Name a tree.", options={"storeOutputAs": "tree"})
+    [scenario] = stored(second, case("{{fruit}} or {{tree}}?")).drafts[0].scenarios
+    assert said(scenario) == ["Name a fruit.", "Name a tree.", "[answer 1] or [answer 2]?"]
+
+
+def test_a_prompt_may_use_a_stored_answer() -> None:
+    chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "{{question}} {{fruit}}"}]
+    suite = stored(case("Color of"), prompt=chat)
+    assert suite.drafts[0].content["system"] == "Be brief."
+    assert said(suite.drafts[0].scenarios[0]) == ["Name a fruit. ", "Color of [answer 1]"]
+
+
+def test_each_assertion_of_a_separate_turn_names_its_turn() -> None:
+    uses = case("Color of {{fruit}}?", **{"assert": [{"type": "contains", "value": "green"}]})
+    [scenario] = stored(uses).drafts[0].scenarios
+    assert [(each.value, each.turn) for each in scenario.assertions] == [("green", 2)]
+
+
+def test_an_assertion_about_a_stored_answer_is_reported() -> None:
+    checks = [{"type": "contains", "value": "a {{fruit}}"}, {"type": "contains", "value": "b"}]
+    suite = stored(case("{{fruit}}?", **{"assert": checks}))
+    assert [each.value for each in suite.drafts[0].scenarios[0].assertions] == ["b"]
+    assert reasons(suite) == [("tests.1", "it compares an answer with another one, which is stored")]
+
+
 @pytest.mark.parametrize(
-    "dependant",
+    ("options", "dependant", "reason"),
     [
-        {"vars": {"question": "Do you like {{fruit}}?"}},
-        {"vars": {"question": "x"}, "assert": [{"type": "contains", "value": "{{ fruit | upper }}"}]},
-        {"vars": {"question": "{% if fruit %}x{% endif %}"}},
+        ({}, case("{{ fruit | upper }}"), "it uses fruit of storeOutputAs in another way than {{fruit}}"),
+        ({}, case("{% if fruit %}x{% endif %}"), "it uses fruit of storeOutputAs in another way than {{fruit}}"),
+        ({"transform": "output.x"}, case("{{fruit}}"), "it needs fruit, in which storeOutputAs puts another answer"),
     ],
 )
-def test_what_needs_a_stored_answer_is_left_out(dependant: dict[str, Any]) -> None:
-    tests = [case("A", options={"storeOutputAs": "fruit"}), dependant, case("C: fruit")]
-    suite = read_suite({"prompts": ["{{question}}"], "tests": tests})
-    assert [said(scenario) for scenario in suite.drafts[0].scenarios] == [["A"], ["C: fruit"]]
-    assert ("tests.1", "it needs fruit, in which storeOutputAs puts another answer") in [
-        (note.where, note.why) for note in suite.report.skipped
+def test_what_needs_a_stored_answer_in_another_way_is_left_out(
+    options: dict[str, Any], dependant: dict[str, Any], reason: str
+) -> None:
+    suite = stored(dependant, case("C: fruit"), **options)
+    assert [said(scenario) for scenario in suite.drafts[0].scenarios] == [["Name a fruit."], ["C: fruit"]]
+    assert ("tests.1", reason) in reasons(suite)
+
+
+def test_an_answer_of_several_cases_is_not_stored() -> None:
+    tests = [
+        {"vars": {"question": ["A", "B"]}, "options": {"storeOutputAs": "fruit"}},
+        case("Is {{fruit}} sweet?"),
     ]
+    suite = read_suite({"prompts": ["{{question}}"], "tests": tests})
+    assert list(map(said, suite.drafts[0].scenarios)) == [["A"], ["B"]]
+    assert reasons(suite) == [("tests.1", "it needs fruit, in which storeOutputAs puts another answer")]
 
 
-def test_a_prompt_that_needs_a_stored_answer_is_left_out_after_it_is_stored() -> None:
-    tests = [case("A", options={"storeOutputAs": "fruit"}), case("B")]
-    suite = read_suite({"prompts": ["{{question}} {{fruit}}"], "tests": tests})
-    assert [said(scenario) for scenario in suite.drafts[0].scenarios] == [["A "]]
+def test_a_turn_with_other_messages_before_its_question_is_left_out() -> None:
+    chat = [{"role": "system", "content": "{{who}}"}, {"role": "user", "content": "{{question}}"}]
+    tests = [
+        {"vars": {"question": "A", "who": "a cook"}, "options": {"storeOutputAs": "fruit"}},
+        {"vars": {"question": "{{fruit}}?", "who": "a poet"}},
+    ]
+    suite = read_suite({"prompts": [chat], "tests": tests})
+    assert list(map(said, suite.drafts[0].scenarios)) == [["A"]]
+    assert ["messages before the last one" in why for _, why in reasons(suite)] == [True]
+
+
+def test_the_earlier_turns_and_a_stored_answer_are_not_combined() -> None:
+    suite = stored(case("{{fruit}}?"), prompt=TEXT)
+    assert list(map(said, suite.drafts[0].scenarios)) == [["User: Name a fruit."]]
+    assert ["the earlier turns" in why for _, why in reasons(suite)] == [True]

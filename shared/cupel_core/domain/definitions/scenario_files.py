@@ -93,6 +93,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "assertions": lambda cell: _json(cell, "assertions"),
     "followUps": lambda cell: _json(cell, "followUps"),
     "maxMessages": lambda cell: _json(cell, "maxMessages"),
+    "separateTurns": lambda cell: _json(cell, "separateTurns"),
     "personaIds": lambda cell: [part.strip() for part in cell.split(",") if part.strip()],
     "failureCriteriaMode": str.strip,
 }

@@ -33,6 +33,8 @@ class Scenario:
     """The simulated user's goal, not shown to the target."""
     follow_ups: tuple[str, ...] = ()
     """User messages after the first answer, in order, instead of the definition's."""
+    separate_turns: bool = False
+    """Each of its messages is asked without the earlier ones."""
     max_messages: int | None = None
     criteria: Criteria = field(default_factory=Criteria)
     assertions: tuple[Assertion, ...] = ()
@@ -64,6 +66,7 @@ class Scenario:
         optional = {
             "instructions": self.instructions,
             "followUps": list(self.follow_ups) or None,
+            "separateTurns": self.separate_turns or None,
             "maxMessages": self.max_messages,
             "successCriteria": criteria.success,
             "failureCriteria": criteria.failure,
@@ -98,6 +101,7 @@ class Scenario:
             metadata=data["metadata"],
             instructions=data.get("instructions"),
             follow_ups=tuple(data.get("followUps") or ()),
+            separate_turns=data.get("separateTurns") or False,
             max_messages=data.get("maxMessages"),
             criteria=Criteria(
                 data.get("successCriteria"),

@@ -75,6 +75,8 @@ class ExpectedConversation:
     max_turns: int = 1
     scripted_tokens: tuple[float, ...] = ()
     """Of each user message after the first answer."""
+    separate_turns: bool = False
+    """Whether a turn has at most one earlier answer in its message, instead of all that was said."""
     persona_model: str | None = None
     """Writes the user's messages once the script is used up, and the first one if `has_opening` is false."""
     has_opening: bool = True
@@ -111,7 +113,8 @@ class ExpectedConversation:
         turns, user = self.turns(unknowns), self._user_tokens(unknowns)
         answer = self._answer_tokens(unknowns) + self._rounds(unknowns) * _ROUND_TOKENS
         opening, answered = self.opening_tokens * unknowns.input, turns * answer
-        asked = turns * opening + turns * (turns - 1) / 2 * (user + answer)
+        repeated = turns - 1 if self.separate_turns else turns * (turns - 1) / 2
+        asked = turns * opening + repeated * (user + answer)
         calls = {TARGET: self._target_calls(turns, asked, unknowns)}
         if self.judge_model is not None:
             read = asked + answered + turns * (_JUDGE_PROMPT_TOKENS + self.criteria_tokens * unknowns.input)

@@ -109,6 +109,7 @@ class RunTerms:
             opening_tokens=message_tokens(opening),
             max_turns=_max_turns(rules, opening),
             scripted_tokens=tuple(estimated_tokens(text) + PER_MESSAGE for text in rules.scripted),
+            separate_turns=scenario.separate_turns,
             persona_model=self.graders.persona_model or judge,
             has_opening=any(message.role is MessageRole.USER for message in opening),
             simulates_user=rules.simulates_user,

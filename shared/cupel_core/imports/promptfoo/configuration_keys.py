@@ -155,7 +155,7 @@ OPTIONS: Mapping[str, Key] = {
     "postprocess": Key(Fate.CHANGED, "as `transform`"),
     "rubricPrompt": _JUDGE_PROMPT,
     "transformVars": Key(Fate.LEFT, _CODE),
-    "storeOutputAs": Key(Fate.LEFT, "a scenario cannot use the answers of others"),
+    "storeOutputAs": Key(Fate.CHANGED, "the tests that use the answer become separate turns of one scenario"),
     "repeat": Key(Fate.LEFT, "a run repeats all its scenarios equally often"),
     "runSerially": Key(Fate.LEFT, "scenarios of a run have no fixed order"),
 }

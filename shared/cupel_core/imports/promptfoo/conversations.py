@@ -5,7 +5,7 @@ in one conversation instead, and each assertion names the answer that it is abou
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -17,6 +17,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.imports.media import ImportedMedia
 from cupel_core.imports.promptfoo.prompts import read_chat, render_messages, render_prompt
+from cupel_core.imports.promptfoo.stored_answers import OPTION, with_placeholders
 from cupel_core.templating import RenderError
 
 VARIABLE = "_conversation"
@@ -33,6 +34,8 @@ class ConversationTurn:
     key: str | None = None
     repeats_history: bool = True
     """Whether its prompt has the earlier turns as messages between its own and the question, as a conversation has."""
+    used_answers: Mapping[str, str] = field(default_factory=dict)
+    """By variable, the place of the test whose answer it is."""
 
 
 def repeats_history(raw: str, variables: Mapping[str, Any], media: ImportedMedia) -> bool:
@@ -58,24 +61,36 @@ def join_turns(turns: Iterable[ConversationTurn], report: ImportReport) -> Itera
     positions: dict[str, int] = {}
     keyed = [
         (number if turn.key is None else positions.setdefault(turn.key, number), turn)
-        for number, turn in enumerate(turns)
+        for number, turn in enumerate(_linked(list(turns)))
     ]
     for _, group in groupby(sorted(keyed, key=lambda each: each[0]), key=lambda each: each[0]):
         conversation = [turn for _, turn in group]
         yield conversation[0].scenario if len(conversation) == 1 else _joined(conversation, report)
 
 
+def _linked(turns: list[ConversationTurn]) -> list[ConversationTurn]:
+    """With the same key for a test that stores an answer and those that use it, also by way of others."""
+    first: dict[str, str] = {}
+    for turn in turns:
+        roots = {first.get(where, where) for where in turn.used_answers.values()}
+        if roots:
+            root = min(roots, key=[each.where for each in turns].index)
+            first |= {where: root for where, found in first.items() if found in roots}
+            first |= dict.fromkeys((*roots, turn.where), root)
+    return [replace(turn, key=f"{OPTION} {first[turn.where]}") if turn.where in first else turn for turn in turns]
+
+
 def _joined(turns: list[ConversationTurn], report: ImportReport) -> Scenario:
     for turn in turns[MAX_TURN:]:
         report.skip(turn.where, turn.scenario.name, f"a conversation has at most {MAX_TURN} turns")
     turns = turns[:MAX_TURN]
+    is_separate = any(turn.used_answers for turn in turns)
+    turns = _separate(turns, report) if is_separate else turns
     first, *others = turns
-    opening = first.scenario.messages
-    report.note_change(first.where, VARIABLE, f"{len(turns)} tests become the turns of one conversation")
-    for turn in others:
-        if not turn.repeats_history or turn.scenario.messages[:-1] != opening[:-1]:
-            why = "of this prompt, only the last message is sent; the earlier turns are messages of the conversation"
-            report.note_change(turn.where, VARIABLE, why)
+    if not is_separate:
+        _report_conversation(turns, report)
+    elif not others:
+        return first.scenario
     assertions = [
         each for number, turn in enumerate(turns, start=1) for each in _assertions(turn, number, len(turns), report)
     ]
@@ -84,8 +99,39 @@ def _joined(turns: list[ConversationTurn], report: ImportReport) -> Scenario:
         name=f"{first.scenario.name} and {len(others)} more turn{'' if len(others) == 1 else 's'}",
         metadata=_metadata(turns),
         follow_ups=tuple(turn.scenario.messages[-1].content for turn in others),
+        separate_turns=is_separate,
         assertions=tuple(assertions),
     )
+
+
+def _separate(turns: list[ConversationTurn], report: ImportReport) -> list[ConversationTurn]:
+    """Those that can be asked as turns of one scenario, with placeholders of the answers that they use."""
+    numbers: dict[str, int] = {}
+    asked: list[ConversationTurn] = []
+    for turn in turns:
+        before = turn.scenario.messages[:-1]
+        if asked and before != asked[0].scenario.messages[:-1]:
+            why = "its messages before the last one are not those of the test whose answer is stored"
+            report.skip(turn.where, turn.scenario.name, why)
+        elif missing := [name for name, where in turn.used_answers.items() if where not in numbers]:
+            report.skip(turn.where, turn.scenario.name, f"it needs {missing[0]}, of a test that is left out")
+        else:
+            used = {name: numbers[where] for name, where in turn.used_answers.items()}
+            asked.append(replace(turn, scenario=with_placeholders(turn.scenario, used)))
+            numbers[turn.where] = len(asked)
+    if len(asked) > 1:
+        why = f"{len(asked)} tests become separate turns of one scenario, which use the target's own answers"
+        report.note_change(asked[0].where, OPTION, why)
+    return asked
+
+
+def _report_conversation(turns: list[ConversationTurn], report: ImportReport) -> None:
+    first, *others = turns
+    report.note_change(first.where, VARIABLE, f"{len(turns)} tests become the turns of one conversation")
+    for turn in others:
+        if not turn.repeats_history or turn.scenario.messages[:-1] != first.scenario.messages[:-1]:
+            why = "of this prompt, only the last message is sent; the earlier turns are messages of the conversation"
+            report.note_change(turn.where, VARIABLE, why)
 
 
 def _metadata(turns: list[ConversationTurn]) -> dict[str, object]:

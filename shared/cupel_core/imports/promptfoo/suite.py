@@ -45,6 +45,7 @@ from cupel_core.imports.promptfoo.providers import (
     targets_of,
 )
 from cupel_core.imports.promptfoo.references import resolve_references
+from cupel_core.imports.promptfoo.stored_answers import OPTION, can_be_stored, has_marks, marked, uses_otherwise
 from cupel_core.imports.promptfoo.tests import PromptfooTest, TestLoader
 from cupel_core.imports.promptfoo.variables import (
     VariableCombination,
@@ -164,7 +165,9 @@ class _SuiteReader:
         self, prompt: PromptfooPrompt, tests: list[PromptfooTest], name: str, providers: Sequence[PromptfooProvider]
     ) -> DefinitionDraft | None:
         """None if no test makes a scenario for the prompt."""
-        turns = list(islice((turn for test in tests for turn in self._test_turns(prompt, test)), MAX_SCENARIOS + 1))
+        stored: dict[str, str] = {}  # by variable, the place of the test whose answer it is
+        found = (turn for test in tests for turn in self._test_turns(prompt, test, stored))
+        turns = list(islice(found, MAX_SCENARIOS + 1))
         if self.report.imported["scenarios"] + len(turns) > MAX_SCENARIOS:
             raise InvalidDocument(f"the tests make more than {MAX_SCENARIOS:,} scenarios")
         with_system = list(join_turns(turns, self.report))
@@ -181,29 +184,42 @@ class _SuiteReader:
             content["derivedMetrics"] = self.derived_metrics
         return DefinitionDraft(name, content, scenarios, models, (TAG,), targets_of(allowed))
 
-    def _test_turns(self, prompt: PromptfooPrompt, test: PromptfooTest) -> Iterator[ConversationTurn]:
+    def _test_turns(
+        self, prompt: PromptfooPrompt, test: PromptfooTest, stored: dict[str, str]
+    ) -> Iterator[ConversationTurn]:
+        """Its answer is added to `stored`, if it is stored and later tests can use it."""
         references = test.data.get("prompts")
         if isinstance(references, list) and not any(prompt.matches(str(reference)) for reference in references):
             return
-        if name := test.uses_stored_output(prompt.raw):
-            self.report.skip(test.where, test.title, f"it needs {name}, in which storeOutputAs puts another answer")
+        names = test.used_outputs(prompt.raw)
+        if reason := _reason_against_answers(prompt, test, names, stored):
+            self.report.skip(test.where, test.title, reason)
             return
+        used = {name: stored[name] for name in names}
         expand = test.data["options"].get("disableVarExpansion") is not True
+        made: list[ConversationTurn] = []
         try:
             for case in combinations(test.data["vars"], self.files, expand=expand):
-                turn = self._turn(prompt, test, case)
+                turn = self._turn(prompt, test, case, used)
                 if turn:
+                    made = [*made[:1], turn]
                     yield turn
         except NotImportable as error:
             self.report.skip(f"{test.where}.vars", test.title, str(error))
+        if (name := test.stores_output_as) is not None:
+            stored.pop(name, None)
+            if len(made) == 1 and can_be_stored(test, made[0].scenario.messages):
+                stored[name] = made[0].where
 
-    def _turn(self, prompt: PromptfooPrompt, test: PromptfooTest, case: VariableCombination) -> ConversationTurn | None:
+    def _turn(
+        self, prompt: PromptfooPrompt, test: PromptfooTest, case: VariableCombination, used: Mapping[str, str]
+    ) -> ConversationTurn | None:
         where = f"{test.where}{f' case {case.number}' if case.number else ''}"
         options = test.data["options"]
         raw = f"{options.get('prefix') or ''}{prompt.raw}{options.get('suffix') or ''}"
         is_turn = VARIABLE in raw and options.get("disableConversationVar") is not True
         try:
-            variables = resolve_variables(case.variables, self.files, self.media)
+            variables = resolve_variables({**case.variables, **marked(used)}, self.files, self.media)
             messages = render_messages(raw, {**variables, VARIABLE: []} if is_turn else variables, self.media)
             repeats = not is_turn or repeats_history(raw, variables, self.media)
         except (NotImportable, RenderError, InvalidDocument) as error:
@@ -214,22 +230,42 @@ class _SuiteReader:
         )
         scoring_function = test.data.get("assertScoringFunction")
         imported = importer.import_all(test.data["assert"], test.data.get("threshold"), scoring_function)
+        assertions = self._without_answers(where, imported.assertions)
         source = {"where": where, "prompt": prompt.label[:500], "unsupported": imported.unsupported}
         description = {"description": test.data["description"]} if test.data.get("description") else {}
         metadata = {**test.data["metadata"], "vars": variables, **description, "promptfoo": _non_empty(source)}
-        if is_turn and messages[-1].role is not MessageRole.USER:
-            self.report.skip(where, VARIABLE, "its prompt does not end with a user message, as a turn does")
+        what = VARIABLE if is_turn else OPTION
+        if (is_turn or used) and messages[-1].role is not MessageRole.USER:
+            self.report.skip(where, what, "its prompt does not end with a user message, as a turn does")
             return None
-        if is_turn and messages[-1].parts:
-            self.report.skip(where, VARIABLE, "its message has an image or a file, and further turns are texts")
+        if (is_turn or used) and messages[-1].parts:
+            self.report.skip(where, what, "its message has an image or a file, and further turns are texts")
             return None
-        if reason := _reason_to_skip(messages, metadata, imported.assertions):
+        if reason := _reason_to_skip(messages, metadata, assertions):
             self.report.skip(where, f"the prompt {prompt.label[:80]}", reason)
             return None
         name = single_line(f"{test.title}{f' ({case.number})' if case.number else ''}")
-        scenario = Scenario("", name[:500], messages, metadata=metadata, assertions=imported.assertions)
+        scenario = Scenario("", name[:500], messages, metadata=metadata, assertions=assertions)
         key = to_json(test.conversation_id) if is_turn else None
-        return ConversationTurn(scenario, where, key, repeats)
+        return ConversationTurn(scenario, where, key, repeats, used)
+
+    def _without_answers(self, where: str, assertions: tuple[Assertion, ...]) -> tuple[Assertion, ...]:
+        for assertion in filter(has_marks, assertions):
+            self.report.skip(where, assertion.type, "it compares an answer with another one, which is stored")
+        return tuple(assertion for assertion in assertions if not has_marks(assertion))
+
+
+def _reason_against_answers(
+    prompt: PromptfooPrompt, test: PromptfooTest, names: list[str], stored: Mapping[str, str]
+) -> str | None:
+    """Why a test that uses these answers of others is left out."""
+    if missing := [name for name in names if name not in stored]:
+        return f"it needs {missing[0]}, in which storeOutputAs puts another answer"
+    if names and VARIABLE in prompt.raw:
+        return f"it needs {names[0]} of storeOutputAs and the earlier turns, and a scenario has one of them"
+    if name := uses_otherwise(test, prompt.raw, names):
+        return f"it uses {name} of storeOutputAs in another way than {{{{{name}}}}}"
+    return None
 
 
 def _derived_metrics(value: Any, report: ImportReport) -> list[dict[str, str]]:

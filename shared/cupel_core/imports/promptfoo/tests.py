@@ -37,11 +37,20 @@ class PromptfooTest:
     def title(self) -> str:
         return str(self.data.get("description") or self.where)
 
-    def uses_stored_output(self, prompt: str) -> str | None:
-        """The first of `stored_outputs` that a template of this test, or the prompt, contains, if any."""
-        templates = f"{prompt}\n{to_json([self.data['vars'], self.data['assert']])}"
+    @property
+    def stores_output_as(self) -> str | None:
+        name = self.data["options"].get("storeOutputAs")
+        return name if isinstance(name, str) else None
+
+    def templates(self, prompt: str) -> str:
+        """All texts that are rendered for it, one after another."""
+        return f"{prompt}\n{to_json([self.data['vars'], self.data['assert']])}"
+
+    def used_outputs(self, prompt: str) -> list[str]:
+        """Those of `stored_outputs` that a template of this test, or the prompt, contains."""
+        templates = self.templates(prompt)
         names = sorted(self.stored_outputs)
-        return next((name for name in names if re.search(rf"\{{[{{%][^}}]*?\b{re.escape(name)}\b", templates)), None)
+        return [name for name in names if re.search(rf"\{{[{{%][^}}]*?\b{re.escape(name)}\b", templates)]
 
 
 class TestLoader:
@@ -67,8 +76,8 @@ class TestLoader:
         for test in tests:
             complete = replace(test, data=self._with_defaults(test.data), stored_outputs=stored)
             yield complete
-            if isinstance(name := complete.data["options"].get("storeOutputAs"), str):
-                stored |= {name}
+            if complete.stores_output_as is not None:
+                stored |= {complete.stores_output_as}
 
     def _default(self) -> Mapping[str, Any]:
         default = self._config.get("defaultTest") or {}

@@ -96,8 +96,10 @@ function Details({ scenario }: { scenario: Scenario }) {
             </div>
           ),
       )}
-      {OTHERS.map(([field, heading]) => {
+      {OTHERS.map(([field, title]) => {
         const text = asText(scenario[field]);
+        const heading =
+          field === "followUps" && scenario.separateTurns ? `${title}, each asked alone` : title;
         return (
           text && (
             <div key={field}>
