@@ -286,6 +286,15 @@ export interface BudgetLease {
   expiresAt: string;
 }
 
+export interface BudgetLimits {
+  /** What all calls of models may cost on a calendar day, in USD; null for no limit */
+  dayUsd: number | null;
+  /** What all calls of models may cost in a calendar month, in USD; null for no limit */
+  monthUsd: number | null;
+  /** IANA time zone in which days and months begin */
+  timezone: string;
+}
+
 /** What a budget limits. */
 export type BudgetScope = "run" | "day" | "month";
 
@@ -629,6 +638,55 @@ export interface CreateDefinitionInput {
   versionLabel?: string | null;
 }
 
+/** Exactly one of `targets`, `connectorId` and `model` is required. Names are unique within a workspace, ignoring case. */
+export interface CreateEvalInput {
+  /** Unique within the workspace, ignoring case */
+  name: string;
+  /** Ids of scenarios that belong to one definition */
+  scenarioIds: string[];
+  /** Required only to select a fork, because a fork shares scenarios with its parent */
+  definitionId?: string | null;
+  /** Connector of the agent under test */
+  connectorId?: string | null;
+  /** Model as `provider/name` */
+  model?: string | null;
+  /** What the probes talk to; see docs/targets.md */
+  targets?: TargetInput[] | null;
+  /** Of every target that knows them */
+  params?: ModelParametersInput | null;
+  /** Model that judges criteria, as `provider/name`; null for none */
+  judgeModel?: string | null;
+  /** Model that simulates the user; null to use the judge model */
+  personaModel?: string | null;
+  /** Model that compares texts by meaning, as `provider/name`; null for none */
+  embeddingModel?: string | null;
+  /** Address of the external evaluator; null for none */
+  evaluatorUrl?: string | null;
+}
+
+export interface CreateEvalRunInput {
+  /** What the run may spend, in USD; it is paused when this is used up. No limit by default */
+  maxBudgetUsd?: number | null;
+  /** Whether a run with a budget may call models whose price is unknown; they cost nothing */
+  allowUnpriced?: boolean | null;
+  /** The expected cost that you have agreed to. Required if the estimate exceeds `maxBudgetUsd`; the start is refused if the estimate then valid is higher */
+  confirmedUsd?: number | null;
+  /** Need not be unique */
+  name?: string | null;
+  /** Words to find runs by, without an order */
+  tags?: string[] | null;
+  /** Your own data about the run, such as a commit */
+  metadata?: unknown | null;
+  /** Which queue its probes wait in */
+  priority?: Priority | null;
+  /** Conversations of each target with each scenario and persona */
+  repeats?: number | null;
+  /** The experiment that groups this run with others */
+  experimentId?: string | null;
+  /** Settings; what is omitted is inherited */
+  config?: RunConfigInput | null;
+}
+
 /** Names are unique within a workspace, ignoring case. */
 export interface CreateExperimentInput {
   /** Unique within the workspace, ignoring case */
@@ -657,6 +715,34 @@ export interface CreateExperimentInput {
   baselineRunId?: string | null;
   /** Tags, for filters */
   tags?: string[] | null;
+}
+
+/** A simulated user. Names are unique within a workspace, ignoring case. */
+export interface CreatePersonaInput {
+  /** Unique within the workspace, ignoring case */
+  name: string;
+  /** What it is, for people to read */
+  description?: string | null;
+  /** System prompt of the model that simulates this user */
+  systemPrompt?: string | null;
+  /** Headers added to each request made for this persona to a connector in `connectorUrls` */
+  headers?: unknown | null;
+  /** The `baseUrl` of each connector that may get the headers; required with `headers`. A new one requires the headers again */
+  connectorUrls?: string[] | null;
+}
+
+/** Omitted fields keep the run's configuration. */
+export interface CreateRescoreInput {
+  /** Assertions to use instead of the definition's and its scenarios' */
+  assertions?: unknown[] | null;
+  /** Judge model; if it differs, verdicts on criteria are computed again */
+  judgeModel?: string | null;
+  /** Model that compares texts by meaning, as `provider/name`; null for none */
+  embeddingModel?: string | null;
+  /** Address of the external evaluator; null for none */
+  evaluatorUrl?: string | null;
+  /** Criteria to use instead of each scenario's own */
+  criteria?: CriteriaInput | null;
 }
 
 /** At most one of `prompt` and `messages`. With `instructions` both may be omitted; the simulated user then starts. */
@@ -693,6 +779,28 @@ export interface CreateScenarioInput {
   personaIds?: string[] | null;
   /** What calls of tools return; the first that matches a call answers it */
   toolResults?: ToolResultInput[] | null;
+}
+
+export interface CreateScheduleInput {
+  /** Name for people to read */
+  name: string;
+  /** EventBridge Scheduler expression: `cron(0 9 ? * MON-FRI *)`, `rate(6 hours)` or `at(2027-01-31T09:30:00)` */
+  expression: string;
+  /** IANA time zone name */
+  timezone?: string | null;
+  /** The run to start; either this or `evalRun` */
+  run?: unknown | null;
+  /** The eval to run, with its options */
+  evalRun?: unknown | null;
+  /** Whether it is in use */
+  enabled?: boolean | null;
+}
+
+export interface CriteriaInput {
+  /** What a successful conversation looks like */
+  success?: string | null;
+  /** What a failed conversation looks like */
+  failure?: string | null;
 }
 
 /** A deep analysis with its figures. */
@@ -1028,6 +1136,58 @@ export interface EstimateInterval {
   expected: number;
   /** Upper bound */
   high: number;
+}
+
+/** An eval whose only target has no label and no parameters has it as `connectorId` or `model` too. */
+export interface Eval {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** Id of the definition */
+  definitionId: string;
+  /** Ids of the scenarios */
+  scenarioIds: string[];
+  /** Connector of the agent under test */
+  connectorId: string | null;
+  /** Model as `provider/name` */
+  model: string | null;
+  /** What the probes talk to; see docs/targets.md */
+  targets: Target[];
+  /** Parameters of the calls to targets; see docs/targets.md */
+  params: unknown;
+  /** Model that judges criteria, as `provider/name`; null for none */
+  judgeModel: string | null;
+  /** Model that simulates users, as `provider/name`; null for none */
+  personaModel: string | null;
+  /** Model that compares texts by meaning, as `provider/name`; null for none */
+  embeddingModel: string | null;
+  /** Address of the external evaluator; null for none */
+  evaluatorUrl: string | null;
+  /** When it was created */
+  createdAt: string;
+  /** When it last changed */
+  updatedAt: string;
+  definition: Definition | null;
+  /** Newest first */
+  runs: Run[];
+}
+
+export interface Evaluator {
+  /** Address that is called */
+  url: string;
+  /** Names of the configured headers; their values are never returned */
+  headerNames: string[];
+}
+
+/** If `headers` is omitted, the stored headers are kept, unless the URL changes: then they must be sent again.
+
+null or an empty object removes them. */
+export interface EvaluatorInput {
+  /** An absolute http(s) URL without credentials, query or fragment */
+  url: string;
+  /** Headers of every request; their values are stored as secrets and never returned */
+  headers?: unknown | null;
 }
 
 export interface Evidence {
@@ -1567,6 +1727,24 @@ export interface Mutation {
   /** The answer is there when the turn is `done`: ask for `turn(chatId, id)`. The same `clientRequestId` starts one turn */
   startTurn: Turn | null;
   abortTurn: Turn | null;
+  /** Grades the transcripts of a run again, without calling its targets */
+  createRescore: Rescore | null;
+  createEval: Eval | null;
+  /** Omitted fields stay, null ones are cleared; as in the next four */
+  updateEval: Eval | null;
+  /** Its runs stay */
+  deleteEval: boolean | null;
+  /** Starts a run of an eval */
+  startEvalRun: RunStarted | null;
+  createPersona: Persona | null;
+  updatePersona: Persona | null;
+  /** Runs that use it continue */
+  deletePersona: boolean | null;
+  createSchedule: Schedule | null;
+  updateSchedule: Schedule | null;
+  /** Runs that it has started continue */
+  deleteSchedule: boolean | null;
+  updateSettings: Settings | null;
   /** Of all providers, or of one; running calls end */
   pauseQueue: QueueStatus | null;
   resumeQueue: QueueStatus | null;
@@ -1758,6 +1936,25 @@ export interface PeriodBudget {
   availableUsd: number | null;
   /** `spentUsd` by what the models were called for */
   byRole: RoleSpend[];
+}
+
+export interface Persona {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** Names of the configured headers; their values are never returned */
+  headerNames: string[];
+  /** When it was created */
+  createdAt: string;
+  /** When it last changed */
+  updatedAt: string;
+  /** What it is, for people to read */
+  description: string | null;
+  /** System prompt of the simulated user */
+  systemPrompt: string | null;
+  /** Where the headers may be sent */
+  connectorUrls: string[];
 }
 
 /** A direction in which the targets differ. */
@@ -2048,6 +2245,18 @@ export interface Query {
   /** Newest first */
   chats: Chat[];
   turn: Turn | null;
+  /** The workspace's defaults: models that judge, simulate users and narrate, and limits of runs */
+  settings: Settings;
+  eval: Eval | null;
+  /** Newest first */
+  evals: Eval[];
+  persona: Persona | null;
+  /** Newest first */
+  personas: Persona[];
+  schedule: Schedule | null;
+  /** Newest first */
+  schedules: Schedule[];
+  rescore: Rescore | null;
 }
 
 export interface QueueStatus {
@@ -2320,6 +2529,87 @@ export interface RerunRunInput {
   config?: RunConfigInput | null;
 }
 
+export interface Rescore {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Id of the run */
+  runId: string;
+  /** Current status */
+  status: RescoreStatus;
+  /** What the transcripts are graded by */
+  config: RescoreConfig;
+  /** How much is done */
+  progress: RescoreProgress;
+  /** When it was created */
+  createdAt: string;
+  /** When it ended; null until then */
+  completedAt: string | null;
+  /** Why it failed; null if it did not */
+  failure: Failure | null;
+  /** By probe; those that are stored so far */
+  results: RescoreResultConnection;
+}
+
+/** Null fields keep the run's configuration. */
+export interface RescoreConfig {
+  /** Checks of the answer; see docs/assertions.md */
+  assertions: unknown[] | null;
+  /** Model that judges criteria, as `provider/name`; null for none */
+  judgeModel: string | null;
+  /** Model that compares texts by meaning, as `provider/name`; null for none */
+  embeddingModel: string | null;
+  /** Address of the external evaluator; null for none */
+  evaluatorUrl: string | null;
+  /** What the judge judges by */
+  criteria: unknown | null;
+}
+
+/** Numbers of transcripts. */
+export interface RescoreProgress {
+  /** Transcripts to grade */
+  total: number;
+  /** Transcripts that were scored */
+  completed: number;
+  /** Transcripts with a weighted result that could not be computed */
+  failed: number;
+}
+
+export interface RescoreResult {
+  /** The target's label, or its model if it has none */
+  targetId: string;
+  /** The definition's prompt; null if the definition has none */
+  promptId: string | null;
+  /** The target's */
+  label: string | null;
+  /** Model as `provider/name`, or `connector/<id>` */
+  modelId: string;
+  /** Of an agent under test; null for a model */
+  connectorId: string | null;
+  /** Index of the probe in its run, from 0; never changes */
+  probeIndex: number;
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Id of the persona; null for none */
+  personaId: string | null;
+  /** Null if nothing was graded or grading failed */
+  success: boolean | null;
+  /** From 0 to 1 */
+  score: number | null;
+  /** Null once the probe's content has been deleted */
+  scoring: Scoring | null;
+  /** The judge's verdict on the criteria; null if there is none */
+  verdict: Verdict | null;
+  /** Spent on judging */
+  judgeSpend: Spend;
+}
+
+export interface RescoreResultConnection {
+  nodes: RescoreResult[];
+  pageInfo: PageInfo;
+}
+
+export type RescoreStatus = "PENDING" | "RUNNING" | "COMPLETED" | "FAILED";
+
 /** `json` asks for any JSON object, `json_schema` for one that satisfies `schema`. Enforced by the provider where it can, else by instruction. */
 export interface ResponseFormatInput {
   /** `text`, `json` or `json_schema` */
@@ -2440,6 +2730,10 @@ export interface Run {
   events: RunEvent[];
   costUsd: number | null;
   experiment: Experiment | null;
+  /** The eval that it is a run of */
+  eval: Eval | null;
+  /** Newest first */
+  rescores: Rescore[];
   /** With this run on a side, newest first */
   comparisons: RunComparison[];
 }
@@ -2792,6 +3086,108 @@ export interface ScenariosCreated {
   definitionVersion: number;
 }
 
+export interface Schedule {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** When it fires, as `at(…)`, `rate(…)` or `cron(…)` */
+  expression: string;
+  /** IANA time zone of the expression */
+  timezone: string;
+  /** Null if it runs an eval */
+  run: ScheduledRun | null;
+  /** The eval to run, with its options */
+  evalRun: ScheduledEvalRun | null;
+  /** Whether it is in use */
+  enabled: boolean;
+  /** PENDING until it is registered with EventBridge; ENDED once a one-time schedule has fired */
+  status: ScheduleStatus;
+  /** Most recent firings, newest first */
+  firings: ScheduleFiring[];
+  /** When it was created */
+  createdAt: string;
+  /** When it last changed */
+  updatedAt: string;
+  /** That it has started, newest first */
+  runs: Run[];
+}
+
+export interface ScheduleFiring {
+  /** The time it was scheduled for */
+  scheduledTime: string;
+  /** When it fired */
+  firedAt: string;
+  /** Id of the run */
+  runId: string | null;
+  /** Why the firing started no run */
+  error: string | null;
+  /** Null if none was started */
+  run: Run | null;
+}
+
+export type ScheduleStatus = "PENDING" | "ENABLED" | "DISABLED" | "ENDED";
+
+export interface ScheduledEvalRun {
+  /** Id of the eval; null for a run that was started without one */
+  evalId: string;
+  /** Of each run that it starts, like tags and metadata */
+  name: string | null;
+  /** Tags, for filters */
+  tags: string[];
+  /** Any JSON object of your own */
+  metadata: unknown;
+  /** Which queue its probes wait in */
+  priority: Priority;
+  /** Id that groups runs; null for none */
+  experimentId: string | null;
+  /** How often each case is run */
+  repeats: number;
+  /** What each run may spend, in USD; null for no limit */
+  maxBudgetUsd: number | null;
+  /** Whether a run with a budget may call models whose price is unknown */
+  allowUnpriced: boolean;
+  /** Expected cost up to which runs start that may not end within their budget */
+  confirmedUsd: number | null;
+  /** Settings; what is omitted is inherited */
+  config: unknown;
+}
+
+export interface ScheduledRun {
+  /** Id of the definition */
+  definitionId: string;
+  /** Null for the latest at each firing */
+  definitionVersion: number | null;
+  /** Of each run that it starts, like tags and metadata */
+  name: string | null;
+  /** Tags, for filters */
+  tags: string[];
+  /** Any JSON object of your own */
+  metadata: unknown;
+  /** The models of its targets, each once */
+  models: string[];
+  /** What the probes talk to; see docs/targets.md */
+  targets: Target[];
+  /** Share of the scenarios that are run, in percent */
+  samplePercentage: number;
+  /** Null to choose a new random seed at each firing */
+  sampleSeed: number | null;
+  /** Which queue its probes wait in */
+  priority: Priority;
+  /** Id that groups runs; null for none */
+  experimentId: string | null;
+  /** How often each case is run */
+  repeats: number;
+  /** What each run may spend, in USD; null for no limit */
+  maxBudgetUsd: number | null;
+  /** Whether a run with a budget may call models whose price is unknown */
+  allowUnpriced: boolean;
+  /** Expected cost up to which runs start that may not end within their budget */
+  confirmedUsd: number | null;
+  /** Settings; what is omitted is inherited */
+  config: unknown;
+}
+
 /** Of the scores of two dimensions, over the run's scenarios. */
 export interface ScoreCorrelation {
   /** Name of the dimension */
@@ -2819,6 +3215,30 @@ export interface Scoring {
   metrics: unknown;
   /** Why the external evaluator's result is missing */
   evaluatorNote: string | null;
+}
+
+/** Workspace defaults for evaluation; a run or its eval may override them. */
+export interface Settings {
+  /** Model that judges criteria, as `provider/name`; null for none */
+  judgeModel: string | null;
+  /** Model that simulates users, as `provider/name`; null for none */
+  personaModel: string | null;
+  /** Model that compares texts by meaning, as `provider/name`; null for none */
+  embeddingModel: string | null;
+  /** Model that writes the narratives of deep analyses, as `provider/name`; null: rules do */
+  analysisModel: string | null;
+  /** External evaluator that scores answers over HTTP; null for none */
+  evaluator: Evaluator | null;
+  /** Runs that a token, a user or a schedule may have that have not ended; more are refused with 429 */
+  openRunsPerOwner: number;
+  /** Runs that the workspace may have that have not ended; more are refused with 429 */
+  openRuns: number;
+  /** Conversations of each target that a batch may have; null for no limit but 1,000 */
+  maxBatchCount: number | null;
+  /** Conversations that a batch may have in progress at the same time; null for no limit */
+  maxBatchConcurrency: number | null;
+  /** What the workspace may spend per day and month */
+  budgets: BudgetLimits;
 }
 
 /** A share of trials. */
@@ -3273,6 +3693,8 @@ export interface Transcript {
   /** From then on the content cannot be read; null for never */
   contentExpiresAt: string | null;
   run: Run | null;
+  /** As it is now; null without one, and once it was deleted */
+  persona: Persona | null;
 }
 
 export interface TranscriptConnection {
@@ -3503,6 +3925,16 @@ export interface UnavailablePart {
   reason: string;
 }
 
+/** Omitted fields keep their value and null clears it. */
+export interface UpdateBudgetsInput {
+  /** What all calls of models may cost on a calendar day, in USD; null for no limit */
+  dayUsd?: number | null;
+  /** What all calls of models may cost in a calendar month, in USD; null for no limit */
+  monthUsd?: number | null;
+  /** IANA time zone in which days and months begin; null for UTC */
+  timezone?: string | null;
+}
+
 /** Omitted fields keep their value. Turns that have started are not changed. */
 export interface UpdateChatInput {
   /** What people call it */
@@ -3535,6 +3967,32 @@ export interface UpdateDefinitionInput {
   versionLabel?: string | null;
   /** Scenarios that replace all existing ones in the next version */
   scenarios?: CreateScenarioInput[] | null;
+}
+
+/** Omitted fields keep their value and null clears it. `targets`, `connectorId` and `model` replace each other; `params` replaces all parameters. */
+export interface UpdateEvalInput {
+  /** Name for people to read */
+  name?: string | null;
+  /** Ids of the scenarios */
+  scenarioIds?: string[] | null;
+  /** Required only to select a fork, because a fork shares scenarios with its parent */
+  definitionId?: string | null;
+  /** Connector of the agent under test */
+  connectorId?: string | null;
+  /** Model as `provider/name` */
+  model?: string | null;
+  /** What the probes talk to; see docs/targets.md */
+  targets?: TargetInput[] | null;
+  /** Of every target that knows them */
+  params?: ModelParametersInput | null;
+  /** Model that judges criteria, as `provider/name`; null for none */
+  judgeModel?: string | null;
+  /** Model that simulates the user; null to use the judge model */
+  personaModel?: string | null;
+  /** Model that compares texts by meaning, as `provider/name`; null for none */
+  embeddingModel?: string | null;
+  /** Address of the external evaluator; null for none */
+  evaluatorUrl?: string | null;
 }
 
 /** Omitted fields keep their value and null clears it. `conclusion` ends the experiment; null opens it again. */
@@ -3571,6 +4029,20 @@ export interface UpdateExperimentInput {
   note?: string | null;
 }
 
+/** Omitted fields keep their value and null clears it. New `headers` replace the old ones entirely. */
+export interface UpdatePersonaInput {
+  /** Name for people to read */
+  name?: string | null;
+  /** What it is, for people to read */
+  description?: string | null;
+  /** System prompt of the model that simulates this user */
+  systemPrompt?: string | null;
+  /** Headers added to each request made for this persona to a connector in `connectorUrls` */
+  headers?: unknown | null;
+  /** The `baseUrl` of each connector that may get the headers; required with `headers`. A new one requires the headers again */
+  connectorUrls?: string[] | null;
+}
+
 /** Omitted fields keep their value; `tags` and `metadata` replace all of them, and a null `name` removes it. */
 export interface UpdateRunInput {
   /** Need not be unique */
@@ -3579,6 +4051,46 @@ export interface UpdateRunInput {
   tags?: string[] | null;
   /** Your own data about the run, such as a commit */
   metadata?: unknown | null;
+}
+
+/** Omitted fields keep their value. */
+export interface UpdateScheduleInput {
+  /** Name for people to read */
+  name?: string | null;
+  /** EventBridge Scheduler expression: `cron(0 9 ? * MON-FRI *)`, `rate(6 hours)` or `at(2027-01-31T09:30:00)` */
+  expression?: string | null;
+  /** IANA time zone name */
+  timezone?: string | null;
+  /** The run to start; either this or `evalRun` */
+  run?: unknown | null;
+  /** The eval to run, with its options */
+  evalRun?: unknown | null;
+  /** Whether it is in use */
+  enabled?: boolean | null;
+}
+
+/** Omitted fields keep their value and null clears it. */
+export interface UpdateSettingsInput {
+  /** Model that judges criteria, as `provider/name`; null for none */
+  judgeModel?: string | null;
+  /** Model that simulates the user; null to use the judge model */
+  personaModel?: string | null;
+  /** Model that compares texts by meaning, as `provider/name`; null for none */
+  embeddingModel?: string | null;
+  /** Model that writes the narratives of deep analyses, as `provider/name`; null: rules do */
+  analysisModel?: string | null;
+  /** An external evaluator of transcripts */
+  evaluator?: EvaluatorInput | null;
+  /** Runs that a token, a user or a schedule may have that have not ended; more are refused with 429; null for 50 */
+  openRunsPerOwner?: number | null;
+  /** Runs that the workspace may have that have not ended; more are refused with 429; null for 200 */
+  openRuns?: number | null;
+  /** Conversations of each target that a batch may have; null for no limit but 1,000 */
+  maxBatchCount?: number | null;
+  /** Conversations that a batch may have in progress at the same time; null for no limit */
+  maxBatchConcurrency?: number | null;
+  /** What the workspace may spend; null removes all limits */
+  budgets?: UpdateBudgetsInput | null;
 }
 
 /** Of the repeats. */

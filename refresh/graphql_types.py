@@ -23,10 +23,16 @@ _INPUTS = {"StartRunInput": "CreateRun"}
 """Models of inputs that have another name than `<model>Input`."""
 _AS_JSON = {
     ("CreateDefinition", "content"),
+    ("CreateSchedule", "evalRun"),
+    ("CreateSchedule", "run"),
     ("Definition", "content"),
     ("ForkDefinition", "content"),
     ("Run", "config"),
+    ("ScheduledEvalRun", "config"),
+    ("ScheduledRun", "config"),
     ("UpdateDefinition", "content"),
+    ("UpdateSchedule", "evalRun"),
+    ("UpdateSchedule", "run"),
 }
 """Objects that are read and written as a whole."""
 _MAX_INT = 2**31 - 1

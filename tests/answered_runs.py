@@ -8,6 +8,7 @@ from typing import Any
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
+from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Action, Run
@@ -52,6 +53,8 @@ class AnsweredRun:
     sample_percentage: int = 100
     """Of the scenarios."""
     budget: RunBudget | None = None
+    persona: Persona | None = None
+    """The simulated user of every case."""
 
     def start(self) -> Run:
         """The run, RUNNING, with an outcome for every probe."""
@@ -75,7 +78,8 @@ class AnsweredRun:
             params=self.content.params,
             budget=self.budget,
         )
-        snapshots.save(run.snapshot_key, Snapshot(self.content.to_json(), manifest, tuple(positions)))
+        personas = {"personas": (self.persona,), "case_personas": (0,) * len(positions)} if self.persona else {}
+        snapshots.save(run.snapshot_key, Snapshot(self.content.to_json(), manifest, tuple(positions), **personas))
         run = runs.create(run, {})
         runs.transition(ref_of(run), Action.START, NOW)
         self._record(run)
@@ -103,6 +107,7 @@ class AnsweredRun:
         identity: dict[str, Any] = {
             "probe_index": index,
             "scenario_id": scenario.id,
+            "persona_id": self.persona.id if self.persona else None,
             "model_id": run.plan.columns[probe.column].target.model,
             "created_at": NOW,
         }

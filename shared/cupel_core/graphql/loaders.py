@@ -37,6 +37,8 @@ class Loaders:
         self.definition = _loader(self._definitions)
         self.definition_version = _loader(self._definition_versions)
         self.experiment = _loader(self._experiments)
+        self.eval = _loader(self._evals)
+        self.persona = _loader(self._personas)
         self.run = _loader(self._runs)
         self.transcripts = _loader(self._transcripts)
         self.analysis = _loader(lambda ids: self._analyses(ids, is_deep=False))
@@ -49,6 +51,20 @@ class Loaders:
 
         found = experiments.get_many(self._request.workspace, ids)
         return [Loaded(ExperimentResponse.of(found[each], has_runs=True)) if each in found else None for each in ids]
+
+    def _evals(self, ids: Sequence[str]) -> list[Loaded | None]:
+        from cupel_core.contract.evals import EvalResponse
+        from cupel_core.resources import evals
+
+        found = evals.get_many(self._request.workspace, ids)
+        return [Loaded(EvalResponse.of(found[each])) if each in found else None for each in ids]
+
+    def _personas(self, ids: Sequence[str]) -> list[Loaded | None]:
+        from cupel_core.contract.personas import PersonaResponse
+        from cupel_core.resources import personas
+
+        found = personas.get_resources(self._request.workspace, ids)
+        return [Loaded(PersonaResponse.of(found[each])) if each in found else None for each in ids]
 
     def _definitions(self, ids: Sequence[str]) -> list[Loaded | None]:
         from cupel_core.contract.definitions import DefinitionSummaryResponse

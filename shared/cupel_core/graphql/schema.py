@@ -86,10 +86,11 @@ def _argument_name(name: str, operation: Operation, siblings: Mapping[str, Any])
     """In snake case; `id` is what the operation's path calls it, and `input` is the body of the operation."""
     if name == "input":
         return "body"
-    if name == "runId" and "id" in siblings:
+    own_id = operation.path.rpartition("{")[2].partition("}")[0]
+    if name == "runId" and "id" in siblings and own_id == "run_id":
         return "named_run_id"
     if name == "id":
-        return operation.path.rpartition("{")[2].partition("}")[0]
+        return own_id
     return _WORD.sub("_", name).lower()
 
 

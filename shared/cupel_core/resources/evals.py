@@ -1,5 +1,6 @@
 """Evals: saved evaluations of scenarios of one definition with their targets, to be run again and again."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
@@ -37,6 +38,12 @@ def create(workspace: str, spec: EvalSpec, now: datetime) -> Eval:
 def get(workspace: str, eval_id: str) -> Eval:
     """NotFound for an unknown or deleted eval. What it refers to may have been deleted since."""
     return _eval(resources.get(workspace, ResourceKind.EVAL, eval_id))
+
+
+def get_many(workspace: str, eval_ids: Iterable[str]) -> dict[str, Eval]:
+    """Those that exist and are not deleted, by id."""
+    stored = resources.get_many(workspace, ResourceKind.EVAL, eval_ids)
+    return {eval_id: _eval(resource) for eval_id, resource in stored.items()}
 
 
 def list_evals(workspace: str, limit: int, cursor: str | None) -> Page[Eval]:

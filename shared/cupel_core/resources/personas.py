@@ -49,6 +49,12 @@ def get_resource(workspace: str, persona_id: str) -> NamedResource[Persona]:
     return _named(resources.get(workspace, ResourceKind.PERSONA, persona_id))
 
 
+def get_resources(workspace: str, persona_ids: Iterable[str]) -> dict[str, NamedResource[Persona]]:
+    """By id; unknown and deleted personas are left out."""
+    stored = resources.get_many(workspace, ResourceKind.PERSONA, persona_ids)
+    return {persona_id: _named(resource) for persona_id, resource in stored.items()}
+
+
 def list_personas(workspace: str, limit: int, cursor: str | None) -> Page[NamedResource[Persona]]:
     """Newest first."""
     return named_resource.list_resources(workspace, ResourceKind.PERSONA, _persona, limit, cursor)

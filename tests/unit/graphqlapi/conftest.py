@@ -8,6 +8,7 @@ from authorize import app as authorizer
 from cupel_core.access import request_rates, tokens
 from cupel_core.domain.access import AccessRole
 from cupel_core.settings import Settings
+from cupel_core.store import executions
 from graphqlapi import app
 from tests.lambda_context import Context
 from tests.started_runs import NOW
@@ -50,6 +51,14 @@ def client(cloud: Settings) -> GraphqlClient:
     """Calls as an admin of the workspace `acme`; `token=` calls as someone else."""
     request_rates.forget()
     return GraphqlClient(tokens.issue("acme", AccessRole.ADMIN, "test", NOW).secret)
+
+
+@pytest.fixture(autouse=True)
+def started_rescores(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Ids of the rescores whose executions were started."""
+    started: list[str] = []
+    monkeypatch.setattr(executions, "start_rescore", lambda _, rescore_id: started.append(rescore_id))
+    return started
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 
+from cupel_core.resources import personas
+from tests.answered_runs import AnsweredRun
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_queries import completed_run
 
@@ -82,3 +84,15 @@ def test_several_selections_of_one_run_are_read_together(client: GraphqlClient, 
     assert {each["modelId"] for each in found["bold"]} == {"sim/bold"}
     assert len(found["all"]) == len(found["steady"]) == 3
     assert calls["BatchGetItem"] <= 4
+
+
+def test_the_persona_and_the_eval_of_many_are_read_once(client: GraphqlClient, calls: Counter[str]) -> None:
+    ids = [client.post("/v1/personas", {"name": name}).json()["id"] for name in ("Ada", "Bob")]
+    made = [AnsweredRun(workspace="acme", persona=personas.get("acme", each)).completed().id for each in ids * 2]
+    query = "{ runs { id transcripts { persona { id } } eval { id } } }"
+    calls.clear()
+    found = client.data(query)["runs"]
+    assert {each["id"] for each in found} == set(made)
+    assert {one["persona"]["id"] for each in found for one in each["transcripts"]} == set(ids)
+    # Runs, leaves, outcomes; personas; the caller's token.
+    assert calls["BatchGetItem"] <= 5

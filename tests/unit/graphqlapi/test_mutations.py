@@ -20,6 +20,7 @@ CONTENT = {
 CREATE = "mutation ($input: CreateDefinitionInput!) { createDefinition(input: $input) { id version content tags } }"
 START = """mutation StartRun($input: StartRunInput!) { startRun(input: $input) {
   id status jobCount progress { total } run { id name tags config definition { name } } estimate { jobCount } } }"""
+SCHEDULE = '{name: "x", expression: "rate(1 day)", run: {definitionId: "def_1", models: ["sim/steady"]}}'
 ERRORS = {
     "createDefinition": 'createDefinition(input: {name: "x", content: {}}) { id }',
     "forkDefinition": 'forkDefinition(parentId: "def_1", name: "x") { id }',
@@ -51,11 +52,31 @@ ERRORS = {
     "deleteChat": 'deleteChat(id: "chat_1")',
     "startTurn": 'startTurn(chatId: "chat_1", input: {content: "x"}) { id }',
     "abortTurn": 'abortTurn(chatId: "chat_1", id: "turn_1") { id }',
+    "createRescore": 'createRescore(runId: "run_1", input: {judgeModel: "sim/steady"}) { id }',
+    "createEval": 'createEval(input: {name: "x", scenarioIds: ["scn_1"], model: "sim/steady"}) { id }',
+    "updateEval": 'updateEval(id: "evl_1", input: {name: "x"}) { id }',
+    "deleteEval": 'deleteEval(id: "evl_1")',
+    "startEvalRun": 'startEvalRun(evalId: "evl_1") { id }',
+    "createPersona": 'createPersona(input: {name: "x"}) { id }',
+    "updatePersona": 'updatePersona(id: "per_1", input: {name: "x"}) { id }',
+    "deletePersona": 'deletePersona(id: "per_1")',
+    "createSchedule": f"createSchedule(input: {SCHEDULE}) {{ id }}",
+    "updateSchedule": 'updateSchedule(id: "sch_1", input: {name: "x"}) { id }',
+    "deleteSchedule": 'deleteSchedule(id: "sch_1")',
+    "updateSettings": 'updateSettings(input: {judgeModel: "sim/steady"}) { judgeModel }',
     "pauseQueue": "pauseQueue { isPaused }",
     "resumeQueue": "resumeQueue { isPaused }",
 }
 """A call of each mutation, of things that do not exist."""
-_CREATES = {"createChat", "createDefinition", "createExperiment", "pauseQueue", "resumeQueue"}
+_CREATES = {
+    "createChat",
+    "createDefinition",
+    "createExperiment",
+    "createPersona",
+    "pauseQueue",
+    "resumeQueue",
+    "updateSettings",
+}
 
 
 @pytest.fixture

@@ -40,12 +40,20 @@ QUERIES = {
     "providers": "providers { name }",
     "models": 'models(provider: "sim") { id }',
     "queueStatus": "queueStatus { pending }",
+    "settings": "settings { judgeModel evaluator { url } }",
+    "eval": "eval(id: $eval) { id name definition { name } runs { id } }",
+    "evals": "evals { id name }",
+    "persona": "persona(id: $persona) { id name }",
+    "personas": "personas { id name }",
+    "schedule": "schedule(id: $schedule) { id name runs { id } }",
+    "schedules": "schedules { id name }",
+    "rescore": "rescore(runId: $run, id: $rescore) { id results { nodes { scenarioId } } }",
     "chat": "chat(id: $chat) { id title turns { id } }",
     "chats": "chats { id title }",
     "turn": "turn(chatId: $chat, id: $turn) { id }",
 }
 """A call of each query; variables are ids of the first workspace."""
-_OF_ITS_OWN = {"me", "budgets", "providers", "models", "queueStatus"}
+_OF_ITS_OWN = {"me", "budgets", "providers", "models", "queueStatus", "settings"}
 """What every workspace has."""
 
 
@@ -65,6 +73,10 @@ def ids(client: GraphqlClient) -> dict[str, str]:
     jobs.run_job(JobRequest(workspace="acme", job_id=comparison["jobId"]), 60)
     experiment = {"name": "secret experiment", "hypothesis": "h", "baselineRunId": run}
     chat = chat_of(client)
+    secret_eval = {"name": "secret eval", "scenarioIds": [scenario], "model": "sim/steady"}
+    started = {"definitionId": definition, "models": ["sim/steady"]}
+    schedule = {"name": "secret schedule", "expression": "rate(1 day)", "run": started}
+    assert client.put("/v1/settings", {"evaluator": {"url": "https://secret.example.com"}}).status == 200
     return {
         "definition": definition,
         "generation": generation,
@@ -75,6 +87,10 @@ def ids(client: GraphqlClient) -> dict[str, str]:
         "job": comparison["jobId"],
         "experiment": client.post("/v1/experiments", experiment).json()["id"],
         "profile": client.post("/v1/profiles", {"name": "secret profile", "operations": []}).json()["id"],
+        "eval": client.post("/v1/evals", secret_eval).json()["id"],
+        "persona": client.post("/v1/personas", {"name": "secret persona"}).json()["id"],
+        "schedule": client.post("/v1/schedules", schedule).json()["id"],
+        "rescore": client.post(f"/v1/runs/{run}/rescores").json()["id"],
         "chat": chat,
         "turn": client.data(START, {"id": chat, "input": {"content": "hello"}})["startTurn"]["id"],
     }

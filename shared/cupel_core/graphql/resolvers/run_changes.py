@@ -39,13 +39,13 @@ def estimate_run(request: Request, _: None, body: dict[str, Any]) -> Loaded:
 @resolves("Mutation.startRun", "createRun", 20)
 def start_run(request: Request, _: None, body: dict[str, Any]) -> dict[str, Any]:
     wanted, key = _start_input(body)
-    return _start(request, parse(CreateRun, wanted).spec(), key or request.idempotency_key)
+    return start_spec(request, parse(CreateRun, wanted).spec(), key or request.idempotency_key)
 
 
 @resolves("Mutation.rerunRun", "rerunRun", 20)
 def rerun_run(request: Request, _: None, run_id: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
     wanted = parse(RerunRun, whole_numbers(body or {}))
-    return _start(request, wanted.apply_to(rerun_spec(request.workspace, run_id)), request.idempotency_key)
+    return start_spec(request, wanted.apply_to(rerun_spec(request.workspace, run_id)), request.idempotency_key)
 
 
 def _start_input(body: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
@@ -57,9 +57,10 @@ def _start_input(body: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
     return wanted | ({"config": {**(wanted.get("config") or {}), **short}} if short else {}), key
 
 
-def _start(request: Request, spec: RunSpec, key: str | None) -> dict[str, Any]:
+def start_spec(request: Request, spec: RunSpec, key: str | None, requested: str | None = None) -> dict[str, Any]:
+    """`requested` is what a repeated request with the same key must have asked for; the spec if None."""
     idempotency.check_key(request.idempotency_key)
-    started = start.start(request.workspace, spec, key, request.now, started_by(request.caller))
+    started = start.start(request.workspace, spec, key, request.now, started_by(request.caller), requested)
     request.runs[started.run.id] = started.run
     made = Loaded(RunStartedResponse.of(*started, price_list_version()))
     return {**made, "run": Loaded.of(made["run"], started.run)}

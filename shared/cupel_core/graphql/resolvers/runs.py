@@ -77,11 +77,13 @@ def _list(
 
 @resolves("Definition.runs", "listRuns")
 def definition_runs(request: Request, source: Loaded, limit: int, status: str | None = None) -> list[Loaded]:
+    return runs_of(request, limit, status, definition_id=source["id"])
+
+
+def runs_of(request: Request, limit: int, status: str | None, **owner: Any) -> list[Loaded]:
+    """The newest runs of a definition, an eval or a schedule."""
     page = queries.list_runs(
-        request.workspace,
-        definition_id=source["id"],
-        status=RunStatus(status) if status else None,
-        limit=check_limit(limit),
+        request.workspace, status=RunStatus(status) if status else None, limit=check_limit(limit), **owner
     )
     return [to_run(request, view) for view in page.items]
 

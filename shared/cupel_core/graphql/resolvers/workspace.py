@@ -3,16 +3,19 @@
 from typing import Any
 
 from cupel_core import accounts
+from cupel_core.contract.evals import SettingsResponse, UpdateSettings
 from cupel_core.contract.profiles import ProfileResponse, ProfileSummaryResponse
 from cupel_core.contract.providers import ModelResponse, ProviderResponse
 from cupel_core.contract.queues import ProviderQueueResponse
 from cupel_core.contract.workspace_budgets import BudgetsResponse
 from cupel_core.errors import NotFound
+from cupel_core.gateway.validation import parse
 from cupel_core.graphql.inputs import check_limit, check_version
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
+from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.queues import status
-from cupel_core.resources import profiles
+from cupel_core.resources import evaluation_settings, profiles
 from cupel_core.workspace_budgets import get_use
 
 
@@ -66,6 +69,19 @@ def _queue_status(request: Request) -> dict[str, Any]:
         "deadLetters": sum(each["deadLetters"] for each in queues),
         "providers": queues,
     }
+
+
+@resolves("Query.settings", "getSettings")
+def settings(request: Request, _: None) -> Loaded:
+    return Loaded(SettingsResponse.of(evaluation_settings.get_settings(request.workspace)))
+
+
+@resolves("Mutation.updateSettings", "updateSettings", 5)
+def update_settings(request: Request, _: None, body: dict[str, Any]) -> Loaded:
+    changed = evaluation_settings.update_settings(
+        request.workspace, parse(UpdateSettings, body).changes(), UNCONDITIONAL
+    )
+    return Loaded(SettingsResponse.of(changed))
 
 
 @resolves("Mutation.pauseQueue", "pauseQueues", 20)

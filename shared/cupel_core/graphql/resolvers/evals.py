@@ -1,0 +1,86 @@
+"""Evals and their runs."""
+
+from typing import Any
+
+from cupel_core.contract.evals import CreateEval, EvalResponse, UpdateEval
+from cupel_core.contract.runs import CreateEvalRun
+from cupel_core.domain.resources.evals import Eval
+from cupel_core.domain.runs.spec import EvalRunSpec
+from cupel_core.errors import NotFound
+from cupel_core.gateway.validation import parse
+from cupel_core.graphql.inputs import check_limit, check_offset, whole_numbers
+from cupel_core.graphql.registry import resolves
+from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.resolvers.lists import first_items
+from cupel_core.graphql.resolvers.run_changes import start_spec
+from cupel_core.graphql.resolvers.runs import runs_of
+from cupel_core.preconditions import UNCONDITIONAL
+from cupel_core.resources import evals
+from cupel_core.runs.eval_runs import eval_run_spec
+from cupel_core.runs.spec import spec_to_text
+
+
+@resolves("Query.eval", "getEval")
+def eval_(request: Request, _: None, eval_id: str) -> Loaded | None:
+    try:
+        return _loaded(evals.get(request.workspace, eval_id))
+    except NotFound:
+        return None
+
+
+@resolves("Query.evals", "listEvals")
+def list_evals(request: Request, _: None, limit: int, offset: int) -> list[Loaded]:
+    found = first_items(
+        lambda size, cursor: evals.list_evals(request.workspace, size, cursor),
+        check_limit(limit),
+        check_offset(offset),
+    )
+    return [_loaded(each) for each in found]
+
+
+def _loaded(stored: Eval) -> Loaded:
+    return Loaded(EvalResponse.of(stored))
+
+
+@resolves("Eval.definition", "getDefinition")
+async def definition(request: Request, source: Loaded) -> Loaded | None:
+    found: Loaded | None = await request.load.definition.load(source["definitionId"])
+    return found
+
+
+@resolves("Eval.runs", "listRuns")
+def eval_runs(request: Request, source: Loaded, limit: int, status: str | None = None) -> list[Loaded]:
+    return runs_of(request, limit, status, eval_id=source["id"])
+
+
+@resolves("Run.eval", "getEval")
+async def run_eval(request: Request, source: Loaded) -> Loaded | None:
+    if source["evalId"] is None:
+        return None
+    found: Loaded | None = await request.load.eval.load(source["evalId"])
+    return found
+
+
+@resolves("Mutation.createEval", "createEval", 5)
+def create_eval(request: Request, _: None, body: dict[str, Any]) -> Loaded:
+    return _loaded(evals.create(request.workspace, parse(CreateEval, whole_numbers(body)).spec(), request.now))
+
+
+@resolves("Mutation.updateEval", "updateEval", 5)
+def update_eval(request: Request, _: None, eval_id: str, body: dict[str, Any]) -> Loaded:
+    fields = parse(UpdateEval, whole_numbers(body)).fields()
+    return _loaded(evals.update(request.workspace, eval_id, fields, request.now, UNCONDITIONAL))
+
+
+@resolves("Mutation.deleteEval", "deleteEval", 5)
+def delete_eval(request: Request, _: None, eval_id: str) -> bool:
+    evals.delete(request.workspace, eval_id, request.now)
+    return True
+
+
+@resolves("Mutation.startEvalRun", "createEvalRun", 20)
+def start_eval_run(request: Request, _: None, eval_id: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    options = parse(CreateEvalRun, whole_numbers(body or {})).options()
+    requested = spec_to_text(EvalRunSpec(eval_id, options))
+    spec = eval_run_spec(request.workspace, eval_id, options)
+    return start_spec(request, spec, request.idempotency_key, requested)

@@ -1,0 +1,58 @@
+"""Rescores of runs, and their results."""
+
+from typing import Any
+
+from cupel_core import idempotency
+from cupel_core.contract.rescores import CreateRescore, RescoreResponse, RescoreResultResponse
+from cupel_core.errors import NotFound
+from cupel_core.gateway.validation import parse
+from cupel_core.graphql.inputs import check_cursor, check_limit, connection, whole_numbers
+from cupel_core.graphql.registry import resolves
+from cupel_core.graphql.request import Loaded, Request
+from cupel_core.paging import fill_page
+from cupel_core.rescoring import queries, start
+
+
+@resolves("Query.rescore", "getRescore")
+def rescore(request: Request, _: None, run_id: str, rescore_id: str) -> Loaded | None:
+    try:
+        return Loaded(RescoreResponse.of(queries.get_rescore(request.workspace, run_id, rescore_id)))
+    except NotFound:
+        return None
+
+
+@resolves("Run.rescores", "listRescores")
+def run_rescores(request: Request, source: Loaded, limit: int) -> list[Loaded]:
+    page = queries.list_rescores(request.workspace, source["id"], check_limit(limit), None)
+    return [Loaded(RescoreResponse.of(each)) for each in page.items]
+
+
+@resolves("Rescore.results", "listRescoreResults", 1, item_cost=2)
+def results(
+    request: Request,
+    source: Loaded,
+    first: int,
+    after: str | None = None,
+    model: str | None = None,
+    prompt_id: str | None = None,
+) -> dict[str, Any]:
+    limit = check_limit(first, "first")
+    entries = queries.list_results(
+        request.workspace,
+        source["runId"],
+        source["id"],
+        model=model,
+        prompt_id=prompt_id,
+        limit=limit,
+        cursor=check_cursor(after),
+        now=request.now,
+    )
+    return connection(fill_page(entries, limit).map(lambda each: Loaded(RescoreResultResponse.of(each))))
+
+
+@resolves("Mutation.createRescore", "createRescore", 20)
+def create_rescore(request: Request, _: None, run_id: str, body: dict[str, Any] | None = None) -> Loaded:
+    idempotency.check_key(request.idempotency_key)
+    spec = parse(CreateRescore, whole_numbers(body or {})).spec()
+    started = start.start(request.workspace, run_id, spec, request.idempotency_key, request.now)
+    return Loaded(RescoreResponse.of(queries.rescore_view(started)))
