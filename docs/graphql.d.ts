@@ -743,6 +743,10 @@ export interface CreateRescoreInput {
   evaluatorUrl?: string | null;
   /** Criteria to use instead of each scenario's own */
   criteria?: CriteriaInput | null;
+  /** What the rescore may spend, in USD: it is stopped when this is used up. Without it, the rescore is paid from the budget of its run, if that has one */
+  maxBudgetUsd?: number | null;
+  /** Whether a rescore with a budget may call models whose price is unknown; they cost nothing */
+  allowUnpriced?: boolean | null;
 }
 
 /** At most one of `prompt` and `messages`. With `instructions` both may be omitted; the simulated user then starts. */
@@ -2546,8 +2550,22 @@ export interface Rescore {
   completedAt: string | null;
   /** Why it failed; null if it did not */
   failure: Failure | null;
+  /** Null without a budget of its own: that of the run pays */
+  budget: RescoreBudget | null;
   /** By probe; those that are stored so far */
   results: RescoreResultConnection;
+}
+
+/** What is used of a rescore's own budget, as its workers have last reported: at most a minute ago. */
+export interface RescoreBudget {
+  /** What the rescore may spend, in USD */
+  maxBudgetUsd: number;
+  /** Calls whose cost is known */
+  spentUsd: number;
+  /** Calls that may have been billed: without an answer, or of a worker that died */
+  uncertainUsd: number;
+  /** Set aside for calls in flight and for the next ones */
+  reservedUsd: number;
 }
 
 /** Null fields keep the run's configuration. */
