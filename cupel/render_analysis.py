@@ -53,8 +53,9 @@ def contested_lines(figures: Json, count: int) -> Iterator[str]:
     is_decision = figures["metric"] == "DECISION"
     for each in figures["contested"][:count]:
         if each["variance"] > 0:
-            spread = f"{each['range']:.3g} points" if is_decision else f"{100 * each['range']:.3g} percentage points"
-            yield labeled("contested", f"{each['scenarioName']}: the targets are {spread} apart")
+            spread = f"{each['range'] * (1 if is_decision else 100):.3g}"
+            unit = ("" if is_decision else "percentage ") + ("point" if spread == "1" else "points")
+            yield labeled("contested", f"{each['scenarioName']}: the targets are {spread} {unit} apart")
 
 
 def scenario_lines(

@@ -33,13 +33,16 @@ def fits(columns: Table, width: int | None) -> bool:
 
 def layout(columns: Table, width: int | None) -> Iterator[Table | Text]:
     """What to print: lines of a pipe if `width` is None, else the table, else lines with a block per row."""
+    if width is not None and fits(columns, width):
+        yield columns
+        return
     if width is None:
         yield from _lines(columns)
-    elif fits(columns, width):
-        yield columns
     else:
         for row in _rows(columns):
             yield from _block([str(column.header) for column in columns.columns], row, width)
+    if columns.caption:
+        yield Text(str(columns.caption))
 
 
 def _minimum_width(columns: Table) -> int:

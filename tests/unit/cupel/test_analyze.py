@@ -70,7 +70,7 @@ def test_a_stale_analysis_says_why(analyzed: FakeApi, cupel: Cupel) -> None:
 def test_a_watched_run_ends_with_its_analysis(analyzed: FakeApi, cupel: Cupel) -> None:
     analyzed.transcripts = [a_transcript(0, SIMULATED, "4")]
     printed = cupel("watch", "run_1").stdout
-    assert "contested  third: the targets are 1 points apart" in printed
+    assert "contested  third: the targets are 1 point apart" in printed
     assert "fourth" not in printed
 
 

@@ -61,6 +61,7 @@ def analyzed(api: FakeApi, figures: dict[str, Any]) -> FakeApi:
 def test_a_deep_analysis_is_printed_in_words(analyzed: FakeApi, cupel: Cupel) -> None:
     printed = cupel("analyze", "run_1", "--deep").stdout
     assert "change per step" in printed
+    assert "\n* adjusted p below 0.05, ** 0.01, *** 0.001\n" in printed
     assert "outlier    sim/contrarian answers unlike the others (agreement)" in printed
     assert "component  1 explains" in printed
     assert "variance   " in printed
