@@ -272,7 +272,14 @@ export interface BudgetFit {
   mayExceed: BudgetScope | null;
   /** Whether a start is refused unless `confirmedUsd` is at least the expected cost */
   confirmationRequired: boolean;
+  /** By what budgets may be exceeded: nothing, calls in flight, or unpriced calls */
+  guarantee: BudgetGuarantee;
+  /** Targets without `maxOutputTokens`, whose calls in flight may cost more than was set aside */
+  unlimitedTargets: string[];
 }
+
+/** How far a budget can be exceeded. */
+export type BudgetGuarantee = "never_exceeded" | "calls_in_flight" | "unpriced_calls";
 
 /** What one worker has drawn of the budget. */
 export interface BudgetLease {

@@ -183,6 +183,8 @@ class Evaluation:
         }
 
     def run_json(self) -> Json:
+        from cupel_core.providers.prices import price_list_version
+
         config = RunConfigResponse(
             models=list(dict.fromkeys(target.model for target in self._run_targets)),
             targets=[TargetResponse.of(target) for target in self._run_targets],
@@ -203,6 +205,7 @@ class Evaluation:
             evaluators={},
             evaluator_url=self.grader_config.evaluator_url,
             definition_snapshot=self.content.to_json(),
+            price_list=price_list_version(),
         )
         progress = RunProgressResponse(total=len(self.results), completed=len(self.completed), failed=len(self.errors))
         return {

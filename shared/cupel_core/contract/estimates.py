@@ -6,7 +6,7 @@ from pydantic import Field
 
 from cupel_core.contract.columns import TargetId
 from cupel_core.contract.common import ResponseModel
-from cupel_core.domain.budgets.confirmation import BudgetFit
+from cupel_core.domain.budgets.confirmation import BudgetFit, BudgetGuarantee
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.estimates.file_tokens import FileBasis
 from cupel_core.domain.estimates.intervals import EstimateInterval
@@ -101,8 +101,17 @@ class BudgetFitResponse(ResponseModel):
         bool, Field(description="Whether a start is refused unless `confirmedUsd` is at least the expected cost")
     ]
 
+    guarantee: Annotated[
+        BudgetGuarantee,
+        Field(description="By what budgets may be exceeded: nothing, calls in flight, or unpriced calls"),
+    ]
+    unlimited_targets: Annotated[
+        list[str],
+        Field(description="Targets without `maxOutputTokens`, whose calls in flight may cost more than was set aside"),
+    ]
+
     @classmethod
-    def of(cls, fit: BudgetFit) -> "BudgetFitResponse":
+    def of(cls, fit: BudgetFit, estimate: RunEstimate) -> "BudgetFitResponse":
         return cls(
             max_budget_usd=fit.left_usd.get(BudgetScope.RUN),
             day_left_usd=fit.left_usd.get(BudgetScope.DAY),
@@ -110,6 +119,8 @@ class BudgetFitResponse(ResponseModel):
             exceeds=fit.exceeded,
             may_exceed=fit.perhaps_exceeded,
             confirmation_required=fit.needs_confirmation,
+            guarantee=estimate.guarantee,
+            unlimited_targets=list(estimate.unlimited_targets),
         )
 
 
@@ -141,5 +152,5 @@ class EstimateResponse(ResponseModel):
             targets=[TargetEstimateResponse.of(target) for target in estimate.targets],
             graders=[GraderEstimateResponse.of(grader) for grader in estimate.graders],
             unpriced=list(estimate.unpriced),
-            budget=None if fit is None else BudgetFitResponse.of(fit),
+            budget=None if fit is None else BudgetFitResponse.of(fit, estimate),
         )

@@ -341,6 +341,13 @@ class RunConfigResponse(ResponseModel):
         dict[str, Any] | None,
         Field(description="The definition's content at the run's start; null in lists and for a run just started"),
     ]
+    price_list: Annotated[
+        str | None,
+        Field(
+            description="The list that prices came from at the run's start, unless the workspace had its own; null in "
+            "lists, for a run just started and for runs of earlier releases"
+        ),
+    ]
 
     @classmethod
     def of(cls, view: RunView) -> "RunConfigResponse":
@@ -367,6 +374,7 @@ class RunConfigResponse(ResponseModel):
             evaluator_url=graders.evaluator_url,
             evaluators=dict(run.evaluators),
             definition_snapshot=view.definition_snapshot,
+            price_list=view.price_list,
         )
 
 

@@ -6,11 +6,14 @@ from functools import partial
 from cupel_core.domain.estimates.conversations import Calls
 from cupel_core.domain.estimates.expectations import ExpectedCalls
 from cupel_core.domain.estimates.run_estimate import CallCapacity
-from cupel_core.domain.turns.model_request import Usage
+from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR_PROVIDER
+from cupel_core.domain.turns.model_parameters import ModelParameters, ParameterFields
+from cupel_core.domain.turns.model_request import ModelRequest, Usage
 from cupel_core.providers.account import Account
 from cupel_core.providers.file_formulas import file_formulas
 from cupel_core.providers.model_metadata import metadata_of
 from cupel_core.providers.prices import cost_usd
+from cupel_core.providers.reservations import output_limit
 from cupel_core.providers.sim import MAX_LATENCY_SECONDS, MIN_LATENCY_SECONDS
 
 type AccountOf = Callable[[str], Account]
@@ -18,12 +21,28 @@ type AccountOf = Callable[[str], Account]
 
 
 def expected_calls(account_of: AccountOf) -> ExpectedCalls:
-    return ExpectedCalls(partial(price_of, account_of), partial(capacity_of, account_of), reasons, file_formulas)
+    return ExpectedCalls(
+        partial(price_of, account_of),
+        partial(capacity_of, account_of),
+        reasons,
+        file_formulas,
+        partial(has_limit, account_of),
+    )
 
 
 def reasons(model: str) -> bool:
     """Whether the model can reason. Many do unless they are told not to."""
     return "reasoningEffort" in (metadata_of(model).supported_parameters or ())
+
+
+def has_limit(account_of: AccountOf, model: str, params: ParameterFields) -> bool:
+    """Whether a budget knows what an answer costs at most; always if it is free. An agent behind a connector decides
+    for itself."""
+    provider = model.partition("/")[0]
+    if provider == CONNECTOR_PROVIDER:
+        return False
+    account, request = account_of(provider), ModelRequest((), ModelParameters.from_json(params))
+    return cost_usd(model, Usage(0, 1_000_000), account) == 0 or output_limit(account, model, request) is not None
 
 
 def price_of(account_of: AccountOf, model: str, calls: Calls) -> float | None:

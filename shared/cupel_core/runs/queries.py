@@ -46,16 +46,17 @@ def get_run(workspace: str, run_id: str, now: datetime) -> RunView:
     if _is_to_be_noted(last_accessed_at, now):
         _background.submit(runs.note_access, ref, now)
     run = _with_failure_example(stored, now)
-    state = _state(run)
+    state, snapshot = _state(run), snapshots.find(run.snapshot_key)
     return RunView(
         run=run,
         progress=state.progress,
         spend=state.spend,
-        definition_snapshot=snapshots.get_definition(run.snapshot_key),
+        definition_snapshot=snapshot.definition if snapshot else None,
         last_accessed_at=last_accessed_at,
         recorded_at=state.recorded_at,
         suspended_models=_suspended_models(run),
         account=budgets.get(ref) if run.budget else None,
+        price_list=snapshot.price_list if snapshot else None,
     )
 
 

@@ -23,6 +23,7 @@ from cupel_core.errors import Invalid, NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.named_models import check_named_models
+from cupel_core.providers.prices import price_list_version
 from cupel_core.resources import evals, experiments
 from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import dispatch, open_runs, rerun
@@ -151,7 +152,12 @@ def _build_run(workspace: str, spec: RunSpec, now: datetime, source: rerun.Rerun
     check_files(workspace, plan, definition.content, scenarios.list_with_files(manifest, cases.scenario_positions))
     profile = _profile(workspace, spec, source)
     snapshot = Snapshot(
-        definition.content.to_json(), manifest, **cases._asdict(), profile=profile, prices=load_own_prices(workspace)
+        definition.content.to_json(),
+        manifest,
+        **cases._asdict(),
+        profile=profile,
+        prices=load_own_prices(workspace),
+        price_list=price_list_version(),
     )
     params = spec.params if source else merge_parameters(definition.content.params, spec.params)
     run = replace(_run(workspace, spec, definition, plan, seed, now), params=params)

@@ -32,6 +32,8 @@ class Snapshot:
     """`{id, name, version, enabled, content}` of the operation profile; None without one."""
     prices: Prices | None = None
     """The workspace's own prices by provider. None in the snapshots of earlier releases: the present ones apply."""
+    price_list: str | None = None
+    """The list that all other prices came from at the start. None in the snapshots of earlier releases."""
 
     def scenario(self, case: int) -> Scenario:
         return scenarios.get_scenario(self.manifest, self.scenario_positions[case])
@@ -57,6 +59,7 @@ def save(key: str, snapshot: Snapshot) -> None:
             "cast": list(snapshot.case_personas),
             **({"profile": snapshot.profile} if snapshot.profile else {}),
             **({} if snapshot.prices is None else {"prices": _prices_to_json(snapshot.prices)}),
+            **({"priceList": snapshot.price_list} if snapshot.price_list else {}),
         },
     )
 
@@ -74,6 +77,7 @@ def _from_json(body: dict[str, Any]) -> Snapshot:
         case_personas=tuple(body["cast"]),
         profile=body.get("profile"),
         prices=_prices_from_json(body["prices"]) if "prices" in body else None,
+        price_list=body.get("priceList"),
     )
 
 
@@ -85,12 +89,18 @@ get = DocumentCache(lambda text: _from_json(orjson.loads(text)), MAX_CACHED_BYTE
 """The snapshot under a key. Snapshots never change, so a process reads each once. Raises NotFound."""
 
 
-def get_definition(key: str) -> dict[str, Any] | None:
-    """The definition's content; None if the snapshot was deleted, as the run's outcomes can still be read."""
+def find(key: str) -> Snapshot | None:
+    """None if the snapshot was deleted, as the run's outcomes can still be read."""
     try:
-        return get(key).definition
+        return get(key)
     except NotFound:
         return None
+
+
+def get_definition(key: str) -> dict[str, Any] | None:
+    """The definition's content; None if the snapshot was deleted."""
+    snapshot = find(key)
+    return snapshot.definition if snapshot else None
 
 
 def get_case(key: str, case: int) -> CaseView:

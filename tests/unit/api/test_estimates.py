@@ -87,6 +87,28 @@ def test_a_definitions_limit_of_tokens_bounds_the_answers(client: Client, defini
     assert figures["targets"][0]["outputTokens"]["high"] == 4 * 10
 
 
+@pytest.mark.parametrize(
+    ("config", "guarantee", "unlimited"),
+    [
+        ({}, "calls_in_flight", True),
+        ({"params": {"maxOutputTokens": 100}}, "never_exceeded", False),
+    ],
+)
+def test_an_estimate_says_how_far_a_budget_can_be_exceeded(
+    client: Client, definition_id: str, own_model: str, config: dict[str, Any], guarantee: str, unlimited: bool
+) -> None:
+    body = {"definitionId": definition_id, "models": [own_model], "maxBudgetUsd": 1_000, "config": config}
+    budget = client.post("/v1/runs/estimate", body).json()["budget"]
+    assert (budget["guarantee"], budget["unlimitedTargets"]) == (guarantee, [own_model] if unlimited else [])
+
+
+def test_calls_without_a_price_are_not_limited(client: Client, definition_id: str, own_model: str) -> None:
+    models = ["sim/steady", own_model.partition("/")[0] + "/unheard-of"]
+    body = {"definitionId": definition_id, "models": models, "maxBudgetUsd": 5, "allowUnpriced": True}
+    budget = client.post("/v1/runs/estimate", {**body, "config": {"params": {"maxOutputTokens": 9}}}).json()["budget"]
+    assert budget["guarantee"] == "unpriced_calls"
+
+
 def test_nothing_is_started(client: Client, definition_id: str) -> None:
     estimated(client, definition_id)
     assert client.get("/v1/runs").json()["items"] == []

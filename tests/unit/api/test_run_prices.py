@@ -9,6 +9,7 @@ from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import RunRef
+from cupel_core.providers.prices import price_list_version
 from cupel_core.runs.estimates import estimate_of
 from cupel_core.store import executions, runs, snapshots
 from tests.added_scenarios import add_scenarios
@@ -53,6 +54,12 @@ def test_a_price_that_is_changed_during_a_run_applies_to_later_runs(
     set_price(client, later)
     assert cost(client, run) == {"target": 2.0, "judge": 2.0}
     assert cost(client, start(client, definition_id)) == {"target": later or 0.0, "judge": later or 0.0}
+
+
+def test_a_run_says_which_price_list_it_began_with(client: Client, definition_id: str) -> None:
+    run = start(client, definition_id)
+    assert client.get(f"/v1/runs/{run.run_id}").json()["config"]["priceList"] == price_list_version()
+    assert client.get("/v1/runs").json()["items"][0]["config"]["priceList"] is None
 
 
 def test_a_run_is_estimated_at_its_own_prices(client: Client, definition_id: str) -> None:

@@ -90,10 +90,16 @@ def test_an_estimate_says_what_is_left_of_each_budget(cupel: Cupel, client: Clie
     client.update_settings({"budgets": {"dayUsd": 1, "monthUsd": 2_000_000}})
     answer = cupel("estimate", DILEMMA, "--models", "custom/m", "--budget", "5")
     assert answer.exit_code == 0, answer.stderr
-    assert answer.stdout.splitlines()[-1] == (
+    assert answer.stdout.splitlines()[-2:] == [
         "budget $5.00 for the run, $1.00 left of the workspace's day, $2,000,000.00 left of its month: "
-        "the expected cost exceeds what is left of the day"
-    )
+        "the expected cost exceeds what is left of the day",
+        "       calls in flight may exceed it: custom/m without maxOutputTokens",
+    ]
+
+
+def test_a_budget_that_is_never_exceeded_needs_no_remark(cupel: Cupel) -> None:
+    limit = ("--param", "maxOutputTokens=100")
+    assert "may exceed" not in cupel("estimate", DILEMMA, "--models", "custom/m", *limit, "--budget", "9000").stdout
 
 
 def test_without_a_budget_an_estimate_names_none(cupel: Cupel) -> None:

@@ -2,12 +2,24 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.estimates.intervals import EstimateInterval
 
 _DIGITS = 6
 """To which estimates are shown: whoever agrees to the figure that was shown has agreed."""
+
+
+class BudgetGuarantee(StrEnum):
+    """How far a budget can be exceeded."""
+
+    NEVER_EXCEEDED = "never_exceeded"
+    """The cost of each call has an upper bound, which is set aside before it."""
+    CALLS_IN_FLIGHT = "calls_in_flight"
+    """Some answers have no limit: by what calls in flight cost beyond what was set aside for them."""
+    UNPRICED_CALLS = "unpriced_calls"
+    """By calls whose price is unknown, which the budget does not limit."""
 
 
 def confirmable_usd(estimate: EstimateInterval) -> float:

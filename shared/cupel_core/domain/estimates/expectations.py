@@ -73,6 +73,8 @@ class ExpectedCalls(NamedTuple):
     """Whether a model may reason before it answers."""
     formulas: Callable[[str], FileFormulas] = lambda _: FileFormulas()
     """What a model reads images and PDFs as."""
+    has_limit: Callable[[str, ParameterFields], bool] = lambda _, params: "maxOutputTokens" in params
+    """Whether answers of a model with these parameters have a limit of tokens."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,9 @@ def run_assumptions(
         request = _request_terms(merged, terms.has_functions, calls.formulas(column.target.model))
         conversations = sample(column.prompt_id, answers, request)
         basis = request.formulas.basis if conversations.has_files else None
-        return ColumnEstimate(column.target.id, column.target.model, plan.cases * plan.repeats, conversations, basis)
+        model, probes = column.target.model, plan.cases * plan.repeats
+        has_limit = calls.has_limit(model, merged)
+        return ColumnEstimate(column.target.id, model, probes, conversations, basis, has_limit)
 
     texts = "".join(message.content for case in cases for message in case.scenario.messages)
     columns = tuple(map(column_estimate, plan.columns))

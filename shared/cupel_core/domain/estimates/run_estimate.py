@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, partial
 
+from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.estimates.conversations import TARGET, Calls, ExpectedConversation, RoleModel
 from cupel_core.domain.estimates.file_tokens import FileBasis
 from cupel_core.domain.estimates.intervals import EstimateInterval, Unknowns, interval_of
@@ -68,6 +69,8 @@ class ColumnEstimate:
     sample: ConversationSample
     file_basis: FileBasis | None = None
     """Of the tokens of images and PDFs, if there are any."""
+    has_limit: bool = True
+    """Whether each answer has a limit of tokens."""
 
     def calls(self, role_model: RoleModel, unknowns: Unknowns) -> Calls:
         """Of all its probes."""
@@ -154,6 +157,15 @@ class RunEstimate:
     graders: tuple[GraderEstimate, ...] = ()
     unpriced: tuple[str, ...] = ()
     basis: Basis = Basis.DEFAULT
+    unlimited_targets: tuple[str, ...] = ()
+    """Those whose answers have no limit of tokens."""
+
+    @property
+    def guarantee(self) -> BudgetGuarantee:
+        """Of a budget that limits the run."""
+        if self.unpriced:
+            return BudgetGuarantee.UNPRICED_CALLS
+        return BudgetGuarantee.CALLS_IN_FLIGHT if self.unlimited_targets else BudgetGuarantee.NEVER_EXCEEDED
 
 
 def estimate_together(first: RunEstimate, second: RunEstimate) -> RunEstimate:
@@ -171,6 +183,7 @@ def estimate_together(first: RunEstimate, second: RunEstimate) -> RunEstimate:
         graders=tuple(replace(one, calls=_calls_together(one.calls, other.calls)) for one, other in graders),
         unpriced=first.unpriced,
         basis=first.basis,
+        unlimited_targets=first.unlimited_targets,
     )
 
 
@@ -225,6 +238,9 @@ def estimate_run(assumptions: Assumptions) -> RunEstimate:
         ),
         graders=tuple(GraderEstimate(work.role_model.role, work.estimate(price, spread)) for work in graders),
         unpriced=tuple(sorted(unpriced)),
+        unlimited_targets=tuple(
+            target_id for target_id, work in targets.items() if not all(column.has_limit for column in work.columns)
+        ),
     )
 
 

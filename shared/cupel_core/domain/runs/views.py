@@ -32,6 +32,8 @@ class RunView:
     """Models of the run whose circuit breaker is open; not in lists."""
     account: BudgetAccount | None = None
     """Of its budget; None if it has none."""
+    price_list: str | None = None
+    """That of the run's start; not in lists."""
 
     @property
     def updated_at(self) -> datetime:
