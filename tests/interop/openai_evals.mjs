@@ -1,40 +1,64 @@
-// OpenAI's own client: creates an eval, runs it, reads its items and deletes it. Prints what it received as JSON.
-// Arguments: the client's module, the base URL, the key. The server carries out a run that is retrieved.
+// OpenAI's own client: creates evals with each grader, runs each data source, reads items, cancels and deletes. Prints
+// what it received as JSON. Arguments: the client's module, the base URL, the key. The server carries out a run that is
+// retrieved.
 const [module, baseURL, apiKey] = process.argv.slice(2);
 const { OpenAI, BadRequestError, toFile } = await import(module);
 const client = new OpenAI({ apiKey, baseURL, maxRetries: 0 });
 
-const exact = {
-  type: "string_check",
-  name: "exact",
-  input: "{{ sample.output_text }}",
-  reference: "{{ item.answer }}",
-  operation: "eq",
-};
+const texts = { input: "{{ sample.output_text }}", reference: "{{ item.answer }}" };
+const judged = [{ role: "user", content: "Rate {{ sample.output_text }}" }];
+const exact = { type: "string_check", name: "exact", ...texts, operation: "eq" };
+const graders = [
+  exact,
+  { type: "text_similarity", name: "near", ...texts, evaluation_metric: "bleu", pass_threshold: 0.5 },
+  { type: "label_model", name: "kind", model: "sim/steady", input: judged, labels: ["a", "b"], passing_labels: ["a"] },
+  { type: "score_model", name: "quality", model: "sim/steady", input: judged, range: [1, 7], pass_threshold: 1 },
+];
 const data_source_config = {
   type: "custom",
   item_schema: { type: "object", properties: { question: { type: "string" } } },
   include_sample_schema: true,
 };
 const created = await client.evals.create({ name: "Node", data_source_config, testing_criteria: [exact] });
-const rows = ["a", "b"].map((question) => JSON.stringify({ item: { question, answer: "a" } }));
-const file = await client.files.create({ file: await toFile(Buffer.from(rows.join("\n")), "rows.jsonl"), purpose: "evals" });
-let run = await client.evals.runs.create(created.id, {
-  data_source: {
-    type: "completions",
-    model: "sim/echo",
-    source: { type: "file_id", id: file.id },
-    input_messages: { type: "template", template: [{ role: "user", content: "{{ item.question }}" }] },
-  },
-});
-const queued = run.status;
-while (["queued", "in_progress"].includes(run.status)) {
-  run = await client.evals.runs.retrieve(run.id, { eval_id: created.id });
+const each = await client.evals.create({ data_source_config, testing_criteria: graders });
+const rows = ["a", "b"].map((question) => ({ item: { question, answer: "a" }, sample: { output_text: question } }));
+const lines = Buffer.from(rows.map((row) => JSON.stringify(row)).join("\n"));
+const file = await client.files.create({ file: await toFile(lines, "rows.jsonl"), purpose: "evals" });
+const input_messages = { type: "template", template: [{ role: "user", content: "{{ item.question }}" }] };
+const asked = { model: "sim/echo", source: { type: "file_id", id: file.id }, input_messages };
+
+async function ended(evalId, data_source, more = {}) {
+  let run = await client.evals.runs.create(evalId, { data_source, ...more });
+  const queued = run.status;
+  while (["queued", "in_progress"].includes(run.status)) {
+    run = await client.evals.runs.retrieve(run.id, { eval_id: evalId });
+  }
+  return { queued, run };
 }
+
+const { queued, run } = await ended(created.id, { type: "completions", ...asked }, { metadata: { app: "node" } });
 const items = [];
 for await (const item of client.evals.runs.outputItems.list(run.id, { eval_id: created.id, limit: 1 })) {
   items.push([item.datasource_item.question, item.status]);
 }
+const others = {};
+for (const [name, data_source] of Object.entries({
+  responses: { type: "responses", ...asked },
+  jsonl: { type: "jsonl", source: { type: "file_content", content: rows } },
+  jsonl_file: { type: "jsonl", source: { type: "file_id", id: file.id } },
+})) {
+  others[name] = (await ended(created.id, data_source)).run.result_counts.passed;
+}
+const stored = await client.evals.create({
+  data_source_config: { type: "stored_completions", metadata: { app: "node" } },
+  testing_criteria: [{ ...exact, reference: "{{ item.input[0].content }}" }],
+});
+const source = { type: "stored_completions", limit: 2 };
+others.stored = (await ended(stored.id, { type: "completions", source })).run.result_counts.passed;
+const { run: graded } = await ended(each.id, { type: "completions", ...asked });
+const criteria = graded.per_testing_criteria_results.map((result) => result.testing_criteria);
+const started = await client.evals.runs.create(each.id, { data_source: { type: "completions", ...asked } });
+const cancelled = (await client.evals.runs.cancel(started.id, { eval_id: each.id })).status;
 let refused = null;
 try {
   await client.evals.create({ data_source_config, testing_criteria: [{ ...exact, operation: "regex" }] });
@@ -42,7 +66,13 @@ try {
   if (!(error instanceof BadRequestError)) throw error;
   refused = [error.type, error.code];
 }
-const deleted = await client.evals.delete(created.id);
+const deletedRun = await client.evals.runs.delete(graded.id, { eval_id: each.id });
+const deletedFile = await client.files.delete(file.id);
+const deleted = [deletedRun.deleted, deletedFile.deleted];
+for (const { id } of [created, each, stored]) deleted.push((await client.evals.delete(id)).deleted);
 const listed = [];
-for await (const each of client.evals.list()) listed.push(each.id);
-console.log(JSON.stringify({ queued, status: run.status, counts: run.result_counts, items, refused, deleted: deleted.deleted, listed }));
+for await (const left of client.evals.list()) listed.push(left.id);
+const counts = run.result_counts;
+console.log(
+  JSON.stringify({ queued, status: run.status, counts, items, others, criteria, cancelled, refused, deleted, listed }),
+);

@@ -60,7 +60,7 @@ def address(cloud: Settings) -> Iterator[str]:
         server.shutdown()
 
 
-def test_the_node_client_runs_an_eval(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_node_client_runs_evals(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cupel_core.store.executions.start_finish", lambda *_: None)
     received = tools.call_openai_client(address, "cupel_of_the_owner")
     assert received == {
@@ -68,7 +68,10 @@ def test_the_node_client_runs_an_eval(address: str, monkeypatch: pytest.MonkeyPa
         "status": "completed",
         "counts": {"total": 2, "passed": 1, "failed": 1, "errored": 0},
         "items": [["a", "pass"], ["b", "fail"]],
+        "others": {"responses": 1, "jsonl": 1, "jsonl_file": 1, "stored": 2},
+        "criteria": ["exact", "near", "kind", "quality"],
+        "cancelled": "canceled",
         "refused": ["invalid_request_error", "invalid_value"],
-        "deleted": True,
+        "deleted": [True] * 5,
         "listed": [],
     }

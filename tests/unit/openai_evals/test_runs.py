@@ -572,6 +572,20 @@ def test_a_cosine_needs_an_embedding_model(openai: OpenAI) -> None:
     assert refused.value.param == "eval_id"
 
 
+def test_a_cosine_is_computed_by_the_workspace_s_embedding_model(openai: OpenAI, client: Client) -> None:
+    client.put("/v1/settings", {"embeddingModel": "sim/embed"})
+    similar: Any = {**EXACT, "type": "text_similarity", "evaluation_metric": "cosine", "pass_threshold": 0.9}
+    del similar["operation"]
+    eval_id = create_eval(openai, similar, {**JUDGED, "model": "sim/bold"})
+    run = start(openai, eval_id, completions(ITEMS[:1]))
+    carry_out(run.id)
+    run = openai.evals.runs.retrieve(run.id, eval_id=eval_id)
+    usages = {each.run_model_name: each.invocation_count for each in run.per_model_usage}
+    assert usages == {"sim/echo": 1, "sim/embed": 1, "sim/bold": 1}
+    (item,) = openai.evals.runs.output_items.list(run.id, eval_id=eval_id)
+    assert (item.results[0].name, item.results[0].score) == ("exact", pytest.approx(1.0))
+
+
 def test_results_are_those_of_the_graders_that_the_run_had(openai: OpenAI, client: Client) -> None:
     eval_id = create_eval(openai)
     run = start(openai, eval_id)

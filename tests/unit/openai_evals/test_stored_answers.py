@@ -9,8 +9,9 @@ from openai import OpenAI
 
 from cupel_core.clock import utc_now
 from cupel_core.openai_evals import stored_answers
-from cupel_core.runs import erasure
+from cupel_core.runs import erasure, start
 from cupel_core.settings import Settings
+from cupel_core.store import definition_runs
 from cupel_core.sweeping.erasure import erase_due
 from tests.openai_client import openai_client
 from tests.stored_text import places_with
@@ -223,6 +224,28 @@ def test_an_answer_that_is_deleted_while_a_run_starts_is_not_copied(
     assert refused.value.status_code in (400, 404)
     assert list(openai.evals.runs.list(eval_id)) == []
     openai.evals.delete(client.get(f"/v1/runs/{source_id}").json()["definitionId"])
+    erase_due(utc_now() + timedelta(minutes=30), lambda: 900.0)
+    erase_due(utc_now() + timedelta(minutes=60), lambda: 900.0)
+    assert places_with(MARKER, cloud) == []
+
+
+@pytest.mark.parametrize("step", ["add_definition", "read_rows", "start"])
+def test_what_a_crash_leaves_is_deleted_with_the_answers(
+    openai: OpenAI, client: Client, cloud: Settings, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    source_id = answered(openai, items=MARKED[:1])
+    eval_id = create_eval(openai, REPEATED, data_source_config=STORED)
+    with monkeypatch.context() as crash:
+        module: Any = {"add_definition": definition_runs, "read_rows": stored_answers, "start": start}[step]
+        crash.setattr(module, step, lambda *_, **__: 1 / 0)
+        with pytest.raises(sdk.InternalServerError):
+            openai.evals.runs.create(eval_id, data_source=stored())
+    assert list(openai.evals.runs.list(eval_id)) == []
+    run = graded(openai, eval_id)
+    assert [each.id for each in openai.evals.runs.list(eval_id)] == [run.id]
+    openai.evals.delete(client.get(f"/v1/runs/{source_id}").json()["definitionId"])
+    left = [each["id"] for each in client.get("/v1/definitions").json()["items"]]
+    assert left == [eval_id]
     erase_due(utc_now() + timedelta(minutes=30), lambda: 900.0)
     erase_due(utc_now() + timedelta(minutes=60), lambda: 900.0)
     assert places_with(MARKER, cloud) == []
