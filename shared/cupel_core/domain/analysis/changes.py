@@ -69,7 +69,8 @@ class WhatChanged:
 
     @property
     def causes(self) -> tuple[str, ...]:
-        return tuple(change.aspect for change in self.changes if change.is_cause)
+        """Each once: several targets may have other versions of their models."""
+        return tuple(dict.fromkeys(change.aspect for change in self.changes if change.is_cause))
 
     @property
     def is_confounded(self) -> bool:
