@@ -1,6 +1,5 @@
 """Lists the tools of a caller, and calls them."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -10,17 +9,16 @@ import orjson
 
 from cupel_core.contract.common import ResponseModel
 from cupel_core.domain.access import AccessRole
-from cupel_core.errors import AppError, FieldError, Forbidden, Invalid
+from cupel_core.errors import AppError, Forbidden
 from cupel_core.gateway.auditing import Author, record_change
-from cupel_core.gateway.problems import document, from_unexpected
+from cupel_core.gateway.problems import from_unexpected
 from cupel_core.gateway.validation import parse
 from cupel_core.store.clients import AWS_ERRORS
 from mcpserver.models import arguments_schema, result_schema
+from mcpserver.problems import problem_of
 from mcpserver.registry import McpTool, ToolEffect, ToolGroup, list_all_tools
 from mcpserver.request import MAX_RESULT_BYTES, ToolRequest
 from mcpserver.results import dump, fit
-
-_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def list_tools(request: ToolRequest) -> list[dict[str, Any]]:
@@ -41,7 +39,7 @@ def _describe(tool: McpTool) -> dict[str, Any]:
         "description": tool.description,
         "inputSchema": arguments_schema(tool.arguments),
         "outputSchema": result_schema(tool.result),
-        "annotations": {"title": tool.title, **tool.effect.annotations},
+        "annotations": {"title": tool.title, **tool.annotations},
     }
 
 
@@ -86,16 +84,7 @@ def _audit(tool: McpTool, request: ToolRequest, arguments: Mapping[str, Any], ou
 
 
 def _failed(tool: McpTool, error: AppError, request: ToolRequest) -> dict[str, Any]:
-    if isinstance(error, Invalid):
-        error = Invalid(error.detail, tuple(_of_argument(tool, each) for each in error.errors))
-    return {"content": [_text(document(error, request.id))], "isError": True}
-
-
-def _of_argument(tool: McpTool, error: FieldError) -> FieldError:
-    """Capabilities name fields as REST does; arguments are in snake case."""
-    first, *rest = error.field.split(".")
-    name = _WORD.sub("_", first).lower()
-    return FieldError(".".join([name, *rest]), error.message) if name in tool.arguments.model_fields else error
+    return {"content": [_text(problem_of(error, request.id, tool))], "isError": True}
 
 
 def _text(content: dict[str, Any]) -> dict[str, str]:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from cupel_core.errors import AppError
-from cupel_core.gateway.problems import document, from_unexpected, public_detail
+from cupel_core.gateway.problems import from_unexpected
 from cupel_core.store.clients import AWS_ERRORS
 from mcpserver import prompts, resources
 from mcpserver.calls import call_tool, list_tools
+from mcpserver.problems import problem_of
 from mcpserver.registry import find_tool
 from mcpserver.request import ToolRequest
 from mcpserver.versions import HANDSHAKE_VERSIONS, INSTRUCTIONS, MODERN_VERSION, SERVER_INFO
@@ -85,13 +86,16 @@ def _read_resource(request: ToolRequest, params: Mapping[str, Any]) -> dict[str,
     try:
         found = resources.read_resource(request, uri) if isinstance(uri, str) else None
     except AppError as error:
-        raise RpcError(INVALID_PARAMS, public_detail(error), document(error, request.id)) from None
+        raise _refusal(INVALID_PARAMS, problem_of(error, request.id)) from None
     except AWS_ERRORS as error:
-        failure = from_unexpected(error)
-        raise RpcError(_INTERNAL_ERROR, public_detail(failure), document(failure, request.id)) from None
+        raise _refusal(_INTERNAL_ERROR, problem_of(from_unexpected(error), request.id)) from None
     if found is None:
         raise RpcError(INVALID_PARAMS, "there is no such resource; resources/list and templates name them")
     return found
+
+
+def _refusal(code: int, problem: dict[str, Any]) -> RpcError:
+    return RpcError(code, problem["detail"], problem)
 
 
 def _list_prompts(_: ToolRequest, __: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,21 @@ Text = Annotated[str, Field(strict=True, min_length=1, max_length=200)]
 Version = Annotated[int, Field(strict=True, ge=1, le=1_000_000, description="The newest if omitted")]
 
 
+class CreatingArguments(Arguments):
+    """Of tools that create something."""
+
+    idempotency_key: Annotated[
+        str | None,
+        Field(
+            strict=True,
+            min_length=1,
+            max_length=255,
+            pattern=r"^[ -~]+$",
+            description="A repeated call with the same key does nothing again, and gets what the first one has made",
+        ),
+    ] = None
+
+
 class ListArguments(Arguments):
     limit: Annotated[int, Field(strict=True, ge=1, le=100)] = DEFAULT_LIMIT
     cursor: Annotated[

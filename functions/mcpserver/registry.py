@@ -92,21 +92,13 @@ class ToolGroup(StrEnum):
 class ToolEffect(StrEnum):
     READ = "read"
     CREATE = "create"
-    """Something new with each call."""
+    """Something new with each call, unless the tool is idempotent; loses nothing."""
     UPDATE = "update"
-    """The same again changes nothing more."""
+    """The same again changes nothing more, and nothing is lost."""
+    OVERWRITE = "overwrite"
+    """What was there before is lost."""
     DESTROY = "destroy"
     """Cannot be undone."""
-
-    @property
-    def annotations(self) -> dict[str, bool]:
-        return {
-            "readOnlyHint": self is ToolEffect.READ,
-            "destructiveHint": self is ToolEffect.DESTROY,
-            "idempotentHint": self is not ToolEffect.CREATE,
-            # No tool reaches anything but the workspace.
-            "openWorldHint": False,
-        }
 
 
 class McpTool:
@@ -121,6 +113,9 @@ class McpTool:
         max_kb: int,
         group: ToolGroup,
         effect: ToolEffect,
+        *,
+        is_idempotent: bool,
+        calls_models: bool,
     ) -> None:
         self.function = function
         self.operation = operation
@@ -130,6 +125,17 @@ class McpTool:
         self.max_bytes = max_kb * _BYTES_PER_KB
         self.group = group
         self.effect = effect
+        self.is_idempotent = is_idempotent
+        self.calls_models = calls_models
+
+    @property
+    def annotations(self) -> dict[str, bool]:
+        return {
+            "readOnlyHint": self.effect is ToolEffect.READ,
+            "destructiveHint": self.effect in (ToolEffect.OVERWRITE, ToolEffect.DESTROY),
+            "idempotentHint": self.is_idempotent,
+            "openWorldHint": self.calls_models,
+        }
 
     @property
     def name(self) -> str:
@@ -162,12 +168,29 @@ def tool[F: Callable[..., Any]](
     max_kb: int,
     group: ToolGroup = ToolGroup.READ,
     effect: ToolEffect = ToolEffect.READ,
+    is_idempotent: bool | None = None,
+    calls_models: bool = False,
 ) -> Callable[[F], F]:
-    """Registers the decorated function as a tool of its name. KeyError for an undeclared operation."""
+    """Registers the decorated function as a tool of its name. KeyError for an undeclared operation.
+
+    `is_idempotent`: whether a repeated call changes nothing more; without it, of all effects but CREATE.
+    `calls_models`: whether it reaches model providers, or makes workers do so.
+    """
     operation = OPERATIONS[operation_id]
+    repeatable = effect is not ToolEffect.CREATE if is_idempotent is None else is_idempotent
 
     def register(function: F) -> F:
-        declared = McpTool(function, operation, title, description, max_kb, group, effect)
+        declared = McpTool(
+            function,
+            operation,
+            title,
+            description,
+            max_kb,
+            group,
+            effect,
+            is_idempotent=repeatable,
+            calls_models=calls_models,
+        )
         _tools[declared.name] = declared
         return function
 

@@ -86,8 +86,9 @@ class ConfirmationRequired(Conflict):
 
     title = "Confirmation required"
 
-    def __init__(self, detail: str, estimate: "RunEstimate") -> None:
-        super().__init__(detail)
+    def __init__(self, reason: str, estimate: "RunEstimate", remedy: str = "") -> None:
+        super().__init__(f"{reason}; {remedy}" if remedy else reason)
+        self.reason = reason
         self.estimate = estimate
 
 

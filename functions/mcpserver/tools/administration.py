@@ -45,7 +45,7 @@ class ProviderLimits(ToolResult):
     description="Changes the limits that are given. Keys and addresses are set by `cupel providers set` only.",
     max_kb=1,
     group=ToolGroup.ADMIN,
-    effect=ToolEffect.UPDATE,
+    effect=ToolEffect.OVERWRITE,
 )
 def update_provider(request: ToolRequest, arguments: UpdateProviderArguments) -> ProviderLimits:
     changes = parse(UpdateProvider, body_of(arguments, without=("provider",)), "").changes()
@@ -73,7 +73,7 @@ class DefaultModels(ToolResult):
     description="Changes the workspace's default models that are given: for judging, simulated users, analyses.",
     max_kb=1,
     group=ToolGroup.ADMIN,
-    effect=ToolEffect.UPDATE,
+    effect=ToolEffect.OVERWRITE,
 )
 def update_settings(request: ToolRequest, arguments: UpdateSettingsArguments) -> DefaultModels:
     changes = parse(UpdateSettings, body_of(arguments), "").changes()
@@ -102,7 +102,10 @@ def _queues(request: ToolRequest, provider: str | None) -> PausedQueues:
 @tool(
     "pauseQueues",
     title="Pause the queue of a provider",
-    description="No new call of the provider's models starts in the workspace, whatever the run. resume_queue ends it.",
+    description=(
+        "No new call of the provider's models starts in the workspace, whatever the run; of no provider's models if"
+        " `provider` is omitted. resume_queue ends it."
+    ),
     max_kb=2,
     group=ToolGroup.ADMIN,
     effect=ToolEffect.UPDATE,
@@ -119,6 +122,7 @@ def pause_queue(request: ToolRequest, arguments: QueueArguments) -> PausedQueues
     max_kb=2,
     group=ToolGroup.ADMIN,
     effect=ToolEffect.UPDATE,
+    calls_models=True,
 )
 def resume_queue(request: ToolRequest, arguments: QueueArguments) -> PausedQueues:
     status.resume(request.workspace, arguments.provider)
@@ -146,6 +150,7 @@ class RedriveResultBrief(ToolResult):
     max_kb=2,
     group=ToolGroup.ADMIN,
     effect=ToolEffect.UPDATE,
+    calls_models=True,
 )
 def redrive_dead_letters(request: ToolRequest, arguments: RedriveArguments) -> RedriveResultBrief:
     wanted = parse(RedriveDeadLetters, body_of(arguments), "")

@@ -24,7 +24,8 @@ class LevelMean(ResultModel):
     score: float
     mean: float | None = None
     pass_rate: float | None = None
-    n: int
+    n: Annotated[int, Field(description="Answers that `mean` is of")]
+    completed: int
 
 
 class DimensionBrief(ResultModel):
@@ -83,7 +84,8 @@ def _dimension(found: dict[str, Any], of_target: dict[str, Any]) -> DimensionBri
                 score=score,
                 mean=each["decision"]["mean"],
                 pass_rate=each["passRate"]["share"],
-                n=each["completed"],
+                n=each["decision"]["answers"],
+                completed=each["completed"],
             )
             for score, each in zip(found["levels"], of_target["levels"], strict=True)
         ],

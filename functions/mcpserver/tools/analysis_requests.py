@@ -41,12 +41,15 @@ class RequestedAnalysisResult(ToolResult):
     "analyzeRun",
     title="Analyze a run",
     description=(
-        "Computes the analysis of a run that has ended, unless it is current. `deep` is a job: this waits for a while,"
-        " then returns its id. get_run_summary and get_deep_analysis have the figures."
+        "Computes the analysis of a run that has ended, unless it is current. `deep` is a job, which calls models and"
+        " may cost money: this waits for a while, then returns its id. get_run_summary and get_deep_analysis have the"
+        " figures."
     ),
     max_kb=1,
     group=ToolGroup.ANALYSIS,
     effect=ToolEffect.UPDATE,
+    is_idempotent=False,
+    calls_models=True,
 )
 def analyze_run(request: ToolRequest, arguments: AnalyzeRunArguments) -> RequestedAnalysisResult:
     record, job_id = _request(request, arguments)

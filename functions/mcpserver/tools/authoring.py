@@ -15,15 +15,16 @@ from cupel_core.contract.definitions import (
 from cupel_core.definitions import catalog, forks
 from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import Content, Definition, content_warnings
-from cupel_core.domain.definitions.generations import GenerationMode, GenerationStatus
+from cupel_core.domain.definitions.generations import Generation, GenerationMode, GenerationStatus
 from cupel_core.domain.definitions.matrix import LevelOptionChoice, Matrix
 from cupel_core.errors import FieldError, Invalid
 from cupel_core.gateway.validation import parse
 from cupel_core.generation import generations
 from cupel_core.generation.preview import preview
 from mcpserver.bodies import body_of
-from mcpserver.models import Arguments, Id, ResultModel, Text, ToolResult, UntrustedResult, Version
+from mcpserver.models import Arguments, CreatingArguments, Id, ResultModel, Text, ToolResult, UntrustedResult, Version
 from mcpserver.registry import ToolEffect, ToolGroup, tool
+from mcpserver.repeats import once
 from mcpserver.request import ToolRequest
 
 _MAX_FIELDS = 50
@@ -151,7 +152,7 @@ def _written(definition: Definition) -> WrittenDefinition:
     return WrittenDefinition.model_validate(DefinitionResponse.of_definition(definition))
 
 
-class CreateDefinitionArguments(Arguments):
+class CreateDefinitionArguments(CreatingArguments):
     name: Text
     content: DefinitionJson
     folder: Text | None = None
@@ -168,11 +169,19 @@ class CreateDefinitionArguments(Arguments):
     effect=ToolEffect.CREATE,
 )
 def create_definition(request: ToolRequest, arguments: CreateDefinitionArguments) -> WrittenDefinition:
-    wanted = parse(CreateDefinition, body_of(arguments), "")
-    return _written(catalog.create(request.workspace, wanted.labels(), wanted.content.specified(), request.now))
+    wanted = parse(CreateDefinition, body_of(arguments, without=("idempotency_key",)), "")
+
+    def create() -> WrittenDefinition:
+        return _written(catalog.create(request.workspace, wanted.labels(), wanted.content.specified(), request.now))
+
+    return once(request, "createDefinition", arguments, create, lambda made: _read(request, made))
 
 
-class ForkDefinitionArguments(Arguments):
+def _read(request: ToolRequest, definition_id: str) -> WrittenDefinition:
+    return _written(catalog.get(request.workspace, definition_id))
+
+
+class ForkDefinitionArguments(CreatingArguments):
     parent_id: Id
     name: Text
     version: Annotated[
@@ -193,12 +202,16 @@ class ForkDefinitionArguments(Arguments):
     effect=ToolEffect.CREATE,
 )
 def fork_definition(request: ToolRequest, arguments: ForkDefinitionArguments) -> WrittenDefinition:
-    body = body_of(arguments, without=("parent_id", "changes"))
+    body = body_of(arguments, without=("parent_id", "changes", "idempotency_key"))
     wanted = parse(ForkDefinition, body | ({"content": arguments.changes} if arguments.changes else {}), "")
     overrides = wanted.content.specified() if wanted.content else {}
-    return _written(
-        forks.fork(request.workspace, arguments.parent_id, wanted.labels(), overrides, request.now, wanted.version)
-    )
+
+    def fork() -> WrittenDefinition:
+        labels = wanted.labels()
+        made = forks.fork(request.workspace, arguments.parent_id, labels, overrides, request.now, wanted.version)
+        return _written(made)
+
+    return once(request, "forkDefinition", arguments, fork, lambda made: _read(request, made))
 
 
 class UpdateDefinitionArguments(Arguments):
@@ -218,6 +231,7 @@ class UpdateDefinitionArguments(Arguments):
     max_kb=4,
     group=ToolGroup.AUTHORING,
     effect=ToolEffect.UPDATE,
+    is_idempotent=False,
 )
 def update_definition(request: ToolRequest, arguments: UpdateDefinitionArguments) -> WrittenDefinition:
     body = body_of(arguments, without=("definition_id", "add_tags", "remove_tags"))
@@ -252,7 +266,7 @@ def delete_definition(request: ToolRequest, arguments: DeleteDefinition) -> Dele
     return DeletedDefinition(definition_id=arguments.definition_id, deleted=True)
 
 
-class GenerateScenariosArguments(Arguments):
+class GenerateScenariosArguments(CreatingArguments):
     definition_id: Id
     mode: Annotated[
         GenerationMode, Field(description="`matrix` renders the template; in `llm`, `model` writes the texts")
@@ -277,17 +291,31 @@ class GenerationResult(ToolResult):
     "generateScenarios",
     title="Generate scenarios",
     description=(
-        "Writes a scenario per combination of the dimensions' levels. `matrix` completes at once; `llm` goes on: "
-        "get_definition counts the scenarios when it is done."
+        "Writes a scenario per combination of the dimensions' levels; `replace` deletes those that are there. `matrix`"
+        " completes at once; `llm` calls `model`, may cost money and goes on: get_definition counts the scenarios when"
+        " it is done."
     ),
     max_kb=1,
     group=ToolGroup.AUTHORING,
-    effect=ToolEffect.CREATE,
+    effect=ToolEffect.DESTROY,
+    is_idempotent=False,
+    calls_models=True,
 )
 def generate_scenarios(request: ToolRequest, arguments: GenerateScenariosArguments) -> GenerationResult:
-    body = {"mode": arguments.mode, **body_of(arguments, without=("definition_id",))}
+    body = {"mode": arguments.mode, **body_of(arguments, without=("definition_id", "idempotency_key"))}
     wanted = parse(GenerateScenarios, body, "")
-    generation = generations.start_generation(request.workspace, arguments.definition_id, wanted.spec(), request.now)
+    workspace, definition_id = request.workspace, arguments.definition_id
+
+    def generate() -> GenerationResult:
+        return _generated(generations.start_generation(workspace, definition_id, wanted.spec(), request.now))
+
+    def read(generation_id: str) -> GenerationResult:
+        return _generated(generations.get(workspace, definition_id, generation_id))
+
+    return once(request, "generateScenarios", arguments, generate, read)
+
+
+def _generated(generation: Generation) -> GenerationResult:
     response = ScenarioGenerationResponse.of(generation)
     fields = response.model_dump(by_alias=False, include={"id", "status", "definition_version", "error"})
     return GenerationResult(**fields, total=response.progress.total)

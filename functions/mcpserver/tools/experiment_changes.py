@@ -12,8 +12,9 @@ from cupel_core.gateway.validation import parse
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.resources import experiments
 from mcpserver.bodies import body_of
-from mcpserver.models import Arguments, Id, Text, ToolResult
+from mcpserver.models import Arguments, CreatingArguments, Id, Text, ToolResult
 from mcpserver.registry import ToolEffect, ToolGroup, tool
+from mcpserver.repeats import once
 from mcpserver.request import ToolRequest
 
 LongText = Annotated[str, Field(strict=True, min_length=1, max_length=5_000)]
@@ -32,7 +33,7 @@ class ExperimentArguments(Arguments):
     baseline_run_id: Annotated[Id | None, Field(description="The run that others are compared with")] = None
 
 
-class CreateExperimentArguments(ExperimentArguments):
+class CreateExperimentArguments(ExperimentArguments, CreatingArguments):
     name: Text
     hypothesis: LongText
 
@@ -61,9 +62,19 @@ def _result(workspace: str, found: Experiment) -> ExperimentResult:
     effect=ToolEffect.CREATE,
 )
 def create_experiment(request: ToolRequest, arguments: CreateExperimentArguments) -> ExperimentResult:
-    wanted = parse(CreateExperiment, body_of(arguments), "")
-    made = experiments.create(request.workspace, wanted.name, wanted.design(), request.now)
-    return _result(request.workspace, made)
+    wanted = parse(CreateExperiment, body_of(arguments, without=("idempotency_key",)), "")
+    workspace = request.workspace
+
+    def create() -> ExperimentResult:
+        return _result(workspace, experiments.create(workspace, wanted.name, wanted.design(), request.now))
+
+    return once(
+        request,
+        "createExperiment",
+        arguments,
+        create,
+        lambda made: _result(workspace, experiments.get(workspace, made)),
+    )
 
 
 class UpdateExperimentArguments(ExperimentArguments):
@@ -77,10 +88,12 @@ class UpdateExperimentArguments(ExperimentArguments):
 @tool(
     "updateExperiment",
     title="Update or conclude an experiment",
-    description="Changes what is given. `conclusion` and `note` end the experiment: see get_experiment first.",
+    description=(
+        "Changes what is given. `conclusion` ends the experiment, and `note` says why: see get_experiment first."
+    ),
     max_kb=2,
     group=ToolGroup.ANALYSIS,
-    effect=ToolEffect.UPDATE,
+    effect=ToolEffect.OVERWRITE,
 )
 def update_experiment(request: ToolRequest, arguments: UpdateExperimentArguments) -> ExperimentResult:
     fields = parse(UpdateExperiment, body_of(arguments, without=("experiment_id",)), "").fields()
@@ -112,7 +125,7 @@ def add_run_to_experiment(request: ToolRequest, arguments: ExperimentRunArgument
     description="The run itself stays.",
     max_kb=2,
     group=ToolGroup.ANALYSIS,
-    effect=ToolEffect.UPDATE,
+    effect=ToolEffect.OVERWRITE,
 )
 def remove_run_from_experiment(request: ToolRequest, arguments: ExperimentRunArguments) -> ExperimentResult:
     experiment_analysis.remove_run(request.workspace, arguments.experiment_id, arguments.run_id, request.now)

@@ -146,6 +146,7 @@ class ReportStarted(ToolResult, ReportState):
     max_kb=2,
     group=ToolGroup.ANALYSIS,
     effect=ToolEffect.UPDATE,
+    calls_models=True,
 )
 def create_report(request: ToolRequest, arguments: CreateReportOf) -> ReportStarted:
     is_named = "summarizer_model" in arguments.model_fields_set

@@ -1,5 +1,6 @@
 """Estimates, starts and controls runs."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -9,18 +10,24 @@ from cupel_core.contract.budgets import UpdateRunBudget
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.rescores import CreateRescore, RescoreResponse
 from cupel_core.contract.runs import CreateRun, EstimateRun, RunResponse
-from cupel_core.domain.estimates.run_estimate import Basis
+from cupel_core.domain.budgets.confirmation import needs_confirmation
+from cupel_core.domain.budgets.periods import BudgetScope
+from cupel_core.domain.estimates.run_estimate import Basis, RunEstimate
 from cupel_core.domain.runs.run import PauseReason, Priority, RunStatus
+from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.scoring.rescores import RescoreStatus
+from cupel_core.errors import AppError, ConfirmationRequired, Invalid
 from cupel_core.gateway.validation import parse
 from cupel_core.providers.prices import price_list_version
 from cupel_core.rescoring import queries as rescores
 from cupel_core.rescoring import start as rescoring
 from cupel_core.runs import budgets, control, erasure, queries, start
 from cupel_core.runs.estimate import estimate
+from cupel_core.runs.spec import spec_to_text
 from mcpserver.bodies import body_of
-from mcpserver.models import Arguments, Id, ResultModel, Text, ToolResult
+from mcpserver.models import Arguments, CreatingArguments, Id, ResultModel, Text, ToolResult
 from mcpserver.registry import ToolEffect, ToolGroup, tool
+from mcpserver.repeats import once
 from mcpserver.request import ToolRequest
 
 ModelName = Annotated[str, Field(strict=True, min_length=3, max_length=256)]
@@ -54,8 +61,14 @@ class EstimateRunArguments(Arguments):
         Usd | None, Field(description="The run is paused when this is used up; without it, there is no limit")
     ] = None
     confirmed_usd: Annotated[
-        Usd | None, Field(description="Required if the estimate exceeds the budget: the cost that a person agreed to")
+        Usd | None,
+        Field(
+            description="The cost that the user agreed to, when asked: without a budget, or above it or the workspace's"
+        ),
     ] = None
+    allow_unpriced: Annotated[
+        bool, Field(strict=True, description="The user agreed to models whose price is unknown, which no budget limits")
+    ] = False
 
     def body(self, without: tuple[str, ...] = ()) -> dict[str, Any]:
         body = body_of(self, without=without)
@@ -69,12 +82,23 @@ class UsdInterval(ResultModel):
     high: float
 
 
+class BudgetBrief(ResultModel):
+    max_budget_usd: float | None = None
+    day_left_usd: Annotated[float | None, Field(description="Of the workspace's budget")] = None
+    month_left_usd: float | None = None
+    exceeds: Annotated[BudgetScope | None, Field(description="The budget that the expected cost exceeds")] = None
+    may_exceed: Annotated[BudgetScope | None, Field(description="The budget that the upper bound exceeds")] = None
+    confirmation_required: bool
+
+
 class RunEstimateResult(ToolResult):
     job_count: Annotated[int, Field(description="Probes of the run")]
     usd: UsdInterval
     seconds: UsdInterval
     basis: Basis
     unpriced: Annotated[list[str], Field(description="Models whose price is unknown; not in `usd`")]
+    budget: Annotated[BudgetBrief, Field(description="What is left of budgets, and whether the run fits")]
+    needs_agreement: Annotated[bool, Field(description="Whether start_run is refused unless the user has agreed")]
 
 
 @tool(
@@ -85,24 +109,30 @@ class RunEstimateResult(ToolResult):
     group=ToolGroup.RUNS,
 )
 def estimate_run(request: ToolRequest, arguments: EstimateRunArguments) -> RunEstimateResult:
-    found = estimate(request.workspace, parse(EstimateRun, arguments.body(), "").spec(), request.now)
-    return RunEstimateResult.model_validate(EstimateResponse.of(found.estimate, price_list_version()))
+    spec = parse(EstimateRun, arguments.body(), "").spec()
+    found = estimate(request.workspace, replace(spec, allow_unpriced=True), request.now)
+    shown = EstimateResponse.of(found.estimate, price_list_version(), found.fit)
+    fields = {name: getattr(shown, name) for name in RunEstimateResult.model_fields if hasattr(shown, name)}
+    needs_agreement = found.fit.needs_confirmation or _refusal(spec, found.estimate) is not None
+    return RunEstimateResult(**fields, needs_agreement=needs_agreement)
 
 
-class StartRunArguments(EstimateRunArguments):
+def _refusal(spec: RunSpec, expected: RunEstimate) -> AppError | None:
+    """Why the run may not start before the user has agreed to its cost, beside what the API refuses."""
+    if expected.unpriced and not spec.allow_unpriced:
+        names = ", ".join(expected.unpriced)
+        return Invalid.field("allowUnpriced", f"must be true if the user agrees: the price of {names} is unknown")
+    if spec.max_budget_usd is None and needs_confirmation(expected.usd, 0, spec.confirmed_usd):
+        cost = f"from ${expected.usd.low:.6g} to ${expected.usd.high:.6g}"
+        reason = f"the run has no max_budget_usd and is expected to cost ${expected.usd.expected:.6g} ({cost})"
+        return ConfirmationRequired(reason, expected)
+    return None
+
+
+class StartRunArguments(EstimateRunArguments, CreatingArguments):
     name: Text | None = None
     priority: Priority = Priority.NORMAL
     experiment_id: Id | None = None
-    idempotency_key: Annotated[
-        str | None,
-        Field(
-            strict=True,
-            min_length=1,
-            max_length=255,
-            pattern=r"^[ -~]+$",
-            description="A repeated call with the same key starts one run",
-        ),
-    ] = None
 
 
 class StartedRun(ToolResult):
@@ -116,16 +146,19 @@ class StartedRun(ToolResult):
     "createRun",
     title="Start a run",
     description=(
-        "Starts a run, which calls models and may cost money: see estimate_run, and set max_budget_usd. Follow it with"
-        " get_run. Send an idempotency_key, so that a repeated call does not start it twice."
+        "Starts a run, which calls models. Unless it is free, it needs max_budget_usd, or confirmed_usd: ask the user"
+        " first. Follow it with get_run. Send an idempotency_key, so that a repeated call does not start it twice."
     ),
     max_kb=2,
     group=ToolGroup.RUNS,
     effect=ToolEffect.CREATE,
+    calls_models=True,
 )
 def start_run(request: ToolRequest, arguments: StartRunArguments) -> StartedRun:
     spec = parse(CreateRun, arguments.body(without=("idempotency_key",)), "").spec()
     key = arguments.idempotency_key
+    if key is None or start.find_started(request.workspace, key, spec_to_text(spec), request.now) is None:
+        _check_agreement(request, spec)
     run, job_count, expected = start.start(request.workspace, spec, key, request.now, started_by(request.caller))
     usd = EstimateResponse.of(expected, price_list_version()).usd if expected else None
     return StartedRun(
@@ -134,6 +167,13 @@ def start_run(request: ToolRequest, arguments: StartRunArguments) -> StartedRun:
         job_count=job_count,
         expected_usd=UsdInterval.model_validate(usd) if usd else None,
     )
+
+
+def _check_agreement(request: ToolRequest, spec: RunSpec) -> None:
+    if spec.max_budget_usd is None:
+        found = estimate(request.workspace, replace(spec, allow_unpriced=True), request.now)
+        if (refusal := _refusal(spec, found.estimate)) is not None:
+            raise refusal
 
 
 class RunArguments(Arguments):
@@ -147,6 +187,10 @@ class ChangedRun(ToolResult):
     total: Annotated[int, Field(description="Probes")]
     completed: int
     failed: int
+
+    @property
+    def id(self) -> str:
+        return self.run_id
 
 
 def _changed(request: ToolRequest, run_id: str) -> ChangedRun:
@@ -172,10 +216,11 @@ def pause_run(request: ToolRequest, arguments: RunArguments) -> ChangedRun:
 @tool(
     "resumeRun",
     title="Resume a run",
-    description="Continues a paused run where it was.",
+    description=("Continues a paused run where it was: it calls models and may cost money."),
     max_kb=1,
     group=ToolGroup.RUNS,
     effect=ToolEffect.UPDATE,
+    calls_models=True,
 )
 def resume_run(request: ToolRequest, arguments: RunArguments) -> ChangedRun:
     control.resume(request.workspace, arguments.run_id, request.now)
@@ -195,38 +240,49 @@ def cancel_run(request: ToolRequest, arguments: RunArguments) -> ChangedRun:
     return _changed(request, arguments.run_id)
 
 
-class RetryRunArguments(RunArguments):
+class RetryRunArguments(RunArguments, CreatingArguments):
     model: Annotated[ModelName | None, Field(description="Only its probes; all errored ones if omitted")] = None
 
 
 @tool(
     "retryRun",
     title="Retry errored probes",
-    description="Runs the errored probes of a run again.",
+    description=("Runs the errored probes of a run again: this calls models and may cost money."),
     max_kb=1,
     group=ToolGroup.RUNS,
     effect=ToolEffect.CREATE,
+    calls_models=True,
 )
 def retry_run(request: ToolRequest, arguments: RetryRunArguments) -> ChangedRun:
-    control.retry(request.workspace, arguments.run_id, request.now, model=arguments.model)
-    return _changed(request, arguments.run_id)
+    def retry() -> ChangedRun:
+        control.retry(request.workspace, arguments.run_id, request.now, model=arguments.model)
+        return _changed(request, arguments.run_id)
+
+    return once(request, "retryRun", arguments, retry, lambda run_id: _changed(request, run_id))
 
 
-class ExpandRunArguments(RunArguments):
+class ExpandRunArguments(RunArguments, CreatingArguments):
     sample_percentage: Annotated[Percentage, Field(description="Higher than the run's")]
 
 
 @tool(
     "expandRun",
     title="Expand a sampled run",
-    description="Adds scenarios to a run of a sample that has ended; the probes that it has stay as they are.",
+    description=(
+        "Adds scenarios to a run of a sample that has ended; the probes that it has stay as they are. This calls models"
+        " and may cost money, within the run's budget if it has one."
+    ),
     max_kb=1,
     group=ToolGroup.RUNS,
     effect=ToolEffect.UPDATE,
+    calls_models=True,
 )
 def expand_run(request: ToolRequest, arguments: ExpandRunArguments) -> ChangedRun:
-    control.expand(request.workspace, arguments.run_id, arguments.sample_percentage, request.now)
-    return _changed(request, arguments.run_id)
+    def expand() -> ChangedRun:
+        control.expand(request.workspace, arguments.run_id, arguments.sample_percentage, request.now)
+        return _changed(request, arguments.run_id)
+
+    return once(request, "expandRun", arguments, expand, lambda run_id: _changed(request, run_id))
 
 
 class SetRunBudget(RunArguments):
@@ -237,10 +293,14 @@ class SetRunBudget(RunArguments):
 @tool(
     "updateRunBudget",
     title="Set the budget of a run",
-    description="Raises or lowers what a run with a budget may spend.",
+    description=(
+        "Raises or lowers what a run with a budget may spend, and continues a run that is paused because of its budget,"
+        " which calls models and may cost money, unless `resume` is false."
+    ),
     max_kb=1,
     group=ToolGroup.RUNS,
-    effect=ToolEffect.UPDATE,
+    effect=ToolEffect.OVERWRITE,
+    calls_models=True,
 )
 def set_run_budget(request: ToolRequest, arguments: SetRunBudget) -> ChangedRun:
     wanted = parse(UpdateRunBudget, body_of(arguments, without=("run_id",)), "")
@@ -268,7 +328,7 @@ def delete_run(request: ToolRequest, arguments: RunArguments) -> DeletedRun:
     return DeletedRun(run_id=arguments.run_id, deleted=True)
 
 
-class RescoreRun(RunArguments):
+class RescoreRun(RunArguments, CreatingArguments):
     judge_model: Annotated[ModelName | None, Field(description="Instead of the run's")] = None
     assertions: Annotated[
         list[Annotated[dict[str, Any], Field(max_length=20)]] | None,
@@ -285,12 +345,17 @@ class StartedRescore(ToolResult):
 @tool(
     "createRescore",
     title="Rescore a run",
-    description="Grades the transcripts of a run again, without calling its targets. The run's own results stay.",
+    description=(
+        "Grades the transcripts of a run again, without calling its targets. The run's own results stay. This calls the"
+        " judge and may cost money."
+    ),
     max_kb=1,
     group=ToolGroup.RUNS,
     effect=ToolEffect.CREATE,
+    calls_models=True,
 )
 def rescore_run(request: ToolRequest, arguments: RescoreRun) -> StartedRescore:
-    spec = parse(CreateRescore, body_of(arguments, without=("run_id",)), "").spec()
-    rescore = rescoring.start(request.workspace, arguments.run_id, spec, None, request.now)
+    spec = parse(CreateRescore, body_of(arguments, without=("run_id", "idempotency_key")), "").spec()
+    key = arguments.idempotency_key
+    rescore = rescoring.start(request.workspace, arguments.run_id, spec, key, request.now)
     return StartedRescore.model_validate(RescoreResponse.of(rescores.rescore_view(rescore)))

@@ -66,7 +66,8 @@ def check_estimate(workspace: str, spec: BudgetTerms, estimated: Callable[[], Ru
     if estimate.unpriced and not spec.allow_unpriced:
         raise Invalid.field("allowUnpriced", unpriced_message(estimate.unpriced))
     if needs_confirmation(estimate.usd, spendable.usd, spec.confirmed_usd):
-        raise ConfirmationRequired(_question(estimate, spendable.budget), estimate)
+        remedy = f"repeat the request with confirmedUsd of at least {confirmable_usd(estimate.usd)} to start it"
+        raise ConfirmationRequired(_reason(estimate, spendable.budget), estimate, remedy)
 
 
 def fit_of(workspace: str, spec: BudgetTerms, estimate: RunEstimate, now: datetime) -> BudgetFit:
@@ -90,12 +91,11 @@ def _spendable(workspace: str, spec: BudgetTerms, now: datetime) -> _Spendable |
     return min(budgets, default=None)
 
 
-def _question(estimate: RunEstimate, budget: str) -> str:
+def _reason(estimate: RunEstimate, budget: str) -> str:
     cost = estimate.usd
     return (
         f"the run is expected to cost ${cost.expected:.6g} (from ${cost.low:.6g} to ${cost.high:.6g}), more than "
-        f"{budget}, so it would be paused before its end; repeat the request with confirmedUsd of at least "
-        f"{confirmable_usd(cost)} to start it"
+        f"{budget}, so it would be paused before its end"
     )
 
 

@@ -1,0 +1,152 @@
+"""Money: what a model may not start before the user has agreed, and calls that are repeated."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mcpserver.registry import list_all_tools
+from tests.unit.mcpserver.cases import CASES, CONTENT, World, completed_run
+from tests.unit.mcpserver.conftest import McpClient
+
+PRICED, UNPRICED = "openai/gpt-5-mini", "openai/made-up-model"
+
+
+@pytest.fixture
+def world(client: McpClient) -> World:
+    return World(client)
+
+
+@pytest.fixture
+def definition_id(world: World) -> str:
+    assert world.client.put("/v1/providers/openai", {"apiKey": "sk-secret-123456789"}).status == 200
+    return world.definition_id
+
+
+def test_a_run_without_a_budget_starts_when_the_user_has_agreed(client: McpClient, definition_id: str) -> None:
+    arguments = {"definition_id": definition_id, "models": [PRICED], "repeats": 1000}
+    refused = client.problem("start_run", arguments)
+    assert (refused["status"], "estimate" in refused) == (409, False)
+    assert (
+        f"ask the user whether ${refused['expectedUsd']:g} is acceptable, then send confirmed_usd" in refused["detail"]
+    )
+    assert "confirmedUsd" not in refused["detail"]
+    assert client.problem("start_run", {**arguments, "confirmed_usd": 0.0})["status"] == 409
+    assert client.use("start_run", {**arguments, "confirmed_usd": refused["expectedUsd"]})["status"] == "PENDING"
+    assert client.use("start_run", {**arguments, "max_budget_usd": 1_000.0})["status"] == "PENDING"
+
+
+def test_a_budget_that_does_not_suffice_is_a_question_to_the_user(client: McpClient, definition_id: str) -> None:
+    arguments = {"definition_id": definition_id, "models": [PRICED], "repeats": 1000, "max_budget_usd": 0.01}
+    detail = client.problem("start_run", arguments)["detail"]
+    assert "more than its budget of $0.01" in detail
+    assert "ask the user whether" in detail
+    assert "confirmedUsd" not in detail
+
+
+@pytest.mark.parametrize("budget", [{}, {"max_budget_usd": 1.0}])
+def test_unknown_prices_are_agreed_to_by_an_argument(
+    client: McpClient, definition_id: str, budget: dict[str, Any]
+) -> None:
+    arguments = {"definition_id": definition_id, "models": [UNPRICED], **budget}
+    refused = client.problem("start_run", arguments)
+    assert [each["field"] for each in refused["errors"]] == ["allow_unpriced"]
+    assert "allowUnpriced" not in refused["detail"]
+    assert client.use("start_run", {**arguments, "allow_unpriced": True})["status"] == "PENDING"
+
+
+def test_an_estimate_says_what_a_start_needs(client: McpClient, definition_id: str) -> None:
+    arguments = {"definition_id": definition_id, "models": [PRICED], "repeats": 1000}
+    found = client.use("estimate_run", arguments)
+    assert (found["needsAgreement"], found["budget"]) == (True, {"confirmationRequired": False})
+    limited = client.use("estimate_run", {**arguments, "max_budget_usd": 0.01})
+    assert (limited["needsAgreement"], limited["budget"]["exceeds"]) == (True, "run")
+    assert limited["budget"]["confirmationRequired"]
+    assert not client.use("estimate_run", {**arguments, "max_budget_usd": 1_000.0})["needsAgreement"]
+    unpriced = client.use("estimate_run", {"definition_id": definition_id, "models": [UNPRICED]})
+    assert (unpriced["needsAgreement"], unpriced["unpriced"]) == (True, [UNPRICED])
+    assert not client.use("estimate_run", {"definition_id": definition_id, "models": ["sim/steady"]})["needsAgreement"]
+
+
+REPEATED: dict[str, Callable[[World], dict[str, Any]]] = {
+    **{name: CASES[name] for name in ("create_definition", "fork_definition", "create_experiment", "start_run")},
+    "generate_scenarios": lambda world: {"definition_id": world.definition()},
+    "rescore_run": CASES["rescore_run"],
+    "retry_run": CASES["retry_run"],
+    "expand_run": CASES["expand_run"],
+}
+
+
+def test_every_tool_that_creates_like_the_api_has_a_key() -> None:
+    creating = {each.name for each in list_all_tools() if each.operation.replay and each.effect != "read"}
+    assert creating == set(REPEATED)
+    assert creating == {each.name for each in list_all_tools() if "idempotency_key" in each.arguments.model_fields}
+
+
+@pytest.mark.parametrize("name", sorted(REPEATED))
+def test_a_call_that_is_repeated_with_its_key_creates_nothing_again(world: World, name: str) -> None:
+    arguments = {**REPEATED[name](world), "idempotency_key": "k-1"}
+    first, again = (world.client.use(name, arguments) for _ in range(2))
+    assert first == again
+    other: dict[str, Any] = {"name": "other"}
+    if "run_id" in arguments:
+        other = {"run_id": completed_run(world.definition_id).id}
+    elif "definition_id" in arguments:
+        other = {"definition_id": world.definition()}
+    refused = world.client.problem(name, arguments | other)
+    assert (refused["status"], refused["errors"][0]["field"]) in ((422, "idempotency_key"), (422, "sample_percentage"))
+
+
+def test_without_a_key_each_call_creates_something(client: McpClient) -> None:
+    arguments = {"name": "d", "content": CONTENT}
+    assert client.use("create_definition", arguments)["id"] != client.use("create_definition", arguments)["id"]
+
+
+def test_a_refused_call_frees_its_key(client: McpClient) -> None:
+    invalid = {"definition_id": "none", "idempotency_key": "k-1"}
+    assert client.problem("generate_scenarios", invalid)["status"] == 404
+    assert client.use("create_experiment", {"name": "e", "hypothesis": "h", "idempotency_key": "k-1"})["id"]
+
+
+STATE = ("definitions", "runs", "experiments", "settings", "providers", "queue", "comparisons")
+IDEMPOTENT = [each.name for each in list_all_tools() if each.is_idempotent and each.effect != "read"]
+
+
+def test_annotations_say_what_is_lost_and_which_tools_call_models(client: McpClient) -> None:
+    hints = {each["name"]: each["annotations"] for each in client.result("tools/list")["tools"]}
+    lossy = {"generate_scenarios", "update_settings", "update_provider", "set_run_budget", "delete_run"}
+    assert all(hints[name]["destructiveHint"] for name in (*lossy, "remove_run_from_experiment"))
+    assert not any(hints[name]["destructiveHint"] for name in ("start_run", "create_definition", "pause_run"))
+    assert not any(hints[name]["idempotentHint"] for name in ("update_definition", "analyze_run", "generate_scenarios"))
+    assert {name for name, each in hints.items() if each["openWorldHint"]} == {
+        "start_run",
+        "resume_run",
+        "retry_run",
+        "expand_run",
+        "set_run_budget",
+        "rescore_run",
+        "generate_scenarios",
+        "analyze_run",
+        "create_report",
+        "resume_queue",
+        "redrive_dead_letters",
+    }
+
+
+@pytest.mark.parametrize("name", IDEMPOTENT)
+def test_an_idempotent_tool_that_is_called_again_changes_nothing_more(world: World, name: str) -> None:
+    arguments = CASES[name](world)
+    world.client.use(name, arguments)
+    before = _state(world)
+    again = world.client.call(name, arguments)
+    assert _state(world) == before
+    if again["isError"]:
+        assert json.loads(again["content"][0]["text"])["status"] in (404, 409, 422)
+
+
+def _state(world: World) -> list[str]:
+    answers = [world.client.get(f"/v1/{each}") for each in STATE]
+    assert [each.status for each in answers] == [200] * len(STATE)
+    return [re.sub('"updatedAt":"[^"]+"', "", each.text) for each in answers]
