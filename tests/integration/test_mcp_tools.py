@@ -1,6 +1,7 @@
-"""A scripted agent does a whole evaluation with the tools of MCP alone."""
+"""A scripted agent does a whole evaluation with the tools of MCP alone, which it calls with the official client."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import httpx
@@ -9,34 +10,17 @@ import pytest
 from cupel.stack.address import LocalStack
 from tests.eval_api import TERMINAL, Json, wait_until
 from tests.integration.test_graphql import CONTENT, SCENARIOS
-
-VERSION = "2026-07-28"
-ENVELOPE = {
-    "io.modelcontextprotocol/protocolVersion": VERSION,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+from tests.interop import tools
 
 
 class ToolUser:
     """Calls tools of the stack's MCP server."""
 
-    def __init__(self, stack: LocalStack, http: httpx.Client) -> None:
-        self._address, self._token, self._http = f"{stack.api_url}/v1/mcp", stack.token, http
+    def __init__(self, client: tools.McpSession) -> None:
+        self._client = client
 
     def use(self, tool: str, **arguments: Any) -> Json:
-        params = {"_meta": ENVELOPE, "name": tool, "arguments": arguments}
-        headers = {
-            "Authorization": f"Bearer {self._token}",
-            "MCP-Protocol-Version": VERSION,
-            "Mcp-Method": "tools/call",
-            "Mcp-Name": tool,
-        }
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        answer = self._http.post(self._address, json=body, headers=headers)
-        assert answer.status_code == 200, answer.text
-        result = answer.json()["result"]
-        assert not result["isError"], result["content"]
-        return dict(result["structuredContent"])
+        return self._client.call(tool, arguments)
 
     def run(self, definition_id: str, **more: Any) -> str:
         arguments = {"definition_id": definition_id, "models": ["sim/steady"], "sample_seed": 7, "max_budget_usd": 1.0}
@@ -58,8 +42,11 @@ class ToolUser:
 
 @pytest.fixture
 def agent(stack: LocalStack) -> Iterator[ToolUser]:
-    with httpx.Client(trust_env=False, timeout=35) as http:
-        yield ToolUser(stack, http)
+    tools.install()
+    # The client waits less for the first answer than a cold start may take.
+    httpx.post(f"{stack.api_url}/v1/mcp", timeout=60)
+    with closing(tools.McpSession(f"{stack.api_url}/v1/mcp", stack.token)) as client:
+        yield ToolUser(client)
 
 
 def test_an_evaluation_from_its_definition_to_its_conclusion(agent: ToolUser) -> None:

@@ -4,6 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock, Thread
@@ -18,7 +19,7 @@ from cupel_core.settings import Settings
 from mcpserver.registry import MODULES
 from tests.interop import tools
 from tests.started_runs import NOW
-from tests.unit.mcpserver.cases import World, build
+from tests.unit.mcpserver.cases import CASES, World, build
 from tests.unit.mcpserver.conftest import McpClient
 
 VERSIONS = {"auto": "2026-07-28", "2026-07-28": "2026-07-28", "legacy": "2025-11-25"}
@@ -100,3 +101,13 @@ def test_the_official_client_uses_the_server_through_the_command(
     command.write_text(f"#!/bin/sh\n{exports}exec {program}\n")
     command.chmod(0o755)
     check(tools.call_mcp_client(mode, world.run.id, str(command)), world, mode, "stdio")
+
+
+def test_the_official_client_reads_reports_chats_and_queries_in_one_session(world: World, address: str) -> None:
+    """It checks each result against the schema of its tool."""
+    with closing(tools.McpSession(f"{address}/v1/mcp", world.client.token or "")) as client:
+        for name in ("get_report", "get_chat", "get_model_profile", "graphql_query", "get_transcript"):
+            assert client.call(name, CASES[name](world)), name
+        with pytest.raises(AssertionError, match="404"):
+            client.call("get_run", {"run_id": "run_none"})
+        assert client.call("get_run", {"run_id": world.run.id})["id"] == world.run.id

@@ -137,11 +137,38 @@ def call_mcp_client(mode: str, run_id: str, *server: str) -> dict[str, Any]:
     return received
 
 
-def _call(command: list[str], variables: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
+class McpSession:
+    """The official client of MCP, connected to a server until it is closed."""
+
+    def __init__(self, address: str, token: str) -> None:
+        command = [str(BINARIES / "python"), str(LOCKS / "mcp_session.py"), address, token]
+        self._process = subprocess.Popen(
+            command, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """What a tool returns. AssertionError if it is an error."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps({"tool": tool, "arguments": arguments}) + "\n")
+        line = self._process.stdout.readline()
+        assert line, "the client has stopped"
+        result = json.loads(line)
+        assert not result["isError"], result["content"]
+        return dict(result["content"])
+
+    def close(self) -> None:
+        self._process.communicate(timeout=30)
+
+
+def _environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
     environment = child_environment(_PATHS) | _ISOLATED | dict(variables or {})
-    environment["PATH"] = f"{BINARIES}:{environment['PATH']}"
+    return environment | {"PATH": f"{BINARIES}:{environment['PATH']}"}
+
+
+def _call(command: list[str], variables: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
     completed = subprocess.run(
-        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        command, env=_environment(variables), cwd=folder, capture_output=True, text=True, timeout=120, check=False
     )
     # promptfoo exits with 100 if a test fails, Redocly with 1 if it has found something.
     assert completed.returncode in (0, 1, 100), completed.stdout + completed.stderr
