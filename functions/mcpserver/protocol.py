@@ -6,12 +6,14 @@ method and name in headers, for proxies. Earlier versions begin with a handshake
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
 import orjson
+from aws_lambda_powertools import Logger
 
 from mcpserver.methods import INVALID_PARAMS, METHODS, RpcError, RpcMethod
 from mcpserver.request import ToolRequest
@@ -28,7 +30,11 @@ _META = "io.modelcontextprotocol/"
 _VERSION_HEADER = "mcp-protocol-version"
 _NAME_KEYS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_ID_LENGTH = 1_000
+_MAX_ID = 2**63
+
+logger = Logger()
 
 
 class RpcReply(NamedTuple):
@@ -52,9 +58,13 @@ class RpcMessage(NamedTuple):
 
 def answer(body: bytes | str, headers: Mapping[str, str], request: ToolRequest) -> RpcReply:
     """The response to a POST. Errors of a message have the HTTP status that its version of the protocol requires."""
-    message: RpcMessage | None = None
     try:
-        message = _parse(body)
+        sent = orjson.loads(body)
+    except ValueError:
+        refusal = RpcError(PARSE_ERROR, "the body is not valid JSON of texts that UTF-8 can represent")
+        return _error(_id_of(_read_leniently(body)), refusal, HTTPStatus.BAD_REQUEST)
+    try:
+        message = _parse(sent)
         is_modern = _is_modern(message, headers)
         if message.id is None:
             _check_version(headers.get(_VERSION_HEADER, MODERN_VERSION) if is_modern else MODERN_VERSION)
@@ -62,14 +72,31 @@ def answer(body: bytes | str, headers: Mapping[str, str], request: ToolRequest) 
         return _respond(message, headers, request, is_modern=is_modern)
     except RpcError as error:
         status = _STATUSES.get(error.code, HTTPStatus.BAD_REQUEST)
-        return _error(message.id if message else None, error, status)
+        return _error(_id_of(sent), error, status)
+    except Exception:
+        logger.exception("unexpected error of a method")
+        return _error(_id_of(sent), RpcError(INTERNAL_ERROR, "internal error"), HTTPStatus.OK)
 
 
-def _parse(body: bytes | str) -> RpcMessage:
+def _read_leniently(body: bytes | str) -> Any:
+    """JSON whose texts may have halves of surrogate pairs."""
     try:
-        sent = orjson.loads(body)
-    except ValueError:
-        raise RpcError(PARSE_ERROR, "the body is not valid JSON") from None
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _id_of(sent: Any) -> str | int | None:
+    """The id to answer with; None if there is no valid one."""
+    found = sent.get("id") if isinstance(sent, dict) else None
+    if isinstance(found, str):
+        return found if len(found) <= _MAX_ID_LENGTH and not _SURROGATE.search(found) else None
+    if isinstance(found, bool) or not isinstance(found, int):
+        return None
+    return found if abs(found) <= _MAX_ID else None
+
+
+def _parse(sent: Any) -> RpcMessage:
     if isinstance(sent, list):
         raise RpcError(INVALID_REQUEST, "batches are not accepted; send one message per request")
     if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0" or not isinstance(sent.get("method"), str):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from cupel_core.contract.service import VERSION
+from mcpserver.registry import find_tool
 from tests.conftest import ROOT
 from tests.lambda_context import Context
 from tests.unit.api.client import event
@@ -71,12 +72,37 @@ def test_other_content_types_and_large_bodies_are_refused(client: McpClient) -> 
         ({**PING, "id": None}, -32600),
         ({**PING, "id": True}, -32600),
         ({**PING, "id": "x" * 2_000}, -32600),
-        ({**PING, "params": []}, -32602),
     ],
 )
 def test_what_is_no_message_is_refused(client: McpClient, body: Any, code: int) -> None:
     answered = error(client, body)
-    assert (answered["jsonrpc"], answered["id"], answered["error"]["code"]) == ("2.0", None, code)
+    sent_id = 1 if isinstance(body, dict) and body["id"] == 1 and body["id"] is not True else None
+    assert (answered["jsonrpc"], answered["id"], answered["error"]["code"]) == ("2.0", sent_id, code)
+
+
+@pytest.mark.parametrize(
+    ("rest", "code"),
+    [
+        ('"params": []', -32602),
+        ('"params": null', -32602),
+        ('"params": {"a": "\\ud83d"}', -32700),
+    ],
+)
+def test_an_error_has_the_id_of_its_message(client: McpClient, rest: str, code: int) -> None:
+    answered = error(client, f'{{"jsonrpc": "2.0", "id": 7, "method": "ping", {rest}}}')
+    assert (answered["id"], answered["error"]["code"]) == (7, code)
+
+
+def test_an_unexpected_error_is_an_answer_with_the_id(client: McpClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise KeyError("secret")
+
+    tool = find_tool("get_run")
+    assert tool is not None
+    monkeypatch.setattr(tool, "function", fail)
+    arguments = {"name": "get_run", "arguments": {"run_id": "a"}}
+    answered = error(client, {**PING, "id": 7, "method": "tools/call", "params": arguments}, 200)
+    assert (answered["id"], answered["error"]) == (7, {"code": -32603, "message": "internal error"})
 
 
 @pytest.mark.parametrize("headers", [{}, {"MCP-Protocol-Version": "2025-06-18"}, {"MCP-Protocol-Version": MODERN}])
