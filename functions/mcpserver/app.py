@@ -2,8 +2,10 @@
 
 import base64
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
+import orjson
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from cupel_core.clock import utc_now
@@ -13,19 +15,24 @@ from cupel_core.gateway.problems import MethodNotAllowed
 from cupel_core.gateway.requests import check_body
 from cupel_core.gateway.serving import serve, text_response
 from cupel_core.settings import settings
+from mcpserver.authorization import METADATA_PATH, PATH, challenge, resource_metadata
 from mcpserver.protocol import answer
 from mcpserver.registry import ToolGroup
 from mcpserver.request import ToolRequest
 
-PATH = "/v1/mcp"
 MAX_BODY_BYTES = 1024 * 1024
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
-    return serve(event, _carry_out)
+    response = serve(event, _carry_out)
+    if response["statusCode"] == HTTPStatus.UNAUTHORIZED:
+        response["headers"]["WWW-Authenticate"] = challenge()
+    return response
 
 
 def _carry_out(request: APIGatewayProxyEventV2) -> dict[str, Any]:
+    if request.path == METADATA_PATH and request.http_method == "GET":
+        return _metadata()
     if request.path != PATH:
         raise NotFound("no such path")
     if request.http_method != "POST":
@@ -39,6 +46,14 @@ def _carry_out(request: APIGatewayProxyEventV2) -> dict[str, Any]:
     asked = ToolRequest(request.request_context.request_id, who, utc_now(), _groups(request))
     status, content = answer(body, request.headers, asked)
     return text_response(status, "application/json", content)
+
+
+def _metadata() -> dict[str, Any]:
+    """Public: a client reads it before it has a token."""
+    found = resource_metadata()
+    if found is None:
+        raise NotFound("this stack's JWTs are not for its MCP server; use an API token")
+    return text_response(HTTPStatus.OK, "application/json", orjson.dumps(found))
 
 
 def _check_origin(headers: Mapping[str, str]) -> None:

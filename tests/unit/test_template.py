@@ -495,10 +495,11 @@ def test_data_is_retained_after_deletion_of_the_stack_by_default() -> None:
         )
 
 
-def test_only_the_page_health_preflight_signing_in_and_the_api_document_need_no_token() -> None:
+def test_only_the_page_health_preflight_signing_in_and_public_documents_need_no_token() -> None:
     routes = [route["Properties"] for route in of_type("AWS::ApiGatewayV2::Route").values()]
     assert {each["RouteKey"] for each in routes if each.get("AuthorizationType") != "CUSTOM"} == {
         "$default",
+        "GET /.well-known/oauth-protected-resource/v1/mcp",
         "GET /v1/health",
         "GET /v1/openapi.json",
         "OPTIONS /openai/v1/{proxy+}",
