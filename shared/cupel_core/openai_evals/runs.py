@@ -143,10 +143,13 @@ def _start_over_answers(
     try:
         definition_runs.add_definition(workspace, evaluation.id, definition_id, now)
         if not (rows := stored_answers.read_rows(selection)):
-            raise Invalid.field(stored_answers.SOURCE_FIELD, "has no data: the answers were deleted meanwhile")
+            raise NotFound("none of the answers is left")
         return start_run(definition_id, rows)
-    except AppError:
+    except AppError as error:
         erasure.erase_made_definition(RunRef(workspace, definition_id), now)
+        if isinstance(error, NotFound):  # The definition was deleted with an answer.
+            why = "has answers that were deleted meanwhile; send the request again for those that are left"
+            raise Invalid.field(stored_answers.SOURCE_FIELD, why) from None
         raise
 
 

@@ -8,10 +8,10 @@ import pytest
 from openai import OpenAI
 
 from cupel_core.clock import utc_now
-from cupel_core.openai_evals import stored_answers
+from cupel_core.openai_evals import runs, stored_answers
 from cupel_core.runs import erasure, start
 from cupel_core.settings import Settings
-from cupel_core.store import definition_runs
+from cupel_core.store import definition_runs, openai_evals
 from cupel_core.sweeping.erasure import erase_due
 from tests.openai_client import openai_client
 from tests.stored_text import places_with
@@ -151,8 +151,8 @@ def test_runs_over_stored_answers_are_listed_with_the_others(openai: OpenAI, cli
 def test_a_run_over_stored_answers_is_started_once_for_an_idempotency_key(openai: OpenAI, client: Client) -> None:
     answered(openai)
     eval_id, headers = create_eval(openai, REPEATED, data_source_config=STORED), {"Idempotency-Key": "key-1"}
-    runs = [openai.evals.runs.create(eval_id, data_source=stored(), extra_headers=headers) for _ in range(2)]
-    assert runs[0].id == runs[1].id
+    started = [openai.evals.runs.create(eval_id, data_source=stored(), extra_headers=headers) for _ in range(2)]
+    assert started[0].id == started[1].id
     assert len(client.get("/v1/definitions").json()["items"]) == 3
 
 
@@ -205,23 +205,25 @@ def test_copies_are_erased_before_the_answers_expire(openai: OpenAI, cloud: Sett
     assert copies == []
 
 
-@pytest.mark.parametrize("moment", ["read_rows", "make_definition"])
+@pytest.mark.parametrize("moment", ["make_definition", "read_rows", "data_creation", "ensure_version"])
 def test_an_answer_that_is_deleted_while_a_run_starts_is_not_copied(
     openai: OpenAI, client: Client, cloud: Settings, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     source_id = answered(openai, items=MARKED[:1])
     eval_id = create_eval(openai, REPEATED, data_source_config=STORED)
-    step = getattr(stored_answers, moment)
+    module: Any = {"data_creation": openai_evals, "ensure_version": runs}.get(moment, stored_answers)
+    name = "_ensure_version" if module is runs else moment
+    step = getattr(module, name)
 
     def with_deletion(*arguments: Any) -> Any:
         made = step(*arguments)
         erasure.delete_probe_content("acme", f"{source_id}-0", utc_now())
         return made
 
-    monkeypatch.setattr(stored_answers, moment, with_deletion)
-    with pytest.raises(sdk.APIStatusError) as refused:
+    monkeypatch.setattr(module, name, with_deletion)
+    with pytest.raises(sdk.BadRequestError, match="answers that were deleted meanwhile") as refused:
         openai.evals.runs.create(eval_id, data_source=stored())
-    assert refused.value.status_code in (400, 404)
+    assert refused.value.param == "data_source.source"
     assert list(openai.evals.runs.list(eval_id)) == []
     openai.evals.delete(client.get(f"/v1/runs/{source_id}").json()["definitionId"])
     erase_due(utc_now() + timedelta(minutes=30), lambda: 900.0)
