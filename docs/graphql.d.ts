@@ -2325,6 +2325,8 @@ export interface Report {
   texts: ReportTexts | null;
   /** Of its revised prompt; null if there is none, and in lists */
   trial: Trial | null;
+  /** Why the trial that the run asked for did not start; null if it did not ask */
+  trialRefusal: string | null;
 }
 
 /** The budget of the run when the report was made. */
@@ -2701,6 +2703,8 @@ export interface Run {
   scale: boolean;
   /** The newest report; null while there is none */
   report: Report | null;
+  /** Whether the revised prompt of that report is tried, for at most what the run has cost */
+  trial: boolean;
   /** Current status */
   status: RunStatus;
   /** Who or what paused the run */

@@ -7,7 +7,7 @@ import typer
 
 from cupel.commands.options import AllowUnpriced, RunId, StartAnyway, budget_fields, command_name
 from cupel.commands.suggestions import complete_model
-from cupel.commands.trial import try_revised_prompt
+from cupel.commands.trial import try_revised_prompt, wait_for_requested_trial
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.printable import printable, printable_json
@@ -84,10 +84,16 @@ def report(
     session.remark(f"report {made['id']} in {output}")
 
 
-def print_report(session: Session, client: "Client", run_id: str) -> None:
-    """The report of a run that makes one when it completes, as Markdown; a failed one is only mentioned."""
+def print_report(session: Session, client: "Client", run: Json) -> None:
+    """The report of a run that makes one when it completes, as Markdown; a failed one is only mentioned.
+
+    With the result of the trial that the run asked for, if it did.
+    """
+    run_id = run["id"]
     try:
         made = wait_for_report(session, client, client.create_report(run_id, {}))
+        if run["trial"] and made["status"] == "COMPLETED":
+            wait_for_requested_trial(session, client, made)
     except KeyboardInterrupt:
         session.remark(f"the report is being made; show it with: {command_name()} report {run_id}")
         return

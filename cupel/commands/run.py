@@ -427,7 +427,7 @@ def _watch_to_end(
     if not as_json:
         _print_analysis(session, client, run)
         if run["report"] and run["status"] == RunStatus.COMPLETED:
-            print_report(session, client, run["id"])
+            print_report(session, client, run)
         _print_next_commands(session, client, run)
     passed = gate_options.apply(session, results, lambda: render_junit(client, run))
     if gate_options.worse_than is not None and run["status"] == RunStatus.COMPLETED:

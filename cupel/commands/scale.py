@@ -54,6 +54,9 @@ Without = Annotated[
 WritesReport = Annotated[
     bool, typer.Option("--report/--no-report", help="Whether a report is made when the run completes.")
 ]
+TriesRevisedPrompt = Annotated[
+    bool, typer.Option("--trial", help="Try the report's revised prompt, for at most what the run has cost.")
+]
 AnswerFormat = Annotated[
     str | None,
     typer.Option("--format", metavar="JSON", help='What the last answer must be like, such as {"maxWords": 80}.'),
@@ -85,6 +88,7 @@ def scale(
     answer_format: AnswerFormat = None,
     evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
     report: WritesReport = True,
+    trial: TriesRevisedPrompt = False,
     priority: RunPriority = None,
     experiment: Experiment = None,
     budget: Budget = None,
@@ -113,6 +117,7 @@ def scale(
         "count": count,
         "evaluators": _evaluators(without, evaluator_url),
         "report": report,
+        **({"trial": True} if trial else {}),
         **without_none(
             systemPrompt=_system(system_file),
             userMessage=message,

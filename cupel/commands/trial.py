@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from cupel.client import Client
 
 _POLL_SECONDS = 1.0
+_MAX_POLLS = 60
+"""For the start of a trial, which follows the end of the report within seconds."""
 _INTERRUPTED = 130
 
 
@@ -26,6 +28,22 @@ def try_revised_prompt(session: Session, client: "Client", report: Json, options
     if report["trial"] is None:
         _announce(session, client.estimate_trial(run_id, report_id, options))
     trial = start_confirmed(session, lambda agreed: client.create_trial(run_id, report_id, options | agreed), yes=yes)
+    _wait(session, client, report, trial)
+
+
+def wait_for_requested_trial(session: Session, client: "Client", report: Json) -> None:
+    """Wait for the result of the trial that follows a report by itself, unless it could not start."""
+    for _ in range(_MAX_POLLS):
+        report = client.get_report(report["runId"], report["id"])
+        if report["trial"] is not None or report["trialRefusal"] is not None:
+            break
+        session.sleep(_POLL_SECONDS)
+    if report["trial"] is not None:
+        _wait(session, client, report, report["trial"])
+
+
+def _wait(session: Session, client: "Client", report: Json, trial: Json) -> None:
+    run_id, report_id = report["runId"], report["id"]
     try:
         for arm in ("originalRunId", "revisedRunId"):
             if trial["status"] == "RUNNING":

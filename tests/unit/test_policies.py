@@ -39,6 +39,11 @@ RARE = {
     ("notify", "sqs:ChangeMessageVisibility", "notify"): "after an error",
     ("analyze", "sqs:ChangeMessageVisibility", "analyze"): "after an error",
     ("turn", "sqs:ChangeMessageVisibility", "turn"): "after an error",
+    (
+        "analyze",
+        "sqs:SendMessage",
+        "dispatch",
+    ): "trials of batches; no simulated judge revises a prompt",
     ("sweep", "sqs:SendMessage", "turn"): "after the loss of a message",
     ("api", "sqs:SendMessage", "turn"): "turns of chats",
     ("analyze", "s3:DeleteObject", "comparisons"): "a comparison that is deleted while it is computed",

@@ -289,6 +289,11 @@ def test_visibility_timeouts_exceed_function_timeouts(source: str) -> None:
         assert visible_after > (parameter or timeout)
 
 
+def may_be_queue(resource: dict[str, Any], queue: dict[str, Any]) -> bool:
+    """A pattern may be any queue."""
+    return "Fn::GetAtt" not in resource or target(resource) == target(queue)
+
+
 def test_functions_that_requeue_to_their_own_queue_are_exempt_from_loop_detection() -> None:
     """Lambda stops such a chain after 16 invocations; here the protocol bounds it."""
     requeuing = {
@@ -296,6 +301,7 @@ def test_functions_that_requeue_to_their_own_queue_are_exempt_from_loop_detectio
         for source in of_type(SOURCE).values()
         for owner, statement in statements()
         if owner == target(source["Properties"]["FunctionName"]) and "sqs:SendMessage" in as_list(statement["Action"])
+        if any(may_be_queue(each, source["Properties"]["EventSourceArn"]) for each in as_list(statement["Resource"]))
     }
     exempt = {key for key, each in of_type(FUNCTION).items() if each["Properties"].get("RecursiveLoop") == "Allow"}
     assert requeuing == exempt == {"ProbeFunction", "DispatchFunction", "GenerateFunction", "NotifyFunction"}

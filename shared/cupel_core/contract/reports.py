@@ -259,6 +259,9 @@ class ReportResponse(ResponseModel):
     trial: Annotated[
         TrialResponse | None, Field(description="Of its revised prompt; null if there is none, and in lists")
     ] = None
+    trial_refusal: Annotated[
+        str | None, Field(description="Why the trial that the run asked for did not start; null if it did not ask")
+    ] = None
 
 
 class ReportList(ResponseModel):

@@ -67,6 +67,10 @@ _MAY_BE_NULL = ("experiment_id", "max_budget_usd")
 GRADER_FIELDS = ("judge_model", "persona_model", "embedding_model", "evaluator_url")
 
 WritesReport = Annotated[Flag, Field(description="Whether a report is written when the run completes")]
+TriesRevisedPrompt = Annotated[
+    Flag,
+    Field(description="Whether the revised prompt of that report is tried, for at most what the run has cost"),
+]
 
 
 class CallOptions(RequestModel):
@@ -509,6 +513,7 @@ class RunResponse(ResponseModel):
     playground: bool
     scale: Annotated[bool, Field(description="Whether it was started as a batch")]
     report: WritesReport
+    trial: TriesRevisedPrompt
     status: RunStatus
     pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
     pause_cause: Annotated[
@@ -560,6 +565,7 @@ class RunResponse(ResponseModel):
             playground=run.playground,
             scale=run.scale,
             report=run.report,
+            trial=run.trial,
             status=run.status,
             pause_reason=PauseReason.parse(run.pause_reason),
             pause_cause=PauseCauseResponse.of(run.pause_cause) if run.pause_cause else None,

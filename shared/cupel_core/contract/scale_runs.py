@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints, model_validator
 
 from cupel_core.contract.budgets import BudgetFields
-from cupel_core.contract.common import RequestModel, example, require_any, require_one
+from cupel_core.contract.common import RequestModel, example, fields_error, require_any, require_one
 from cupel_core.contract.fields import CompleteUrl, Count100, Flag, Id, LongText, ModelId
 from cupel_core.contract.parameters import (
     JsonSchema,
@@ -20,7 +20,7 @@ from cupel_core.contract.parameters import (
     targets_of,
 )
 from cupel_core.contract.run_labels import LabelFields
-from cupel_core.contract.runs import ExperimentId, WritesReport
+from cupel_core.contract.runs import ExperimentId, TriesRevisedPrompt, WritesReport
 from cupel_core.contract.scenarios import Instructions, PersonaIds, Text
 from cupel_core.domain.limits.batches import MAX_COUNT
 from cupel_core.domain.runs.batches import Batch
@@ -191,6 +191,7 @@ class CreateScaleRun(LabelFields, BudgetFields):
     ] = EvaluatorsInput()
     format: Annotated[AnswerFormatInput | None, Field(description="Checked by the evaluator of this name")] = None
     report: WritesReport = True
+    trial: TriesRevisedPrompt = False
     priority: Priority = Priority.NORMAL
     experiment_id: ExperimentId = None
 
@@ -198,6 +199,8 @@ class CreateScaleRun(LabelFields, BudgetFields):
     def _is_consistent(self) -> Self:
         require_one(self, "models", "targets", "connector_id")
         require_any(self, "user_message", "goal")
+        if self.trial and not (self.report and self.system_prompt):
+            raise fields_error(("trial",), "needs a report and a systemPrompt, which the report revises")
         return self
 
     def batch(self) -> Batch:
@@ -220,6 +223,7 @@ class CreateScaleRun(LabelFields, BudgetFields):
             experiment_id=self.experiment_id,
             labels=self.labels(),
             report=self.report,
+            trial=self.trial,
             max_budget_usd=self.max_budget_usd,
             allow_unpriced=self.allow_unpriced,
             confirmed_usd=self.confirmed_usd,

@@ -33,6 +33,7 @@ def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[
     record = _record(workspace, job.result_id)
     if record.status is JobStatus.COMPLETED:  # The worker before was interrupted after this.
         _announce(record)
+        _start_trial(record)
         return
     run = runs.get(RunRef(workspace, record.run_id))
     inputs = current_inputs(run, record.summarizer_model)
@@ -51,6 +52,15 @@ def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[
     _erase_what_was_deleted(record, quoted_indexes(texts))
     expires = earliest((read.expires_at, summary.expires_at if summary else None))
     _end(record.completed(expires, utc_now()))
+    _start_trial(record)
+
+
+def _start_trial(record: ReportRecord) -> None:
+    """Before the job is ended: a crash in between repeats it."""
+    from cupel_core.reports.requested_trials import start_if_wanted  # imports what starts runs
+
+    with suppress(NotFound):
+        start_if_wanted(RunRef(record.workspace, record.run_id), record.id, utc_now())
 
 
 def _erase_what_was_deleted(record: ReportRecord, quoted: frozenset[int]) -> None:

@@ -56,8 +56,14 @@ def summary_note(summary: ReportSummaryResponse) -> str:
     return f"Written by {summary.model}, which has read {read}{dropped}. Its quotations were checked."
 
 
-def trial_lines(trial: TrialResponse) -> list[str]:
-    """What it found, how, and what limits that."""
+def trial_lines(report: ReportResponse) -> list[str]:
+    """What the trial found, how, and what limits that; or why there is none although it was asked for."""
+    if report.trial is not None:
+        return _trial_lines(report.trial)
+    return [f"It did not start: {report.trial_refusal}"] if report.trial_refusal else []
+
+
+def _trial_lines(trial: TrialResponse) -> list[str]:
     size, repeats = count_of(trial.scenarios, "scenario"), count_of(trial.repeats, "conversation")
     how = (
         f"Both prompts were run anew on {size}, with {repeats} of each per target and persona: "

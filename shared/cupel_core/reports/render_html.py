@@ -65,9 +65,9 @@ def _parts(report: ReportResponse, content: ReportContentResponse) -> Iterator[M
     if content.notes:
         yield element("ul", *(element("li", note) for note in content.notes))
     yield from _summary(formats.summary_of(report))
-    if report.trial is not None:
+    if lines := formats.trial_lines(report):
         yield element("h2", "Trial of the revised prompt")
-        yield from (element("p", line) for line in formats.trial_lines(report.trial))
+        yield from (element("p", line) for line in lines)
     yield from _section("Outcome", formats.outcome_table(content), _win_rates(content))
     errors = tuple((each.code, formats.number(each.probes)) for each in content.errors)
     yield from _section("Infrastructure errors", ReportTable(("code", "probes"), errors))

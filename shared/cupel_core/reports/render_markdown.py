@@ -44,7 +44,7 @@ def _lines(report: ReportResponse, content: ReportContentResponse) -> Iterator[s
         yield "\n**The run has other outcomes by now: this report is about earlier ones.**"
     yield from _list("Notes", content.notes)
     yield from _summary(formats.summary_of(report))
-    yield from _list("Trial of the revised prompt", formats.trial_lines(report.trial) if report.trial else ())
+    yield from _list("Trial of the revised prompt", formats.trial_lines(report))
     yield from _section("Outcome", formats.outcome_table(content))
     if content.errors:
         errors = tuple((each.code, formats.number(each.probes)) for each in content.errors)

@@ -20,4 +20,5 @@ def report_response(view: ReportView) -> ReportResponse:
         content=ReportContentResponse.model_validate_json(view.content) if view.content else None,
         texts=ReportTextsResponse.model_validate_json(view.texts) if view.texts else None,
         trial=trial_results.to_response(view.trial) if view.trial else None,
+        trial_refusal=None if record.trial else record.trial_refusal,
     )

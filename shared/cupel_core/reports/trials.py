@@ -225,6 +225,7 @@ def _spec(run: Run, size: TrialSize) -> RunSpec:
         eval_id=None,
         playground=False,
         report=False,
+        trial=False,
         scale=False,
         max_budget_usd=None,
         allow_unpriced=True,

@@ -47,6 +47,7 @@ def rerun_spec(workspace: str, run_id: str) -> RunSpec:
         rerun_of=run.id,
         evaluators={str(name): str(status) for name, status in run.evaluators.items()},
         report=run.report,
+        trial=run.trial,
         scale=run.scale,
         max_budget_usd=run.budget.max_usd if run.budget else None,
         allow_unpriced=run.budget is not None and run.budget.allows_unpriced,

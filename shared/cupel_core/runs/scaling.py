@@ -100,6 +100,7 @@ def _check(workspace: str, batch: Batch, now: datetime) -> _CheckedBatch:
         raise Invalid.field("count", str(error)) from None
     config = spec.grader_config.with_defaults(defaults).without(spec.disabled_graders)
     _check_opening(batch, config)
+    _check_trial(batch, config)
     content = validate_content(batch.content(evaluators))
     scenario = checked_scenarios(workspace, [_scenario(batch, evaluators)], "scenarios", now)[0]
     with _request_fields(batch):
@@ -154,6 +155,11 @@ def _check_opening(batch: Batch, config: GraderConfig) -> None:
         raise Invalid.field(
             "userMessage", "is required without a judgeModel or personaModel, which would write the first message"
         )
+
+
+def _check_trial(batch: Batch, config: GraderConfig) -> None:
+    if batch.trial and not config.judge_model:
+        raise Invalid.field("trial", "needs a judgeModel, which writes the report's summary and revises the prompt")
 
 
 def _scenario(batch: Batch, evaluators: DefaultEvaluators) -> CreateScenario:

@@ -248,5 +248,6 @@ def _run(workspace: str, spec: RunSpec, definition: ResolvedDefinition, plan: Pl
         rerun_of=spec.rerun_of,
         evaluators=statuses_from_json(spec.evaluators),
         report=spec.report,
+        trial=spec.trial,
         scale=spec.scale,
     )

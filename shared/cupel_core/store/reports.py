@@ -24,6 +24,7 @@ class ReportItem(Item):
     body = JSONAttribute()
     trial = JSONAttribute(null=True)
     """Of its revised prompt; a report has at most one."""
+    trial_refusal = UnicodeAttribute(attr_name="trialRefusal", null=True)
 
 
 def create(record: ReportRecord, job: Job) -> bool:
@@ -48,6 +49,12 @@ def create_trial(record: ReportRecord, trial: Trial, experiment: Resource, arms:
         for run in arms:
             runs.request_callbacks(run)
     return transaction.is_committed
+
+
+def refuse_trial(record: ReportRecord, why: str) -> None:
+    """Note why the trial that the run asked for could not start, unless the report is gone."""
+    item = ReportItem(keys.reports(_ref(record)), record.id)
+    updated(item, [ReportItem.trial_refusal.set(why)], ReportItem.pk.exists())
 
 
 def find(ref: RunRef, report_id: str) -> ReportRecord | None:
@@ -145,4 +152,5 @@ def _from_item(ref: RunRef, item: ReportItem) -> ReportRecord:
         failure=RunFailure(failure["where"], failure["why"]) if failure else None,
         texts_expire_at=from_iso(expire) if expire else None,
         trial=Trial.from_json(item.trial) if item.trial else None,
+        trial_refusal=item.trial_refusal,
     )

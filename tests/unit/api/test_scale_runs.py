@@ -192,6 +192,9 @@ def test_without_a_message_the_simulated_user_begins(client: Client) -> None:
         ({"evaluators": {"goal": {"judgeModel": "openai/gpt-5-mini"}}}, "evaluators.goal.judgeModel"),
         ({"evaluators": {"toxicity": {"judgeModel": "openai/gpt-5-mini"}}}, "evaluators.toxicity.judgeModel"),
         ({"personaIds": ["per_unknown"]}, "personaIds.0"),
+        ({"trial": True}, "trial"),
+        ({"trial": True, "judgeModel": "sim/bold", "report": False}, "trial"),
+        ({"trial": True, "judgeModel": "sim/bold", "systemPrompt": None}, "trial"),
         ({"budget": 3}, "budget"),
     ],
 )
@@ -212,6 +215,14 @@ def test_an_estimate_writes_nothing(client: Client) -> None:
     answer = client.post("/v1/scale-runs/estimate", JUDGED)
     assert (answer.status, answer.json()["jobCount"]) == (200, 4)
     assert definition_count(client) == 0
+
+
+def test_a_batch_may_ask_for_the_trial_of_its_revised_prompt(client: Client) -> None:
+    run = run_of(client, {**JUDGED, "trial": True})
+    assert (run["report"], run["trial"]) == (True, True)
+    again = client.post(f"/v1/runs/{run['id']}/rerun").json()["run"]
+    assert again["trial"] is True
+    assert run_of(client, JUDGED)["trial"] is False
 
 
 def test_a_rerun_repeats_the_evaluators(client: Client) -> None:

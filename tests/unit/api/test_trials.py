@@ -19,6 +19,7 @@ from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import RunRef
+from cupel_core.reports.requested_trials import start_if_wanted
 from cupel_core.store import outbox, outcomes, reports, run_items, runs, snapshots
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW
@@ -265,3 +266,49 @@ def test_a_trial_of_another_workspace_is_not_found(client: Client, report: str, 
     started(client, report)
     for call in (client.get, client.post):
         assert call(f"{report}/trial", token=stranger).status == 404
+
+
+def asks_for_trial(run: Run) -> RunRef:
+    run_items.to_item(replace(runs.get(RunRef("acme", run.id)), trial=True)).save()
+    return RunRef("acme", run.id)
+
+
+def test_a_run_may_ask_for_the_trial_at_its_start(client: Client) -> None:
+    run = answered(scored(lambda index: index % 4 > 1)).completed()
+    report = reported(client, run)
+    ref, report_id = asks_for_trial(run), report.rpartition("/")[2]
+    for _ in range(2):  # A job may be repeated.
+        start_if_wanted(ref, report_id, utc_now())
+    assert client.get(report).json()["trial"]["status"] == "RUNNING"
+    assert len(client.get("/v1/runs").json()["items"]) == 3
+    assert {each["trial"] for each in client.get("/v1/runs").json()["items"]} == {True, False}
+
+
+def test_a_requested_trial_costs_at_most_what_the_run_has_cost(client: Client) -> None:
+    client.put("/v1/providers/sim", {"prices": PRICES})
+    run = answered(scored(lambda index: index % 4 > 1)).completed()
+    report = reported(client, run)
+    cost = client.get(report).json()["content"]["cost"]["pricedUsd"]
+    start_if_wanted(asks_for_trial(run), report.rpartition("/")[2], utc_now())
+    made = client.get(report).json()
+    assert made["trial"] is None or made["trial"]["maxBudgetUsd"] == (cost or None)
+    assert (made["trial"] is None) == (made["trialRefusal"] is not None)
+
+
+def test_a_report_says_why_a_requested_trial_did_not_start(client: Client) -> None:
+    run = answered(scored(lambda index: index % 4 > 1)).completed()
+    asks_for_trial(run)
+    made = client.post(f"/v1/runs/{run.id}/reports", {"summarizerModel": None}).json()
+    carry_out()
+    report = client.get(f"/v1/runs/{run.id}/reports/{made['id']}").json()
+    assert (report["trial"], report["trialRefusal"]) == (None, "the report offers no revised prompt: it has no summary")
+    for text_format in ("md", "html"):
+        text = client.get(f"/v1/runs/{run.id}/report", query={"format": text_format}).text
+        assert "It did not start" in text
+        assert "the report offers no revised prompt" in text
+
+
+def test_without_asking_no_trial_starts(client: Client, report: str) -> None:
+    _, _, _, run_id, _, report_id = report.split("/")
+    start_if_wanted(RunRef("acme", run_id), report_id, utc_now())
+    assert (client.get(report).json()["trial"], client.get(report).json()["trialRefusal"]) == (None, None)

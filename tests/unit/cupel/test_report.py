@@ -73,6 +73,13 @@ def test_watching_a_run_that_makes_a_report_ends_with_it(cupel: Cupel, run: Run)
     assert printed.index("# Report: ") < printed.index("next   ")
 
 
+def test_watching_a_run_that_asked_for_a_trial_waits_for_its_start(cupel: Cupel, run: Run) -> None:
+    run_items.to_item(replace(run, report=True, trial=True)).save()
+    [record] = reports.list_all(RunRef("acme", run.id))
+    reports.refuse_trial(record, "it has no summary")
+    assert "It did not start" in cupel("watch", run.id).stdout
+
+
 def test_watching_a_run_without_a_report_makes_none(cupel: Cupel, run: Run) -> None:
     assert "# Report: " not in cupel("watch", run.id).stdout
 

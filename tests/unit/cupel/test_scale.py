@@ -53,6 +53,12 @@ def test_the_pace_of_a_batch_is_chosen_by_options(cupel: Cupel, client: Client) 
     assert (config["maxConcurrency"], config["staggerMs"]) == (5, [0, 100])
 
 
+def test_a_batch_asks_for_the_trial_by_an_option(cupel: Cupel, client: Client, system_file: str) -> None:
+    options = ("--system-file", system_file, "--message", "Hello", "--judge-model", "sim/bold")
+    assert client.get_run(started(cupel, *options, "--trial")["id"])["trial"] is True
+    assert client.get_run(started(cupel, *options)["id"])["trial"] is False
+
+
 def test_an_estimate_starts_nothing(cupel: Cupel, client: Client) -> None:
     answer = cupel("scale", "--model", "sim/steady", "--message", "Hello", "-n", "3", "--estimate")
     assert "3 probes: $0.00" in answer.stdout, answer.stderr

@@ -58,6 +58,8 @@ class ReportRecord:
     """When the first of the quoted conversations expires; from then on no text of the report is shown."""
     trial: Trial | None = None
     """Of its revised system prompt."""
+    trial_refusal: str | None = None
+    """Why a trial that the run asked for could not start."""
 
     @property
     def job_id(self) -> str:

@@ -43,6 +43,7 @@ class Batch:
     experiment_id: str | None = None
     labels: LabelChanges = field(default_factory=LabelChanges)
     report: bool = False
+    trial: bool = False
     max_budget_usd: float | None = None
     allow_unpriced: bool = False
     confirmed_usd: float | None = None
@@ -108,6 +109,7 @@ class Batch:
             labels=self.labels,
             evaluators={str(name): str(status) for name, status in evaluators.statuses().items()},
             report=self.report,
+            trial=self.trial,
             scale=True,
             max_budget_usd=self.max_budget_usd,
             allow_unpriced=self.allow_unpriced,

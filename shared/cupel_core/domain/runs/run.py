@@ -300,6 +300,8 @@ class Run:
     """Of a batch: its default evaluators."""
     report: bool = False
     """Whether a report is written when it completes."""
+    trial: bool = False
+    """Whether the revised prompt of that report is tried."""
     scale: bool = False
     """Whether it was started as a batch."""
     budget: RunBudget | None = None

@@ -22,6 +22,7 @@ _ADDED = frozenset(
         "call_timeout_seconds",
         "evaluators",
         "report",
+        "trial",
         "scale",
         "max_budget_usd",
         "allow_unpriced",
@@ -74,6 +75,8 @@ class RunSpec:
     """The statuses of a batch's default evaluators by name; empty for other runs."""
     report: bool = False
     """Whether a report is written when it completes."""
+    trial: bool = False
+    """Whether the revised prompt of that report is tried."""
     scale: bool = False
     """Whether it was started as a batch."""
     max_budget_usd: float | None = None
