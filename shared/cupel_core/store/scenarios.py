@@ -90,8 +90,9 @@ def find_positions(manifest: Manifest, scenario_ids: Iterable[str]) -> dict[str,
 
 def iterate_with_models(manifest: Manifest, positions: Sequence[int]) -> Iterator[Scenario]:
     """Of the scenarios at these positions, those whose grading needs a configured model. Reads only their pages."""
-    for place in map(manifest.locate, positions):
-        if place.page.needs_models is not False:
+    pages = {page.key for page in manifest.pages if page.needs_models is not False}
+    for place in map(manifest.locate, positions) if pages else ():
+        if place.page.key in pages:
             scenario = read_page(place.page.key)[place.offset]
             if needs_models(scenario):
                 yield scenario
