@@ -1135,6 +1135,8 @@ export interface Estimate {
   graders: GraderEstimate[];
   /** Models whose price is unknown; they are not in `usd` */
   unpriced: string[];
+  /** What all other scenarios would add to a sampled run; null without a sample */
+  expansion: ExpansionEstimate | null;
   /** Of an estimate that was asked for; null in other answers */
   budget: BudgetFit | null;
 }
@@ -1250,6 +1252,14 @@ export interface ExchangeConnection {
 }
 
 export type ExecutionMode = "concurrent" | "sequential";
+
+/** What an expansion of a sampled run to all scenarios would add. */
+export interface ExpansionEstimate {
+  /** Number of further probes; more or fewer if personas differ */
+  jobCount: number;
+  /** Of the models whose price is known */
+  usd: EstimateInterval;
+}
 
 export type ExpectedDirection = "HIGHER" | "LOWER" | "EQUIVALENT";
 

@@ -134,7 +134,21 @@ def _totals(estimate: Json) -> list[str]:
     total = f"{count_of(estimate['jobCount'], 'probe')}: {format_cost_interval(estimate['usd'])}, {low} to {high}"
     missing = [f"without {', '.join(unpriced)}, whose price is unknown"] if unpriced else []
     bases = [_BASES[estimate["basis"]], *_file_bases(estimate["targets"]), f"prices of {estimate['priceList']}"]
-    return ["", total, *missing, f"basis  {'; '.join(bases)}", *_budget_lines(estimate.get("budget"))]
+    return [
+        "",
+        total,
+        *_expansion_lines(estimate["expansion"]),
+        *missing,
+        f"basis  {'; '.join(bases)}",
+        *_budget_lines(estimate.get("budget")),
+    ]
+
+
+def _expansion_lines(expansion: Json | None) -> list[str]:
+    if expansion is None:
+        return []
+    probes, cost = count_of(expansion["jobCount"], "probe"), format_cost_interval(expansion["usd"])
+    return [f"all other scenarios: {probes} more, {cost}"]
 
 
 def _budget_lines(budget: Json | None) -> list[str]:

@@ -124,6 +124,13 @@ class BudgetFitResponse(ResponseModel):
         )
 
 
+class ExpansionEstimateResponse(ResponseModel):
+    """What an expansion of a sampled run to all scenarios would add."""
+
+    job_count: Annotated[int, Field(description="Number of further probes; more or fewer if personas differ")]
+    usd: Annotated[EstimateIntervalResponse, Field(description="Of the models whose price is known")]
+
+
 class EstimateResponse(ResponseModel):
     """What a run is expected to cost, without repeated calls, embeddings and external evaluators."""
 
@@ -137,6 +144,10 @@ class EstimateResponse(ResponseModel):
         list[GraderEstimateResponse], Field(description="Calls of judges, simulated users and summarizing models")
     ]
     unpriced: Annotated[list[str], Field(description="Models whose price is unknown; they are not in `usd`")]
+    expansion: Annotated[
+        ExpansionEstimateResponse | None,
+        Field(description="What all other scenarios would add to a sampled run; null without a sample"),
+    ] = None
     budget: Annotated[
         BudgetFitResponse | None, Field(description="Of an estimate that was asked for; null in other answers")
     ] = None
@@ -152,5 +163,10 @@ class EstimateResponse(ResponseModel):
             targets=[TargetEstimateResponse.of(target) for target in estimate.targets],
             graders=[GraderEstimateResponse.of(grader) for grader in estimate.graders],
             unpriced=list(estimate.unpriced),
+            expansion=None
+            if estimate.expansion is None
+            else ExpansionEstimateResponse(
+                job_count=estimate.expansion.probes, usd=EstimateIntervalResponse.of(estimate.expansion.usd)
+            ),
             budget=None if fit is None else BudgetFitResponse.of(fit, estimate),
         )

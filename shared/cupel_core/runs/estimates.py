@@ -31,7 +31,10 @@ _FINISHING_ROLES = (ModelRole.SUMMARY, ModelRole.JUDGE)
 
 def estimate_of(run: Run, snapshot: Snapshot) -> RunEstimate:
     """From conversations of earlier runs that are like this one, if there are any."""
-    return from_history(_estimate(run, snapshot, finishing_only=False), ComparableRuns.of(run), snapshot.prices)
+    estimate = from_history(_estimate(run, snapshot, finishing_only=False), ComparableRuns.of(run), snapshot.prices)
+    if run.sample_percentage == 100:
+        return estimate
+    return estimate.with_expansion(len(set(snapshot.scenario_positions)), snapshot.manifest.total)
 
 
 def from_history(estimate: RunEstimate, comparable: ComparableRuns, own_prices: Prices | None = None) -> RunEstimate:

@@ -109,6 +109,18 @@ def test_calls_without_a_price_are_not_limited(client: Client, definition_id: st
     assert budget["guarantee"] == "unpriced_calls"
 
 
+def test_an_estimate_of_a_sample_says_what_an_expansion_costs(
+    client: Client, definition_id: str, own_model: str
+) -> None:
+    """All four scenarios have the same text."""
+    sampled = estimated(client, definition_id, models=[own_model], samplePercentage=25, repeats=3).json()
+    everything = estimated(client, definition_id, models=[own_model], repeats=3).json()
+    assert (sampled["jobCount"], sampled["expansion"]["jobCount"]) == (3, 9)
+    together = sampled["usd"]["expected"] + sampled["expansion"]["usd"]["expected"]
+    assert together == pytest.approx(everything["usd"]["expected"], abs=2e-6)
+    assert everything["expansion"] is None
+
+
 def test_nothing_is_started(client: Client, definition_id: str) -> None:
     estimated(client, definition_id)
     assert client.get("/v1/runs").json()["items"] == []

@@ -102,6 +102,12 @@ def test_a_budget_that_is_never_exceeded_needs_no_remark(cupel: Cupel) -> None:
     assert "may exceed" not in cupel("estimate", DILEMMA, "--models", "custom/m", *limit, "--budget", "9000").stdout
 
 
+def test_an_estimate_of_a_sample_says_what_the_others_cost(cupel: Cupel) -> None:
+    sampled = cupel("estimate", DILEMMA, "--models", "custom/m", "--sample", "25").stdout
+    assert "all other scenarios: 27 probes more, $" in sampled
+    assert "all other scenarios" not in cupel("estimate", DILEMMA, "--models", "custom/m").stdout
+
+
 def test_without_a_budget_an_estimate_names_none(cupel: Cupel) -> None:
     assert "budget" not in cupel("estimate", DILEMMA, "--models", "custom/m").stdout
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, partial
+from typing import NamedTuple
 
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.estimates.conversations import TARGET, Calls, ExpectedConversation, RoleModel
@@ -146,6 +147,13 @@ class GraderEstimate:
     calls: CallsEstimate
 
 
+class ExpansionEstimate(NamedTuple):
+    """What the scenarios outside of a run's sample would add to it."""
+
+    probes: int
+    usd: EstimateInterval
+
+
 @dataclass(frozen=True)
 class RunEstimate:
     """`usd` is the sum of what has a known price; the models without one are `unpriced`."""
@@ -159,6 +167,16 @@ class RunEstimate:
     basis: Basis = Basis.DEFAULT
     unlimited_targets: tuple[str, ...] = ()
     """Those whose answers have no limit of tokens."""
+    expansion: ExpansionEstimate | None = None
+    """To all scenarios; None for a run that has all, or that has no sample."""
+
+    def with_expansion(self, scenarios: int, total: int) -> "RunEstimate":
+        """Of a sample of so many scenarios. The others are expected to cost as much, with the same relative error."""
+        factor = total / scenarios - 1
+        if factor <= 0:
+            return self
+        usd = EstimateInterval(*(each * factor for each in (self.usd.low, self.usd.expected, self.usd.high)))
+        return replace(self, expansion=ExpansionEstimate(round(self.probes * factor), usd))
 
     @property
     def guarantee(self) -> BudgetGuarantee:
