@@ -30,9 +30,9 @@ print(time.process_time() - started_at)
 _EXTRA_IMPORTS = {
     "api": "from api import app, routing; routing.load(app.app, '/v1/runs')",
     "graphqlapi": "from cupel_core.graphql.registry import find_resolver; find_resolver('Query.run')",
-    "mcpserver": "from mcpserver import registry; registry.find_tool('list_runs')",
+    "mcpserver": "from mcpserver import listing, registry; listing.read_tools(); registry.find_tool('list_runs')",
 }
-"""Loaded with the first request: one of the larger modules."""
+"""Loaded with the first request: one of the larger modules; of MCP also the list with which a session begins."""
 
 
 class ImportTime(NamedTuple):

@@ -20,6 +20,7 @@ _DEPLOYED = (
     "statemachines/*.json",
     *(f"shared/{pattern}" for pattern in _CORE_FILES),
     "functions/**/*.py",
+    "functions/mcpserver/tools.json",
     "web/Makefile",
     "web/build.py",
     # In a clone, the page is built from its sources; the package contains the built page.

@@ -1,46 +1,21 @@
-"""Lists the tools of a caller, and calls them."""
+"""Calls tools."""
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import orjson
 
 from cupel_core.contract.common import ResponseModel
-from cupel_core.domain.access import AccessRole
 from cupel_core.errors import AppError, Forbidden
 from cupel_core.gateway.auditing import Author, record_change
 from cupel_core.gateway.problems import from_unexpected
 from cupel_core.gateway.validation import parse
 from cupel_core.store.clients import AWS_ERRORS
-from mcpserver.models import arguments_schema, result_schema
 from mcpserver.problems import problem_of
-from mcpserver.registry import McpTool, ToolEffect, ToolGroup, list_all_tools
+from mcpserver.registry import McpTool, ToolEffect
 from mcpserver.request import MAX_RESULT_BYTES, ToolRequest
 from mcpserver.results import dump, fit
-
-
-def list_tools(request: ToolRequest) -> list[dict[str, Any]]:
-    return _described(request.caller.role, request.groups)
-
-
-@cache
-def _described(role: AccessRole, groups: frozenset[ToolGroup]) -> list[dict[str, Any]]:
-    return [_describe(each) for each in list_all_tools() if each.group in groups and each.operation.permits(role)]
-
-
-@cache
-def _describe(tool: McpTool) -> dict[str, Any]:
-    """As `tools/list` has it."""
-    return {
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "inputSchema": arguments_schema(tool.arguments),
-        "outputSchema": result_schema(tool.result),
-        "annotations": {"title": tool.title, **tool.annotations},
-    }
 
 
 def call_tool(tool: McpTool, request: ToolRequest, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from cupel_core.errors import AppError
 from cupel_core.gateway.problems import from_unexpected
 from cupel_core.store.clients import AWS_ERRORS
 from mcpserver import prompts, resources
-from mcpserver.calls import call_tool, list_tools
+from mcpserver.calls import call_tool
+from mcpserver.listing import list_tools
 from mcpserver.problems import problem_of
 from mcpserver.registry import find_tool
 from mcpserver.request import ToolRequest

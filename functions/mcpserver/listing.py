@@ -1,0 +1,36 @@
+"""The tools of a caller, as `tools/list` has them, from a generated file.
+
+Every session begins with this list, often on a cold start. To describe the tools, all of their modules would have to be
+imported, which takes several times as long as everything else in a cold start.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from cupel_core.contract.operations import OPERATIONS
+from cupel_core.domain.access import AccessRole
+from mcpserver.registry import ToolGroup
+from mcpserver.request import ToolRequest
+
+FILE = Path(__file__).parent / "tools.json"
+"""`python -m refresh.mcp_tools` writes it: by tool its group, its operation and its description."""
+
+
+def list_tools(request: ToolRequest) -> list[dict[str, Any]]:
+    return _select(request.caller.role, request.groups)
+
+
+@cache
+def _select(role: AccessRole, groups: frozenset[ToolGroup]) -> list[dict[str, Any]]:
+    return [
+        each["tool"] for each in read_tools() if each["group"] in groups and OPERATIONS[each["operation"]].permits(role)
+    ]
+
+
+@cache
+def read_tools() -> list[dict[str, Any]]:
+    tools: list[dict[str, Any]] = orjson.loads(FILE.read_bytes())
+    return tools
