@@ -102,7 +102,7 @@ PROVIDERS = {"sim": "sim/echo", "bench": "custom/any"}
 
 
 def chat(item: dict[str, str]) -> list[dict[str, str]]:
-    return [{"role": "developer", "content": "Repeat."}, {"role": "user", "content": item["question"]}]
+    return [{"role": "user", "content": item["question"]}]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
