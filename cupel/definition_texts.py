@@ -9,6 +9,7 @@ from cupel.json_types import Json
 
 _FILE_FIELDS = ("id", "name", "folder", "tags", "content")
 _NOT_IN_FILES = ("id", "definitionId", "definitionVersion")
+_DEFAULTS = (("failureCriteriaMode", "on_max_messages"), ("separateTurns", False))
 
 
 class _Dumper(yaml.SafeDumper):
@@ -45,9 +46,7 @@ def scenario_fields(scenario: Json) -> Json:
     if len(messages) == 1 and messages[0]["role"] == "user" and isinstance(messages[0]["content"], str):
         fields = {("prompt" if name == "messages" else name): value for name, value in fields.items()}
         fields["prompt"] = messages[0]["content"]
-    if fields.get("failureCriteriaMode") == "on_max_messages":
-        del fields["failureCriteriaMode"]
-    return fields
+    return {name: value for name, value in fields.items() if (name, value) not in _DEFAULTS}
 
 
 def without_empty(value: Any) -> Any:

@@ -7,7 +7,7 @@ from cupel_core.analysis.tabulate import counted_inputs, read_counts
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript, TranscriptResult
-from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreResult, RescoreStatus
+from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
@@ -135,7 +135,7 @@ def test_a_rescore_replaces_the_results_and_leaves_out_what_it_has_not_graded(cl
     rescores.create(wanted)
     graded = Scoring(True, 1.0, "")
     rescore_results.record(ref, wanted.id, [RescoreResult.of(answered(0), graded, Spend())])
-    rescores.end(wanted.finished(RescoreStatus.COMPLETED, NOW, RescoreCounts(1, 0)))
+    rescores.end(wanted.finished(NOW, RescoreCounts(1, 0)))
     counts = read_counts(counted_inputs(run, wanted.id))
     assert [row[0] for row in counts.rows()] == [Cell(code_2=1, judged=1, passed=1), Cell(), Cell(errored=1), Cell()]
     assert counted_inputs(run, wanted.id).revision != counted_inputs(run).revision

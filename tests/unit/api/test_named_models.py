@@ -34,8 +34,8 @@ def start(client: Client, definition_id: str, **changes: Any) -> Answer:
     return client.post("/v1/runs", {"definitionId": definition_id, "models": ["sim/steady"], **changes})
 
 
-def refusal(answer: Answer) -> str:
-    assert (answer.status, answer.fields()) == (422, ["definitionId"]), answer.text
+def refusal(answer: Answer, field: str = "definitionId") -> str:
+    assert (answer.status, answer.fields()) == (422, [field]), answer.text
     return str(answer.json()["errors"][0]["message"])
 
 
@@ -94,14 +94,14 @@ def test_every_way_to_start_a_run_refuses_it(client: Client) -> None:
     saved = {"name": "x", "model": "sim/steady", "scenarioIds": [scenario["id"]]}
     eval_id = client.post("/v1/evals", saved).json()["id"]
     client.put("/v1/providers/openai", {"apiKey": None})
-    for path, body in {
-        "/v1/runs": run,
-        "/v1/runs/estimate": run,
-        f"/v1/evals/{eval_id}/runs": {},
-        "/v1/playground/runs": {"scenarioId": scenario["id"], "model": "sim/steady"},
-        f"/v1/runs/{first['id']}/rerun": {},
-    }.items():
-        assert NO_KEY in refusal(client.post(path, body)), path
+    for path, body, field in (
+        ("/v1/runs", run, "definitionId"),
+        ("/v1/runs/estimate", run, "definitionId"),
+        (f"/v1/evals/{eval_id}/runs", {}, "eval.definitionId"),
+        ("/v1/playground/runs", {"scenarioId": scenario["id"], "model": "sim/steady"}, "definitionId"),
+        (f"/v1/runs/{first['id']}/rerun", {}, "definitionId"),
+    ):
+        assert NO_KEY in refusal(client.post(path, body), field), path
     schedule = client.post("/v1/schedules", {"name": "nightly", "expression": "rate(1 day)", "run": run})
     assert (schedule.status, schedule.fields()) == (422, ["run.definitionId"])
 

@@ -118,7 +118,7 @@ def test_an_eval_run_is_rerun_without_its_eval(client: Client, path: str) -> Non
     first = client.post(f"{eval_path}/runs").json()["run"]
     client.delete(f"{path}/scenarios/{names[4]}")
     refused = client.post(f"{eval_path}/runs")
-    assert (refused.status, refused.fields()) == (422, ["scenarioIds.0"])
+    assert (refused.status, refused.fields()) == (422, ["eval.scenarioIds.0"])
     assert names[4] in refused.json()["detail"]
     client.delete(eval_path)
     rerun = client.post(f"/v1/runs/{first['id']}/rerun").json()["run"]

@@ -218,6 +218,8 @@ def test_an_estimate_says_what_is_left_and_that_the_run_fits(client: Client, def
         "exceeds": None,
         "mayExceed": None,
         "confirmationRequired": False,
+        "guarantee": "calls_in_flight",
+        "unlimitedTargets": ["custom/m"],
     }
 
 
@@ -239,7 +241,9 @@ def test_an_upper_bound_that_exceeds_a_budget_is_named_without_a_confirmation(
 
 
 def test_without_any_budget_every_run_fits(client: Client, definition_id: str) -> None:
-    assert set(fit(client, definition_id).values()) == {None, False}
+    found = fit(client, definition_id)
+    assert (found["exceeds"], found["mayExceed"], found["confirmationRequired"]) == (None, None, False)
+    assert (found["maxBudgetUsd"], found["dayLeftUsd"], found["monthLeftUsd"]) == (None, None, None)
 
 
 def test_estimates_of_batches_and_evals_name_the_budgets_too(client: Client) -> None:

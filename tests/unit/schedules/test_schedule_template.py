@@ -44,10 +44,12 @@ def test_only_schedules_of_this_stack_may_be_changed() -> None:
     assert all(each["Resource"]["Fn::Sub"].endswith(":schedule/${ScheduleGroup}/*") for each in granted)
 
 
-def test_only_the_api_passes_the_role_and_only_to_eventbridge_scheduler() -> None:
-    ((owner, statement),) = [(key, each) for key, each in statements() if each["Action"] == "iam:PassRole"]
-    assert (owner, statement["Resource"]) == ("ApiFunction", {"Fn::GetAtt": ["ScheduleRole", "Arn"]})
-    assert statement["Condition"] == {"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}}
+def test_only_functions_that_create_schedules_pass_the_role_and_only_to_eventbridge_scheduler() -> None:
+    granted = {key: each for key, each in statements() if each["Action"] == "iam:PassRole"}
+    assert set(granted) == {"ApiFunction", "GraphqlapiFunction"}
+    for statement in granted.values():
+        assert statement["Resource"] == {"Fn::GetAtt": ["ScheduleRole", "Arn"]}
+        assert statement["Condition"] == {"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}}
 
 
 def test_failed_invocations_go_to_the_same_queue_as_undeliverable_events() -> None:
