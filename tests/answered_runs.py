@@ -40,6 +40,7 @@ class AnsweredRun:
 
     scenarios: tuple[Scenario, ...] = (Scenario("", "one", (Message(MessageRole.USER, "?"),)),)
     models: tuple[str, ...] = ("sim/steady", "sim/bold")
+    prompt_ids: tuple[str, ...] = ()
     repeats: int = 1
     answer: Callable[[int], str | None] = default_answer
     scoring: Callable[[int], Scoring | None] = lambda _: build_scoring(None, None, ())
@@ -66,7 +67,7 @@ class AnsweredRun:
             id=run_id,
             definition_id=definition_id,
             definition_version=1,
-            plan=Plan(plain_targets(*self.models), (len(positions),), repeats=self.repeats),
+            plan=Plan(plain_targets(*self.models), (len(positions),), repeats=self.repeats, prompt_ids=self.prompt_ids),
             sample_percentage=self.sample_percentage,
             sample_seed=1,
             scenario_count=len(positions),

@@ -57,5 +57,13 @@ def texts(items: list[dict[str, Any]]) -> list[str]:
     return [each["text"] for each in items]
 
 
+def named_columns(columns: list[dict[str, Any]], name: str) -> list[int]:
+    """Positions of those that a target is named by: of a name, or else of an id, or else of a model."""
+    for key in ("name", "targetId", "modelId"):
+        if found := [number for number, each in enumerate(columns) if each[key] == name]:
+            return found
+    return []
+
+
 def column_name(figures: dict[str, Any], column: int) -> str:
     return str(figures["columns"][column]["name"])

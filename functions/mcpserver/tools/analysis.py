@@ -10,7 +10,7 @@ from cupel_core.analysis import queries
 from cupel_core.domain.analysis.records import AnalysisKind
 from cupel_core.errors import NotFound
 from mcpserver.figures import AnalysisState, ContestedBrief, ReadAnalysis, column_name, read_figures, texts
-from mcpserver.models import ResultModel
+from mcpserver.models import ResultModel, UntrustedResult
 from mcpserver.registry import tool
 from mcpserver.request import ToolRequest
 
@@ -45,7 +45,7 @@ class AgreementBrief(ResultModel):
     outliers: Annotated[list[str], Field(description="Targets that answer unlike the others")]
 
 
-class RunFigures(AnalysisState):
+class RunFigures(AnalysisState, UntrustedResult):
     targets: list[TargetFigures]
     agreement: AgreementBrief | None = None
     contested: Annotated[list[ContestedBrief], Field(description="That the targets answer most differently")]

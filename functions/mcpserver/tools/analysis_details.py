@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from cupel_core.errors import Invalid
-from mcpserver.figures import AnalysisState, ContestedBrief, ReadAnalysis, column_name, read_figures
-from mcpserver.models import ResultModel
+from mcpserver.figures import AnalysisState, ContestedBrief, ReadAnalysis, column_name, named_columns, read_figures
+from mcpserver.models import Id, ResultModel, UntrustedResult
 from mcpserver.registry import tool
 from mcpserver.request import ToolRequest
 
@@ -18,6 +18,7 @@ TargetName = Annotated[
 
 class GetDimensionAnalysis(ReadAnalysis):
     model: Annotated[TargetName | None, Field(description="Of one target instead of all together")] = None
+    prompt_id: Annotated[Id | None, Field(description="Of the target with this prompt, if the run has several")] = None
 
 
 class LevelMean(ResultModel):
@@ -52,7 +53,7 @@ class DimensionEffects(AnalysisState):
 )
 def get_dimension_analysis(request: ToolRequest, arguments: GetDimensionAnalysis) -> DimensionEffects:
     state, figures = read_figures(request, arguments.run_id)
-    position = None if arguments.model is None else _position(figures["columns"], arguments.model)
+    position = _position(figures["columns"], arguments.model, arguments.prompt_id)
     dimensions = [
         _dimension(each, each["overall"] if position is None else each["columns"][position])
         for each in figures["dimensions"]
@@ -61,12 +62,27 @@ def get_dimension_analysis(request: ToolRequest, arguments: GetDimensionAnalysis
     return DimensionEffects(**state, target=target, dimensions=dimensions)
 
 
-def _position(columns: list[dict[str, Any]], model: str) -> int:
-    for number, column in enumerate(columns):
-        if model in (column["targetId"], column["modelId"], column["name"]):
-            return number
-    known = ", ".join(each["targetId"] for each in columns)
-    raise Invalid.field("model", f"is no target of the run, which has {known}")
+def _position(columns: list[dict[str, Any]], model: str | None, prompt_id: str | None) -> int | None:
+    """Of the only column of this target and prompt; None if neither is given."""
+    if model is None and prompt_id is None:
+        return None
+    of_model = range(len(columns)) if model is None else named_columns(columns, model)
+    if not of_model:
+        raise Invalid.field("model", f"is no target of the run, which has {_listed(columns, 'targetId')}")
+    found = [each for each in of_model if prompt_id in (None, columns[each].get("promptId"))]
+    if len(found) == 1:
+        return found[0]
+    prompts = _listed([columns[each] for each in of_model], "promptId")
+    if not found:
+        raise Invalid.field("prompt_id", f"is no prompt of the target, which has {prompts or 'none'}")
+    chosen = [columns[each] for each in found]
+    if len({each["targetId"] for each in chosen}) > 1:
+        raise Invalid.field("model", f"must name one of the targets {_listed(chosen, 'targetId')}")
+    raise Invalid.field("prompt_id", f"is required, because the target has several prompts: {prompts}")
+
+
+def _listed(columns: list[dict[str, Any]], name: str) -> str:
+    return ", ".join(dict.fromkeys(each[name] for each in columns if each.get(name)))
 
 
 def _dimension(found: dict[str, Any], of_target: dict[str, Any]) -> DimensionBrief:
@@ -101,12 +117,15 @@ class ContestedOrder(StrEnum):
 class GetContestedScenarios(ReadAnalysis):
     order: Annotated[
         ContestedOrder,
-        Field(description="`contested`: targets differ; `most_variable`, `least_variable`: repeats of one target do"),
+        Field(
+            description="`contested`: scenarios that targets answer most differently;"
+            " `most_variable`, `least_variable`: repeats of one target differ most, least"
+        ),
     ] = ContestedOrder.CONTESTED
     limit: Annotated[int, Field(strict=True, ge=1, le=100)] = 10
 
 
-class ContestedScenarios(AnalysisState):
+class ContestedScenarios(AnalysisState, UntrustedResult):
     scenarios: list[ContestedBrief]
 
 

@@ -20,7 +20,7 @@ from cupel_core.gateway.validation import parse
 from cupel_core.paging import fill_page
 from cupel_core.resources import experiments
 from cupel_core.store import jobs
-from mcpserver.models import Arguments, Id, ListArguments, ListResult, ResultModel, Text, ToolResult
+from mcpserver.models import Arguments, Id, ListArguments, ListResult, ResultModel, Text, ToolResult, UntrustedResult
 from mcpserver.registry import tool
 from mcpserver.request import ToolRequest
 from mcpserver.results import list_result
@@ -114,7 +114,7 @@ class FailureReason(ResultModel):
     why: str
 
 
-class ComparisonDetail(ToolResult, ComparisonBrief):
+class ComparisonDetail(UntrustedResult, ComparisonBrief):
     job_id: str
     is_stale: bool
     failure: FailureReason | None = None

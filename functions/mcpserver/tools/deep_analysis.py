@@ -10,6 +10,7 @@ from cupel_core.analysis import queries
 from cupel_core.domain.analysis.records import AnalysisKind
 from cupel_core.errors import Conflict
 from mcpserver.figures import AnalysisState, ReadAnalysis, failure_text, texts
+from mcpserver.models import UntrustedResult
 from mcpserver.registry import tool
 from mcpserver.request import ToolRequest
 
@@ -35,7 +36,7 @@ class GetDeepAnalysis(ReadAnalysis):
     part: DeepPartName = DeepPartName.NARRATIVE
 
 
-class DeepFigures(AnalysisState):
+class DeepFigures(AnalysisState, UntrustedResult):
     part: DeepPartName
     columns: Annotated[list[str], Field(description="Names of targets; positions in figures refer to them")]
     figures: Annotated[dict[str, Any], Field(description="As in the API's DeepAnalysisFigures; null: not computed")]

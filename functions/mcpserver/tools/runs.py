@@ -9,7 +9,7 @@ from cupel_core.contract.runs import RunResponse
 from cupel_core.domain.runs.run import PauseReason, Priority, RunStatus
 from cupel_core.domain.runs.views import RunView
 from cupel_core.runs import queries
-from mcpserver.models import Arguments, Id, ListArguments, ListResult, ResultModel, Text, ToolResult
+from mcpserver.models import Arguments, Id, ListArguments, ListResult, ResultModel, Text, UntrustedResult
 from mcpserver.registry import tool
 from mcpserver.request import ToolRequest
 from mcpserver.results import list_result
@@ -114,7 +114,7 @@ class PauseCauseBrief(ResultModel):
     message: str
 
 
-class RunDetail(ToolResult, RunBrief):
+class RunDetail(UntrustedResult, RunBrief):
     tags: list[str]
     priority: Priority
     config: RunConfigBrief

@@ -14,7 +14,7 @@ from cupel_core.contract.workspace_budgets import BudgetsResponse
 from cupel_core.queues import dead_letters, status
 from cupel_core.resources import evaluation_settings, profiles
 from cupel_core.workspace_budgets import get_use
-from mcpserver.models import Arguments, ListArguments, ListResult, ResultModel, ToolResult
+from mcpserver.models import Arguments, ListArguments, ListResult, ResultModel, ToolResult, UntrustedResult
 from mcpserver.registry import tool
 from mcpserver.request import ToolRequest
 from mcpserver.results import indexed_entries, list_result
@@ -107,7 +107,7 @@ class DeadLetterBrief(ResultModel):
     cause: str
 
 
-class QueueStatusDetail(ToolResult):
+class QueueStatusDetail(UntrustedResult):
     is_paused: bool
     pending: Annotated[int, Field(description="Probes that wait")]
     queues: Annotated[list[QueueBrief], Field(description="Those with anything to say; all for a named provider")]
