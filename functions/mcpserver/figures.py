@@ -7,13 +7,26 @@ from pydantic import Field
 
 from cupel_core.analysis import queries
 from cupel_core.analysis.queries import AnalysisView
-from cupel_core.errors import Conflict
+from cupel_core.errors import Conflict, Invalid
 from mcpserver.models import Arguments, Id, ResultModel, ToolResult
 from mcpserver.request import ToolRequest
 
 
 class ReadAnalysis(Arguments):
     run_id: Id
+
+
+TargetName = Annotated[
+    str, Field(strict=True, min_length=1, max_length=300, description="Name or id of a target, or its model")
+]
+Offset = Annotated[int, Field(strict=True, ge=0, le=100_000)]
+
+
+class ReadTargets(ReadAnalysis):
+    targets: Annotated[
+        list[TargetName] | None, Field(min_length=1, max_length=100, description="Only these; all if omitted")
+    ] = None
+    offset: Annotated[Offset, Field(description="Targets to skip, to read on after a cut")] = 0
 
 
 class AnalysisState(ToolResult):
@@ -55,6 +68,25 @@ def failure_text(view: AnalysisView) -> str:
 
 def texts(items: list[dict[str, Any]]) -> list[str]:
     return [each["text"] for each in items]
+
+
+def chosen_columns(figures: dict[str, Any], names: list[str] | None) -> list[int]:
+    """Positions, in the order of the analysis. Invalid for a name that is of none."""
+    columns = figures["columns"]
+    if names is None:
+        return list(range(len(columns)))
+    chosen: set[int] = set()
+    for name in names:
+        if not (found := named_columns(columns, name)):
+            raise Invalid.field(
+                "targets", f"{name} is no target of the run, which has {join_values(columns, 'targetId')}"
+            )
+        chosen.update(found)
+    return sorted(chosen)
+
+
+def join_values(columns: list[dict[str, Any]], name: str) -> str:
+    return ", ".join(dict.fromkeys(each[name] for each in columns if each.get(name)))
 
 
 def named_columns(columns: list[dict[str, Any]], name: str) -> list[int]:

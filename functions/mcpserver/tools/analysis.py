@@ -9,7 +9,16 @@ from pydantic import Field
 from cupel_core.analysis import queries
 from cupel_core.domain.analysis.records import AnalysisKind
 from cupel_core.errors import NotFound
-from mcpserver.figures import AnalysisState, ContestedBrief, ReadAnalysis, column_name, read_figures, texts
+from mcpserver.figures import (
+    AnalysisState,
+    ContestedBrief,
+    Offset,
+    ReadTargets,
+    chosen_columns,
+    column_name,
+    read_figures,
+    texts,
+)
 from mcpserver.models import ResultModel, UntrustedResult
 from mcpserver.registry import tool
 from mcpserver.request import ToolRequest
@@ -47,6 +56,7 @@ class AgreementBrief(ResultModel):
 
 class RunFigures(AnalysisState, UntrustedResult):
     targets: list[TargetFigures]
+    total_targets: Annotated[int, Field(description="Without `offset`")]
     agreement: AgreementBrief | None = None
     contested: Annotated[list[ContestedBrief], Field(description="That the targets answer most differently")]
     insights: list[str] | None = None
@@ -54,7 +64,7 @@ class RunFigures(AnalysisState, UntrustedResult):
     narrative: Annotated[list[str] | None, Field(description="Of the deep analysis, if there is one")] = None
 
 
-class GetRunSummary(ReadAnalysis):
+class GetRunSummary(ReadTargets):
     include_insights: Annotated[bool, Field(strict=True)] = True
 
 
@@ -69,9 +79,11 @@ class GetRunSummary(ReadAnalysis):
 )
 def get_run_summary(request: ToolRequest, arguments: GetRunSummary) -> RunFigures:
     state, figures = read_figures(request, arguments.run_id)
+    chosen = chosen_columns(figures, arguments.targets)
     return RunFigures(
         **state,
-        targets=[_target(each) for each in figures["columns"]],
+        targets=[_target(figures["columns"][each]) for each in chosen[arguments.offset :]],
+        total_targets=len(chosen),
         agreement=_agreement(figures),
         contested=[ContestedBrief.model_validate(each) for each in figures["contested"][:_MAX_CONTESTED]],
         insights=texts(figures["insights"]) if arguments.include_insights else None,
@@ -129,9 +141,15 @@ class PairBrief(ResultModel):
     adjusted_p: Annotated[float | None, Field(description="Of the rank correlation, by Holm")] = None
 
 
+class GetStatisticalSummary(ReadTargets):
+    pair_offset: Annotated[Offset, Field(description="Pairs to skip, to read on after a cut")] = 0
+
+
 class StatisticalSummary(AnalysisState):
     targets: list[TargetFigures]
-    pairs: list[PairBrief]
+    total_targets: Annotated[int, Field(description="Without `offset`")]
+    pairs: Annotated[list[PairBrief], Field(description="Of the targets, those before `offset` too")]
+    total_pairs: Annotated[int, Field(description="Without `pair_offset`")]
     cautions: list[str]
     methods: list[str]
 
@@ -152,18 +170,25 @@ _METHODS = [
     ),
     max_kb=8,
 )
-def get_statistical_summary(request: ToolRequest, arguments: ReadAnalysis) -> StatisticalSummary:
+def get_statistical_summary(request: ToolRequest, arguments: GetStatisticalSummary) -> StatisticalSummary:
     state, figures = read_figures(request, arguments.run_id)
-    pairs = figures["agreement"]["pairs"] if figures["agreement"] else []
+    chosen = chosen_columns(figures, arguments.targets)
+    pairs = [
+        each
+        for each in (figures["agreement"]["pairs"] if figures["agreement"] else ())
+        if {each["first"], each["second"]} <= set(chosen)
+    ]
     return StatisticalSummary(
         **state,
-        targets=[_target(each) for each in figures["columns"]],
-        pairs=[
-            PairBrief.model_validate(
-                {**each, "first": column_name(figures, each["first"]), "second": column_name(figures, each["second"])}
-            )
-            for each in pairs
-        ],
+        targets=[_target(figures["columns"][each]) for each in chosen[arguments.offset :]],
+        total_targets=len(chosen),
+        pairs=[_pair(figures, each) for each in pairs[arguments.pair_offset :]],
+        total_pairs=len(pairs),
         cautions=texts(figures["cautions"]),
         methods=_METHODS,
     )
+
+
+def _pair(figures: dict[str, Any], found: dict[str, Any]) -> PairBrief:
+    names = {side: column_name(figures, found[side]) for side in ("first", "second")}
+    return PairBrief.model_validate({**found, **names})

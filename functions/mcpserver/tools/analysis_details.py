@@ -6,14 +6,21 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from cupel_core.errors import Invalid
-from mcpserver.figures import AnalysisState, ContestedBrief, ReadAnalysis, column_name, named_columns, read_figures
+from mcpserver.figures import (
+    AnalysisState,
+    ContestedBrief,
+    ReadAnalysis,
+    ReadTargets,
+    TargetName,
+    chosen_columns,
+    column_name,
+    join_values,
+    named_columns,
+    read_figures,
+)
 from mcpserver.models import Id, ResultModel, UntrustedResult
 from mcpserver.registry import tool
 from mcpserver.request import ToolRequest
-
-TargetName = Annotated[
-    str, Field(strict=True, min_length=1, max_length=300, description="Id of a target, or its model")
-]
 
 
 class GetDimensionAnalysis(ReadAnalysis):
@@ -68,21 +75,17 @@ def _position(columns: list[dict[str, Any]], model: str | None, prompt_id: str |
         return None
     of_model = range(len(columns)) if model is None else named_columns(columns, model)
     if not of_model:
-        raise Invalid.field("model", f"is no target of the run, which has {_listed(columns, 'targetId')}")
+        raise Invalid.field("model", f"is no target of the run, which has {join_values(columns, 'targetId')}")
     found = [each for each in of_model if prompt_id in (None, columns[each].get("promptId"))]
     if len(found) == 1:
         return found[0]
-    prompts = _listed([columns[each] for each in of_model], "promptId")
+    prompts = join_values([columns[each] for each in of_model], "promptId")
     if not found:
         raise Invalid.field("prompt_id", f"is no prompt of the target, which has {prompts or 'none'}")
     chosen = [columns[each] for each in found]
     if len({each["targetId"] for each in chosen}) > 1:
-        raise Invalid.field("model", f"must name one of the targets {_listed(chosen, 'targetId')}")
+        raise Invalid.field("model", f"must name one of the targets {join_values(chosen, 'targetId')}")
     raise Invalid.field("prompt_id", f"is required, because the target has several prompts: {prompts}")
-
-
-def _listed(columns: list[dict[str, Any]], name: str) -> str:
-    return ", ".join(dict.fromkeys(each[name] for each in columns if each.get(name)))
 
 
 def _dimension(found: dict[str, Any], of_target: dict[str, Any]) -> DimensionBrief:
@@ -141,8 +144,8 @@ def get_contested_scenarios(request: ToolRequest, arguments: GetContestedScenari
         found = figures["contested"]
     else:
         end = "most" if arguments.order is ContestedOrder.MOST_VARIABLE else "least"
-        listed = figures["variability"][end] if figures["variability"] else []
-        found = [{**each, "target": column_name(figures, each["column"])} for each in listed]
+        varied = figures["variability"][end] if figures["variability"] else []
+        found = [{**each, "target": column_name(figures, each["column"])} for each in varied]
     scenarios = [ContestedBrief.model_validate(each) for each in found[: arguments.limit]]
     return ContestedScenarios(**state, scenarios=scenarios)
 
@@ -167,6 +170,7 @@ class TargetOperations(ResultModel):
 
 class LatencyFigures(AnalysisState):
     targets: list[TargetOperations]
+    total_targets: Annotated[int, Field(description="Without `offset`")]
 
 
 @tool(
@@ -175,10 +179,12 @@ class LatencyFigures(AnalysisState):
     description="Percentiles of latency, turns and output tokens, and the cost, of every target of a run.",
     max_kb=3,
 )
-def get_latency_stats(request: ToolRequest, arguments: ReadAnalysis) -> LatencyFigures:
+def get_latency_stats(request: ToolRequest, arguments: ReadTargets) -> LatencyFigures:
     state, figures = read_figures(request, arguments.run_id)
-    targets = [
-        TargetOperations.model_validate({**each["estimate"], **each["operations"], "name": each["name"]})
-        for each in figures["columns"]
-    ]
-    return LatencyFigures(**state, targets=targets)
+    chosen = chosen_columns(figures, arguments.targets)
+    targets = [_operations(figures["columns"][each]) for each in chosen[arguments.offset :]]
+    return LatencyFigures(**state, targets=targets, total_targets=len(chosen))
+
+
+def _operations(column: dict[str, Any]) -> TargetOperations:
+    return TargetOperations.model_validate({**column["estimate"], **column["operations"], "name": column["name"]})

@@ -20,6 +20,7 @@ from cupel_core.gateway.validation import parse
 from cupel_core.paging import fill_page
 from cupel_core.resources import experiments
 from cupel_core.store import jobs
+from mcpserver.figures import Offset
 from mcpserver.models import Arguments, Id, ListArguments, ListResult, ResultModel, Text, ToolResult, UntrustedResult
 from mcpserver.registry import tool
 from mcpserver.request import ToolRequest
@@ -286,6 +287,7 @@ class AggregateResults(Arguments):
     levels: Annotated[
         dict[Text, float] | None, Field(max_length=_MAX_DIMENSIONS, description="Only scenarios with these scores")
     ] = None
+    offset: Annotated[Offset, Field(description="Rows to skip, to read on after a cut")] = 0
 
 
 class AggregateRowBrief(ResultModel):
@@ -305,7 +307,7 @@ class AggregateRowBrief(ResultModel):
 
 class AggregatedRows(ToolResult):
     rows: list[AggregateRowBrief]
-    total_rows: int
+    total_rows: Annotated[int, Field(description="Without `offset`")]
 
 
 @tool(
@@ -325,7 +327,7 @@ def aggregate_results(request: ToolRequest, arguments: AggregateResults) -> Aggr
     }
     spec = parse(AggregateRuns, body, "").spec()
     found = aggregation.aggregate(request.workspace, spec)
-    rows = [_aggregate_row(AggregateRowResponse.of(row, spec)) for row in found]
+    rows = [_aggregate_row(AggregateRowResponse.of(row, spec)) for row in found[arguments.offset :]]
     return AggregatedRows(rows=rows, total_rows=len(found))
 
 

@@ -90,3 +90,47 @@ def test_what_names_no_target_is_refused_with_those_of_the_run(
     refused = world.client.problem("get_dimension_analysis", {"run_id": run_id, **arguments})
     assert [each["field"] for each in refused["errors"]] == [field]
     assert known in refused["detail"]
+
+
+MANY = tuple(f"sim/steady-{number:02d}" for number in range(40))
+
+
+def read_on(world: World, tool: str, arguments: dict[str, Any], key: str, offset: str = "offset") -> list[Any]:
+    """What a tool lists under the key, as often as it is cut."""
+    found: list[Any] = []
+    total = 1
+    while len(found) < total:
+        part = world.client.use(tool, {**arguments, offset: len(found)})
+        assert part[key]
+        found += part[key]
+        total = part[f"total{key.capitalize()}"]
+    return found
+
+
+def test_all_targets_of_a_run_can_be_read(world: World) -> None:
+    run_id = analyzed(world, models=MANY)
+    rest = world.client.get(f"/v1/runs/{run_id}/analysis").json()["figures"]
+    for tool in ("get_run_summary", "get_statistical_summary", "get_latency_stats"):
+        targets = read_on(world, tool, {"run_id": run_id}, "targets")
+        assert [each["name"] for each in targets] == list(MANY)
+    arguments = {"run_id": run_id, "targets": [MANY[0], *MANY[20:39]], "offset": 20}
+    pairs = read_on(world, "get_statistical_summary", arguments, "pairs", "pair_offset")
+    assert len({(each["first"], each["second"]) for each in pairs}) == len(pairs) == 190
+    assert world.client.use("get_statistical_summary", {"run_id": run_id})["totalPairs"] == 780
+    assert len(rest["agreement"]["pairs"]) == 780
+    grouped = {"run_ids": [run_id], "group_by": ["model"], "dimensions": ["stakes"]}
+    rows = read_on(world, "aggregate_results", grouped, "rows")
+    assert len({(each["model"], each["levels"]["stakes"]) for each in rows}) == len(rows) == 80
+
+
+@pytest.mark.parametrize("tool", ["get_run_summary", "get_statistical_summary", "get_latency_stats"])
+def test_targets_are_named_by_name_id_or_model(world: World, tool: str) -> None:
+    run_id = analyzed(world, models=("sim/steady", "sim/bold", "sim/terse"), prompt_ids=("a", "b"))
+    wanted = {"run_id": run_id, "targets": ["sim/terse", "sim/steady · b"]}
+    found = world.client.use(tool, wanted)
+    assert [each["name"] for each in found["targets"]] == ["sim/steady · b", "sim/terse · a", "sim/terse · b"]
+    assert found["totalTargets"] == 3
+    assert found.get("totalPairs", 3) == len(found.get("pairs", range(3))) == 3
+    refused = world.client.problem(tool, {"run_id": run_id, "targets": ["sim/steady", "none"]})
+    assert [each["field"] for each in refused["errors"]] == ["targets"]
+    assert "sim/steady, sim/bold, sim/terse" in refused["detail"]
