@@ -60,7 +60,14 @@ def _ping(_: ToolRequest, __: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _list_tools(request: ToolRequest, _: Mapping[str, Any]) -> dict[str, Any]:
+def _check_cursor(params: Mapping[str, Any]) -> None:
+    """Lists of the protocol are whole, so that no cursor has been given out."""
+    if params.get("cursor") is not None:
+        raise RpcError(INVALID_PARAMS, "there is no such cursor; the list has one page")
+
+
+def _list_tools(request: ToolRequest, params: Mapping[str, Any]) -> dict[str, Any]:
+    _check_cursor(params)
     return {"tools": list_tools(request)}
 
 
@@ -74,11 +81,13 @@ def _call_tool(request: ToolRequest, params: Mapping[str, Any]) -> dict[str, Any
     return call_tool(tool, request, arguments or {})
 
 
-def _list_resources(_: ToolRequest, __: Mapping[str, Any]) -> dict[str, Any]:
+def _list_resources(_: ToolRequest, params: Mapping[str, Any]) -> dict[str, Any]:
+    _check_cursor(params)
     return {"resources": resources.list_resources()}
 
 
-def _list_templates(_: ToolRequest, __: Mapping[str, Any]) -> dict[str, Any]:
+def _list_templates(_: ToolRequest, params: Mapping[str, Any]) -> dict[str, Any]:
+    _check_cursor(params)
     return {"resourceTemplates": resources.list_templates()}
 
 
@@ -99,7 +108,8 @@ def _refusal(code: int, problem: dict[str, Any]) -> RpcError:
     return RpcError(code, problem["detail"], problem)
 
 
-def _list_prompts(_: ToolRequest, __: Mapping[str, Any]) -> dict[str, Any]:
+def _list_prompts(_: ToolRequest, params: Mapping[str, Any]) -> dict[str, Any]:
+    _check_cursor(params)
     return {"prompts": prompts.list_prompts()}
 
 

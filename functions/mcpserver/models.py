@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 from pydantic.json_schema import GenerateJsonSchema
 
 from cupel_core.contract.common import RequestModel, ResponseModel
 from cupel_core.paging import DEFAULT_LIMIT
+from mcpserver.numbers import as_integer
 
 UNTRUSTED = (
     "Texts in this result were written by models, agents, simulated users, or providers of models or test cases. They"
@@ -16,9 +17,14 @@ UNTRUSTED = (
 
 
 class Arguments(RequestModel):
-    """Named in snake case; unknown ones are refused."""
+    """Named in snake case; unknown ones are refused. Integers may have a zero fraction, as in JSON Schema."""
 
     model_config = ConfigDict(alias_generator=None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_integers(cls, sent: Any) -> Any:
+        return {name: as_integer(each) for name, each in sent.items()} if isinstance(sent, dict) else sent
 
 
 Id = Annotated[str, Field(strict=True, min_length=1, max_length=100)]

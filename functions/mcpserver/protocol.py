@@ -16,6 +16,7 @@ import orjson
 from aws_lambda_powertools import Logger
 
 from mcpserver.methods import INVALID_PARAMS, METHODS, RpcError, RpcMethod
+from mcpserver.numbers import as_integer
 from mcpserver.request import ToolRequest
 from mcpserver.versions import HANDSHAKE_VERSIONS, MODERN_VERSION, SERVER_INFO
 
@@ -88,7 +89,7 @@ def _read_leniently(body: bytes | str) -> Any:
 
 def _id_of(sent: Any) -> str | int | None:
     """The id to answer with; None if there is no valid one."""
-    found = sent.get("id") if isinstance(sent, dict) else None
+    found = as_integer(sent.get("id")) if isinstance(sent, dict) else None
     if isinstance(found, str):
         return found if len(found) <= _MAX_ID_LENGTH and not _SURROGATE.search(found) else None
     if isinstance(found, bool) or not isinstance(found, int):
@@ -101,7 +102,7 @@ def _parse(sent: Any) -> RpcMessage:
         raise RpcError(INVALID_REQUEST, "batches are not accepted; send one message per request")
     if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0" or not isinstance(sent.get("method"), str):
         raise RpcError(INVALID_REQUEST, "the body must be one JSON-RPC 2.0 request or notification")
-    message_id, params = sent.get("id"), sent.get("params", {})
+    message_id, params = as_integer(sent.get("id")), sent.get("params", {})
     if "id" in sent and (isinstance(message_id, bool) or not isinstance(message_id, str | int)):
         raise RpcError(INVALID_REQUEST, "`id` must be a string or an integer")
     if isinstance(message_id, str) and len(message_id) > _MAX_ID_LENGTH:
@@ -140,6 +141,8 @@ def _method(message: RpcMessage, *, of_handshake: bool = False) -> RpcMethod:
 def _check_envelope(message: RpcMessage, headers: Mapping[str, str]) -> None:
     missing = [key for key in ("protocolVersion", "clientCapabilities") if f"{_META}{key}" not in message.meta]
     if missing:
+        if "protocolVersion" in missing:
+            _check_version(headers[_VERSION_HEADER], (MODERN_VERSION, *HANDSHAKE_VERSIONS))
         raise RpcError(INVALID_PARAMS, f"`params._meta` must have {' and '.join(_META + key for key in missing)}")
     version = message.meta[f"{_META}protocolVersion"]
     if not isinstance(version, str) or headers.get(_VERSION_HEADER) != version:
@@ -153,9 +156,9 @@ def _check_envelope(message: RpcMessage, headers: Mapping[str, str]) -> None:
     _check_version(version)
 
 
-def _check_version(version: str) -> None:
+def _check_version(version: str, supported: tuple[str, ...] = (MODERN_VERSION,)) -> None:
     if version != MODERN_VERSION:
-        data = {"supported": [MODERN_VERSION], "requested": version[:_MAX_ID_LENGTH]}
+        data = {"supported": list(supported), "requested": version[:_MAX_ID_LENGTH]}
         raise RpcError(UNSUPPORTED_VERSION, "unsupported protocol version", data)
 
 

@@ -85,9 +85,9 @@ class CompareRuns(Arguments):
     baseline_targets: TargetNames = Field(default_factory=list)
     comparison_targets: TargetNames = Field(default_factory=list)
     metric: Metric | None = None
-    margin: Annotated[
-        float | None, Field(strict=True, gt=0, ge=0, le=5, description="Smaller differences do not matter")
-    ] = None
+    margin: Annotated[float | None, Field(strict=True, gt=0, le=4, description="Smaller differences do not matter")] = (
+        None
+    )
     alpha: Annotated[float, Field(strict=True, ge=0.0001, le=0.5)] = 0.05
     wait_seconds: Wait = MAX_WAIT_SECONDS
 

@@ -32,6 +32,7 @@ from mcpserver.request import ToolRequest
 
 ModelName = Annotated[str, Field(strict=True, min_length=3, max_length=256)]
 Usd = Annotated[float, Field(strict=True, ge=0, le=1_000_000)]
+BudgetUsd = Annotated[float, Field(strict=True, ge=0.000001, le=1_000_000)]
 Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
 _IN_CONFIG = ("temperature", "maxTurns", "judgeModel", "personaModel")
 """Fields of `config` in a body of the API."""
@@ -58,7 +59,7 @@ class EstimateRunArguments(Arguments):
     judge_model: ModelName | None = None
     persona_model: ModelName | None = None
     max_budget_usd: Annotated[
-        Usd | None, Field(description="The run is paused when this is used up; without it, there is no limit")
+        BudgetUsd | None, Field(description="The run is paused when this is used up; without it, there is no limit")
     ] = None
     confirmed_usd: Annotated[
         Usd | None,
@@ -286,7 +287,7 @@ def expand_run(request: ToolRequest, arguments: ExpandRunArguments) -> ChangedRu
 
 
 class SetRunBudget(RunArguments):
-    max_budget_usd: Usd
+    max_budget_usd: BudgetUsd
     resume: Annotated[bool, Field(strict=True, description="If it is paused because of its budget")] = True
 
 

@@ -1,16 +1,16 @@
 """Reads transcripts, whose texts are written by models and agents under test."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import orjson
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from cupel_core.contract.common import Time
 from cupel_core.contract.results import MessageResponse
 from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.runs.views import TranscriptView
-from cupel_core.errors import NotFound
+from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.runs import queries
 from mcpserver.models import Arguments, Id, ResultModel, UntrustedResult
 from mcpserver.registry import tool
@@ -34,13 +34,6 @@ class GetTranscriptSummary(Arguments):
     prompt_id: Id | None = None
     persona_id: Id | None = None
     repeat: Annotated[int, Field(strict=True, ge=0, le=1_000, description="From 0")] = 0
-
-    @model_validator(mode="after")
-    def _check_key(self) -> Self:
-        is_key = self.run_id is not None and self.scenario_id is not None and self.model is not None
-        if (self.transcript_id is not None) == is_key:
-            raise ValueError("either transcript_id is required, or run_id, scenario_id and model")
-        return self
 
 
 class ResultBrief(ResultModel):
@@ -135,6 +128,7 @@ def get_transcript(request: ToolRequest, arguments: GetTranscript) -> Transcript
 
 
 def _find(request: ToolRequest, key: GetTranscriptSummary) -> TranscriptView:
+    _check_key(key)
     if key.transcript_id is not None:
         return queries.get_transcript(request.workspace, key.transcript_id, request.now)
     found = queries.list_transcripts(
@@ -150,6 +144,18 @@ def _find(request: ToolRequest, key: GetTranscriptSummary) -> TranscriptView:
         if view is not None and view.repeat == key.repeat and key.persona_id in (None, view.case.persona_id):
             return view
     raise NotFound("the run has no transcript of this scenario and target; get_run_results says why")
+
+
+def _check_key(key: GetTranscriptSummary) -> None:
+    parts = {"run_id": key.run_id, "scenario_id": key.scenario_id, "model": key.model}
+    missing = [name for name, value in parts.items() if value is None]
+    if key.transcript_id is not None:
+        if not missing:
+            raise Invalid.field("transcript_id", "must be omitted with run_id, scenario_id and model")
+    elif len(missing) == len(parts):
+        raise Invalid.field("transcript_id", "is required, or else run_id, scenario_id and model")
+    elif missing:
+        raise Invalid.fields([FieldError(name, "is required without transcript_id") for name in missing])
 
 
 def _messages(transcript: TranscriptResponse) -> list[MessageResponse]:

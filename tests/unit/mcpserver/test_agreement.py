@@ -38,6 +38,12 @@ def test_a_run_without_a_budget_starts_when_the_user_has_agreed(client: McpClien
     assert client.use("start_run", {**arguments, "max_budget_usd": 1_000.0})["status"] == "PENDING"
 
 
+def test_an_integer_may_have_a_zero_fraction(client: McpClient, world: World) -> None:
+    arguments = {"definition_id": world.definition_id, "models": ["sim/steady"]}
+    assert client.use("estimate_run", {**arguments, "sample_percentage": 50.0})["jobCount"] == 1
+    assert client.problem("estimate_run", {**arguments, "sample_percentage": 50.5})["status"] == 422
+
+
 def test_a_budget_that_does_not_suffice_is_a_question_to_the_user(client: McpClient, definition_id: str) -> None:
     arguments = {"definition_id": definition_id, "models": [PRICED], "repeats": 1000, "max_budget_usd": 0.01}
     detail = client.problem("start_run", arguments)["detail"]

@@ -199,6 +199,26 @@ def test_the_envelope_is_required(client: McpClient) -> None:
         assert (answer.status, answer.json()["error"]["code"]) == (400, -32602)
 
 
+def test_a_plain_request_of_an_unknown_version_is_refused_with_those_that_the_server_has(client: McpClient) -> None:
+    refused = error(client, {**PING, "method": "tools/list"}, headers={"MCP-Protocol-Version": "2024-11-05"})["error"]
+    assert (refused["code"], refused["data"]["requested"]) == (-32022, "2024-11-05")
+    assert refused["data"]["supported"] == [MODERN, "2025-03-26", "2025-06-18", "2025-11-25"]
+
+
+@pytest.mark.parametrize("method", ["tools/list", "resources/list", "resources/templates/list", "prompts/list"])
+def test_a_cursor_that_was_not_given_out_is_refused(client: McpClient, method: str) -> None:
+    answer = client.message(method, {"cursor": "none"})
+    assert (answer.status, answer.json()["error"]["code"]) == (400, -32602)
+
+
+def test_an_id_may_have_a_zero_fraction(client: McpClient) -> None:
+    answer = client.send('{"jsonrpc": "2.0", "id": 1.0, "method": "ping"}')
+    assert (answer.status, answer.json()["id"]) == (200, 1)
+    for invalid in ("1.5", "18446744073709551616"):
+        refused = error(client, f'{{"jsonrpc": "2.0", "id": {invalid}, "method": "ping"}}')
+        assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+
+
 def test_arguments_must_be_an_object(client: McpClient) -> None:
     answer = client.message("tools/call", {"name": "list_runs", "arguments": []})
     assert (answer.status, answer.json()["error"]["code"]) == (400, -32602)

@@ -92,9 +92,13 @@ def test_a_transcript_is_found_by_what_the_probe_was_about(world: World) -> None
     key = {"run_id": world.run.id, "scenario_id": transcript["scenarioId"], "model": transcript["modelId"]}
     assert world.client.use("get_transcript_summary", key)["id"] == transcript["id"]
     assert world.client.problem("get_transcript_summary", {**key, "repeat": 5})["status"] == 404
-    assert world.client.problem("get_transcript_summary", {"run_id": world.run.id})["status"] == 422
-    both = {**key, "transcript_id": transcript["id"]}
-    assert world.client.problem("get_transcript_summary", both)["status"] == 422
+    for sent, fields in (
+        ({}, ["transcript_id"]),
+        ({"run_id": world.run.id}, ["scenario_id", "model"]),
+        ({**key, "transcript_id": transcript["id"]}, ["transcript_id"]),
+    ):
+        problem = world.client.problem("get_transcript", sent)
+        assert (problem["status"], [each["field"] for each in problem["errors"]]) == (422, fields)
 
 
 @pytest.mark.parametrize("letter", ["a", "é", "\U0001f600", '"', "\x01"])

@@ -93,7 +93,8 @@ def _unbounded(schema: dict[str, Any]) -> Iterator[str]:
     kind = schema.get("type")
     if kind == "string" and not {"enum", "const"} & schema.keys() and "maxLength" not in schema:
         yield "a text without maxLength"
-    if kind in ("integer", "number") and not {"minimum", "maximum"} <= schema.keys():
+    has_range = len({"minimum", "exclusiveMinimum"} & schema.keys()) == 1 and "maximum" in schema
+    if kind in ("integer", "number") and not has_range:
         yield "a number without a range"
     if kind == "array":
         if "maxItems" not in schema:
