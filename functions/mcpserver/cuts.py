@@ -1,4 +1,4 @@
-"""Cuts the JSON of a result to a size: lists, then long texts, then objects with free names.
+"""Cuts the JSON of a result to a size: lists, then long texts, then maps.
 
 Each of the three has one cap for the whole result, found by bisection, so that the time does not grow with the number
 of lists.
@@ -15,33 +15,33 @@ _MAX_NOTES = 5
 _MAX_PATH_LENGTH = 80
 
 
-class FreeObject(dict[str, Any]):
-    """An object whose names are data, such as scores by dimension: it can lose some. Those of a model cannot."""
+class MapObject(dict[str, Any]):
+    """A map, such as scores by dimension, whose keys are data: it can lose some. The fields of a model cannot."""
 
 
 class Caps(NamedTuple):
-    """The most items of a list, characters of a text and names of a free object."""
+    """The most items of a list, characters of a text and keys of a map."""
 
     items: int
     text: int
-    names: int
+    keys: int
 
 
-LEAST = Caps(items=1, text=200, names=1)
+LEAST = Caps(items=1, text=200, keys=1)
 """Ids, times and the notice about untrusted texts are shorter than the text."""
 
 
-def with_free_objects(model: Any, content: Any) -> Any:
-    """The content, which is the JSON of `model`, with its free objects marked."""
+def with_marked_maps(model: Any, content: Any) -> Any:
+    """The content, which is the JSON of `model`, with its maps marked."""
     if isinstance(model, BaseModel):
         fields = type(model).model_fields.items()
         named = {field.serialization_alias or field.alias or name: getattr(model, name) for name, field in fields}
-        return {name: with_free_objects(named.get(name), each) for name, each in content.items()}
+        return {name: with_marked_maps(named.get(name), each) for name, each in content.items()}
     if isinstance(model, Mapping):
         named = {str(name): each for name, each in model.items()}
-        return FreeObject((name, with_free_objects(named.get(name), each)) for name, each in content.items())
+        return MapObject((name, with_marked_maps(named.get(name), each)) for name, each in content.items())
     if isinstance(model, list | tuple) and isinstance(content, list):
-        return [with_free_objects(*each) for each in zip(model, content, strict=True)]
+        return [with_marked_maps(*each) for each in zip(model, content, strict=True)]
     return content
 
 
@@ -54,7 +54,7 @@ def cut_to_size(content: dict[str, Any], max_bytes: int, page: list[Any] | None)
     def fits(caps: Caps) -> bool:
         return len(orjson.dumps(_shortened(content, caps, page))) <= max_bytes
 
-    most = Caps(*(max(_lengths(content, kind), default=0) for kind in (list, str, FreeObject)))
+    most = Caps(*(max(_lengths(content, kind), default=0) for kind in (list, str, MapObject)))
     caps = most
     for number, name in enumerate(Caps._fields):
         caps = caps._replace(**{name: LEAST[number]})
@@ -95,10 +95,10 @@ def _shortened(content: dict[str, Any], caps: Caps, page: list[Any] | None) -> d
             shown = value if value is page else value[: caps.items]
             note(path, len(shown), len(value))
             return [shorten(each, path) for each in shown]
-        if isinstance(value, FreeObject):
-            names = list(value)[: caps.names]
-            note(path, len(names), len(value))
-            return {name: shorten(value[name], path) for name in names}
+        if isinstance(value, MapObject):
+            shown_keys = list(value)[: caps.keys]
+            note(path, len(shown_keys), len(value))
+            return {key: shorten(value[key], path) for key in shown_keys}
         if isinstance(value, dict):
             return {name: shorten(each, f"{path}.{name}" if path else name) for name, each in value.items()}
         return value

@@ -13,8 +13,8 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 import orjson
-from aws_lambda_powertools import Logger
 
+from cupel_core.gateway.problems import from_unexpected, public_detail
 from mcpserver.methods import INVALID_PARAMS, METHODS, RpcError, RpcMethod
 from mcpserver.numbers import as_integer
 from mcpserver.request import ToolRequest
@@ -34,8 +34,6 @@ _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_ID_LENGTH = 1_000
 _MAX_ID = 2**63
-
-logger = Logger()
 
 
 class RpcReply(NamedTuple):
@@ -74,9 +72,9 @@ def answer(body: bytes | str, headers: Mapping[str, str], request: ToolRequest) 
     except RpcError as error:
         status = _STATUSES.get(error.code, HTTPStatus.BAD_REQUEST)
         return _error(_id_of(sent), error, status)
-    except Exception:
-        logger.exception("unexpected error of a method")
-        return _error(_id_of(sent), RpcError(INTERNAL_ERROR, "internal error"), HTTPStatus.OK)
+    except Exception as error:  # noqa: BLE001 - from_unexpected logs it
+        refusal = RpcError(INTERNAL_ERROR, public_detail(from_unexpected(error)))
+        return _error(_id_of(sent), refusal, HTTPStatus.OK)
 
 
 def _read_leniently(body: bytes | str) -> Any:

@@ -11,7 +11,7 @@ import orjson
 from cupel_core.contract.common import ResponseModel
 from cupel_core.errors import TooLarge
 from cupel_core.paging import Entry, decode_index, encode_cursor
-from mcpserver.cuts import cut_to_size, with_free_objects
+from mcpserver.cuts import cut_to_size, with_marked_maps
 from mcpserver.models import ListResult, ToolResult, UntrustedListResult
 from mcpserver.request import ToolRequest
 
@@ -54,7 +54,7 @@ def fit(result: ToolResult, max_bytes: int) -> dict[str, Any]:
     content = dump(result)
     if len(orjson.dumps(content)) <= max_bytes:
         return content
-    marked = with_free_objects(result, content)
+    marked = with_marked_maps(result, content)
     # What a page loses could not be read on with.
     page = marked["items"] if isinstance(result, (ListResult, UntrustedListResult)) else None
     if (short := cut_to_size(marked, max_bytes, page)) is None:

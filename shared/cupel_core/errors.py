@@ -20,7 +20,7 @@ Providers add ProviderError (an AppError) and a RetryableError of their own (cup
 gateway/problems.py turns them into RFC 9457 problem documents; nothing else maps errors to HTTP.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -125,6 +125,12 @@ class Invalid(ClientError):
         every_error = tuple(errors)
         named = every_error[:_MAX_FIELDS_IN_DETAIL]
         return cls("; ".join(f"{error.field}: {error.message}" for error in named), every_error)
+
+    def with_fields(self, rename: Callable[[str], str]) -> "Invalid":
+        """The same errors, with the fields as another request has them."""
+        if not self.errors:
+            return self
+        return Invalid.fields(FieldError(rename(each.field), each.message) for each in self.errors)
 
 
 class RetryableError(AppError):

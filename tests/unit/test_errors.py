@@ -21,3 +21,12 @@ def test_the_detail_has_at_most_five_fields_but_the_errors_have_all() -> None:
     error = Invalid.fields(errors)
     assert error.detail.split("; ") == [f"models.{number}: is unknown" for number in range(5)]
     assert error.errors == tuple(errors)
+
+
+def test_errors_are_renamed_with_their_detail() -> None:
+    renamed = Invalid.field("a", "must be a number").with_fields(lambda field: f"run.{field}")
+    assert (renamed.detail, [each.field for each in renamed.errors]) == ("run.a: must be a number", ["run.a"])
+
+
+def test_an_error_of_no_field_keeps_its_detail() -> None:
+    assert Invalid("too many").with_fields(str.upper).detail == "too many"

@@ -385,7 +385,7 @@ def _ensure_version(workspace: str, eval_id: str, data: DataRecord, built: Seque
 
 def _with_request_fields(error: Invalid) -> Invalid:
     """Fields of a run's specification as those of the request."""
-    return Invalid.fields(map(_request_error, error.errors))
+    return Invalid.fields(map(_request_error, error.errors)) if error.errors else error
 
 
 def _request_error(error: FieldError) -> FieldError:

@@ -1,31 +1,26 @@
 """Fields in errors of a start, as its request has them: a playground run and a run of an eval have no `models`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
-from cupel_core.errors import FieldError, Invalid
+from cupel_core.errors import Invalid
 
 _OF_AN_EVAL = ("definitionId", "scenarioIds", "targets")
 
 
 def as_requested(invalid: Invalid, spec: RunSpec) -> Invalid:
     """The same errors with the fields of the request that led to this specification."""
-    if spec.rerun_of is not None:  # It has targets of its own, whatever it repeats.
+    # A rerun has targets of its own, whatever it repeats.
+    if spec.rerun_of is not None:
         return invalid
     if spec.playground:
         return as_of_playground(invalid, spec.targets[0])
-    return _renamed(invalid, lambda field: _eval_field(field, spec.targets)) if spec.eval_id else invalid
+    return invalid.with_fields(lambda field: _eval_field(field, spec.targets)) if spec.eval_id else invalid
 
 
 def as_of_playground(invalid: Invalid, target: Target) -> Invalid:
-    return _renamed(invalid, lambda field: _playground_field(field, target))
-
-
-def _renamed(invalid: Invalid, rename: Callable[[str], str]) -> Invalid:
-    if not invalid.errors:
-        return invalid
-    return Invalid.fields(FieldError(rename(error.field), error.message) for error in invalid.errors)
+    return invalid.with_fields(lambda field: _playground_field(field, target))
 
 
 def _playground_field(field: str, target: Target) -> str:

@@ -119,9 +119,7 @@ def _request_fields(batch: Batch) -> Iterator[None]:
     try:
         yield
     except Invalid as error:
-        raise Invalid.fields(
-            FieldError(_request_field(each.field, batch), each.message) for each in error.errors
-        ) from None
+        raise error.with_fields(lambda field: _request_field(field, batch)) from None
 
 
 def _request_field(field: str, batch: Batch) -> str:

@@ -11,7 +11,7 @@ from datetime import datetime
 from cupel_core.domain.runs.schedule_expressions import InvalidTiming, Timing, parse_timing
 from cupel_core.domain.runs.schedules import Schedule, ScheduleChanges, ScheduleSpec
 from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
-from cupel_core.errors import AppError, Conflict, FieldError, Invalid, NotFound, RetryableError
+from cupel_core.errors import AppError, Conflict, Invalid, NotFound, RetryableError
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
@@ -161,5 +161,6 @@ def _check_run(workspace: str, run: RunSpec | EvalRunSpec, now: datetime) -> Non
     try:
         validate(workspace, current_spec(workspace, run), now)
     except Invalid as invalid:
-        errors = tuple(FieldError(f"{name}.{error.field}", error.message) for error in invalid.errors)
-        raise Invalid(invalid.detail, errors or (FieldError(name, invalid.detail),)) from invalid
+        if not invalid.errors:
+            raise Invalid.field(name, invalid.detail) from invalid
+        raise invalid.with_fields(lambda field: f"{name}.{field}") from invalid

@@ -85,7 +85,7 @@ def test_many_small_lists_are_cut_in_few_passes(monkeypatch: pytest.MonkeyPatch)
     assert list(shown) == list(properties)[: len(shown)]
 
 
-def test_objects_with_free_names_lose_names_and_models_none() -> None:
+def test_maps_lose_keys_and_models_no_fields() -> None:
     content = {f"dimension {number:02d} with a usual name": 1.0 for number in range(45)}
     page = ListResult[FreeItem](items=[FreeItem(first=1, second=2, scores=content)])
     (item,) = fit(page, 1_000)["items"]
