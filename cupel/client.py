@@ -433,24 +433,44 @@ class Client:
     def cancel_run(self, run_id: str) -> Json:
         return self._send("POST", f"/runs/{_segment(run_id)}/cancel")
 
-    def retry_run(self, run_id: str, *, model: str | None = None, probe_index: int | None = None) -> Json:
-        """Run errored probes again: all of them, those of one model, or one."""
+    def retry_run(
+        self,
+        run_id: str,
+        *,
+        model: str | None = None,
+        probe_index: int | None = None,
+        confirmed_usd: float | None = None,
+    ) -> Json:
+        """Run errored probes again: all of them, those of one model, or one.
+
+        `confirmed_usd` is the expected cost that was agreed to, if it exceeds what is left of a budget.
+        """
         return self._send(
             "POST",
             f"/runs/{_segment(run_id)}/retry",
-            without_none(model=model, probeIndex=probe_index),
+            without_none(model=model, probeIndex=probe_index, confirmedUsd=confirmed_usd),
             is_repeatable=True,
         )
+
+    def estimate_retry(self, run_id: str, *, model: str | None = None, probe_index: int | None = None) -> Json:
+        """What a retry would cost and how long it would take; nothing is started."""
+        path = f"/runs/{_segment(run_id)}/retry/estimate"
+        return self._send("POST", path, without_none(model=model, probeIndex=probe_index))
 
     def rerun_run(self, run_id: str, overrides: Json | None = None) -> Json:
         """Repeat a run with `{models?, priority?, repeats?, experimentId?, config?}`; returns `{run, jobCount}`."""
         path = f"/runs/{_segment(run_id)}/rerun"
         return self._send("POST", path, overrides or {}, is_repeatable=True)
 
-    def expand_run(self, run_id: str, sample_percentage: int) -> Json:
-        return self._send(
-            "POST", f"/runs/{_segment(run_id)}/expand", {"samplePercentage": sample_percentage}, is_repeatable=True
-        )
+    def expand_run(self, run_id: str, sample_percentage: int, *, confirmed_usd: float | None = None) -> Json:
+        """Add scenarios to a sampled run that has ended; `confirmed_usd` as for a retry."""
+        body = {"samplePercentage": sample_percentage, **without_none(confirmedUsd=confirmed_usd)}
+        return self._send("POST", f"/runs/{_segment(run_id)}/expand", body, is_repeatable=True)
+
+    def estimate_expansion(self, run_id: str, sample_percentage: int) -> Json:
+        """What the added scenarios would cost and how long they would take; nothing is started."""
+        path = f"/runs/{_segment(run_id)}/expand/estimate"
+        return self._send("POST", path, {"samplePercentage": sample_percentage})
 
     def list_run_events(self, run_id: str, *, after: int = 0) -> list[Json]:
         """The events whose `seq` is greater than `after`."""

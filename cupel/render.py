@@ -13,6 +13,7 @@ from cupel.message_texts import content_text
 from cupel.results import ModelResults, is_unscored
 from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE, format_time, shorten
+from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.periods import PERIODS
 from cupel_core.domain.runs.plan import column_name
 from cupel_core.domain.runs.run import PauseReason, RunStatus
@@ -225,6 +226,16 @@ def _period_line(scope: str, budget: Json) -> str:
     return f"{name}: budget {format_cost(budget['limitUsd'])}: {_used(budget)}, {available}"
 
 
+def guarantee_lines(budget: Json) -> list[str]:
+    """How a budget can be exceeded, as plain text; nothing if it cannot."""
+    if budget["guarantee"] == BudgetGuarantee.UNPRICED_CALLS:
+        return ["it does not limit calls whose price is unknown"]
+    if budget["guarantee"] == BudgetGuarantee.CALLS_IN_FLIGHT:
+        targets = ", ".join(budget["unlimitedTargets"])
+        return [f"calls in flight may exceed it: {targets} without maxOutputTokens"]
+    return []
+
+
 def budget_lines(budget: Json) -> list[str]:
     """A run's budget, as Rich markup."""
     status = format_status(budget["status"])
@@ -233,6 +244,7 @@ def budget_lines(budget: Json) -> list[str]:
         f"budget {format_cost(budget['maxBudgetUsd'])}: {_used(budget)}, "
         f"{format_cost(budget['availableUsd'])} available",
     ]
+    lines += map(escape, guarantee_lines(budget))
     if budget["finishUsd"]:
         lines.append(f"{format_cost(budget['finishUsd'])} of it is set aside for summaries and selections")
     if budget["byRole"]:

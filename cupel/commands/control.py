@@ -5,9 +5,14 @@ from typing import Annotated
 import typer
 
 from cupel import render
-from cupel.commands.options import AsJson, Model, RunId, command_name
+from cupel.commands.confirmation import start_confirmed
+from cupel.commands.estimate import print_estimate
+from cupel.commands.options import AsJson, Model, RunId, Yes, command_name
 from cupel.json_types import Json
 from cupel.session import Session
+
+
+EstimateOnly = Annotated[bool, typer.Option("--estimate", help="Only print what it would cost; start nothing.")]
 
 
 def pause(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
@@ -36,14 +41,23 @@ def retry(
     run_id: RunId,
     model: Model = None,
     probe: Annotated[int | None, typer.Option(min=0, help="Only the probe with this index.")] = None,
+    estimate: EstimateOnly = False,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Run the errored probes of a run again: all of them, those of one model, or one."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        _print_run(
-            session, client.retry_run(run_id, model=model, probe_index=probe), as_json=as_json, next_command="watch"
-        )
+        if estimate:
+            print_estimate(session, client.estimate_retry(run_id, model=model, probe_index=probe), as_json=as_json)
+            return
+
+        def start(agreed: Json) -> Json:
+            confirmed = agreed.get("confirmedUsd")
+            return client.retry_run(run_id, model=model, probe_index=probe, confirmed_usd=confirmed)
+
+        run = start_confirmed(session, start, yes=yes, option=None)
+        _print_run(session, run, as_json=as_json, next_command="watch")
 
 
 def expand(
@@ -52,12 +66,22 @@ def expand(
     sample: Annotated[
         int, typer.Option(min=1, max=100, help="Percentage of the scenarios; must be greater than the run's.")
     ],
+    estimate: EstimateOnly = False,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Add scenarios to a finished sampled run; existing probes are kept."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        _print_run(session, client.expand_run(run_id, sample), as_json=as_json, next_command="watch")
+        if estimate:
+            print_estimate(session, client.estimate_expansion(run_id, sample), as_json=as_json)
+            return
+
+        def start(agreed: Json) -> Json:
+            return client.expand_run(run_id, sample, confirmed_usd=agreed.get("confirmedUsd"))
+
+        run = start_confirmed(session, start, yes=yes, option=None)
+        _print_run(session, run, as_json=as_json, next_command="watch")
 
 
 def _print_run(session: Session, run: Json, *, as_json: bool, next_command: str) -> None:

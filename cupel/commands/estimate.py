@@ -29,11 +29,10 @@ from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
-from cupel.render import format_cost, format_cost_interval, format_duration
+from cupel.render import format_cost, format_cost_interval, format_duration, guarantee_lines
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
-from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.periods import BudgetScope
 
 
@@ -164,17 +163,7 @@ def _budget_lines(budget: Json | None) -> list[str]:
         verdict = f"the expected cost exceeds {_BUDGETS[exceeded]}"
     elif perhaps is not None:
         verdict = f"the run fits, unless it comes close to the upper bound, which exceeds {_BUDGETS[perhaps]}"
-    return [f"budget {', '.join(left)}: {verdict}", *_guarantee_lines(budget)]
-
-
-def _guarantee_lines(budget: Json) -> list[str]:
-    """Nothing if the budget cannot be exceeded."""
-    if budget["guarantee"] == BudgetGuarantee.UNPRICED_CALLS:
-        return ["       it does not limit calls whose price is unknown"]
-    if budget["guarantee"] == BudgetGuarantee.CALLS_IN_FLIGHT:
-        targets = ", ".join(budget["unlimitedTargets"])
-        return [f"       calls in flight may exceed it: {targets} without maxOutputTokens"]
-    return []
+    return [f"budget {', '.join(left)}: {verdict}", *(f"       {line}" for line in guarantee_lines(budget))]
 
 
 def _file_bases(targets: Sequence[Json]) -> list[str]:

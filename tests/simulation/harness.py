@@ -37,6 +37,7 @@ _MODULES = (
     "cupel_core.analysis.workflow",
     "cupel_core.runs.start",
     "cupel_core.runs.control",
+    "cupel_core.runs.continuation",
     "cupel_core.runs.budgets",
     "cupel_core.runs.dispatch",
     "cupel_core.definitions.catalog",

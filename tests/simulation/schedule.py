@@ -23,7 +23,7 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.errors import ClientError, Conflict
-from cupel_core.runs import control
+from cupel_core.runs import continuation, control
 from cupel_core.runs.budgets import change_budget
 from cupel_core.runs.start import start
 from cupel_core.store import evaluation_settings, governor
@@ -359,8 +359,8 @@ class _Schedule:
             "pause": lambda: control.pause(_WORKSPACE, run_id, simulation.now()),
             "resume": lambda: control.resume(_WORKSPACE, run_id, simulation.now()),
             "cancel": lambda: control.cancel(_WORKSPACE, run_id, simulation.now()),
-            "retry": lambda: control.retry(_WORKSPACE, run_id, simulation.now()),
-            "expand": lambda: control.expand(_WORKSPACE, run_id, 100, simulation.now()),
+            "retry": lambda: continuation.retry(_WORKSPACE, run_id, simulation.now(), confirmed_usd=inf),
+            "expand": lambda: continuation.expand(_WORKSPACE, run_id, 100, simulation.now(), confirmed_usd=inf),
         }
         return steps[action]
 

@@ -1,4 +1,4 @@
-"""Control of a run: pause, resume, cancel, retry, expand, and its budget. Each returns what it is afterwards."""
+"""Control of a run: pause, resume, cancel, retry, expand, and its budget. Changes return what it is afterwards."""
 
 from typing import Annotated
 
@@ -7,7 +7,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.budgets import RunBudgetResponse, UpdateRunBudget
+from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.runs import ExpandRun, RetryRun, RunResponse
+from cupel_core.providers.prices import price_list_version
 from cupel_core.runs import budgets, control, queries
 
 router = OperationRouter()
@@ -33,14 +35,36 @@ def cancel_run(run_id: str) -> RunResponse:
 
 @router.operation("retryRun")
 def retry_run(run_id: str, body: Annotated[RetryRun, Body()] = RetryRun()) -> RunResponse:
-    control.retry(router.workspace, run_id, utc_now(), model=body.model, probe_index=body.probe_index)
+    from cupel_core.runs import continuation
+
+    continuation.retry(router.workspace, run_id, utc_now(), **dict(body))
     return _current(run_id)
+
+
+@router.operation("estimateRetry")
+def estimate_retry(run_id: str, body: Annotated[RetryRun, Body()] = RetryRun()) -> EstimateResponse:
+    from cupel_core.runs import continuation
+
+    target = {"model": body.model, "probe_index": body.probe_index}
+    found = continuation.estimate_retry(router.workspace, run_id, utc_now(), **target)
+    return EstimateResponse.of(found.estimate, price_list_version(), found.fit)
 
 
 @router.operation("expandRun")
 def expand_run(run_id: str, body: ExpandRun) -> RunResponse:
-    control.expand(router.workspace, run_id, body.sample_percentage, utc_now())
+    from cupel_core.runs import continuation
+
+    percentage, confirmed_usd = body.sample_percentage, body.confirmed_usd
+    continuation.expand(router.workspace, run_id, percentage, utc_now(), confirmed_usd=confirmed_usd)
     return _current(run_id)
+
+
+@router.operation("estimateExpansion")
+def estimate_expansion(run_id: str, body: ExpandRun) -> EstimateResponse:
+    from cupel_core.runs import continuation
+
+    found = continuation.estimate_expansion(router.workspace, run_id, body.sample_percentage, utc_now())
+    return EstimateResponse.of(found.estimate, price_list_version(), found.fit)
 
 
 @router.operation("getRunBudget")

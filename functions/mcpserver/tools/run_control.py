@@ -21,7 +21,8 @@ from cupel_core.gateway.validation import parse
 from cupel_core.providers.prices import price_list_version
 from cupel_core.rescoring import queries as rescores
 from cupel_core.rescoring import start as rescoring
-from cupel_core.runs import budgets, control, erasure, queries, start
+from cupel_core.runs import budgets, continuation, control, erasure, queries, start
+from cupel_core.runs.budgets import BudgetedEstimate
 from cupel_core.runs.estimate import estimate
 from cupel_core.runs.spec import spec_to_text
 from mcpserver.bodies import body_of
@@ -241,7 +242,19 @@ def cancel_run(request: ToolRequest, arguments: RunArguments) -> ChangedRun:
     return _changed(request, arguments.run_id)
 
 
-class RetryRunArguments(RunArguments, CreatingArguments):
+class AdditionArguments(RunArguments, CreatingArguments):
+    confirmed_usd: Annotated[Usd | None, Field(description="The cost that the user agreed to, when asked")] = None
+
+    def check(self, what: str, found: BudgetedEstimate) -> None:
+        """Without a budget of the run, whoever adds probes that are not free has to ask the user, as for a start."""
+        expected = found.estimate.usd
+        if BudgetScope.RUN not in found.fit.left_usd and needs_confirmation(expected, 0, self.confirmed_usd):
+            cost = f"${expected.expected:.6g} (from ${expected.low:.6g} to ${expected.high:.6g})"
+            reason = f"the run has no budget and {what} is expected to cost {cost}"
+            raise ConfirmationRequired(reason, found.estimate)
+
+
+class RetryRunArguments(AdditionArguments):
     model: Annotated[ModelName | None, Field(description="Only its probes; all errored ones if omitted")] = None
 
 
@@ -256,13 +269,15 @@ class RetryRunArguments(RunArguments, CreatingArguments):
 )
 def retry_run(request: ToolRequest, arguments: RetryRunArguments) -> ChangedRun:
     def retry() -> ChangedRun:
-        control.retry(request.workspace, arguments.run_id, request.now, model=arguments.model)
+        retried = (request.workspace, arguments.run_id, request.now)
+        arguments.check("the retry", continuation.estimate_retry(*retried, model=arguments.model))
+        continuation.retry(*retried, model=arguments.model, confirmed_usd=arguments.confirmed_usd)
         return _changed(request, arguments.run_id)
 
     return once(request, "retryRun", arguments, retry, lambda run_id: _changed(request, run_id))
 
 
-class ExpandRunArguments(RunArguments, CreatingArguments):
+class ExpandRunArguments(AdditionArguments):
     sample_percentage: Annotated[Percentage, Field(description="Higher than the run's")]
 
 
@@ -280,7 +295,9 @@ class ExpandRunArguments(RunArguments, CreatingArguments):
 )
 def expand_run(request: ToolRequest, arguments: ExpandRunArguments) -> ChangedRun:
     def expand() -> ChangedRun:
-        control.expand(request.workspace, arguments.run_id, arguments.sample_percentage, request.now)
+        expanded = (request.workspace, arguments.run_id, arguments.sample_percentage, request.now)
+        arguments.check("the expansion", continuation.estimate_expansion(*expanded))
+        continuation.expand(*expanded, confirmed_usd=arguments.confirmed_usd)
         return _changed(request, arguments.run_id)
 
     return once(request, "expandRun", arguments, expand, lambda run_id: _changed(request, run_id))

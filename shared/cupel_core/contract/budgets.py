@@ -8,6 +8,7 @@ from pydantic import Field, FiniteFloat
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Flag
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetLease
+from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.money import SpentByRole, usd
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.runs.run import PauseReason, Progress, Run, RunStatus
@@ -47,6 +48,16 @@ ExhaustedBudget = Annotated[
 ]
 
 
+ConfirmedUsd = Annotated[FiniteFloat, Field(strict=True, ge=0, le=1_000_000)]
+ConfirmedAdditionUsd = Annotated[
+    ConfirmedUsd | None,
+    Field(
+        description="The expected cost that you have agreed to. Required if the estimate exceeds what is left of the "
+        "run's budget or of the workspace's; refused if the estimate then valid is higher"
+    ),
+]
+
+
 class BudgetFields(RequestModel):
     """Of requests that start a run."""
 
@@ -58,7 +69,7 @@ class BudgetFields(RequestModel):
         Flag, Field(description="Whether a run with a budget may call models whose price is unknown; they cost nothing")
     ] = False
     confirmed_usd: Annotated[
-        Annotated[FiniteFloat, Field(strict=True, ge=0, le=1_000_000)] | None,
+        ConfirmedUsd | None,
         Field(
             description="The expected cost that you have agreed to. Required if the estimate exceeds `maxBudgetUsd`; "
             "the start is refused if the estimate then valid is higher"
@@ -139,6 +150,17 @@ class RunBudgetResponse(ResponseModel):
     ]
     by_role: RoleSpends
     leases: Annotated[list[BudgetLeaseResponse], Field(description="Of the workers at work")]
+    guarantee: Annotated[
+        BudgetGuarantee | None,
+        Field(
+            description="By what the budget may be exceeded: nothing, calls in flight, or unpriced calls; as at the "
+            "start. Null for runs of earlier releases"
+        ),
+    ]
+    unlimited_targets: Annotated[
+        list[str],
+        Field(description="Targets without `maxOutputTokens`, whose calls in flight may cost more than was set aside"),
+    ]
     shortage: Annotated[str | None, Field(description="Why the run cannot continue; null while it can")]
 
     @classmethod
@@ -157,6 +179,8 @@ class RunBudgetResponse(ResponseModel):
             available_usd=rounded_usd(account.available(budget.probe_limit)),
             by_role=RoleSpendResponse.list_of(spent),
             leases=[BudgetLeaseResponse.of(lease) for lease in account.leases.values()],
+            guarantee=budget.guarantee,
+            unlimited_targets=list(budget.unlimited_targets),
             shortage=budget.shortage(account, run.needed_nano_usd),
         )
 

@@ -86,7 +86,13 @@ class GraderEstimateResponse(CallsEstimateResponse):
 class BudgetFitResponse(ResponseModel):
     """Whether the run fits into its own budget and into what is left of the workspace's."""
 
-    max_budget_usd: Annotated[float | None, Field(description="The run's own budget, in USD; null without one")]
+    max_budget_usd: Annotated[
+        float | None,
+        Field(
+            description="The run's own budget, in USD, of which a retry or an expansion has what is left; null "
+            "without one"
+        ),
+    ]
     day_left_usd: Annotated[
         float | None, Field(description="What is left of the workspace's day, in USD; null without a limit")
     ]

@@ -795,6 +795,16 @@ _ALL = (
         replay=Replay.CREATED,
     ),
     Operation(
+        "estimateRetry",
+        "POST",
+        "/v1/runs/{run_id}/retry/estimate",
+        "runs",
+        _VIEWER,
+        "Estimate what a retry of errored probes would cost and how long it would take",
+        "The estimate",
+        "Takes the body of a retry, checks all that a retry checks, and writes nothing.",
+    ),
+    Operation(
         "rerunRun",
         "POST",
         "/v1/runs/{run_id}/rerun",
@@ -816,6 +826,16 @@ _ALL = (
         "The expanded run",
         location="/v1/runs/{run_id}",
         replay=Replay.CREATED,
+    ),
+    Operation(
+        "estimateExpansion",
+        "POST",
+        "/v1/runs/{run_id}/expand/estimate",
+        "runs",
+        _VIEWER,
+        "Estimate what the scenarios that an expansion adds would cost, and how long they would take",
+        "The estimate",
+        "Takes the body of an expansion, checks all that an expansion checks, and writes nothing.",
     ),
     Operation(
         "listRunEvents",

@@ -309,12 +309,14 @@ class RetryRun(RequestModel):
         Field(description="Retry only probes of the target with this id, or of this model"),
     ] = None
     probe_index: Annotated[int | None, Field(strict=True, ge=0, description="Retry only this probe")] = None
+    confirmed_usd: ConfirmedAdditionUsd = None
 
 
 class ExpandRun(RequestModel):
     model_config = example({"samplePercentage": 50})
 
     sample_percentage: Annotated[Percentage, Field(description="Must be higher than the run's")]
+    confirmed_usd: ConfirmedAdditionUsd = None
 
 
 class RunConfigResponse(ResponseModel):

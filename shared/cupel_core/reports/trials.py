@@ -15,7 +15,6 @@ from cupel_core.contract.reports import ReportContentResponse, ReportTextsRespon
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.experiments import ExpectedDirection, ExperimentDesign
 from cupel_core.domain.analysis.metrics import Metric
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.estimates.run_estimate import RunEstimate, estimate_together
 from cupel_core.domain.reports.records import ReportRecord
 from cupel_core.domain.reports.trials import (
@@ -37,7 +36,7 @@ from cupel_core.reports import requests
 from cupel_core.reports.trial_results import request_comparison
 from cupel_core.resources import experiments
 from cupel_core.runs import dispatch, open_runs
-from cupel_core.runs.budgets import check_estimate
+from cupel_core.runs.budgets import budget_of, check_estimate
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.estimates import finishing_usd
 from cupel_core.runs.rerun import RerunSource, load_source, rerun_spec
@@ -144,7 +143,8 @@ def _arms(workspace: str, planned: PlannedTrial, request: TrialRequest, started_
         if planned.max_budget_usd is not None:
             share = built.estimate.usd.expected / total if total else 1 / ARMS
             finish = finishing_usd(built.run, built.snapshot)
-            budget = RunBudget(planned.max_budget_usd * share, finish, request.allow_unpriced)
+            max_usd, allows_unpriced = planned.max_budget_usd * share, request.allow_unpriced
+            budget = budget_of(max_usd, finish, built.estimate, allows_unpriced=allows_unpriced)
         labels = replace(built.run.labels, name=name)
         yield replace(built.run, budget=budget, labels=labels, started_by=started_by, callbacks=scope)
 

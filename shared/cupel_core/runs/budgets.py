@@ -1,6 +1,6 @@
 """The budget of a run: what it starts with, and raising or lowering it later."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -30,10 +30,15 @@ _NO_BUDGET = "the run has no budget: it was started without maxBudgetUsd"
 
 
 class _Spendable(NamedTuple):
-    """What a run can spend, and of which budget."""
+    """What can be spent, and of which budget."""
 
     usd: float
     budget: str
+
+
+class BudgetedEstimate(NamedTuple):
+    estimate: RunEstimate
+    fit: BudgetFit
 
 
 def initial_budget(spec: RunSpec, run: Run, snapshot: Snapshot, estimate: RunEstimate) -> RunBudget | None:
@@ -41,7 +46,18 @@ def initial_budget(spec: RunSpec, run: Run, snapshot: Snapshot, estimate: RunEst
     check_estimate(run.workspace, spec, lambda: estimate, run.created_at)
     if spec.max_budget_usd is None:
         return None
-    return RunBudget(spec.max_budget_usd, finishing_usd(run, snapshot), spec.allow_unpriced)
+    return budget_of(spec.max_budget_usd, finishing_usd(run, snapshot), estimate, allows_unpriced=spec.allow_unpriced)
+
+
+def budget_of(max_usd: float, finish_usd: float, estimate: RunEstimate, *, allows_unpriced: bool) -> RunBudget:
+    """Of a run with this estimate."""
+    return RunBudget(
+        max_usd,
+        finish_usd,
+        allows_unpriced,
+        guarantee=estimate.guarantee,
+        unlimited_targets=estimate.unlimited_targets,
+    )
 
 
 class BudgetTerms(Protocol):
@@ -59,31 +75,69 @@ def check_estimate(workspace: str, spec: BudgetTerms, estimated: Callable[[], Ru
     """For a run that a budget limits, its own or the workspace's, raises Invalid if that could not limit the calls of a
     model, because its price is unknown, and ConfirmationRequired if the run is expected to cost more than is left,
     unless the caller has agreed."""
-    spendable = _spendable(workspace, spec, now)
+    own = [] if (max_usd := spec.max_budget_usd) is None else [_Spendable(max_usd, f"its budget of ${max_usd:g}")]
+    spendable = _scarcest(workspace, own, now)
     if spendable is None:
         return
     estimate = estimated()
     if estimate.unpriced and not spec.allow_unpriced:
         raise Invalid.field("allowUnpriced", unpriced_message(estimate.unpriced))
-    if needs_confirmation(estimate.usd, spendable.usd, spec.confirmed_usd):
+    _check_cost("the run", estimate, spendable, spec.confirmed_usd)
+
+
+def check_addition(
+    what: str, run: Run, estimated: Callable[[], RunEstimate], confirmed_usd: float | None, now: datetime
+) -> None:
+    """The same of further probes of a run, which may cost what is left of its budget. Its models are those that it was
+    started with, so whoever agreed to unknown prices then is not asked again."""
+    left = _left_usd(run)
+    name = f"the ${left or 0:.6g} that are left of its budget of ${run.budget.max_usd:g}" if run.budget else ""
+    spendable = _scarcest(run.workspace, [] if left is None else [_Spendable(left, name)], now)
+    if spendable is not None:
+        _check_cost(what, estimated(), spendable, confirmed_usd)
+
+
+def _check_cost(what: str, estimate: RunEstimate, spendable: _Spendable, confirmed_usd: float | None) -> None:
+    if needs_confirmation(estimate.usd, spendable.usd, confirmed_usd):
         remedy = f"repeat the request with confirmedUsd of at least {confirmable_usd(estimate.usd)} to start it"
-        raise ConfirmationRequired(_reason(estimate, spendable.budget), estimate, remedy)
+        raise ConfirmationRequired(_reason(what, estimate, spendable.budget), estimate, remedy)
+
+
+def _left_usd(run: Run) -> float | None:
+    """What probes may still draw of the run's own budget; None without one."""
+    if run.budget is None:
+        return None
+    return usd(max(0, budgets.get(RunRef(run.workspace, run.id)).available(run.budget.probe_limit)))
 
 
 def fit_of(workspace: str, spec: BudgetTerms, estimate: RunEstimate, now: datetime) -> BudgetFit:
     """Whether the run fits into its budget, and into what is left of the workspace's."""
+    own = {} if spec.max_budget_usd is None else {BudgetScope.RUN: spec.max_budget_usd}
+    return _fit(workspace, own, estimate, spec.confirmed_usd, now)
+
+
+def fit_of_addition(run: Run, estimate: RunEstimate, now: datetime) -> BudgetFit:
+    """Whether further probes of a run fit into what is left of its budget and of the workspace's."""
+    left = _left_usd(run)
+    return _fit(run.workspace, {} if left is None else {BudgetScope.RUN: left}, estimate, None, now)
+
+
+def _fit(
+    workspace: str,
+    own: Mapping[BudgetScope, float],
+    estimate: RunEstimate,
+    confirmed_usd: float | None,
+    now: datetime,
+) -> BudgetFit:
     day, limits, account = workspace_budgets.get_use(workspace, now)
     available = {scope: account.available(scope, limits, day) for scope in PERIODS}
     left = {scope: usd(max(0, amount)) for scope, amount in available.items() if amount is not None}
-    own = {} if spec.max_budget_usd is None else {BudgetScope.RUN: spec.max_budget_usd}
-    return budget_fit(estimate.usd, {**own, **left}, spec.confirmed_usd)
+    return budget_fit(estimate.usd, {**own, **left}, confirmed_usd)
 
 
-def _spendable(workspace: str, spec: BudgetTerms, now: datetime) -> _Spendable | None:
-    """None if nothing limits the run."""
-    budgets = []
-    if (max_usd := spec.max_budget_usd) is not None:
-        budgets.append(_Spendable(max_usd, f"its budget of ${max_usd:g}"))
+def _scarcest(workspace: str, own: list[_Spendable], now: datetime) -> _Spendable | None:
+    """Of a run's own budget, if it has one, and the workspace's. None if nothing limits it."""
+    budgets = [*own]
     if (left := workspace_budgets.left(workspace, now)) is not None:
         scope, left_usd = left[0], usd(max(0, left[1]))
         name = f"the ${left_usd:.6g} that are left of the workspace's budget for the {scope}"
@@ -91,10 +145,10 @@ def _spendable(workspace: str, spec: BudgetTerms, now: datetime) -> _Spendable |
     return min(budgets, default=None)
 
 
-def _reason(estimate: RunEstimate, budget: str) -> str:
+def _reason(what: str, estimate: RunEstimate, budget: str) -> str:
     cost = estimate.usd
     return (
-        f"the run is expected to cost ${cost.expected:.6g} (from ${cost.low:.6g} to ${cost.high:.6g}), more than "
+        f"{what} is expected to cost ${cost.expected:.6g} (from ${cost.low:.6g} to ${cost.high:.6g}), more than "
         f"{budget}, so it would be paused before its end"
     )
 

@@ -3,23 +3,16 @@
 from dataclasses import replace
 from datetime import datetime
 from math import inf
-from typing import NamedTuple
 
-from cupel_core.domain.budgets.confirmation import BudgetFit
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.batches import Batch
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.runs import scaling
-from cupel_core.runs.budgets import fit_of
+from cupel_core.runs.budgets import BudgetedEstimate, fit_of
 from cupel_core.runs.estimates import estimate_of
 from cupel_core.runs.start import build_run
 from cupel_core.store import snapshots
-
-
-class BudgetedEstimate(NamedTuple):
-    estimate: RunEstimate
-    fit: BudgetFit
 
 
 def estimate(workspace: str, spec: RunSpec, now: datetime) -> BudgetedEstimate:

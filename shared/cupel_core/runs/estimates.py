@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cache, partial
 from itertools import chain
 
@@ -31,10 +32,18 @@ _FINISHING_ROLES = (ModelRole.SUMMARY, ModelRole.JUDGE)
 
 def estimate_of(run: Run, snapshot: Snapshot) -> RunEstimate:
     """From conversations of earlier runs that are like this one, if there are any."""
-    estimate = from_history(_estimate(run, snapshot, finishing_only=False), ComparableRuns.of(run), snapshot.prices)
+    comparable = ComparableRuns.of(run, run.created_at)
+    estimate = from_history(_estimate(run, snapshot, finishing_only=False), comparable, snapshot.prices)
     if run.sample_percentage == 100:
         return estimate
     return estimate.with_expansion(len(set(snapshot.scenario_positions)), snapshot.manifest.total)
+
+
+def estimate_probes(run: Run, snapshot: Snapshot, probes: Sequence[int], now: datetime) -> RunEstimate:
+    """Of so many probes of each column, with cases like those of the snapshot, at the run's own prices. Conversations of
+    the run itself count as earlier ones."""
+    estimate = _estimate(run, snapshot, finishing_only=False, probes=probes)
+    return from_history(estimate, ComparableRuns.of(run, now, probes), snapshot.prices)
 
 
 def from_history(estimate: RunEstimate, comparable: ComparableRuns, own_prices: Prices | None = None) -> RunEstimate:
@@ -51,7 +60,9 @@ def finishing_usd(run: Run, snapshot: Snapshot) -> float:
     return sum(each.calls.usd.high for each in graders if each.role in _FINISHING_ROLES and each.calls.usd)
 
 
-def _estimate(run: Run, snapshot: Snapshot, *, finishing_only: bool) -> RunEstimate:
+def _estimate(
+    run: Run, snapshot: Snapshot, *, finishing_only: bool, probes: Sequence[int] | None = None
+) -> RunEstimate:
     terms = RunTerms(
         Content.from_json(snapshot.definition),
         run.grader_config,
@@ -61,7 +72,8 @@ def _estimate(run: Run, snapshot: Snapshot, *, finishing_only: bool) -> RunEstim
         pace=run.pace,
         finishing_only=finishing_only,
     )
-    return estimate_cases(run.workspace, terms, run.plan, run.params, _sampled_cases(snapshot), snapshot.prices)
+    cases = _sampled_cases(snapshot)
+    return estimate_cases(run.workspace, terms, run.plan, run.params, cases, snapshot.prices, probes)
 
 
 def estimate_cases(
@@ -71,10 +83,12 @@ def estimate_cases(
     params: ParameterFields,
     cases: Sequence[SampledCase],
     own_prices: Prices | None = None,
+    probes: Sequence[int] | None = None,
 ) -> RunEstimate:
-    """The estimate of a run from some of its cases, at the present prices unless it has its own."""
+    """The estimate of a run from some of its cases, at the present prices unless it has its own; of so many probes of
+    each column, if not of all."""
     calls = _expected_calls(workspace, own_prices)
-    return estimate_run(run_assumptions(terms, plan, params, cases, calls))
+    return estimate_run(run_assumptions(terms, plan, params, cases, calls, probes))
 
 
 def _expected_calls(workspace: str, own_prices: Prices | None) -> ExpectedCalls:

@@ -44,9 +44,11 @@ class ComparableRuns(NamedTuple):
     plan: Plan
     before: datetime
     """Only runs that were created before."""
+    probes: Sequence[int] | None = None
+    """That are estimated of each column; those of the plan if None."""
 
     @classmethod
-    def of(cls, run: Run) -> "ComparableRuns":
+    def of(cls, run: Run, before: datetime, probes: Sequence[int] | None = None) -> "ComparableRuns":
         return cls(
             run.workspace,
             run.definition_id,
@@ -57,7 +59,8 @@ class ComparableRuns(NamedTuple):
             run.profile,
             run.params,
             run.plan,
-            run.created_at,
+            before,
+            probes,
         )
 
     def includes(self, run: Run) -> bool:
@@ -78,10 +81,12 @@ def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHi
     )
     earlier = [run for run in listed.items if wanted.includes(run)]
     leaves = max(1, MAX_LEAVES // len(wanted.plan.columns))
-    probes = wanted.plan.cases * wanted.plan.repeats
+    columns = wanted.plan.columns
+    probes = (wanted.plan.cases * wanted.plan.repeats,) * len(columns) if wanted.probes is None else wanted.probes
     return [
-        ColumnHistory(column.target.id, probes, _past_conversations(wanted, column, earlier, leaves, price))
-        for column in wanted.plan.columns
+        ColumnHistory(column.target.id, number, _past_conversations(wanted, column, earlier, leaves, price))
+        for column, number in zip(columns, probes, strict=True)
+        if number
     ]
 
 

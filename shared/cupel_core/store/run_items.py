@@ -114,7 +114,7 @@ def from_item(item: RunItem) -> Run:
         trial=body.get("trial", False),
         scale=body.get("scale", False),
         callbacks=CallbackScope(body["callbacks"]) if body.get("callbacks") else None,
-        budget=RunBudget(**body["budget"]) if body.get("budget") else None,
+        budget=RunBudget.from_json(body["budget"]) if body.get("budget") else None,
     )
 
 

@@ -11,7 +11,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErr
 from cupel_core.domain.turns.parts import FilePart, PartType, TextPart
 from cupel_core.errors import Invalid
 from cupel_core.probing.slice_context import load_slice_context
-from cupel_core.runs import control
+from cupel_core.runs import continuation
 from cupel_core.settings import Settings
 from cupel_core.store import files, outcomes
 from tests.files_for_tests import png
@@ -61,4 +61,4 @@ def test_the_size_of_an_image_counts_for_what_a_worker_carries(cloud: Settings) 
 def test_an_expansion_is_refused_if_its_images_are(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = over(WithImages(scenario_count=20, sample_percentage=50, models=("openai/gpt-3.5-turbo",)), errored=set())
     with pytest.raises(Invalid, match=r"models\.0: takes no images, and a message has one"):
-        control.expand("ws_a", run.id, 100, NOW)
+        continuation.expand("ws_a", run.id, 100, NOW)

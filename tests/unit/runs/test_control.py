@@ -7,7 +7,7 @@ from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import Conflict, Invalid
 from cupel_core.messages import ProbeSlice
 from cupel_core.record_outcomes import record
-from cupel_core.runs import control, dispatch, queries
+from cupel_core.runs import continuation, control, dispatch, queries
 from cupel_core.settings import Settings
 from cupel_core.store import attempts, barrier, events, runs, snapshots
 from cupel_core.store.barrier import Tree
@@ -77,7 +77,7 @@ def test_a_retry_runs_the_errored_probes_again_and_corrects_the_counts(
     cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = over(RunSetup(scenario_count=130), errored={3, 105})
-    retried = control.retry("ws_a", run.id, NOW)
+    retried = continuation.retry("ws_a", run.id, NOW)
     assert (retried.status, retried.fencing_token, retried.settled) == (RunStatus.RUNNING, 2, None)
     assert dispatched(retried, cloud) == [3, 105]
     assert queries.progress(retried) == Progress(130, completed=128)
@@ -91,7 +91,7 @@ def test_a_retry_runs_the_errored_probes_again_and_corrects_the_counts(
 
 def test_a_retry_keeps_the_earlier_error_as_an_attempt(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = over(RunSetup(scenario_count=3), errored={1})
-    dispatched(control.retry("ws_a", run.id, NOW), cloud)
+    dispatched(continuation.retry("ws_a", run.id, NOW), cloud)
     assert {
         index: [error.message for error in errors]
         for index, errors in attempts.list_attempts(ref_of(run), [0, 1, 2]).items()
@@ -100,7 +100,7 @@ def test_a_retry_keeps_the_earlier_error_as_an_attempt(cloud: Settings, finish_s
 
 def test_a_repeated_dispatch_does_not_remove_new_errors(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = over(RunSetup(scenario_count=3), errored={1})
-    retried = control.retry("ws_a", run.id, NOW)
+    retried = continuation.retry("ws_a", run.id, NOW)
     dispatched(retried, cloud)
     record(retried, 2, [failed(retried, 1)])
     control.pause("ws_a", run.id, NOW)
@@ -111,12 +111,12 @@ def test_a_repeated_dispatch_does_not_remove_new_errors(cloud: Settings, finish_
 
 def test_a_retry_of_one_model_does_not_affect_the_others(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = over(RunSetup(scenario_count=4, models=("sim/steady", "sim/bold")), errored={1, 6})
-    assert dispatched(control.retry("ws_a", run.id, NOW, model="sim/bold"), cloud) == [6]
+    assert dispatched(continuation.retry("ws_a", run.id, NOW, model="sim/bold"), cloud) == [6]
 
 
 def test_a_retry_of_one_probe_does_not_affect_the_others(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = over(RunSetup(scenario_count=4), errored={1, 2})
-    assert dispatched(control.retry("ws_a", run.id, NOW, probe_index=2), cloud) == [2]
+    assert dispatched(continuation.retry("ws_a", run.id, NOW, probe_index=2), cloud) == [2]
 
 
 @pytest.mark.parametrize(("model", "index"), [(None, 0), ("sim/bold", None)])
@@ -125,7 +125,7 @@ def test_only_errors_are_retried(
 ) -> None:
     run = over(RunSetup(scenario_count=4, models=("sim/steady", "sim/bold")), errored={1})
     with pytest.raises(Conflict, match="COMPLETED"):
-        control.retry("ws_a", run.id, NOW, model=model, probe_index=index)
+        continuation.retry("ws_a", run.id, NOW, model=model, probe_index=index)
 
 
 def test_a_run_whose_finishing_failed_is_finished_again(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
@@ -134,7 +134,7 @@ def test_a_run_whose_finishing_failed_is_finished_again(cloud: Settings, finish_
     finish(run)
     runs.transition(ref_of(run), Action.SUMMARIZE, NOW)
     runs.transition(ref_of(run), Action.FAIL, NOW, failure=RunFailure("summarize", "the judge's provider was down"))
-    retried = control.retry("ws_a", run.id, NOW)
+    retried = continuation.retry("ws_a", run.id, NOW)
     assert dispatched(retried, cloud) == []
     assert (run.id, 2) in finish_starts
 
@@ -142,7 +142,7 @@ def test_a_run_whose_finishing_failed_is_finished_again(cloud: Settings, finish_
 def test_a_run_that_is_not_over_is_not_retried(cloud: Settings) -> None:
     run = RunSetup().start()
     with pytest.raises(Conflict, match="PENDING"):
-        control.retry("ws_a", run.id, NOW)
+        continuation.retry("ws_a", run.id, NOW)
 
 
 def test_an_expansion_keeps_existing_scenarios_and_sends_the_added_ones(
@@ -150,7 +150,7 @@ def test_an_expansion_keeps_existing_scenarios_and_sends_the_added_ones(
 ) -> None:
     run = over(RunSetup(scenario_count=120, sample_percentage=50), errored=set())
     before = snapshots.get(run.snapshot_key).scenario_positions
-    expanded = control.expand("ws_a", run.id, 100, NOW)
+    expanded = continuation.expand("ws_a", run.id, 100, NOW)
     after = snapshots.get(expanded.snapshot_key).scenario_positions
     assert after[: len(before)] == before
     assert sorted(after) == list(range(120))
@@ -164,20 +164,20 @@ def test_an_expansion_must_increase_the_percentage(
 ) -> None:
     run = over(RunSetup(scenario_count=120, sample_percentage=50), errored=set())
     with pytest.raises(Invalid, match="samplePercentage"):
-        control.expand("ws_a", run.id, percentage, NOW)
+        continuation.expand("ws_a", run.id, percentage, NOW)
 
 
 def test_a_run_of_every_scenario_cannot_be_expanded(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
     run = over(RunSetup(scenario_count=2), errored=set())
     with pytest.raises(Invalid, match="the run has every scenario already"):
-        control.expand("ws_a", run.id, 100, NOW)
+        continuation.expand("ws_a", run.id, 100, NOW)
 
 
 def test_a_retried_probe_may_be_claimed_and_recorded_again(
     cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run = over(RunSetup(scenario_count=2), errored={0})
-    retried = control.retry("ws_a", run.id, NOW)
+    retried = continuation.retry("ws_a", run.id, NOW)
     dispatched(retried, cloud)
     assert barrier.get_leaf(ref_of(retried), Node(0, 0)).leaf.recorded == {1}
     assert slice_message(retried, [0]).fencing_token == 2
@@ -193,7 +193,7 @@ def running(given: RunSetup, errored: set[int]) -> Run:
 
 def test_errors_of_a_running_run_are_retried_with_its_missing_probes(cloud: Settings) -> None:
     run = running(RunSetup(), {2, 4})
-    retried = control.retry("ws_a", run.id, NOW)
+    retried = continuation.retry("ws_a", run.id, NOW)
     assert (retried.status, retried.retry_round, retried.conversation_round) == (RunStatus.RUNNING, 2, 1)
     assert dispatched(retried, cloud) == [0, 1, 2, 3, 4, 5]
     assert len(attempts.list_attempts(ref_of(run), range(6))) == 2
@@ -201,7 +201,7 @@ def test_errors_of_a_running_run_are_retried_with_its_missing_probes(cloud: Sett
 
 def test_only_retried_probes_start_over_while_the_run_is_running(cloud: Settings) -> None:
     run = running(RunSetup(), {2, 4})
-    retried = control.retry("ws_a", run.id, NOW, probe_index=4)
+    retried = continuation.retry("ws_a", run.id, NOW, probe_index=4)
     dispatched(retried, cloud)
     leaf = barrier.get_leaf(ref_of(run), Node(0, 0))
     assert [leaf.round_of(offset, retried.conversation_round) for offset in (0, 2, 4)] == [1, 1, 2]
@@ -210,7 +210,7 @@ def test_only_retried_probes_start_over_while_the_run_is_running(cloud: Settings
 
 def test_a_worker_of_before_the_retry_still_records_its_transcripts(cloud: Settings) -> None:
     run = running(RunSetup(), {2})
-    dispatched(control.retry("ws_a", run.id, NOW), cloud)
+    dispatched(continuation.retry("ws_a", run.id, NOW), cloud)
     store_outcomes(run, 1, [failed(run, 3)])
     count_outcomes(Tree.for_run(run), Node(0, 0), {0: True, 1: True})
     assert barrier.get_leaf(ref_of(run), Node(0, 0)).leaf.recorded == {0, 1}
@@ -218,8 +218,8 @@ def test_a_worker_of_before_the_retry_still_records_its_transcripts(cloud: Setti
 
 def test_two_different_retries_before_the_dispatch_cover_every_error(cloud: Settings) -> None:
     run = running(RunSetup(), {2, 4, 5})
-    control.retry("ws_a", run.id, NOW, probe_index=2)
-    retried = control.retry("ws_a", run.id, NOW, probe_index=4)
+    continuation.retry("ws_a", run.id, NOW, probe_index=2)
+    retried = continuation.retry("ws_a", run.id, NOW, probe_index=4)
     dispatched(retried, cloud)
     assert not barrier.get_leaf(ref_of(run), Node(0, 0)).leaf.failed
 
@@ -228,4 +228,4 @@ def test_errors_of_a_cancelled_run_are_not_retried(cloud: Settings) -> None:
     run = running(RunSetup(), {2})
     control.cancel("ws_a", run.id, NOW)
     with pytest.raises(Conflict, match="a cancelled run does not continue; start a new run"):
-        control.retry("ws_a", run.id, NOW)
+        continuation.retry("ws_a", run.id, NOW)

@@ -6,7 +6,7 @@ from cupel_core.domain.runs.views import ProbeView
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.paging import fill_page
 from cupel_core.record_outcomes import record
-from cupel_core.runs import control, dispatch, probe_search
+from cupel_core.runs import continuation, dispatch, probe_search
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, runs
 from cupel_core.store.barrier import Tree
@@ -23,7 +23,7 @@ def failed_twice(scenario_count: int) -> Run:
     runs.transition(ref_of(run), Action.START, NOW)
     record(run, 1, [error(run, index, "first") for index in range(scenario_count)])
     runs.transition(ref_of(run), Action.FAIL, NOW, settled=barrier.get_progress(Tree.for_run(run)))
-    retried = control.retry("ws_a", run.id, NOW)
+    retried = continuation.retry("ws_a", run.id, NOW)
     dispatch.execute(dispatch_request(retried), NOW, lambda: 600.0)
     record(retried, retried.fencing_token, [error(retried, index, "second") for index in range(scenario_count)])
     return retried

@@ -16,7 +16,7 @@ from cupel_core.domain.turns.spend import Spend
 from cupel_core.finishing import phases
 from cupel_core.finishing.costs import record_costs
 from cupel_core.record_outcomes import record, record_dropped, record_unreported
-from cupel_core.runs import control, dispatch, queries
+from cupel_core.runs import continuation, control, dispatch, queries
 from cupel_core.settings import Settings, settings
 from cupel_core.store import attempts, barrier, checkpoints, clients, keys, outcomes, runs
 from cupel_core.store.barrier import Tree
@@ -118,7 +118,7 @@ def test_an_outcome_whose_worker_died_before_the_barrier_is_counted_by_the_next(
 def test_a_retry_adds_to_what_the_error_has_cost(cloud: Settings) -> None:
     run = running(2)
     record(run, 1, [transcript(0), error(1)])
-    retried = control.retry(run.workspace, finished(run).id, NOW)
+    retried = continuation.retry(run.workspace, finished(run).id, NOW)
     dispatch.execute(dispatch_request(retried), NOW, lambda: 60.0)
     assert recorded_nano_usd(retried) == (3 + 5) * CENT
     record(retried, retried.fencing_token, [replace(transcript(1), retry_round=retried.retry_round)])
@@ -129,7 +129,7 @@ def test_a_retry_adds_to_what_the_error_has_cost(cloud: Settings) -> None:
 def test_an_error_that_a_worker_of_an_earlier_round_records_is_lost_spend(cloud: Settings) -> None:
     run = running(3)
     record(run, 1, [error(0)])
-    retried = control.retry(run.workspace, run.id, NOW)
+    retried = continuation.retry(run.workspace, run.id, NOW)
     dispatch.execute(dispatch_request(retried), NOW, lambda: 60.0)
     record(run, 1, [error(1)])
     assert barrier.get_progress(Tree.for_run(retried)).failed == 0
@@ -153,7 +153,7 @@ def test_a_retry_counts_the_summaries_that_were_not_counted_when_finishing_faile
     outcomes.set_summary(ref_of(run), 0, Summary("3", "three", NOW, spend=Spend(1, Usage(), 0.5)))
     phases.fail(ref_of(run), 1, "summarize", "its tasks died", NOW)
     assert recorded_nano_usd(run) == 2 * 3 * CENT
-    retried = control.retry(run.workspace, run.id, NOW)
+    retried = continuation.retry(run.workspace, run.id, NOW)
     phases.settle(ref_of(run), retried.fencing_token, NOW)
     record_costs(ref_of(run), retried.fencing_token, LeafRange(0, 1))
     assert finished(retried).spend == spent(2 * 3 * CENT + 50 * CENT)
@@ -241,7 +241,7 @@ def test_an_interrupted_conversation_counts_although_a_worker_of_an_earlier_roun
     """Its probe continues after its last checkpoint."""
     run = running(3)
     record(run, 1, [error(0)])
-    retried = control.retry(run.workspace, run.id, NOW)
+    retried = continuation.retry(run.workspace, run.id, NOW)
     dispatch.execute(dispatch_request(retried), NOW, lambda: 60.0)
     record(run, 1, [error(1)])
     save_checkpoint(retried, 1)
@@ -254,7 +254,7 @@ def test_an_interrupted_retry_adds_to_what_the_error_has_cost(cloud: Settings) -
     run = running(2)
     save_checkpoint(run, 1)
     record(run, 1, [transcript(0), error(1)])
-    retried = control.retry(run.workspace, finished(run).id, NOW)
+    retried = continuation.retry(run.workspace, finished(run).id, NOW)
     dispatch.execute(dispatch_request(retried), NOW, lambda: 60.0)
     save_checkpoint(run, 1, conversation_round=retried.retry_round)
     control.cancel(run.workspace, run.id, NOW)
@@ -320,7 +320,7 @@ def test_a_dropped_slice_does_not_report_a_leaf_whose_errors_are_about_to_be_ret
     run = running(150)
     outcomes.write(ref_of(run), 1, [transcript(0)])
     record(run, 1, [transcript(index) for index in range(1, 99)] + [error(99)])
-    retried = control.retry(run.workspace, run.id, NOW)
+    retried = continuation.retry(run.workspace, run.id, NOW)
     record_dropped(retried, slice_message(run, [0]), NOW)
     assert not barrier.get_inner(Tree.for_run(retried), barrier.Node(1, 0)).full_children
     dispatch.execute(dispatch_request(retried), NOW, lambda: 60.0)

@@ -1,8 +1,11 @@
 """The budget of a run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from cupel_core.domain.budgets.account import BudgetAccount
+from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.money import nano_usd, usd
 
 SHARES = (80, 100)
@@ -20,6 +23,16 @@ class RunBudget:
     """The greatest of SHARES for which there is an event since the limit was last changed."""
     needed_nano_usd: int = 0
     """What the cheapest call needed for which the run was paused."""
+    guarantee: BudgetGuarantee | None = None
+    """How far the run can exceed it, as found at the start. None for runs of earlier releases."""
+    unlimited_targets: tuple[str, ...] = ()
+    """Those whose answers have no limit of tokens."""
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "RunBudget":
+        guarantee, targets = stored.get("guarantee"), stored.get("unlimited_targets", ())
+        named = BudgetGuarantee(guarantee) if guarantee else None
+        return cls(**{**stored, "guarantee": named, "unlimited_targets": tuple(targets)})
 
     @property
     def limit(self) -> int:

@@ -151,27 +151,32 @@ def run_assumptions(
     params: ParameterFields,
     cases: Sequence[SampledCase],
     calls: ExpectedCalls,
+    probes: Sequence[int] | None = None,
 ) -> Assumptions:
-    """`params` are those of the run; `cases` stand for all cases of the plan, and there is at least one."""
+    """`params` are those of the run; `cases` stand for all cases of the plan, and there is at least one.
+
+    `probes` are those of each column, if not all of the plan; columns without any are left out.
+    """
 
     @cache
     def sample(prompt_id: str | None, answers: Answers, request: RequestTerms) -> ConversationSample:
         prompt = terms.content.prompt(prompt_id)
         return ConversationSample([terms.conversation(case, prompt, answers, request) for case in cases])
 
-    def column_estimate(column: Column) -> ColumnEstimate:
+    def column_estimate(column: Column, probes: int) -> ColumnEstimate:
         prompt = terms.content.prompt(column.prompt_id)
         merged = merge_parameters(params, column.target.params, prompt.params if prompt else {})
         answers = Answers(calls.reasons(column.target.model), merged.get("maxOutputTokens"))
         request = _request_terms(merged, terms.has_functions, calls.formulas(column.target.model))
         conversations = sample(column.prompt_id, answers, request)
         basis = request.formulas.basis if conversations.has_files else None
-        model, probes = column.target.model, plan.cases * plan.repeats
+        model = column.target.model
         has_limit = calls.has_limit(model, merged)
         return ColumnEstimate(column.target.id, model, probes, conversations, basis, has_limit)
 
     texts = "".join(message.content for case in cases for message in case.scenario.messages)
-    columns = tuple(map(column_estimate, plan.columns))
+    numbers = (plan.cases * plan.repeats,) * len(plan.columns) if probes is None else probes
+    columns = tuple(column_estimate(*each) for each in zip(plan.columns, numbers, strict=True) if each[1])
     return Assumptions(columns, calls.price, calls.capacity_of, is_latin(texts), terms.pace)
 
 

@@ -186,6 +186,10 @@ class RunEstimate:
         return BudgetGuarantee.CALLS_IN_FLIGHT if self.unlimited_targets else BudgetGuarantee.NEVER_EXCEEDED
 
 
+NOTHING = RunEstimate(0, EstimateInterval(), EstimateInterval(), ())
+"""Of no probes."""
+
+
 def estimate_together(first: RunEstimate, second: RunEstimate) -> RunEstimate:
     """Of two runs with the same targets and graders, one of which answers about what the other does."""
     targets = zip(first.targets, second.targets, strict=True)

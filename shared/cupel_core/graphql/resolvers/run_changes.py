@@ -24,7 +24,7 @@ from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.providers.prices import price_list_version
 from cupel_core.reports import requests
 from cupel_core.reports.responses import report_response
-from cupel_core.runs import budgets, control, erasure, labels, start
+from cupel_core.runs import budgets, continuation, control, erasure, labels, start
 from cupel_core.runs.estimate import estimate
 from cupel_core.runs.rerun import rerun_spec
 
@@ -124,17 +124,26 @@ def _run_id(run_id: str | None = None, named_run_id: str | None = None) -> str:
 
 @resolves("Mutation.retryRun", "retryRun", 5)
 def retry_run(
-    request: Request, _: None, run_id: str, model: str | None = None, probe_index: int | None = None
+    request: Request,
+    _: None,
+    run_id: str,
+    model: str | None = None,
+    probe_index: int | None = None,
+    confirmed_usd: float | None = None,
 ) -> Loaded:
-    wanted = parse(RetryRun, without_null({"model": model, "probeIndex": probe_index}), "")
-    control.retry(request.workspace, run_id, request.now, model=wanted.model, probe_index=wanted.probe_index)
+    given = {"model": model, "probeIndex": probe_index, "confirmedUsd": confirmed_usd}
+    continuation.retry(request.workspace, run_id, request.now, **dict(parse(RetryRun, without_null(given), "")))
     return get_run(request, run_id)
 
 
 @resolves("Mutation.expandRun", "expandRun", 5)
-def expand_run(request: Request, _: None, run_id: str, sample_percentage: int) -> Loaded:
-    wanted = parse(ExpandRun, {"samplePercentage": sample_percentage}, "")
-    control.expand(request.workspace, run_id, wanted.sample_percentage, request.now)
+def expand_run(
+    request: Request, _: None, run_id: str, sample_percentage: int, confirmed_usd: float | None = None
+) -> Loaded:
+    given = {"samplePercentage": sample_percentage, "confirmedUsd": confirmed_usd}
+    wanted = parse(ExpandRun, without_null(given), "")
+    percentage, confirmed = wanted.sample_percentage, wanted.confirmed_usd
+    continuation.expand(request.workspace, run_id, percentage, request.now, confirmed_usd=confirmed)
     return get_run(request, run_id)
 
 
