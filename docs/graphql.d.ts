@@ -260,7 +260,7 @@ export interface Branch {
 
 /** Whether the run fits into its own budget and into what is left of the workspace's. */
 export interface BudgetFit {
-  /** The run's own budget, in USD; null without one */
+  /** The run's own budget, in USD, of which a retry or an expansion has what is left; null without one */
   maxBudgetUsd: number | null;
   /** What is left of the workspace's day, in USD; null without a limit */
   dayLeftUsd: number | null;
@@ -2800,6 +2800,10 @@ export interface RunBudget {
   byRole: RoleSpend[];
   /** Of the workers at work */
   leases: BudgetLease[];
+  /** By what the budget may be exceeded: nothing, calls in flight, or unpriced calls; as at the start. Null for runs of earlier releases */
+  guarantee: BudgetGuarantee | null;
+  /** Targets without `maxOutputTokens`, whose calls in flight may cost more than was set aside */
+  unlimitedTargets: string[];
   /** Why the run cannot continue; null while it can */
   shortage: string | null;
 }

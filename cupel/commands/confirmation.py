@@ -14,7 +14,8 @@ def start_confirmed(
 ) -> Json:
     """`start` gets the fields of an agreement: none at first. Whoever says no ends the command with 1.
 
-    `option` is the one that set the budget, if the command has one. The amount is what was shown: if a price rises in between, the API refuses again.
+    `option` is the one that set the budget, if the command has one. The amount is what was shown: if a price rises in
+    between, the API refuses again.
     """
     try:
         return start({})

@@ -11,7 +11,6 @@ from cupel.commands.options import AsJson, Model, RunId, Yes, command_name
 from cupel.json_types import Json
 from cupel.session import Session
 
-
 EstimateOnly = Annotated[bool, typer.Option("--estimate", help="Only print what it would cost; start nothing.")]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from cupel_core.contract.budgets import BudgetFields, BudgetUseResponse, ExhaustedBudget
+from cupel_core.contract.budgets import BudgetFields, BudgetUseResponse, ConfirmedAdditionUsd, ExhaustedBudget
 from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, TargetResponse
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, forbid_both, require_one
 from cupel_core.contract.estimates import EstimateResponse

@@ -81,7 +81,8 @@ def expand(workspace: str, run_id: str, percentage: int, now: datetime, *, confi
     Raises Invalid for a percentage that is no increase, and Conflict while the run is not over; ConfirmationRequired if
     the added probes are expected to cost more than is left of a budget and `confirmed_usd` is less.
     """
-    run, snapshot, plan, added = expansion = _load_expansion(workspace, run_id, percentage)
+    expansion = _load_expansion(workspace, run_id, percentage)
+    run, snapshot, plan = expansion.run, expansion.snapshot, expansion.plan
     _check_cost("the expansion", run, lambda: _estimate_expansion(expansion, now), confirmed_usd, now)
     key = keys.snapshot_blob(RunRef(workspace, run_id), new_id("snapshot"))
     snapshots.save(key, snapshot)

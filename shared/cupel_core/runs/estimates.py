@@ -40,8 +40,10 @@ def estimate_of(run: Run, snapshot: Snapshot) -> RunEstimate:
 
 
 def estimate_probes(run: Run, snapshot: Snapshot, probes: Sequence[int], now: datetime) -> RunEstimate:
-    """Of so many probes of each column, with cases like those of the snapshot, at the run's own prices. Conversations of
-    the run itself count as earlier ones."""
+    """Of so many probes of each column, with cases like those of the snapshot, at the run's own prices.
+
+    Conversations of the run itself count as earlier ones.
+    """
     estimate = _estimate(run, snapshot, finishing_only=False, probes=probes)
     return from_history(estimate, ComparableRuns.of(run, now, probes), snapshot.prices)
 

@@ -11,7 +11,11 @@ from typer.testing import CliRunner
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
+from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.settings import Settings
+from tests.answered_runs import AnsweredRun
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.api.client import api_transport
 
@@ -118,3 +122,26 @@ def test_a_start_prints_what_it_is_expected_to_cost(cupel: Invoke, definition: s
     assert answer.exit_code == 0, answer.stderr
     [line] = [line for line in answer.stderr.splitlines() if line.startswith("run run_")]
     assert re.search(r": 1,000 probes, \$\d+\.\d\d \(\$\d+\.\d\d to \$\d+\.\d\d\)$", line), line
+
+
+@pytest.mark.parametrize("command", [("retry",), ("expand", "--sample", "100")])
+def test_what_adds_probes_to_a_run_asks_too(cupel: Invoke, api: ApiClient, command: tuple[str, ...]) -> None:
+    scenarios = tuple(Scenario("", f"{each}", (Message(MessageRole.USER, "Hi"),)) for each in range(4))
+    setup = AnsweredRun(
+        scenarios=scenarios,
+        answer=lambda index: None if index == 0 else "Hello.",
+        workspace="acme",
+        sample_percentage=50,
+        budget=RunBudget(0.000001),
+    )
+    name, *options = command
+    words = (name, setup.completed().id, *options)
+    refused = cupel(*words)
+    assert refused.exit_code == 2
+    assert "the estimate of $" in refused.stderr
+    assert "--budget" not in refused.stderr
+    assert cupel(*words, answer="n\n").exit_code == 1
+    estimated = cupel(*words, "--estimate")
+    assert (estimated.exit_code, "the expected cost exceeds the run's budget" in estimated.stdout) == (0, True)
+    started = cupel(*words, "--yes")
+    assert (started.exit_code, "RUNNING" in started.stdout) == (0, True), started.output

@@ -12,6 +12,7 @@ from tests.unit.mcpserver.cases import CASES, CONTENT, World, completed_run
 from tests.unit.mcpserver.conftest import McpClient
 
 PRICED, UNPRICED = "openai/gpt-5-mini", "openai/made-up-model"
+SIM_PRICE = {"model": None, "inputUsdPerMillion": 10, "outputUsdPerMillion": 10}
 
 
 @pytest.fixture
@@ -74,6 +75,18 @@ def test_an_estimate_says_what_a_start_needs(client: McpClient, definition_id: s
     unpriced = client.use("estimate_run", {"definition_id": definition_id, "models": [UNPRICED]})
     assert (unpriced["needsAgreement"], unpriced["unpriced"]) == (True, [UNPRICED])
     assert not client.use("estimate_run", {"definition_id": definition_id, "models": ["sim/steady"]})["needsAgreement"]
+
+
+def test_probes_that_are_added_to_a_run_without_a_budget_need_agreement(client: McpClient, world: World) -> None:
+    assert client.put("/v1/providers/sim", {"prices": [SIM_PRICE]}).status == 200
+    for name, arguments in (
+        ("retry_run", {"run_id": world.run.id}),
+        ("expand_run", {"run_id": world.sampled(), "sample_percentage": 100}),
+    ):
+        refused = client.problem(name, arguments)
+        assert (refused["status"], "the run has no budget" in refused["detail"]) == (409, True)
+        assert "then send confirmed_usd" in refused["detail"]
+        assert client.use(name, {**arguments, "confirmed_usd": refused["expectedUsd"]})["status"] == "RUNNING"
 
 
 REPEATED: dict[str, Callable[[World], dict[str, Any]]] = {
