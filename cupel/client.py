@@ -557,6 +557,11 @@ class Client:
     def get_rescore(self, run_id: str, rescore_id: str) -> Json:
         return self._get(f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}")
 
+    def update_rescore_budget(self, run_id: str, rescore_id: str, max_budget_usd: float) -> Json:
+        """Raise the budget of a rescore that was stopped by it; it grades what is left."""
+        path = f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}/budget"
+        return self._send("PATCH", path, {"maxBudgetUsd": max_budget_usd})
+
     def list_rescore_results(
         self, run_id: str, rescore_id: str, *, model: str | None = None, prompt_id: str | None = None
     ) -> Pages:

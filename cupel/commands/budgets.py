@@ -10,6 +10,7 @@ from cupel import render
 from cupel.commands.options import AsJson, RunId
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
+from cupel.render_scores import rescore_line
 from cupel.session import Session
 
 app = typer.Typer(help="Show and set the budgets of runs and of the workspace.", no_args_is_help=True)
@@ -86,11 +87,19 @@ def raise_budget(
     resume: Annotated[
         bool, typer.Option("--resume/--no-resume", help="Resume the run if it is paused because of its budget.")
     ] = True,
+    rescore_id: Annotated[
+        str | None,
+        typer.Option("--rescore", help="Raise the budget of this rescore, which it has stopped; it continues."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Raise or lower a run's budget; a run that it has paused resumes."""
+    """Raise or lower a run's budget; a run that it has paused resumes. Or raise that of a rescore."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
+        if rescore_id is not None:
+            rescore = client.update_rescore_budget(run_id, rescore_id, to)
+            _print(session, rescore, lambda found: [rescore_line(found)], as_json=as_json)
+            return
         budget = client.update_run_budget(run_id, to, resume=resume)
         _print(session, budget, render.budget_lines, as_json=as_json)
 

@@ -19,6 +19,7 @@ from cupel_core.contract.rescores import (
     RunScoresResponse,
     ScenarioScoresPage,
     ScenarioScoresResponse,
+    UpdateRescoreBudget,
 )
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.rescoring import queries, start
@@ -43,6 +44,12 @@ def list_rescores(run_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = No
 @router.operation("getRescore")
 def get_rescore(run_id: str, rescore_id: str) -> RescoreResponse:
     return RescoreResponse.of(queries.get_rescore(router.workspace, run_id, rescore_id))
+
+
+@router.operation("updateRescoreBudget")
+def update_rescore_budget(run_id: str, rescore_id: str, body: UpdateRescoreBudget) -> RescoreResponse:
+    rescore = start.raise_budget(router.workspace, run_id, rescore_id, body.max_budget_usd, utc_now())
+    return RescoreResponse.of(queries.rescore_view(rescore))
 
 
 @router.operation("listRescoreResults")

@@ -73,7 +73,8 @@ def inputs_of(run: Run, rescore_id: str | None, corrected: int) -> CountedInputs
     ref = RunRef(run.workspace, run.id)
     is_final = run.status in TERMINAL
     if rescore_id is not None:
-        is_final = is_final and rescores.get(ref, rescore_id).status.is_over
+        rescore = rescores.get(ref, rescore_id)
+        is_final = is_final and rescore.status.is_over and not rescore.is_stopped_by_budget
     progress = run.settled or barrier.get_progress(Tree.for_run(run))
     return CountedInputs(run, progress.completed + progress.failed, corrected, rescore_id, is_final)
 

@@ -972,6 +972,16 @@ _ALL = (
         "The rescore and its progress",
     ),
     Operation(
+        "updateRescoreBudget",
+        "PATCH",
+        "/v1/runs/{run_id}/rescores/{rescore_id}/budget",
+        "rescores",
+        _MEMBER,
+        "Raise the budget of a rescore that was stopped by it",
+        "The rescore, which grades what is left",
+        "Results that are stored stay, and their transcripts are not graded again.",
+    ),
+    Operation(
         "listRescoreResults",
         "GET",
         "/v1/runs/{run_id}/rescores/{rescore_id}/results",

@@ -75,6 +75,12 @@ class CreateRescore(RequestModel):
         )
 
 
+class UpdateRescoreBudget(RequestModel):
+    model_config = example({"maxBudgetUsd": 4})
+
+    max_budget_usd: Annotated[MaxBudgetUsd, Field(description="What the rescore may spend in all, in USD")]
+
+
 class RescoreConfigResponse(ResponseModel):
     """Null fields keep the run's configuration."""
 

@@ -41,7 +41,7 @@ async def rescore_slice(
     """Grade the transcripts of these leaves that have no result in this rescore yet.
 
     When time is short, finished results are stored, and the others are left to the next task. When the rescore's own
-    budget is used up, nothing is left to any task.
+    budget is used up, nothing is left to any task, unless the budget was raised since the task began.
     """
     run = await asyncio.to_thread(runs.find, ref)
     if run is None:
@@ -67,10 +67,9 @@ async def rescore_slice(
 
         progress = await process_leaf_by_leaf(leaf_range, grade_leaf)
     await writer.store()
-    if not stop.is_exhausted:
-        return progress
-    await asyncio.to_thread(rescores.mark_exhausted, ref, rescore_id)
-    return SliceProgress(done=progress.done)
+    if stop.is_exhausted and await asyncio.to_thread(rescores.mark_exhausted, rescore):
+        return SliceProgress(done=progress.done)
+    return progress
 
 
 class _Stop:

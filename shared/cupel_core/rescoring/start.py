@@ -40,6 +40,29 @@ def start(workspace: str, run_id: str, spec: RescoreSpec, idempotency_key: str |
     return rescore
 
 
+def raise_budget(workspace: str, run_id: str, rescore_id: str, max_usd: float, now: datetime) -> Rescore:
+    """Raise the budget of a rescore that was stopped by it, and let it grade what is left. May be repeated.
+
+    Raises Conflict for any other rescore and while the run is not over, Invalid for a budget that is not greater.
+    """
+    ref = RunRef(workspace, run_id)
+    run, rescore = runs.get(ref), rescores.get(ref, rescore_id)
+    if rescore.max_budget_usd is None:
+        raise Conflict("the rescore has no budget of its own: it was started without maxBudgetUsd")
+    if not rescore.is_stopped_by_budget:
+        if rescore.max_budget_usd == max_usd and rescore.execution > 1:
+            return rescore
+        raise Conflict(f"the rescore is {rescore.status}: its budget is raised when it has been stopped by it")
+    if max_usd <= rescore.max_budget_usd:
+        raise Invalid.field("maxBudgetUsd", f"must be greater than {rescore.max_budget_usd:g}, which is used up")
+    _check_is_rescorable(run)
+    stored = rescores.reopen(rescore.with_budget(max_usd), now)
+    if stored.max_budget_usd != max_usd:
+        raise Conflict("the budget of the rescore was raised at the same time")
+    executions.start_rescore(ref, rescore.id, stored.execution)
+    return stored
+
+
 def _rescore(run: Run, spec: RescoreSpec, now: datetime) -> Rescore:
     completed = (run.settled or barrier.get_progress(Tree.for_run(run))).completed
     if not completed:
@@ -65,6 +88,10 @@ def _check(run: Run, spec: RescoreSpec) -> None:
         raise Invalid.fields(errors)
     if spec.max_budget_usd is not None and not spec.allow_unpriced and (unpriced := models.list_unpriced()):
         raise Invalid.field("allowUnpriced", unpriced_message(unpriced))
+    _check_is_rescorable(run)
+
+
+def _check_is_rescorable(run: Run) -> None:
     if run.status not in RESCORABLE:
         raise Conflict(f"a run that is {run.status} cannot be rescored: its targets are still responding")
 

@@ -44,9 +44,9 @@ def start_analysis(ref: RunRef, fencing_token: int, revision: str) -> None:
     _ensure_running(request._replace(name=name, payload={**request.payload, "analysis": True}))
 
 
-def start_rescore(ref: RunRef, rescore_id: str) -> None:
-    """Start the execution named after the rescore, unless it exists."""
-    _start(_rescore(ref, rescore_id))
+def start_rescore(ref: RunRef, rescore_id: str, number: int = 1) -> None:
+    """Start the execution named after the rescore, or the one of this number, unless it exists."""
+    _start(_numbered(_rescore(ref, rescore_id), number))
 
 
 def ensure_finish_running(ref: RunRef, fencing_token: int) -> RestartResult:
@@ -63,7 +63,7 @@ def _ensure_running(first: ExecutionRequest) -> RestartResult:
     """One that succeeded left work to the next one, as its history may not grow further: it did not die."""
     died = 0
     for number in range(1, MAX_EXECUTIONS + 1):
-        request = first if number == 1 else first._replace(name=f"{first.name}-{number}")
+        request = _numbered(first, number)
         status = _status(request)
         if status == "RUNNING":
             return RestartResult.ALREADY_RUNNING
@@ -74,6 +74,10 @@ def _ensure_running(first: ExecutionRequest) -> RestartResult:
         if died == MAX_ATTEMPTS:
             break
     return RestartResult.GIVEN_UP
+
+
+def _numbered(first: ExecutionRequest, number: int) -> ExecutionRequest:
+    return first if number == 1 else first._replace(name=f"{first.name}-{number}")
 
 
 def _finish(ref: RunRef, fencing_token: int) -> ExecutionRequest:

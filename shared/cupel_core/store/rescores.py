@@ -19,7 +19,7 @@ from cupel_core.paging import Page, fill_page
 from cupel_core.store import keys
 from cupel_core.store.idempotency_keys import IdempotencyItem
 from cupel_core.store.listing import list_newest
-from cupel_core.store.table import Item, conditional_transaction, connection, error_code
+from cupel_core.store.table import Item, conditional_transaction, connection, error_code, updated
 
 
 class RescoreItem(Item):
@@ -27,6 +27,8 @@ class RescoreItem(Item):
     body = JSONAttribute()
     exhausted = BooleanAttribute(null=True)
     """True once its own budget is used up."""
+    limit_usd = NumberAttribute(attr_name="limitUsd", null=True)
+    """Its own budget; rescores of earlier releases have it in the body only."""
 
 
 class OpenRescoreItem(Item):
@@ -99,14 +101,24 @@ def mark_running(ref: RunRef, rescore_id: str) -> Rescore:
     return get(ref, rescore_id)
 
 
-def mark_exhausted(ref: RunRef, rescore_id: str) -> None:
-    """Note that the rescore's own budget is used up, unless the rescore was deleted."""
-    item = RescoreItem(keys.rescores(ref), rescore_id)
-    try:
-        item.update(actions=[RescoreItem.exhausted.set(True)], condition=RescoreItem.status.exists())
-    except UpdateError as error:
-        if error_code(error) != "ConditionalCheckFailedException":
-            raise
+def mark_exhausted(rescore: Rescore) -> bool:
+    """Note that the rescore's own budget is used up; False if the rescore was deleted or its budget raised since."""
+    item = RescoreItem(keys.rescores(RunRef(rescore.workspace, rescore.run_id)), rescore.id)
+    is_same = RescoreItem.limit_usd.does_not_exist() | (RescoreItem.limit_usd == rescore.max_budget_usd)
+    return updated(item, [RescoreItem.exhausted.set(True)], RescoreItem.status.exists() & is_same)
+
+
+def reopen(rescore: Rescore, now: datetime) -> Rescore:
+    """Store a rescore that was stopped by its budget and has a greater one now; returns it as stored.
+
+    Of several raises at the same time, one is stored.
+    """
+    ref = RunRef(rescore.workspace, rescore.run_id)
+    is_stopped = (RescoreItem.status == RescoreStatus.FAILED) & (RescoreItem.exhausted == True)  # noqa: E712
+    with conditional_transaction() as transaction:
+        transaction.save(_to_item(rescore), condition=is_stopped)
+        transaction.save(_open_item(ref, rescore.id, now))
+    return rescore if transaction.is_committed else get(ref, rescore.id)
 
 
 def end(rescore: Rescore) -> Rescore:
@@ -169,9 +181,13 @@ def _to_item(rescore: Rescore) -> RescoreItem:
         "failure": rescore.failure and asdict(rescore.failure),
         "tally": rescore.counts and asdict(rescore.counts),
         "maxBudgetUsd": rescore.max_budget_usd,
+        "execution": rescore.execution,
     }
     exhausted = rescore.is_exhausted or None
-    return RescoreItem(keys.rescores(ref), rescore.id, status=rescore.status, body=body, exhausted=exhausted)
+    limit_usd = rescore.max_budget_usd
+    return RescoreItem(
+        keys.rescores(ref), rescore.id, status=rescore.status, body=body, exhausted=exhausted, limit_usd=limit_usd
+    )
 
 
 def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
@@ -195,4 +211,5 @@ def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
         counts=RescoreCounts(**counts) if counts else None,
         max_budget_usd=body.get("maxBudgetUsd"),
         is_exhausted=bool(item.exhausted),
+        execution=body.get("execution", 1),
     )

@@ -21,7 +21,7 @@ from cupel_core.store import executions, rescores
 from tests.answered_runs import AnsweredRun
 from tests.compared_runs import carry_out_jobs
 from tests.scripted_judge import ScriptedJudge
-from tests.started_runs import NOW
+from tests.started_runs import NOW, ref_of
 from tests.unit.api.client import Client
 
 YES = {"type": "contains", "value": "yes"}
@@ -31,7 +31,7 @@ YES = {"type": "contains", "value": "yes"}
 def started_rescores(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Ids of the rescores whose executions were started."""
     asked: list[str] = []
-    monkeypatch.setattr(executions, "start_rescore", lambda _, rescore_id: asked.append(rescore_id))
+    monkeypatch.setattr(executions, "start_rescore", lambda _, rescore_id, *__: asked.append(rescore_id))
     return asked
 
 
@@ -279,6 +279,29 @@ def test_a_rescore_may_have_a_budget_of_its_own(client: Client, run: Run) -> Non
     other = client.post(f"/v1/runs/{run.id}/rescores", {"assertions": [YES]}).json()
     listed = client.get(f"/v1/runs/{run.id}/rescores").json()["items"]
     assert {each["id"]: each["budget"] for each in listed} == {created["id"]: unused, other["id"]: None}
+
+
+def test_the_budget_of_a_stopped_rescore_is_raised(client: Client, run: Run, started_rescores: list[str]) -> None:
+    created = client.post(f"/v1/runs/{run.id}/rescores", {"assertions": [YES], "maxBudgetUsd": 2}).json()
+    path = f"/v1/runs/{run.id}/rescores/{created['id']}/budget"
+    assert client.patch(path, {"maxBudgetUsd": 4}).status == 409
+    assert rescores.mark_exhausted(rescores.get(ref_of(run), created["id"]))
+    phases.complete(ref_of(run), created["id"], NOW)
+    assert client.get(f"/v1/runs/{run.id}/rescores/{created['id']}").json()["failure"]["where"] == "budget"
+    low = client.patch(path, {"maxBudgetUsd": 2})
+    assert (low.status, low.fields()) == (422, ["maxBudgetUsd"])
+    raised = client.patch(path, {"maxBudgetUsd": 4})
+    assert (raised.status, raised.json()["status"], raised.json()["failure"]) == (200, "PENDING", None)
+    assert raised.json()["budget"]["maxBudgetUsd"] == 4
+    assert len(started_rescores) == 2
+    carry_out(run, created["id"])
+    assert client.get(f"/v1/runs/{run.id}/rescores/{created['id']}").json()["status"] == "COMPLETED"
+
+
+def test_a_rescore_without_a_budget_has_none_to_raise(client: Client, run: Run) -> None:
+    created = client.post(f"/v1/runs/{run.id}/rescores", {"assertions": [YES]}).json()
+    answer = client.patch(f"/v1/runs/{run.id}/rescores/{created['id']}/budget", {"maxBudgetUsd": 4})
+    assert (answer.status, "without maxBudgetUsd" in answer.json()["detail"]) == (409, True)
 
 
 @pytest.mark.parametrize("amount", [0, -1, "2", True, 1_000_001])

@@ -45,7 +45,7 @@ def cupel(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Cupel:
     """Rescores are started, and executed while the command waits."""
     api, begun = ApiClient(None), list[tuple[RunRef, str]]()
     token = api.issue()
-    monkeypatch.setattr(executions, "start_rescore", lambda ref, rescore_id: begun.append((ref, rescore_id)))
+    monkeypatch.setattr(executions, "start_rescore", lambda ref, rescore_id, *_: begun.append((ref, rescore_id)))
 
     def carry_out(_: float) -> None:
         for ref, rescore_id in begun:
@@ -138,3 +138,13 @@ def test_a_rescore_that_has_used_up_its_budget_says_so(cupel: Cupel, run: Run) -
     assert result.exit_code == 1
     assert "the rescore was stopped: its budget of $0.01 was used up after 0 of 4 transcripts" in result.stderr
     assert "$0 of $0.01 spent" in result.stdout
+
+
+def test_a_rescore_continues_with_a_greater_budget(cupel: Cupel, run: Run) -> None:
+    accounts.update_provider("acme", "sim", {"prices": (ModelPrice(None, 1_000.0, 1_000.0),)})
+    cupel("rescore", run.id, "--judge-model", "sim/bold", "--success", "is polite", "--budget", "0.01", "--watch")
+    [rescore] = output_of(cupel, "rescores", run.id)
+    result = cupel("budget", "raise", run.id, "--rescore", rescore["id"], "--to", "1000")
+    assert result.exit_code == 0, result.stderr
+    assert f"{rescore['id']}  PENDING" in result.stdout
+    assert "of $1000 spent" in result.stdout

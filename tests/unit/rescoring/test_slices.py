@@ -25,11 +25,13 @@ from cupel_core.domain.turns.conversation import Criteria, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
+from cupel_core.errors import Conflict, Invalid
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice
+from cupel_core.rescoring.start import raise_budget
 from cupel_core.settings import Settings
-from cupel_core.store import budgets, clients, governor, outcomes, rescore_results, rescores, runs
+from cupel_core.store import budgets, clients, executions, governor, outcomes, rescore_results, rescores, runs
 from cupel_core.store.budgets import RescoreRef
 from tests.answered_runs import JUDGE, AnsweredRun, get_transcript
 from tests.recorded_outcomes import store_outcomes
@@ -60,6 +62,14 @@ def create_rescore(run: Run, scoring_id: str = "scr_1", **overrides: object) -> 
     wanted = Rescore(run.workspace, run.id, scoring_id, config, total, run.plan.total, run.retry_round, NOW)
     rescores.create(wanted)
     return wanted
+
+
+@pytest.fixture
+def started_executions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of executions that are started, and not carried out."""
+    names: list[str] = []
+    monkeypatch.setattr(executions, "_start", lambda request: names.append(request.name))
+    return names
 
 
 async def rescore_with(run: Run, judge: ScriptedJudge, **overrides: object) -> list[RescoreResult]:
@@ -392,9 +402,59 @@ async def test_a_stopped_rescore_does_not_continue(cloud: Settings) -> None:
     run, judge = AnsweredRun((asking(POLITE),)).completed(), ScriptedJudge()
     wanted = create_budgeted(run, 1.0)
     part = phases.begin(ref_of(run), wanted.id).slices[0]
-    rescores.mark_exhausted(ref_of(run), wanted.id)
+    assert rescores.mark_exhausted(wanted)
     assert await rescore_slice(ref_of(run), wanted.id, part, lambda: 900.0, judge) == SliceProgress()
     assert judge.called_models == []
+
+
+async def test_a_raised_budget_lets_a_rescore_grade_what_is_left(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch, started_executions: list[str]
+) -> None:
+    """As above, $4.096 are set aside for each call, which then costs $0.005."""
+    accounts.update_provider("ws_a", "sim", {"prices": (ModelPrice(None, 0.0, 1_000.0),)})
+    monkeypatch.setattr(charged_calls, "PatientCalls", partial(PatientCalls, wait_seconds=0.01))
+    run, judge = AnsweredRun((asking(POLITE),)).completed(), ScriptedJudge()
+    stopped = await carry_out(run, create_budgeted(run, 4.1), judge)
+    first = results_of(run)
+    raised = raise_budget("ws_a", run.id, stopped.id, 8.0, NOW)
+    assert (raised.status, raised.failure, raised.max_budget_usd) == (RescoreStatus.PENDING, None, 8.0)
+    assert started_executions == ["scr_1-2"]
+    assert [each.rescore_id for each in rescores.list_open_rescores()] == ["scr_1"]
+    ended = await carry_out(run, raised, judge)
+    assert (ended.status, ended.counts) == (RescoreStatus.COMPLETED, RescoreCounts(scored=2))
+    assert [each for each in results_of(run) if each in first] == first
+    assert len(judge.called_models) == 2
+    assert budgets.get(RescoreRef(ref_of(run), "scr_1")).used == 2 * 5_000_000
+    assert list(rescores.list_open_rescores()) == []
+
+
+async def test_a_raise_that_is_repeated_or_too_late_changes_nothing(
+    cloud: Settings, started_executions: list[str]
+) -> None:
+    accounts.update_provider("ws_a", "sim", {"prices": (PRICE,)})
+    run, judge = AnsweredRun((asking(POLITE),)).completed(), ScriptedJudge()
+    running = create_budgeted(run, 0.01)
+    with pytest.raises(Conflict, match="the rescore is PENDING"):
+        raise_budget("ws_a", run.id, running.id, 8.0, NOW)
+    await carry_out(run, running, judge)
+    with pytest.raises(Invalid, match=r"must be greater than 0\.01"):
+        raise_budget("ws_a", run.id, running.id, 0.01, NOW)
+    raised = raise_budget("ws_a", run.id, running.id, 100.0, NOW)
+    assert raise_budget("ws_a", run.id, running.id, 100.0, NOW) == raised
+    with pytest.raises(Conflict):
+        raise_budget("ws_a", run.id, running.id, 200.0, NOW)
+    assert started_executions == ["scr_1-2"]
+
+
+async def test_a_worker_from_before_a_raise_does_not_stop_the_rescore_again(
+    cloud: Settings, started_executions: list[str]
+) -> None:
+    accounts.update_provider("ws_a", "sim", {"prices": (PRICE,)})
+    run, judge = AnsweredRun((asking(POLITE),)).completed(), ScriptedJudge()
+    stopped = await carry_out(run, create_budgeted(run, 0.01), judge)
+    raised = raise_budget("ws_a", run.id, stopped.id, 100.0, NOW)
+    assert not rescores.mark_exhausted(stopped)
+    assert (await carry_out(run, raised, judge)).status is RescoreStatus.COMPLETED
 
 
 async def test_embeddings_of_rescores_are_charged_to_the_budget_of_the_run(cloud: Settings) -> None:

@@ -114,6 +114,25 @@ class Rescore:
     """What it may spend; without it, its calls are charged to the budget of the run."""
     is_exhausted: bool = False
     """Whether its own budget is used up: nothing more is graded."""
+    execution: int = 1
+    """Number of the execution that was requested last; each raise of its budget requests another one."""
+
+    @property
+    def is_stopped_by_budget(self) -> bool:
+        return self.failure is not None and self.failure.where == BUDGET
+
+    def with_budget(self, max_usd: float) -> "Rescore":
+        """PENDING again, to grade what is left. It must have been stopped by its budget."""
+        return replace(
+            self,
+            status=RescoreStatus.PENDING,
+            completed_at=None,
+            failure=None,
+            counts=None,
+            max_budget_usd=max_usd,
+            is_exhausted=False,
+            execution=self.execution + 1,
+        )
 
     def finished(self, now: datetime, counts: RescoreCounts, failure: RunFailure | None = None) -> "Rescore":
         """COMPLETED, or FAILED if its workflow gave up or its budget did not suffice."""
@@ -125,7 +144,7 @@ class Rescore:
         graded = counts.scored + counts.errors
         why = (
             f"its budget of ${self.max_budget_usd:g} was used up after {graded:,} of {max(self.total, graded):,} "
-            "transcripts; their results are stored; another rescore with a greater maxBudgetUsd grades all"
+            "transcripts; their results are stored, and a greater maxBudgetUsd lets it grade the others"
         )
         return RunFailure(BUDGET, why)
 
