@@ -53,13 +53,16 @@ fmt: ready ## format, and fix what ruff can fix
 	@$(BIN)/ruff format .
 	@$(BIN)/python web/build.py format
 
-bench: ready ## measure runs through the embedded cloud with a local model server, imports, requests per probe, and hostile input
+bench: ready ## measure runs through the embedded cloud with a local model server, imports, requests per probe, estimates, reports, budgets, and hostile input
 	@$(BIN)/python -m bench.run
 	@$(BIN)/python -m bench.reads
 	@$(BIN)/python -m bench.imports
 	@$(BIN)/python -m bench.units
 	@$(BIN)/python -m bench.analysis
 	@$(BIN)/python -m bench.tabulation --probes 100000
+	@$(BIN)/python -m bench.estimates
+	@$(BIN)/python -m bench.reports
+	@$(BIN)/python -m bench.budgets
 	@$(BIN)/python -m bench.hostile
 
 bench-million: ready ## run 1,000,000 simulated probes on the local stack, beside 10,000; takes about half an hour

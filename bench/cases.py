@@ -178,7 +178,7 @@ def run_specification(definition_id: str, probes: int) -> Json:
 
 def find_or_create_definition(client: Client, *, short: bool) -> str:
     """A definition of realistic or short texts, made once per stack."""
-    return _find_or_create(client, f"bench, {'short' if short else 'realistic'} texts", content(SCENARIOS, short=short))
+    return find_or_create(client, f"bench, {'short' if short else 'realistic'} texts", content(SCENARIOS, short=short))
 
 
 def find_or_create_prompts(client: Client, prompts: int) -> str:
@@ -186,15 +186,19 @@ def find_or_create_prompts(client: Client, prompts: int) -> str:
     dimensions = [{"name": name, "levels": [{"score": n, "label": f"{n}"} for n in range(100)]} for name in "ab"]
     asked = [{"id": f"prompt-{number}", "template": f"{number}: [a] or [b]?"} for number in range(prompts)]
     definition = {"template": "[a] or [b]?", "dimensions": dimensions, "prompts": asked}
-    return _find_or_create(client, f"bench, {prompts} prompts", definition)
+    return find_or_create(client, f"bench, {prompts} prompts", definition)
 
 
-def _find_or_create(client: Client, name: str, definition: Json) -> str:
+def find_or_create(client: Client, name: str, definition: Json) -> str:
+    """A definition with this name, or a new one with all its scenarios."""
     for found in client.list_definitions(search=name):
         if found["name"] == name:
             return str(found["id"])
     definition_id = str(client.create_definition({"name": name, "content": definition})["id"])
-    client.generate_scenarios(definition_id, {"mode": "matrix"})
+    generation = client.generate_scenarios(definition_id, {"mode": "matrix"})
+    while generation["status"] not in ("COMPLETED", "FAILED"):
+        time.sleep(0.5)
+        generation = client.get_scenario_generation(definition_id, generation["id"])
     return definition_id
 
 

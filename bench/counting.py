@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import boto3
@@ -24,6 +24,7 @@ from cupel_core.clock import utc_now
 from cupel_core.definitions import catalog
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec
+from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.spec import RunSpec
@@ -35,12 +36,14 @@ from cupel_core.probing.worker import Worker
 from cupel_core.providers import safe_http
 from cupel_core.runs import dispatch, start
 from cupel_core.settings import settings
-from cupel_core.store import clients, keys, runs, scenarios, snapshots
+from cupel_core.store import clients, evaluation_settings, keys, runs, scenarios, snapshots
 from cupel_core.store.queues import Delivery
 
 MODELS = ("custom/bench-a", "custom/bench-b")
 PARALLEL, WORKERS, MEMORY_MB = 50, 2, 512
 SPREAD = 1 / 3
+PRICE_PER_MILLION = (1.0, 10.0)
+"""In USD, of input and output tokens, where a budget limits the run."""
 _WORKSPACE = "bench"
 _REGION = "us-east-1"
 _INVOCATION_SECONDS = 300.0
@@ -74,8 +77,21 @@ class _Invocations(NamedTuple):
     seconds: float = 0.0
 
 
+class Budgets(NamedTuple):
+    """What a run may spend; models have a price if there is a limit."""
+
+    run_usd: float | None = None
+    day_usd: float | None = None
+
+
 async def measure_run(
-    probes: int, seconds: float, content: dict[str, Any], *, short: bool, parallel: int = PARALLEL
+    probes: int,
+    seconds: float,
+    content: dict[str, Any],
+    *,
+    short: bool,
+    parallel: int = PARALLEL,
+    budgets: Budgets = Budgets(),  # noqa: B008 - immutable
 ) -> RunUsage:
     """Measure one run against the model server, with its realistic or its short answers."""
     behaviour = Behaviour(latency_seconds=seconds, latency_spread=SPREAD, short_answers=short)
@@ -83,7 +99,10 @@ async def measure_run(
         unmetered: dict[str, Any] = {"dynamodb": boto3.client("dynamodb"), "sqs": boto3.client("sqs")}
         async with serving(ModelServer(behaviour)) as url:
             accounts.update_provider(_WORKSPACE, "custom", {"base_url": f"{url}/v1", "max_parallel_requests": parallel})
-            spec = _spec(probes, content)
+            if any(budgets):
+                accounts.update_provider(_WORKSPACE, "custom", {"prices": (ModelPrice(None, *PRICE_PER_MILLION),)})
+                evaluation_settings.update(_WORKSPACE, {"budget_day_usd": budgets.day_usd})
+            spec = replace(_spec(probes, content), max_budget_usd=budgets.run_usd)
             meter = RequestMeter(unmetered["dynamodb"].get_item)
             with meter.attached(*aws_clients()):
                 run, received_count, worker_seconds = await _execute(spec, meter, unmetered["sqs"])

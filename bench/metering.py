@@ -66,6 +66,7 @@ class RequestMeter:
         elif service == "s3":
             self.counts["s3_writes" if operation in _S3_WRITES else "s3_reads"] += 1
         writes = _writes(operation, parameters) if service == "dynamodb" else []
+        self.counts["budget_writes"] += sum(_is_of_budget(key) for _, key in writes)
         before = [self._read_item(*write) for write in writes]
         try:
             yield
@@ -93,6 +94,11 @@ def aws_clients() -> list[Any]:
     own = [clients.dynamodb(), clients.s3(), clients.sqs(), clients.stepfunctions()]
     models = [model._get_connection().connection.client for model in table.Item.__subclasses__()]
     return [*own, *{id(client): client for client in [table.connection().client, *models]}.values()]
+
+
+def _is_of_budget(key: dict[str, Any]) -> bool:
+    """Whether it is the account of the budget of a run, or of its workspace for a month."""
+    return key["sk"]["S"] == "budget" or key["pk"]["S"].endswith("#budgets")
 
 
 def _writes(operation: str, parameters: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:

@@ -64,10 +64,20 @@ def _cpu_seconds(process: psutil.Process) -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
+def function_peak_mb(emulator_pid: int, function: str) -> float:
+    """The peak of any worker of the function."""
+    workers = psutil.Process(emulator_pid).children(recursive=True)
+    return max((_peak_mb(each) for each in workers if _is_worker(each, function)), default=0.0)
+
+
 def _is_probe_worker(process: psutil.Process) -> bool:
+    return _is_worker(process, "probe")
+
+
+def _is_worker(process: psutil.Process, function: str) -> bool:
     """The emulator unpacks each function's code into a directory named after it."""
     try:
-        return any("-cupel-probe-" in argument for argument in process.cmdline())
+        return any(f"-cupel-{function}-" in argument for argument in process.cmdline())
     except psutil.NoSuchProcess:
         return False
 

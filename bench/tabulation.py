@@ -11,9 +11,6 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,25 +20,21 @@ from rich.console import Console
 from bench.cases import find_or_create_definition
 from bench.processes import measure_usage
 from bench.reads import Latency, measure
+from bench.stored_runs import MODELS, WORKSPACE, short_transcript, use_stack, write_run
 from cupel.client import Client
 from cupel.json_types import Json
 from cupel.stack import emulator
 from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator
-from cupel.stack.paths import REGION, STACK_NAME, find_stack_paths
+from cupel.stack.paths import find_stack_paths
 
 PROBES, SMALL = 1_000_000, 1_000
-MODELS = ("sim/steady", "sim/bold")
 MAX_TABULATION_SECONDS = 60.0
 """Per million probes, with two workers."""
 MAX_ADDED_SECONDS = 0.15
 """By the analysis of a run of SMALL probes."""
 MAX_READ_MILLISECONDS = 50.0
 """Of an analysis, median."""
-_WORKSPACE = "default"
-_PAGE = 20
-"""Outcomes that a worker stores in one write."""
-_WRITERS = 4
 _POLL_SECONDS = 0.2
 
 
@@ -72,8 +65,8 @@ def main() -> None:
         small = [_complete_small_run(client, definition_id) for _ in range(5)]
         added = sorted(_added_seconds(running, run_id) for run_id in small)
         small_read = measure(lambda: client.get_run_analysis(small[0]))
-        _use_stack(running)
-        figures = _measure(client, running, _write_run(definition_id, probes), probes)
+        use_stack(running)
+        figures = _measure(client, running, write_run(definition_id, probes, short_transcript), probes)
     reads = {SMALL: small_read, probes: figures.analysis_read}
     _print(figures, reads, added)
     sys.exit(bool(violated_bounds(figures, reads, added)))
@@ -107,85 +100,12 @@ def _seconds_of(events: list[Any], state: str) -> float:
     return float((times["TaskStateExited"] - times["TaskStateEntered"]).total_seconds())
 
 
-def _use_stack(running: Emulator) -> None:
-    """Let the store of this process use the stack's table and bucket."""
-    function = make_client("lambda", running).get_function_configuration(FunctionName=f"{STACK_NAME}-finish")
-    os.environ |= function["Environment"]["Variables"] | {
-        "AWS_ENDPOINT_URL": running.endpoint_url,
-        "AWS_DEFAULT_REGION": REGION,
-        "AWS_ACCESS_KEY_ID": "local",
-        "AWS_SECRET_ACCESS_KEY": "local",
-    }
-
-
-def _write_run(definition_id: str, probes: int) -> str:
-    """A run that has ended before its outcomes are written, so that nothing starts it; the id."""
-    from cupel_core.clock import utc_now
-    from cupel_core.domain.runs.barrier import FANOUT
-    from cupel_core.domain.runs.run import Action, Progress
-    from cupel_core.domain.runs.spec import RunSpec
-    from cupel_core.domain.runs.targets import plain_targets
-    from cupel_core.messages import RunRef
-    from cupel_core.runs.start import build_run
-    from cupel_core.store import runs, snapshots
-
-    workspace = _WORKSPACE
-    spec = RunSpec(definition_id, plain_targets(*MODELS), repeats=probes // 10_000)
-    run, snapshot, _ = build_run(workspace, spec, utc_now())
-    snapshots.save(run.snapshot_key, snapshot)
-    ref = RunRef(workspace, run.id)
-    runs.create(run, {"total": run.plan.total})
-    runs.transition(ref, Action.START, utc_now())
-    runs.transition(ref, Action.SUMMARIZE, utc_now(), settled=Progress(run.plan.total, run.plan.total))
-    run = runs.transition(ref, Action.COMPLETE, utc_now(), completed_at=utc_now())
-    began = time.monotonic()
-    with ThreadPoolExecutor(_WRITERS) as threads:
-        for _ in threads.map(partial(_write_leaf, run), range(-(-run.plan.total // FANOUT))):
-            pass
-    print(f"{run.id}: {run.plan.total:,} outcomes written in {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return run.id
-
-
-def _write_leaf(run: Any, leaf: int) -> None:
-    from cupel_core.domain.runs.barrier import FANOUT, Node
-    from cupel_core.messages import RunRef
-    from cupel_core.store import barrier, outcomes
-    from cupel_core.store.barrier import Tree
-
-    first = leaf * FANOUT
-    indexes = range(first, min(first + FANOUT, run.plan.total))
-    made = [_transcript(run, index) for index in indexes]
-    for start in range(0, len(made), _PAGE):
-        pages = outcomes.write(RunRef(run.workspace, run.id), run.fencing_token, made[start : start + _PAGE])
-        barrier.record(Tree.for_run(run), Node(0, leaf), pages[leaf])
-
-
-def _transcript(run: Any, index: int) -> Any:
-    """A short conversation with a decision; texts are not read by what is measured."""
-    from cupel_core.domain.runs.transcripts import Summary, Transcript
-    from cupel_core.domain.turns.conversation import ConversationState
-    from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
-
-    probe = run.plan.probe(index)
-    asked, answered = Message(MessageRole.USER, f"Case {probe.case}?"), Message(MessageRole.ASSISTANT, "Rating: 3")
-    usage, duration_ms = Usage(100, 40), 40 + index % 37
-    state = ConversationState((asked, answered), turns=1, usage=usage, duration_ms=duration_ms, cost_usd=0.0)
-    return Transcript(
-        probe_index=index,
-        scenario_id=f"scn_{probe.case}",
-        model_id=run.plan.columns[probe.column].target.model,
-        created_at=run.created_at,
-        conversation=replace(state, model_version="simulated-1"),
-        summary=Summary(str((index // 7 + probe.case) % 5 + 1), "", run.created_at),
-    )
-
-
 def _measure(client: Client, running: Emulator, run_id: str, probes: int) -> Figures:
     bucket, files = os.environ["BUCKET_NAME"], -(-probes // 10_000)
     s3 = make_client("s3", running)
 
     def count_files() -> int:
-        prefix = f"analyses/{_WORKSPACE}/{run_id}/"
+        prefix = f"analyses/{WORKSPACE}/{run_id}/"
         listed = s3.list_objects_v2(Bucket=bucket, Prefix=prefix).get("Contents", [])
         return sum("/counts-" in each["Key"] for each in listed)
 

@@ -8,7 +8,7 @@ from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.budgets import RunBudgetResponse, UpdateRunBudget
 from cupel_core.contract.estimates import EstimateResponse
-from cupel_core.contract.runs import ExpandRun, RetryRun, RunResponse
+from cupel_core.contract.runs import EstimateExpansion, EstimateRetry, ExpandRun, RetryRun, RunResponse
 from cupel_core.providers.prices import price_list_version
 from cupel_core.runs import budgets, control, queries
 
@@ -42,11 +42,10 @@ def retry_run(run_id: str, body: Annotated[RetryRun, Body()] = RetryRun()) -> Ru
 
 
 @router.operation("estimateRetry")
-def estimate_retry(run_id: str, body: Annotated[RetryRun, Body()] = RetryRun()) -> EstimateResponse:
+def estimate_retry(run_id: str, body: Annotated[EstimateRetry, Body()] = EstimateRetry()) -> EstimateResponse:
     from cupel_core.runs import continuation
 
-    target = {"model": body.model, "probe_index": body.probe_index}
-    found = continuation.estimate_retry(router.workspace, run_id, utc_now(), **target)
+    found = continuation.estimate_retry(router.workspace, run_id, utc_now(), **dict(body))
     return EstimateResponse.of(found.estimate, price_list_version(), found.fit)
 
 
@@ -60,7 +59,7 @@ def expand_run(run_id: str, body: ExpandRun) -> RunResponse:
 
 
 @router.operation("estimateExpansion")
-def estimate_expansion(run_id: str, body: ExpandRun) -> EstimateResponse:
+def estimate_expansion(run_id: str, body: EstimateExpansion) -> EstimateResponse:
     from cupel_core.runs import continuation
 
     found = continuation.estimate_expansion(router.workspace, run_id, body.sample_percentage, utc_now())

@@ -522,6 +522,7 @@ BY_SCHEMA: dict[str, Any] = {
     "Provider.name": "openai",
     "Provider.title": "OpenAI",
     "BudgetFit.unlimitedTargets": [_MODEL],
+    "RunBudget.unlimitedTargets": [_MODEL],
     "Rescore.id": "scr_01",
     "RunConfig.priceList": "genai-prices 0.2.3",
     "Run.durationMs": 248_000,

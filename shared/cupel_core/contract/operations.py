@@ -802,7 +802,7 @@ _ALL = (
         _VIEWER,
         "Estimate what a retry of errored probes would cost and how long it would take",
         "The estimate",
-        "Takes the body of a retry, checks all that a retry checks, and writes nothing.",
+        "Checks all that a retry checks, and writes nothing.",
     ),
     Operation(
         "rerunRun",
@@ -835,7 +835,7 @@ _ALL = (
         _VIEWER,
         "Estimate what the scenarios that an expansion adds would cost, and how long they would take",
         "The estimate",
-        "Takes the body of an expansion, checks all that an expansion checks, and writes nothing.",
+        "Checks all that an expansion checks, and writes nothing.",
     ),
     Operation(
         "listRunEvents",

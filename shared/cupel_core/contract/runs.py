@@ -299,7 +299,7 @@ class RerunRun(LabelFields, BudgetFields):
         return replace(spec, **kept, **config, grader_config=graders_of_rerun, labels=self.labels())
 
 
-class RetryRun(RequestModel):
+class EstimateRetry(RequestModel):
     """At most one of `model` and `probeIndex`; without them all errored probes are retried."""
 
     model_config = example({"model": "openai/gpt-5-mini"})
@@ -309,13 +309,19 @@ class RetryRun(RequestModel):
         Field(description="Retry only probes of the target with this id, or of this model"),
     ] = None
     probe_index: Annotated[int | None, Field(strict=True, ge=0, description="Retry only this probe")] = None
+
+
+class RetryRun(EstimateRetry):
     confirmed_usd: ConfirmedAdditionUsd = None
 
 
-class ExpandRun(RequestModel):
+class EstimateExpansion(RequestModel):
     model_config = example({"samplePercentage": 50})
 
     sample_percentage: Annotated[Percentage, Field(description="Must be higher than the run's")]
+
+
+class ExpandRun(EstimateExpansion):
     confirmed_usd: ConfirmedAdditionUsd = None
 
 

@@ -1,0 +1,36 @@
+"""What budgets, estimates and reports may take."""
+
+import pytest
+
+from bench import budgets, estimates, reports
+from bench.budgets import CASES
+from bench.reads import Latency
+
+
+def test_accounts_take_so_many_writes_and_none_without_a_budget() -> None:
+    allowed = {title: budgets.max_writes(each) for title, each in CASES.items()}
+    assert list(allowed.values()) == [0, 0.02, 0.02, 0.04]
+    assert budgets.violated_writes(allowed) == []
+    assert budgets.violated_writes({"without a budget": 0.0005, "with both": 0.041}) == [
+        "a run without a budget made more than 0 writes per probe for it",
+        "a run with both made more than 0.04 writes per probe for it",
+    ]
+
+
+def test_times_are_compared_by_their_medians() -> None:
+    assert budgets.slowdown([40.0, 41.0, 80.0], [41.0, 41.82, 41.9]) == pytest.approx(1.02)
+    assert budgets.violated_time(1.02) == []
+    assert budgets.violated_time(1.021) == ["runs with a budget took more than 1.02 times as long"]
+
+
+def test_an_estimate_that_takes_too_long_is_named() -> None:
+    taken = {"": Latency(300.0, 900.0), " with a budget": Latency(301.0, 302.0)}
+    assert estimates.violated_bounds(taken) == ["an estimate with a budget took more than 300 ms"]
+
+
+def test_a_report_that_takes_too_much_is_named() -> None:
+    assert reports.violated_bounds(reports.Figures(60.0, 300.0)) == []
+    assert reports.violated_bounds(reports.Figures(61.0, 301.0)) == [
+        "the report took more than 60 s",
+        "its worker used more than 300 MB",
+    ]
