@@ -10,6 +10,7 @@ from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.runs.run import Action, PauseReason, Run
 from cupel_core.messages import RunRef
 from cupel_core.store import runs
+from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW, RunSetup
 from tests.unit.api.client import Client
 from tests.unit.api.test_budgets import charge
@@ -86,6 +87,22 @@ def test_what_is_no_amount_is_named(open_page: Open, client: Client) -> None:
     page.get_by_label("Budget in USD").fill("a lot")
     expect(page.get_by_text("An amount such as 5 or 0.25")).to_be_visible()
     expect(page.get_by_role("button", name="Start")).to_be_disabled()
+
+
+def test_a_retry_above_what_is_left_is_confirmed(open_page: Open, client: Client) -> None:
+    run = AnsweredRun(answer=lambda _: None, models=("sim/steady",), workspace="acme", budget=RunBudget(0.000001))
+    run_id = run.completed().id
+    page = open_page(f"/runs/{run_id}", bypass_csp=True)
+    page.get_by_role("button", name="Retry 1 error").click()
+    question = page.get_by_role("alert").filter(has_text="The retry is expected to cost $")
+    expect(question).to_be_visible()
+    assert violations(page) == []
+    page.get_by_role("button", name="Leave the errors").click()
+    expect(question).to_have_count(0)
+    page.get_by_role("button", name="Retry 1 error").click()
+    page.get_by_role("button", name="Retry all the same").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    assert client.get(f"/v1/runs/{run_id}").json()["status"] == "RUNNING"
 
 
 def test_a_budget_that_is_used_up_is_raised(open_page: Open, exhausted: Run) -> None:

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, read } from "../api/client";
+import { ApiError, api, read } from "../api/client";
 import { isTerminal, type Run, runQuery, sessionQuery } from "../api/queries";
 import { counted, formatAgo, formatCount, formatMs, formatUsd, visible } from "../lib/format";
 import { useNow } from "../ui/now";
@@ -104,6 +104,12 @@ function Cause({ run }: { run: Run }) {
 
 type Action = "pause" | "resume" | "cancel" | "retry";
 
+interface Change {
+  action: Action;
+  /** Of a retry: the expected cost that was agreed to. */
+  confirmedUsd?: number;
+}
+
 function actionsOf(run: Run): readonly Action[] {
   if (run.status === "PAUSED") return ["resume", "cancel"];
   if (!isTerminal(run.status) && run.status !== "SUMMARIZING") return ["pause", "cancel"];
@@ -116,16 +122,18 @@ function Controls({ run }: { run: Run }) {
   const client = useQueryClient();
   const [isAsking, ask] = useState(false);
   const change = useMutation({
-    mutationFn: (action: Action) => {
+    mutationFn: ({ action, confirmedUsd }: Change) => {
       const path = { params: { path: { run_id: run.id } } };
       if (action === "pause") return read(api.POST("/v1/runs/{run_id}/pause", path));
       if (action === "resume") return read(api.POST("/v1/runs/{run_id}/resume", path));
       if (action === "cancel") return read(api.POST("/v1/runs/{run_id}/cancel", path));
-      return read(api.POST("/v1/runs/{run_id}/retry", path));
+      const body = confirmedUsd === undefined ? {} : { confirmedUsd };
+      return read(api.POST("/v1/runs/{run_id}/retry", { ...path, body }));
     },
     onSettled: () => client.invalidateQueries({ queryKey: ["run", run.id] }),
   });
   if (session.data?.role !== "admin" && session.data?.role !== "member") return null;
+  const estimate = change.error instanceof ApiError ? change.error.estimate : null;
   const labels: Record<Action, string> = {
     pause: "Pause",
     resume: "Resume",
@@ -139,7 +147,7 @@ function Controls({ run }: { run: Run }) {
           key={action}
           type="button"
           disabled={change.isPending}
-          onClick={() => (action === "cancel" ? ask(true) : change.mutate(action))}
+          onClick={() => (action === "cancel" ? ask(true) : change.mutate({ action }))}
         >
           {labels[action]}
         </button>
@@ -152,7 +160,7 @@ function Controls({ run }: { run: Run }) {
             type="button"
             onClick={() => {
               ask(false);
-              change.mutate("cancel");
+              change.mutate({ action: "cancel" });
             }}
           >
             Cancel the run
@@ -162,7 +170,22 @@ function Controls({ run }: { run: Run }) {
           </button>
         </p>
       )}
-      {change.isError && <Failure error={change.error} what="The run was not changed" />}
+      {estimate && (
+        <p className={styles.question} role="alert">
+          The retry is expected to cost {formatUsd(estimate.usd.expected)}, more than is left of a budget: the
+          run may be paused before its end.
+          <button
+            type="button"
+            onClick={() => change.mutate({ action: "retry", confirmedUsd: estimate.usd.expected })}
+          >
+            Retry all the same
+          </button>
+          <button type="button" onClick={() => change.reset()}>
+            Leave the errors
+          </button>
+        </p>
+      )}
+      {change.isError && !estimate && <Failure error={change.error} what="The run was not changed" />}
     </div>
   );
 }
