@@ -112,6 +112,8 @@ def test_viewers_may_read_only() -> None:
         "estimateRun",
         "estimateEvalRun",
         "estimateScaleRun",
+        "estimateRetry",
+        "estimateExpansion",
         "checkProfile",
     }  # they write nothing that others see
     assert {one.id for one in for_viewers if one.method != "GET"} == reading
