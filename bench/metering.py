@@ -98,7 +98,8 @@ def aws_clients() -> list[Any]:
 
 def _is_of_budget(key: dict[str, Any]) -> bool:
     """Whether it is the account of the budget of a run, or of its workspace for a month."""
-    return key["sk"]["S"] == "budget" or key["pk"]["S"].endswith("#budgets")
+    partition, sort = str(key["pk"]["S"]), str(key["sk"]["S"])
+    return sort == "budget" or partition.endswith("#budgets")
 
 
 def _writes(operation: str, parameters: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
