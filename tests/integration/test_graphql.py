@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from cupel.client import Client
 from cupel.errors import GraphqlError
 from cupel.stack.address import LocalStack
+from tests import graphql_example
 from tests.eval_api import TERMINAL, Json, wait_until
 
 CONTENT = {
@@ -125,6 +128,18 @@ def run(agent: Agent, scenarios: str, experiment: str) -> str:
     run_id = agent.run("warmer", scenarios, experimentId=experiment, temperature=1.5)
     assert agent.follow(run_id)["status"] == "COMPLETED"
     return run_id
+
+
+def test_the_documented_script_evaluates_with_nothing_but_graphql(api: Client, stack: LocalStack) -> None:
+    """From a definition to the conclusion of an experiment."""
+    example, sent = graphql_example.load(), list[httpx.Request]()
+    with httpx.Client(timeout=60, event_hooks={"request": [sent.append]}) as http:
+        concluded = example.evaluate(example.connect(http, stack.api_url, stack.token), 0.1)
+    address = f"{urlsplit(stack.api_url).path}/v1/graphql"
+    assert {(each.method, each.url.path) for each in sent} == {("POST", address)}
+    experiment = api.get_experiment(concluded.id)
+    assert (experiment["status"], experiment["note"]) == ("CONCLUDED", concluded.note)
+    assert experiment["conclusion"] == concluded.conclusion
 
 
 def test_a_run_is_read_with_its_analysis(agent: Agent, run: str) -> None:
