@@ -8,7 +8,7 @@ from pydantic import Field
 from cupel_core.analysis import queries
 from cupel_core.analysis.queries import AnalysisView
 from cupel_core.errors import Conflict, Invalid
-from mcpserver.models import Arguments, Id, ResultModel, ToolResult
+from mcpserver.models import Arguments, Id, Offset, ResultModel, ToolResult
 from mcpserver.request import ToolRequest
 
 
@@ -19,7 +19,6 @@ class ReadAnalysis(Arguments):
 TargetName = Annotated[
     str, Field(strict=True, min_length=1, max_length=300, description="Name or id of a target, or its model")
 ]
-Offset = Annotated[int, Field(strict=True, ge=0, le=100_000)]
 
 
 class ReadTargets(ReadAnalysis):

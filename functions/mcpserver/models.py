@@ -29,6 +29,7 @@ class Arguments(RequestModel):
 
 Id = Annotated[str, Field(strict=True, min_length=1, max_length=100)]
 Text = Annotated[str, Field(strict=True, min_length=1, max_length=200)]
+Offset = Annotated[int, Field(strict=True, ge=0, le=100_000)]
 Version = Annotated[int, Field(strict=True, ge=1, le=1_000_000, description="The newest if omitted")]
 
 

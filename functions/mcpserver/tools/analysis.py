@@ -12,14 +12,13 @@ from cupel_core.errors import NotFound
 from mcpserver.figures import (
     AnalysisState,
     ContestedBrief,
-    Offset,
     ReadTargets,
     chosen_columns,
     column_name,
     read_figures,
     texts,
 )
-from mcpserver.models import ResultModel, UntrustedResult
+from mcpserver.models import Offset, ResultModel, UntrustedResult
 from mcpserver.registry import tool
 from mcpserver.request import ToolRequest
 

@@ -20,8 +20,17 @@ from cupel_core.gateway.validation import parse
 from cupel_core.paging import fill_page
 from cupel_core.resources import experiments
 from cupel_core.store import jobs
-from mcpserver.figures import Offset
-from mcpserver.models import Arguments, Id, ListArguments, ListResult, ResultModel, Text, ToolResult, UntrustedResult
+from mcpserver.models import (
+    Arguments,
+    Id,
+    ListArguments,
+    ListResult,
+    Offset,
+    ResultModel,
+    Text,
+    ToolResult,
+    UntrustedResult,
+)
 from mcpserver.registry import tool
 from mcpserver.request import ToolRequest
 from mcpserver.results import list_result

@@ -9,7 +9,7 @@ from cupel_core.contract.runs import RunResponse
 from cupel_core.domain.runs.run import PauseReason, Priority, RunStatus
 from cupel_core.domain.runs.views import RunView
 from cupel_core.runs import queries
-from mcpserver.models import Arguments, Id, ListArguments, ListResult, ResultModel, Text, UntrustedResult
+from mcpserver.models import Arguments, Id, ListArguments, ListResult, Offset, ResultModel, Text, UntrustedResult
 from mcpserver.registry import tool
 from mcpserver.request import ToolRequest
 from mcpserver.results import list_result
@@ -30,6 +30,7 @@ class RunBrief(ResultModel):
     experiment_id: str | None = None
     status: RunStatus
     models: list[str]
+    total_targets: Annotated[int, Field(description="get_run continues a list of them that was cut")]
     progress: ProgressBrief
     cost_usd: float | None = None
     created_at: Time
@@ -70,11 +71,17 @@ def run_view(view: RunView) -> RunBrief:
 
 def _fields(run: RunResponse) -> dict[str, Any]:
     """What both views are made of."""
-    return {**run.model_dump(by_alias=False), "models": run.config.models, "cost_usd": run.spend.cost_usd}
+    return {
+        **run.model_dump(by_alias=False),
+        "models": run.config.models,
+        "total_targets": len(run.config.targets),
+        "cost_usd": run.spend.cost_usd,
+    }
 
 
 class GetRun(Arguments):
     run_id: Id
+    offset: Annotated[Offset, Field(description="Targets to skip, to read on after a cut")] = 0
 
 
 class TargetBrief(ResultModel):
@@ -139,8 +146,21 @@ class RunDetail(UntrustedResult, RunBrief):
     max_kb=4,
 )
 def get_run(request: ToolRequest, arguments: GetRun) -> RunDetail:
-    run = RunResponse.of(queries.get_run(request.workspace, arguments.run_id, request.now))
-    return RunDetail.model_validate({**_fields(run), "sample": _sample_note(run)})
+    view = queries.get_run(request.workspace, arguments.run_id, request.now)
+    run = RunResponse.of(view)
+    fields = _fields(run) | _of_targets(view, run, arguments.offset)
+    return RunDetail.model_validate({**fields, "sample": _sample_note(run)})
+
+
+def _of_targets(view: RunView, run: RunResponse, offset: int) -> dict[str, Any]:
+    """The fields that concern the targets from this position on, in their order, so that a cut loses none of them."""
+    models = list(dict.fromkeys(each.model for each in view.run.plan.targets[offset:]))
+    suspended = {each.model: each for each in run.suspended_models}
+    return {
+        "models": models,
+        "config": {**run.config.model_dump(by_alias=False), "targets": run.config.targets[offset:]},
+        "suspended_models": [suspended[each] for each in models if each in suspended],
+    }
 
 
 def _sample_note(run: RunResponse) -> str | None:
