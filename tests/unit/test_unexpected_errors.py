@@ -1,4 +1,4 @@
-"""What the functions behind the gateway answer when something fails that they did not expect, and that it is counted."""
+"""What the functions behind the gateway answer to an unexpected error, and that it is counted."""
 
 import json
 from collections.abc import Callable
