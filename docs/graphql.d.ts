@@ -2711,8 +2711,6 @@ export interface Run {
   playground: boolean;
   /** Whether it was started as a batch */
   scale: boolean;
-  /** The newest report; null while there is none */
-  report: Report | null;
   /** Whether the revised prompt of that report is tried, for at most what the run has cost */
   trial: boolean;
   /** Current status */
@@ -2775,6 +2773,8 @@ export interface Run {
   rescores: Rescore[];
   /** With this run on a side, newest first */
   comparisons: RunComparison[];
+  /** The newest report; null while there is none */
+  report: Report | null;
 }
 
 export interface RunBudget {

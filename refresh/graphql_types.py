@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphql import DocumentNode, parse
+from graphql import DocumentNode, ObjectTypeExtensionNode, parse
 from graphql.language import Visitor, visit
 
 ROOT = Path(__file__).parent.parent
@@ -64,6 +64,7 @@ class _Types:
     def __init__(self, schemas: dict[str, Any], declared: DocumentNode) -> None:
         self._schemas = schemas
         self._defined = _SCALARS | _defined_names(declared)
+        self._extended = _extended_fields(declared)
         self._wanted = [name for name in _named_types(declared) if name not in self._defined]
         self._rendered: dict[str, str] = {}
 
@@ -82,6 +83,8 @@ class _Types:
         required = set(schema.get("required", ()))
         fields = []
         for field, described in schema["properties"].items():
+            if (name, field) in self._extended:
+                continue
             kind = "JSON" if (model, field) in _AS_JSON else self._kind(field, described, is_input=is_input)
             has_value = field in required if is_input else not _is_nullable(described)
             fields.append(f"{_description(described, '  ')}  {field}: {kind}{'!' if has_value else ''}\n")
@@ -136,6 +139,12 @@ class _Types:
             name = f"{model}Input" if is_input and not model.endswith("Input") else model
         self._wanted.append(name)
         return name
+
+
+def _extended_fields(declared: DocumentNode) -> set[tuple[str, str]]:
+    """Type and name of those that schema.graphql adds; they replace fields of the model with the same name."""
+    extensions = [each for each in declared.definitions if isinstance(each, ObjectTypeExtensionNode)]
+    return {(each.name.value, field.name.value) for each in extensions for field in each.fields}
 
 
 def _text_kind(field: str, schema: dict[str, Any]) -> str:

@@ -23,6 +23,7 @@ from cupel_core.contract.operations import Operation
 from cupel_core.errors import Forbidden, Invalid
 from cupel_core.graphql.auditing import audit
 from cupel_core.graphql.inputs import as_argument
+from cupel_core.graphql.lazy_schema import LazySchema
 from cupel_core.graphql.registry import MODULES, Resolver, find_resolver
 from cupel_core.graphql.request import Request
 
@@ -32,20 +33,22 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @cache
 def schema() -> GraphQLSchema:
-    """Built once per process. Its validity is checked by a test."""
-    text = "\n".join((FOLDER / name).read_text() for name in ("schema.graphql", "types.graphql"))
-    built = build_ast_schema(parse(text, no_location=True), assume_valid=True, assume_valid_sdl=True)
-    for name in MODULES:
-        parent, _, field = name.partition(".")
-        cast("GraphQLObjectType", built.type_map[parent]).fields[field].resolve = _resolve
-    cast("GraphQLScalarType", built.type_map["DateTime"]).parse_value = _parse_time  # type: ignore[method-assign]
-    return built
+    """One per process. Its validity is checked by a test."""
+    lazy = LazySchema(sdl(), lambda parent, field: _resolve if f"{parent}.{field}" in MODULES else None)
+    cast("GraphQLScalarType", lazy.type_map["DateTime"]).parse_value = _parse_time  # type: ignore[method-assign]
+    return lazy
+
+
+def sdl() -> str:
+    """The schema as it is written: with extensions of types."""
+    return "\n".join((FOLDER / name).read_text() for name in ("schema.graphql", "types.graphql"))
 
 
 @cache
 def printed() -> str:
-    """The whole schema in its definition language."""
-    return print_schema(schema()) + "\n"
+    """The whole schema in its definition language, without extensions, and with types after those that name them."""
+    whole = build_ast_schema(parse(sdl(), no_location=True), assume_valid=True, assume_valid_sdl=True)
+    return print_schema(whole) + "\n"
 
 
 async def _resolve(source: Any, info: GraphQLResolveInfo, **arguments: Any) -> Any:
