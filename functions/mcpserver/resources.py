@@ -72,7 +72,7 @@ def _text(text: str) -> Callable[[ToolRequest, Mapping[str, str]], str]:
 def _examples(_: ToolRequest, __: Mapping[str, str]) -> str:
     """Those of the API's document, which are tested."""
     from cupel_core.contract.definitions import CreateDefinition, ForkDefinition
-    from cupel_core.contract.runs import CreateRun
+    from cupel_core.contract.run_requests import CreateRun
 
     models: dict[str, type[RequestModel]] = {
         "createDefinition": CreateDefinition,

@@ -8,7 +8,8 @@ from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.budgets import RunBudgetResponse, UpdateRunBudget
 from cupel_core.contract.estimates import EstimateResponse
-from cupel_core.contract.runs import EstimateExpansion, EstimateRetry, ExpandRun, RetryRun, RunResponse
+from cupel_core.contract.run_requests import EstimateExpansion, EstimateRetry, ExpandRun, RetryRun
+from cupel_core.contract.runs import RunResponse
 from cupel_core.providers.prices import price_list_version
 from cupel_core.runs import budgets, control, queries
 

@@ -8,7 +8,7 @@ from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
 from cupel_core.contract.estimates import EstimateResponse
-from cupel_core.contract.runs import CreateEvalRun, CreatePlaygroundRun, EstimateEvalRun, RunStartedResponse
+from cupel_core.contract.run_requests import CreateEvalRun, CreatePlaygroundRun, EstimateEvalRun, RunStartedResponse
 from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
 from cupel_core.providers.prices import price_list_version
 from cupel_core.runs import start

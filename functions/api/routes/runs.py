@@ -37,16 +37,8 @@ from cupel_core.contract.deletions import DeleteRuns, DeletionListResponse
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.progress import DetailedProgressResponse
 from cupel_core.contract.run_labels import UpdateRun
-from cupel_core.contract.runs import (
-    CreateRun,
-    EstimateRun,
-    ProbePage,
-    ProbeResponse,
-    RerunRun,
-    RunPage,
-    RunResponse,
-    RunStartedResponse,
-)
+from cupel_core.contract.run_requests import CreateRun, EstimateRun, RerunRun, RunStartedResponse
+from cupel_core.contract.runs import ProbePage, ProbeResponse, RunPage, RunResponse
 from cupel_core.domain.runs.run import ProbeStatus, RunStatus
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.views import RunView

@@ -4,7 +4,7 @@ from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
 from cupel_core.contract.estimates import EstimateResponse
-from cupel_core.contract.runs import RunStartedResponse
+from cupel_core.contract.run_requests import RunStartedResponse
 from cupel_core.contract.scale_runs import CreateScaleRun, EstimateScaleRun
 from cupel_core.providers.prices import price_list_version
 

@@ -9,7 +9,8 @@ from cupel_core.access.starters import started_by
 from cupel_core.contract.budgets import UpdateRunBudget
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.rescores import CreateRescore, RescoreResponse
-from cupel_core.contract.runs import CreateRun, EstimateRun, RunResponse
+from cupel_core.contract.run_requests import CreateRun, EstimateRun
+from cupel_core.contract.runs import RunResponse
 from cupel_core.domain.budgets.confirmation import needs_confirmation
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.estimates.run_estimate import Basis, RunEstimate

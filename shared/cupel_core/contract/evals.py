@@ -9,7 +9,7 @@ from cupel_core.contract.common import RequestModel, ResponseModel, Time, exampl
 from cupel_core.contract.fields import Id, ModelId, ResourceName, Url, not_null
 from cupel_core.contract.headers import HeaderNames, Headers, header_values
 from cupel_core.contract.parameters import MaxConcurrency, ModelParametersInput, Targets, target_of, targets_of
-from cupel_core.contract.runs import GRADER_FIELDS
+from cupel_core.contract.run_requests import GRADER_FIELDS
 from cupel_core.contract.workspace_budgets import BudgetLimitsResponse, UpdateBudgets
 from cupel_core.domain.limits.batches import MAX_COUNT
 from cupel_core.domain.limits.open_runs import DEFAULT_IN_ALL, DEFAULT_PER_OWNER

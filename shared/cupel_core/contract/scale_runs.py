@@ -20,7 +20,8 @@ from cupel_core.contract.parameters import (
     targets_of,
 )
 from cupel_core.contract.run_labels import LabelFields
-from cupel_core.contract.runs import ExperimentId, TriesRevisedPrompt, WritesReport
+from cupel_core.contract.run_requests import ExperimentId
+from cupel_core.contract.runs import TriesRevisedPrompt, WritesReport
 from cupel_core.contract.scenarios import Instructions, PersonaIds, Text
 from cupel_core.domain.limits.batches import MAX_COUNT
 from cupel_core.domain.runs.batches import Batch

@@ -9,7 +9,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from cupel_core.contract.columns import TargetResponse
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, forbid_both, require_one
 from cupel_core.contract.fields import Flag, Id, Label
-from cupel_core.contract.runs import GRADER_FIELDS, CreateEvalRun, CreateRun
+from cupel_core.contract.run_requests import GRADER_FIELDS, CreateEvalRun, CreateRun
 from cupel_core.domain.runs.labels import MetadataValue, RunLabels
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleChanges, ScheduleSpec, ScheduleStatus

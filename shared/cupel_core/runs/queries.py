@@ -1,6 +1,6 @@
 """Runs, their events and their transcripts as readers see them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -23,13 +23,12 @@ from cupel_core.domain.runs.transcripts import (
     readable_at,
 )
 from cupel_core.domain.runs.views import RunView, TranscriptView
-from cupel_core.errors import FieldError, Invalid, NotFound
+from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
 from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, Page, decode_index, encode_cursor, fill_page
 from cupel_core.probe_ranges import probe_ranges
-from cupel_core.store import barrier, budgets, definitions, governor, outcomes, resources, runs, schedules, snapshots
+from cupel_core.store import barrier, budgets, governor, outcomes, runs, snapshots
 from cupel_core.store.barrier import State, Tree
-from cupel_core.store.resources import Resource, ResourceKind
 
 _UNKNOWN_SPEND = RunSpend(UNKNOWN)
 """Of runs that ended in an earlier release."""
@@ -118,8 +117,11 @@ def list_runs(
         cursor=cursor,
         created=created,
     )
-    if not page.items:
-        _check_owners(workspace, definition_id, experiment_id, schedule_id, eval_id)
+    owners = {"definition": definition_id, "experiment": experiment_id, "schedule": schedule_id, "eval": eval_id}
+    if not page.items and any(owners.values()):
+        from cupel_core.runs.owners import check_owners  # few lists are empty, and it imports much
+
+        check_owners(workspace, owners)
     accounts = budgets.get_all(RunRef(workspace, run.id) for run in page.items if run.budget)
     return page.map(partial(_list_entry, accounts))
 
@@ -127,29 +129,6 @@ def list_runs(
 def _list_entry(accounts: Mapping[RunRef, BudgetAccount], run: Run) -> RunView:
     state, account = _state(run), accounts.get(RunRef(run.workspace, run.id))
     return RunView(run, state.progress, state.spend, None, None, state.recorded_at, account=account)
-
-
-def _check_owners(
-    workspace: str, definition_id: str | None, experiment_id: str | None, schedule_id: str | None, eval_id: str | None
-) -> None:
-    """Only of an empty page, so that a list with runs costs no further read."""
-    owners: tuple[tuple[str, str | None, Callable[[str, str], object]], ...] = (
-        ("definition", definition_id, definitions.find),
-        ("experiment", experiment_id, partial(_find_resource, ResourceKind.EXPERIMENT)),
-        ("schedule", schedule_id, schedules.find),
-        ("eval", eval_id, partial(_find_resource, ResourceKind.EVAL)),
-    )
-    errors = [
-        FieldError(f"{kind}Id", f"there is no {kind} {owner_id}")
-        for kind, owner_id, find in owners
-        if owner_id is not None and find(workspace, owner_id) is None
-    ]
-    if errors:
-        raise Invalid.fields(errors)
-
-
-def _find_resource(kind: ResourceKind, workspace: str, resource_id: str) -> Resource | None:
-    return resources.find(workspace, kind, resource_id)
 
 
 def progress(run: Run) -> Progress:

@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cupel_core.domain.pipeline.turns import PipelineState
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
 from cupel_core.domain.turns.spend import Spend, added_costs
 from cupel_core.domain.turns.tools import ToolCall
+
+if TYPE_CHECKING:  # Few conversations have a pipeline, and most functions read conversations.
+    from cupel_core.domain.pipeline.turns import PipelineState
 
 DEFAULT_MAX_MESSAGES = 10
 
@@ -151,7 +153,7 @@ class ConversationState:
     open_rounds: int = 0
     """Those of the answer that the target has begun; 0 once it is complete."""
     stop_reason: StopReason | None = None
-    pipeline: PipelineState | None = None
+    pipeline: "PipelineState | None" = None
     """Of the run's operation profile; None without one."""
 
     @property

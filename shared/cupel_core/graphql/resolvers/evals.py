@@ -3,7 +3,7 @@
 from typing import Any
 
 from cupel_core.contract.evals import CreateEval, EvalResponse, UpdateEval
-from cupel_core.contract.runs import CreateEvalRun
+from cupel_core.contract.run_requests import CreateEvalRun
 from cupel_core.domain.resources.evals import Eval
 from cupel_core.domain.runs.spec import EvalRunSpec
 from cupel_core.errors import NotFound

@@ -11,7 +11,7 @@ from cupel_core.contract.analysis import AnalyzeRun
 from cupel_core.contract.budgets import RunBudgetResponse, UpdateRunBudget
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.run_labels import UpdateRun
-from cupel_core.contract.runs import CreateRun, EstimateRun, ExpandRun, RerunRun, RetryRun, RunStartedResponse
+from cupel_core.contract.run_requests import CreateRun, EstimateRun, ExpandRun, RerunRun, RetryRun, RunStartedResponse
 from cupel_core.domain.analysis.records import AnalysisKind
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.errors import Invalid, NotFound

@@ -1,0 +1,311 @@
+"""Requests that estimate, start, repeat and continue runs, and what a start returns."""
+
+from dataclasses import replace
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from cupel_core.contract.budgets import BudgetFields, ConfirmedAdditionUsd
+from cupel_core.contract.common import RequestModel, ResponseModel, example, forbid_both, require_one
+from cupel_core.contract.estimates import EstimateResponse
+from cupel_core.contract.fields import CompleteUrl, Count100, Id, ModelId, Seed
+from cupel_core.contract.parameters import (
+    CallTimeout,
+    MaxAttempts,
+    MaxConcurrency,
+    ModelParametersInput,
+    Models,
+    Parameters,
+    StaggerMs,
+    TargetInput,
+    TargetName,
+    Targets,
+    Temperature,
+    target_of,
+    targets_of,
+)
+from cupel_core.contract.run_labels import LabelFields
+from cupel_core.contract.runs import RunResponse, WritesReport
+from cupel_core.domain.estimates.run_estimate import RunEstimate
+from cupel_core.domain.runs.run import Priority, Progress, Run
+from cupel_core.domain.runs.run_spend import RunSpend
+from cupel_core.domain.runs.spec import EvalRunOptions, PlaygroundSpec, RunSpec
+from cupel_core.domain.runs.views import RunView
+from cupel_core.domain.scoring.grader_config import GraderConfig
+
+Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
+Repeats = Annotated[
+    int,
+    Field(strict=True, ge=1, le=1_000, description="Conversations of each target with each scenario and persona"),
+]
+ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
+_MAY_BE_NULL = ("experiment_id", "max_budget_usd")
+"""Fields of a rerun in which null replaces what the run has."""
+GRADER_FIELDS = ("judge_model", "persona_model", "embedding_model", "evaluator_url")
+
+
+class CallOptions(RequestModel):
+    """How the targets are called."""
+
+    temperature: Annotated[Temperature | None, Field(description="Short for `params.temperature`")] = None
+    params: Annotated[Parameters, Field(description="Parameters of every target that knows them")] = (
+        ModelParametersInput()
+    )
+    max_attempts: MaxAttempts | None = None
+    call_timeout_seconds: CallTimeout | None = None
+
+    @model_validator(mode="after")
+    def _has_one_temperature(self) -> Self:
+        if self.temperature is not None and "temperature" in self.params.model_fields_set:
+            raise ValueError("must have at most one of temperature and params.temperature")
+        return self
+
+    def parameters(self) -> dict[str, Any]:
+        """A null temperature removes a default, like one among the parameters."""
+        own = {"temperature": self.temperature} if "temperature" in self.model_fields_set else {}
+        return {**own, **self.params.fields()}
+
+
+class ProfileChoice(RequestModel):
+    """The operation profile through which every turn of the probes goes."""
+
+    profile_id: Annotated[Id | None, Field(description="An operation profile; see docs/pipeline.md")] = None
+    profile_version: Annotated[
+        int | None, Field(strict=True, ge=1, description="Version of the profile; defaults to the newest")
+    ] = None
+
+    @model_validator(mode="after")
+    def _has_profile_of_version(self) -> Self:
+        if self.profile_version is not None and self.profile_id is None:
+            raise ValueError("must have a profileId with profileVersion")
+        return self
+
+
+class RunConfigInput(CallOptions, ProfileChoice):
+    """Grading models and the evaluator override those of the eval, which override the workspace's settings; null means
+    that this run has none."""
+
+    max_turns: Count100 | None = None
+    max_concurrency: MaxConcurrency | None = None
+    stagger_ms: StaggerMs | None = None
+    judge_model: Annotated[ModelId | None, Field(description="Model that judges criteria and assertions")] = None
+    persona_model: Annotated[
+        ModelId | None, Field(description="Model that simulates the user; defaults to the judge model")
+    ] = None
+    embedding_model: Annotated[ModelId | None, Field(description="Model for assertions of type `similar`")] = None
+    evaluator_url: Annotated[CompleteUrl | None, Field(description="External evaluator called for each transcript")] = (
+        None
+    )
+
+    def grader_config(self) -> GraderConfig:
+        return GraderConfig(self.judge_model, self.persona_model, self.embedding_model, self.evaluator_url)
+
+    def disabled_graders(self) -> tuple[str, ...]:
+        given = self.model_fields_set.intersection(GRADER_FIELDS)
+        return tuple(sorted(name for name in given if getattr(self, name) is None))
+
+
+class CreateRun(LabelFields, BudgetFields):
+    """Exactly one of `models` and `targets` is required."""
+
+    model_config = example(
+        {
+            "definitionId": "def_01",
+            "models": ["openai/gpt-5-mini", "anthropic/claude-sonnet-4-5"],
+            "samplePercentage": 10,
+            "sampleSeed": 17,
+            "priority": "NORMAL",
+            "repeats": 3,
+            "name": "Release candidate 2",
+            "tags": ["nightly"],
+            "metadata": {"commit": "6f1b2c9"},
+            "config": {"temperature": 0.7, "maxTurns": 6, "judgeModel": "openai/gpt-5-mini"},
+        }
+    )
+
+    definition_id: Id
+    definition_version: Annotated[
+        int | None, Field(strict=True, ge=1, description="Version of the definition; defaults to the latest")
+    ] = None
+    models: Models | None = None
+    targets: Targets | None = None
+    sample_percentage: Percentage = 100
+    sample_seed: Annotated[Seed | None, Field(description="Seed of the sample; chosen at random if omitted")] = None
+    priority: Priority = Priority.NORMAL
+    experiment_id: ExperimentId = None
+    repeats: Repeats = 1
+    report: WritesReport = False
+    config: RunConfigInput = RunConfigInput()
+
+    @model_validator(mode="after")
+    def _has_targets(self) -> Self:
+        require_one(self, "models", "targets")
+        return self
+
+    def spec(self) -> RunSpec:
+        return RunSpec(
+            definition_id=self.definition_id,
+            definition_version=self.definition_version,
+            targets=targets_of(self.models, self.targets),
+            sample_percentage=self.sample_percentage,
+            sample_seed=self.sample_seed,
+            priority=self.priority,
+            experiment_id=self.experiment_id,
+            repeats=self.repeats,
+            params=self.config.parameters(),
+            max_attempts=self.config.max_attempts,
+            call_timeout_seconds=self.config.call_timeout_seconds,
+            max_turns=self.config.max_turns,
+            max_concurrency=self.config.max_concurrency,
+            stagger_ms=self.config.stagger_ms,
+            profile_id=self.config.profile_id,
+            profile_version=self.config.profile_version,
+            grader_config=self.config.grader_config(),
+            disabled_graders=self.config.disabled_graders(),
+            labels=self.labels(),
+            report=self.report,
+            max_budget_usd=self.max_budget_usd,
+            allow_unpriced=self.allow_unpriced,
+            confirmed_usd=self.confirmed_usd,
+        )
+
+
+class EstimateRun(CreateRun):
+    """The body of a start."""
+
+
+class CreateEvalRun(LabelFields, BudgetFields):
+    model_config = example({"priority": "HIGH", "repeats": 3})
+
+    priority: Priority = Priority.NORMAL
+    repeats: Repeats = 1
+    experiment_id: ExperimentId = None
+    config: RunConfigInput = RunConfigInput()
+
+    def options(self) -> EvalRunOptions:
+        return EvalRunOptions(
+            priority=self.priority,
+            repeats=self.repeats,
+            experiment_id=self.experiment_id,
+            params=self.config.parameters(),
+            max_attempts=self.config.max_attempts,
+            call_timeout_seconds=self.config.call_timeout_seconds,
+            max_turns=self.config.max_turns,
+            max_concurrency=self.config.max_concurrency,
+            stagger_ms=self.config.stagger_ms,
+            profile_id=self.config.profile_id,
+            profile_version=self.config.profile_version,
+            grader_config=self.config.grader_config(),
+            disabled_graders=self.config.disabled_graders(),
+            labels=self.labels(),
+            max_budget_usd=self.max_budget_usd,
+            allow_unpriced=self.allow_unpriced,
+            confirmed_usd=self.confirmed_usd,
+        )
+
+
+class EstimateEvalRun(CreateEvalRun):
+    """The body of a start."""
+
+
+class CreatePlaygroundRun(CreateEvalRun):
+    """Exactly one of `target`, `connectorId` and `model` is required."""
+
+    model_config = example(
+        {
+            "scenarioId": "scn_01",
+            "model": "openai/gpt-5-mini",
+            "personaId": "per_01",
+            "config": {"maxTurns": 6},
+        }
+    )
+
+    scenario_id: Id
+    connector_id: Id | None = None
+    model: ModelId | None = None
+    target: Annotated[TargetInput | None, Field(description="A target with parameters")] = None
+    persona_id: Annotated[Id | None, Field(description="Persona; a generic user if omitted")] = None
+    definition_id: Annotated[Id | None, Field(description="Required only if a fork shares the scenario")] = None
+
+    @model_validator(mode="after")
+    def _has_one_target(self) -> "CreatePlaygroundRun":
+        require_one(self, "target", "connector_id", "model")
+        return self
+
+    def playground(self) -> PlaygroundSpec:
+        target = self.target.target() if self.target else target_of(self.model, self.connector_id)
+        return PlaygroundSpec(self.scenario_id, target, self.persona_id, self.definition_id)
+
+
+class RerunRun(LabelFields, BudgetFields):
+    """The rerun has the definition's version, scenarios, personas and configuration of the run as they were. Given
+    fields replace the run's; in `config`, omitted fields keep the run's value and null removes one."""
+
+    model_config = example({"models": ["openai/gpt-5-mini"], "config": {"judgeModel": "anthropic/claude-sonnet-4-5"}})
+
+    models: Models | None = None
+    targets: Targets | None = None
+    priority: Priority | None = None
+    repeats: Repeats | None = None
+    experiment_id: ExperimentId = None
+    config: RunConfigInput = RunConfigInput()
+
+    @model_validator(mode="after")
+    def _has_targets_once(self) -> Self:
+        forbid_both(self, "models", "targets")
+        return self
+
+    def apply_to(self, spec: RunSpec) -> RunSpec:
+        """The specification of the rerun from that of a run with the same configuration."""
+        own = self.model_fields_set - {"config", "models", *LabelFields.model_fields}
+        given = {name: getattr(self, name) for name in own}
+        given["targets"] = targets_of(self.models, self.targets) or None
+        config = {name: getattr(self.config, name) for name in self.config.model_fields_set - {"temperature"}}
+        config["params"] = {**spec.params, **self.config.parameters()}
+        graders = {name: config.pop(name) for name in list(config) if hasattr(spec.grader_config, name)}
+        if "evaluator_url" in graders:
+            graders["evaluator_headers_version"] = None
+        kept = {name: value for name, value in given.items() if value is not None or name in _MAY_BE_NULL}
+        graders_of_rerun = replace(spec.grader_config, **graders)
+        return replace(spec, **kept, **config, grader_config=graders_of_rerun, labels=self.labels())
+
+
+class EstimateRetry(RequestModel):
+    """At most one of `model` and `probeIndex`; without them all errored probes are retried."""
+
+    model_config = example({"model": "openai/gpt-5-mini"})
+
+    model: Annotated[
+        TargetName | None,
+        Field(description="Retry only probes of the target with this id, or of this model"),
+    ] = None
+    probe_index: Annotated[int | None, Field(strict=True, ge=0, description="Retry only this probe")] = None
+
+
+class RetryRun(EstimateRetry):
+    confirmed_usd: ConfirmedAdditionUsd = None
+
+
+class EstimateExpansion(RequestModel):
+    model_config = example({"samplePercentage": 50})
+
+    sample_percentage: Annotated[Percentage, Field(description="Must be higher than the run's")]
+
+
+class ExpandRun(EstimateExpansion):
+    confirmed_usd: ConfirmedAdditionUsd = None
+
+
+class RunStartedResponse(ResponseModel):
+    run: RunResponse
+    job_count: Annotated[int, Field(description="Number of probes of the run")]
+    estimate: Annotated[
+        EstimateResponse | None,
+        Field(description="What it is expected to cost; null only if the request is repeated after the run was erased"),
+    ]
+
+    @classmethod
+    def of(cls, run: Run, job_count: int, estimate: RunEstimate | None, price_list: str) -> "RunStartedResponse":
+        view = RunView(run, Progress(job_count), RunSpend(), None, None)
+        expected = EstimateResponse.of(estimate, price_list) if estimate else None
+        return cls(run=RunResponse.of(view), job_count=job_count, estimate=expected)
