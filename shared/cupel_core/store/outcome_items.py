@@ -7,13 +7,12 @@ import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 from pynamodb.attributes import BinaryAttribute, BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
-from cupel_core.domain.pipeline.turns import PipelineState
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult
 from cupel_core.domain.scoring.scoring import Scoring
@@ -25,6 +24,9 @@ from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.store import blobs, keys
 from cupel_core.store.table import Item
+
+if TYPE_CHECKING:
+    from cupel_core.domain.pipeline.turns import PipelineState
 
 MAX_INLINE_BYTES = 8_192
 """Larger contents are stored in S3, so that an item costs few write units."""
@@ -313,11 +315,15 @@ def _conversation(body: dict[str, Any], content: dict[str, Any]) -> Conversation
     )
 
 
-def _pipeline(body: dict[str, Any], content: dict[str, Any]) -> PipelineState | None:
+def _pipeline(body: dict[str, Any], content: dict[str, Any]) -> "PipelineState | None":
     """What was spent on operations is known without the content."""
+    if not content.get("pipeline") and "operation" not in body:
+        return None
+    from cupel_core.domain.pipeline.turns import PipelineState  # few conversations have one, and it imports much
+
     if content.get("pipeline"):
         return PipelineState.from_json(content["pipeline"])
-    return PipelineState(past_spend=Spend.from_json(body["operation"])) if "operation" in body else None
+    return PipelineState(past_spend=Spend.from_json(body["operation"]))
 
 
 def _error(item: StoredOutcome) -> ProbeError:

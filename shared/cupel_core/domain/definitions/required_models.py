@@ -6,13 +6,15 @@ cannot be graded is refused before a run starts.
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
 from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
+
+if TYPE_CHECKING:  # Pages of scenarios are read without definitions.
+    from cupel_core.domain.definitions.definitions import Content
 
 JUDGE, EMBEDDER = "judgeModel", "embeddingModel"
 
@@ -41,7 +43,7 @@ class _Use(NamedTuple):
     used_by: str
 
 
-def missing_models(config: GraderConfig, content: Content, scenarios: Iterable[Scenario]) -> tuple[MissingModel, ...]:
+def missing_models(config: GraderConfig, content: "Content", scenarios: Iterable[Scenario]) -> tuple[MissingModel, ...]:
     """The models that the grading needs and `config` lacks, each with the first use found.
 
     Reads `scenarios` only until every model that `config` lacks was found to be needed.
@@ -67,7 +69,7 @@ def named_models(assertions: Iterable[Assertion]) -> frozenset[str]:
     return frozenset(each.provider for each in flatten(tuple(assertions)) if each.provider is not None)
 
 
-def content_models(content: Content) -> Iterator[ModelUse]:
+def content_models(content: "Content") -> Iterator[ModelUse]:
     """The models that a definition names itself."""
     if content.decision and content.decision.judge_model:
         yield ModelUse(content.decision.judge_model, "the definition has a decision", answers=True)
@@ -90,11 +92,11 @@ def _named(scenario: Scenario) -> str:
     return f'scenario "{scenario.name}"'
 
 
-def _uses(content: Content, scenarios: Iterable[Scenario]) -> Iterator[_Use]:
+def _uses(content: "Content", scenarios: Iterable[Scenario]) -> Iterator[_Use]:
     return chain(_content_uses(content), chain.from_iterable(map(_scenario_uses, scenarios)))
 
 
-def _content_uses(content: Content) -> Iterator[_Use]:
+def _content_uses(content: "Content") -> Iterator[_Use]:
     method = content.decision
     if method and method.rubric and not method.judge_model:
         yield _Use(JUDGE, "the definition's decision has a rubric and no judgeModel of its own")
