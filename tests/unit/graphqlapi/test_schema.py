@@ -3,23 +3,96 @@
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from graphql import GraphQLNonNull, GraphQLObjectType, get_named_type, validate_schema
+from graphql import (
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLSchema,
+    ObjectTypeExtensionNode,
+    build_schema,
+    get_introspection_query,
+    get_named_type,
+    graphql_sync,
+    parse,
+    print_type,
+    validate,
+    validate_schema,
+)
 
+from cupel_core.graphql import lazy_schema
+from cupel_core.graphql.lazy_schema import LazySchema
 from cupel_core.graphql.registry import MODULES, Resolver, find_resolver
 from cupel_core.graphql.resolvers import FIELDS
-from cupel_core.graphql.schema import FOLDER, schema
+from cupel_core.graphql.schema import FOLDER, schema, sdl
 from refresh import graphql_types
 from tests.conftest import ROOT
 
 ROOTS = ("Query", "Mutation")
 
 
+@cache
+def whole() -> GraphQLSchema:
+    """All types, as graphql-core builds them. Raises an error if the text is invalid."""
+    return build_schema(sdl())
+
+
 def test_the_schema_is_valid() -> None:
-    assert validate_schema(schema()) == []
+    assert validate_schema(whole()) == []
+
+
+def test_a_type_that_is_read_when_it_is_needed_is_that_of_the_whole_schema() -> None:
+    lazy = LazySchema(sdl(), lambda *_: None)
+    assert set(lazy.type_map) == set(whole().type_map)
+    assert len(lazy.type_map) == len(whole().type_map)
+    for name, kind in whole().type_map.items():
+        assert print_type(lazy.type_map[name]) == print_type(kind)
+    assert "NoSuchType" not in lazy.type_map
+    assert lazy.get_type("NoSuchType") is None
+
+
+def test_introspection_shows_the_whole_schema() -> None:
+    query = get_introspection_query(input_value_deprecation=True, specified_by_url=True)
+
+    def types(of: GraphQLSchema) -> list[Any]:
+        data = graphql_sync(of, query).data
+        assert data is not None
+        return sorted(data["__schema"]["types"], key=lambda each: str(each["name"]))
+
+    assert types(LazySchema(sdl(), lambda *_: None)) == types(whole())
+
+
+def test_a_query_reads_the_types_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    text = sdl()
+    lazy = LazySchema(text, lambda *_: None)
+    monkeypatch.setattr(lazy_schema, "parse", lambda text, **options: read.append(text) or parse(text, **options))
+    assert validate(lazy, parse('{ run(id: "run_1") { id status progress { total } } }')) == []
+    assert any("type RunProgress {" in each for each in read)
+    assert sum(map(len, read)) < len(text) / 4
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "{ runs(status: DONE) { id } }",
+        "{ run { id } }",
+        '{ run(id: "a") { name { first } } }',
+        '{ run(id: "a") { nam } }',
+        "query ($input: StartRunInputs!) { me { role } }",
+        'mutation { startRun(input: {models: "a"}) { id nothing } }',
+        "query ($id: ID!) { run(id: $id) { ... on Definition { id } } }",
+        '{ run(id: "a") { events(after: "x") { seq } } }',
+    ],
+)
+def test_an_invalid_query_is_refused_as_by_the_whole_schema(query: str) -> None:
+    def messages(of: GraphQLSchema) -> list[str]:
+        return [each.message for each in validate(of, parse(query))]
+
+    assert messages(LazySchema(sdl(), lambda *_: None)) == messages(whole()) != []
 
 
 def test_the_types_are_those_of_the_contract() -> None:
@@ -80,8 +153,6 @@ def test_every_resolver_has_a_field() -> None:
 
 def extended_fields() -> list[str]:
     """Those of schema.graphql that no model of the contract has."""
-    from graphql import ObjectTypeExtensionNode, parse
-
     declared = parse((FOLDER / "schema.graphql").read_text()).definitions
     extended = [each for each in declared if isinstance(each, ObjectTypeExtensionNode)]
     own = [f"{each.name.value}.{field.name.value}" for each in extended for field in each.fields]
