@@ -1,6 +1,7 @@
-"""Every query, sent with the ids of another workspace: none of its things is in the answer."""
+"""Every query and mutation, sent with the ids of another workspace: nothing of it is in the answer, or changed."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from cupel_core.graphql.schema import schema
 from cupel_core.messages import JobRequest
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_chats import START, chat_of
+from tests.unit.graphqlapi.test_mutations import ERRORS
 from tests.unit.graphqlapi.test_queries import completed_run
 
 QUERIES = {
@@ -127,3 +129,51 @@ def test_a_viewer_of_the_workspace_gets_it(client: GraphqlClient, ids: dict[str,
     assert "errors" not in found, found["errors"]
     value = found["data"][name]
     assert name == "runsConnection" or (value.get("nodes", True) if isinstance(value, dict) else value)
+
+
+_PLACES = {
+    "def_1": "definition",
+    "run_1": "run",
+    "run_2": "run",
+    "exp_1": "experiment",
+    "cmp_1": "comparison",
+    "chat_1": "chat",
+    "turn_1": "turn",
+    "evl_1": "eval",
+    "per_1": "persona",
+    "sch_1": "schedule",
+    "scn_1": "scenario",
+}
+"""What the ids in the calls of test_mutations.py are of."""
+NAMING = {
+    "experiment of a run": 'createExperiment(input: {name: "x", hypothesis: "y", baselineRunId: "run_1"}) { id }',
+    "chat with a profile": 'createChat(input: {target: {model: "sim/steady"}, profileId: "profile_1"}) { id }',
+}
+"""Mutations that create something of the sender's, and name something of the other workspace."""
+_STATE = ("definitions", "runs", "experiments", "comparisons", "evals", "personas", "schedules", "chats", "settings")
+
+
+def mutation_of(call: str, ids: dict[str, str]) -> str:
+    for place, name in {**_PLACES, "profile_1": "profile"}.items():
+        call = call.replace(f'"{place}"', f'"{ids[name]}"')
+    return f"mutation {{ {call} }}"
+
+
+def state_of(client: GraphqlClient) -> list[str]:
+    """What the workspace has, without the times of accesses."""
+    answers = [client.get(f"/v1/{each}") for each in (*_STATE, "queue")]
+    assert {each.status for each in answers} == {200}
+    return [re.sub(r'"(lastAccessedAt|updatedAt)":"[^"]*"', "", each.text) for each in answers]
+
+
+def test_no_mutation_changes_another_workspace(client: GraphqlClient, ids: dict[str, str], stranger: str) -> None:
+    before = state_of(client)
+    for name, call in {**ERRORS, **NAMING}.items():
+        query = mutation_of(call, ids)
+        found = client.execute(query, token=stranger)
+        names_something = any(each in query for each in ids.values())
+        if names_something:
+            (error,) = found["errors"]
+            assert (name, error["extensions"]["status"]) in ((name, 404), (name, 422)), error
+        assert "secret" not in json.dumps(found), name
+    assert state_of(client) == before
