@@ -29,10 +29,13 @@ print(time.process_time() - started_at)
 """
 _EXTRA_IMPORTS = {
     "api": "from api import app, routing; routing.load(app.app, '/v1/runs')",
-    "graphqlapi": "from cupel_core.graphql.registry import find_resolver; find_resolver('Query.run')",
+    "graphqlapi": "from graphql import parse, validate; from cupel_core.graphql.registry import find_resolver; "
+    "from cupel_core.graphql.schema import schema; find_resolver('Query.run'); "
+    "validate(schema(), parse('{ run(id: \"run_1\") { id status } }'))",
     "mcpserver": "from mcpserver import listing, registry; listing.read_tools(); registry.find_tool('list_runs')",
 }
-"""Loaded with the first request: one of the larger modules; of MCP also the list with which a session begins."""
+"""Loaded with the first request: one of the larger modules; of GraphQL also the types that the query has, and of MCP
+the list with which a session begins."""
 
 
 class ImportTime(NamedTuple):

@@ -98,7 +98,8 @@ def _of_tool(name: str, argument: str | None = None) -> Callable[[ToolRequest, M
             raise NotFound("there is no such resource")
         arguments = tool.arguments.model_validate({argument: values["id"]} if argument else {})
         request = replace(request, max_result_bytes=MAX_RESULT_BYTES)
-        return _json(fit(tool.function(request, arguments), MAX_RESULT_BYTES))
+        # Without spaces, which would exceed the size.
+        return orjson.dumps(fit(tool.function(request, arguments), MAX_RESULT_BYTES)).decode()
 
     return read
 

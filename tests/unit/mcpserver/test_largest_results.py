@@ -15,6 +15,7 @@ from cupel_core.domain.runs.transcripts import Summary
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import JobRequest
 from mcpserver.registry import ToolEffect, list_all_tools
+from mcpserver.request import MAX_RESULT_BYTES
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW
 from tests.unit.mcpserver.cases import CASES, INJECTION, World
@@ -142,3 +143,15 @@ def test_every_result_has_its_schema_and_its_size(world: LargeWorld) -> None:
         if content.get("truncated") or content.get("nextCursor") or content.get("nextOffset"):
             cut.add(name)
     assert len(cut) > 15, sorted(cut)
+
+
+def test_every_resource_has_the_size_of_a_result(world: LargeWorld) -> None:
+    for uri in (
+        f"cupel://definitions/{world.definition_id}",
+        f"cupel://runs/{world.analyzed_run_id}/analysis",
+        f"cupel://comparisons/{world.comparison['id']}",
+        f"cupel://experiments/{world.experiment_id}",
+    ):
+        (content,) = world.client.result("resources/read", {"uri": uri})["contents"]
+        assert len(content["text"].encode()) <= MAX_RESULT_BYTES, uri
+        assert json.loads(content["text"])

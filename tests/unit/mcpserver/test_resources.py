@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from cupel_core.contract.definitions import CreateDefinition
+from cupel_core.contract.operations import OPERATIONS
+from cupel_core.domain.access import AccessRole
 from mcpserver.prompts import PROMPTS
 from mcpserver.registry import MODULES
 from tests.unit.mcpserver.cases import World, build
@@ -57,6 +59,22 @@ def test_templates_read_what_tools_return(world: World, stranger: str) -> None:
         assert value in read(world.client, uri)
         error = refusal(world.client, "resources/read", {"uri": uri}, token=stranger)
         assert (error["code"], error["data"]["status"]) == (-32602, 404)
+
+
+@pytest.mark.parametrize("role", AccessRole)
+def test_a_role_reads_the_resources_of_the_tools_that_it_may_call(world: World, role: AccessRole) -> None:
+    token = world.client.issue(role=role)
+    for uri, operation in (
+        (f"cupel://definitions/{world.definition_id}", "getDefinition"),
+        (f"cupel://runs/{world.run.id}/analysis", "getRunAnalysis"),
+        (f"cupel://comparisons/{world.comparison['id']}", "getComparison"),
+        (f"cupel://experiments/{world.experiment_id}", "getExperiment"),
+        ("cupel://models", "listModels"),
+    ):
+        if OPERATIONS[operation].permits(role):
+            assert read(world.client, uri, token=token), uri
+        else:
+            assert refusal(world.client, "resources/read", {"uri": uri}, token=token)["data"]["status"] == 404, uri
 
 
 @pytest.mark.parametrize("uri", ["cupel://nothing", "cupel://runs/../analysis", "file:///etc/passwd", "x" * 10_000])
