@@ -34,7 +34,7 @@ _KIND = re.compile(r"^(extend )?(type|input|enum|scalar) (\w+)", re.MULTILINE)
 _SEPARATOR = re.compile(r"\n{2,}")
 
 
-class _Definition(NamedTuple):
+class _TypeText(NamedTuple):
     """Of a type, or an extension of it."""
 
     kind: str
@@ -60,9 +60,9 @@ class _LazyTypes(Mapping[str, GraphQLNamedType]):
 
     def __init__(self, schema: GraphQLSchema, sdl: str, resolver_of: Callable[[str, str], Resolve | None]) -> None:
         self._schema = schema
-        self._definitions = _definitions_by_name(sdl)
+        self._texts = _texts_by_name(sdl)
         self._built: dict[str, GraphQLNamedType] = {**specified_scalar_types, **schema.type_map}
-        self._names = {**dict.fromkeys(self._definitions), **dict.fromkeys(self._built)}
+        self._names = {**dict.fromkeys(self._texts), **dict.fromkeys(self._built)}
         self._resolver_of = resolver_of
 
     def __getitem__(self, name: str) -> GraphQLNamedType:
@@ -80,7 +80,7 @@ class _LazyTypes(Mapping[str, GraphQLNamedType]):
         return name in self._names
 
     def _build(self, name: str) -> GraphQLNamedType:
-        definition = self._definitions[name][0]
+        definition = self._texts[name][0]
         match definition.kind:
             case "enum":
                 return _enum(definition)
@@ -114,7 +114,7 @@ class _LazyTypes(Mapping[str, GraphQLNamedType]):
         }
 
     def _nodes(self, name: str) -> list[Any]:
-        return [field for each in self._definitions[name] for field in _node(each.text).fields]
+        return [field for each in self._texts[name] for field in _node(each.text).fields]
 
     def _type(self, node: FieldDefinitionNode | InputValueDefinitionNode) -> Any:
         kind = type_from_ast(self._schema, node.type)
@@ -123,24 +123,24 @@ class _LazyTypes(Mapping[str, GraphQLNamedType]):
         return kind
 
 
-def _definitions_by_name(sdl: str) -> dict[str, list[_Definition]]:
+def _texts_by_name(sdl: str) -> dict[str, list[_TypeText]]:
     """The definition of each type, and after it its extensions."""
-    found: dict[str, list[_Definition]] = defaultdict(list)
+    found: dict[str, list[_TypeText]] = defaultdict(list)
     for text in _SEPARATOR.split(sdl):
         if (match := _KIND.search(text)) is not None:
             is_extension, kind, name = match.groups()
             position = len(found[name]) if is_extension else 0
-            found[name].insert(position, _Definition(kind, name, text[: match.end()], text))
+            found[name].insert(position, _TypeText(kind, name, text[: match.end()], text))
     return dict(found)
 
 
-def _enum(definition: _Definition) -> GraphQLEnumType:
+def _enum(definition: _TypeText) -> GraphQLEnumType:
     node = _node(definition.text)
     values = {each.name.value: GraphQLEnumValue(each.name.value, description=_text(each)) for each in node.values}
     return GraphQLEnumType(definition.name, values, description=_text(node))
 
 
-def _description(definition: _Definition) -> str | None:
+def _description(definition: _TypeText) -> str | None:
     return _text(_node(definition.head))
 
 
