@@ -31,6 +31,7 @@ from cupel_core.pipeline.steps import perform_step
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete
 from cupel_core.providers.errors import CallPostponed, ModelRefused, ProviderError, RetryLater
+from cupel_core.providers.reservations import bound_of_call
 from cupel_core.providers.streaming import complete_streaming
 from cupel_core.settings import settings
 from cupel_core.workspace_budgets import shortage
@@ -44,9 +45,17 @@ _REASONS = {
 }
 
 
+class UnansweredCalls:
+    """What calls may have cost at most that were not answered: their providers may bill them."""
+
+    def __init__(self) -> None:
+        self.nano_usd = 0
+
+
 class ChatCalls(NamedTuple):
     target: CalledTarget
     operations: ModelCaller
+    unanswered: UnansweredCalls
 
 
 class CallFailure(NamedTuple):
@@ -60,7 +69,8 @@ async def chat_calls(
     workspace: str, head: TurnHead, profile: RunProfile, draft: DraftWriter, seconds_left: Callable[[], float]
 ) -> AsyncIterator[ChatCalls]:
     leases = LeasePool(priority=Priority.HIGH, is_interactive=True, max_wait_seconds=lambda: MAX_SLOT_WAIT_SECONDS)
-    streaming = partial(_attempt, draft)
+    unanswered = UnansweredCalls()
+    streaming = partial(_attempt, draft, unanswered)
     async with leases, workspace_calls(workspace, streaming, seconds_left=seconds_left) as attempt:
         model, target = head.settings.model, head.settings.target
         accounts = await asyncio.to_thread(load_accounts, workspace, {model, *profile.models})
@@ -85,10 +95,27 @@ async def chat_calls(
             attempt=attempt,
             allow_private=settings().allow_private_endpoints,
         )
-        yield ChatCalls(called, ModelCaller(graders, SimulationKey(head.exchange_id, repeat=head.answer_variant)))
+        key = SimulationKey(head.exchange_id, repeat=head.answer_variant)
+        yield ChatCalls(called, ModelCaller(graders, key), unanswered)
 
 
 async def _attempt(
+    draft: DraftWriter,
+    unanswered: UnansweredCalls,
+    account: Account,
+    model: str,
+    request: ModelRequest,
+    timeout_seconds: float,
+) -> Reply:
+    try:
+        return await _complete(draft, account, model, request, timeout_seconds)
+    except BaseException as error:
+        if not isinstance(error, ProviderError) or error.may_be_billed:
+            unanswered.nano_usd += bound_of_call(account, model, request).nano_usd
+        raise
+
+
+async def _complete(
     draft: DraftWriter, account: Account, model: str, request: ModelRequest, timeout_seconds: float
 ) -> Reply:
     """Only the main call streams: nobody reads what operations get while it is written."""
@@ -102,13 +129,17 @@ async def perform_or_fail(
     operation: ProfileOperation, context: Context, stored: StoredArtifact | None, caller: ModelCaller
 ) -> StepResult:
     """An operation whose call cannot be made now has failed: nobody comes back to it later."""
-    paid: list[PaidAnswer] = []
+    paid = [caller.answer] if caller.answer is not None else []
+
+    def note(answer: PaidAnswer) -> None:
+        paid.append(answer)
+        caller.on_answer(answer)
+
     try:
-        return await perform_step(operation, context, stored, replace(caller, on_answer=paid.append))
+        return await perform_step(operation, context, stored, replace(caller, on_answer=note))
     except (RetryLater, CallPostponed) as error:
         failed = call_failure(error, caller.graders.workspace)
-        spend = sum((answer.spend for answer in paid), Spend())
-        return StepResult.failed(failed.code, failed.message, spend)
+        return StepResult.failed(failed.code, failed.message, sum((answer.spend for answer in paid), Spend()))
 
 
 def call_failure(error: ProviderError | RetryLater | CallPostponed, workspace: str) -> CallFailure:

@@ -26,6 +26,7 @@ class DraftWriter:
         self._ref, self._turn_id = ref, turn_id
         self._attempt, self._offset = last_attempt, 0
         self._pending: list[str] = []
+        self._texts: list[str] = []
         self._has_text = asyncio.Event()
         self._lock = asyncio.Lock()
         self._sleep = sleep
@@ -35,12 +36,22 @@ class DraftWriter:
         """An attempt at the call begins: the text of earlier ones is void."""
         self._attempt, self._offset = self._attempt + 1, 0
         self._pending.clear()
+        self._texts.clear()
         self._is_broken = False
 
     def add(self, text: str) -> None:
-        if text and not self._is_broken:
-            self._pending.append(storable(text))
+        if not text:
+            return
+        stored = storable(text)
+        self._texts.append(stored)
+        if not self._is_broken:
+            self._pending.append(stored)
             self._has_text.set()
+
+    @property
+    def text(self) -> str:
+        """All that the last attempt has written."""
+        return "".join(self._texts)
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:

@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from cupel_core.chats.journal import Identity, identity_of
+from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, MessageSide, Pointer
 from cupel_core.domain.chats.commits import TurnCommit, commit_of, commit_report, operation_records
-from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
+from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind, VariantStatus
 from cupel_core.domain.chats.turns import (
     AbortReason,
     ChatTurn,
@@ -42,6 +43,15 @@ class TurnEnding:
     """Those from before the turn."""
     failure: TurnFailure | None = None
     abort_reason: AbortReason | None = None
+    partial_answer: str = ""
+    """What a call without an answer has written."""
+    uncertain_nano_usd: int = 0
+    """What calls without an answer may have cost."""
+
+    @property
+    def has_variant(self) -> bool:
+        """Whether the exchange gets a message from the call, complete or not."""
+        return self.answer is not None or bool(self.partial_answer.strip())
 
     @property
     def answer(self) -> str | None:
@@ -66,17 +76,17 @@ def stopped_call(main: Mapping[str, Any], reason: AbortReason | None) -> Mapping
 
 def result_of(head: TurnHead, plan: PipelinePlan, ending: TurnEnding) -> dict[str, Any]:
     """What a turn has run, as it is stored with it."""
-    has_answer = ending.answer is not None
     return {
         "leftOut": [{"operationId": each.operation_id, "reason": each.reason} for each in plan.omitted],
         "operations": operation_records(plan, ending.turn, ending.started, ending.abort_reason),
         "main": {
             **{name: value for name, value in ending.main.items() if name != "text"},
             "model": head.settings.model,
-            "assistantVariantId": f"{head.exchange_id}.answer.{head.answer_variant}" if has_answer else None,
+            "assistantVariantId": head.answer_id if ending.has_variant else None,
         },
-        "commits": commit_report(plan, ending.turn) if has_answer else [],
+        "commits": commit_report(plan, ending.turn) if ending.answer is not None else [],
         "operationsSpend": ending.turn.spend.to_json(),
+        "uncertainUsd": usd(ending.uncertain_nano_usd),
     }
 
 
@@ -112,7 +122,8 @@ def _left_open(
     if main["performed"] and ending.answer is None:
         ended = {name: main.get(name) for name in ("attempts", "status", "finishReason", "error")}
         attempt = {"model": head.settings.model, "attempt": ended.pop("attempts")}
-        yield TurnEventType.MAIN_FINISHED, {**attempt, **ended}
+        variant = head.answer_id if ending.has_variant else None
+        yield TurnEventType.MAIN_FINISHED, {**attempt, **ended, "assistantVariantId": variant}
     steps = ((hook, step) for hook, steps in plan.steps.items() for step in steps)
     records = operation_records(plan, ending.turn, ending.started, ending.abort_reason)
     for (hook, step), record in zip(steps, records, strict=True):
@@ -129,13 +140,16 @@ def ending_change(ref: ChatRef, head: TurnHead, plan: PipelinePlan, ending: Turn
     """The change of the branch as it is now: no turn is in progress any more, and it has the answer if there is one."""
     branch = chat_branches.get(ref, head.branch_id)
     free = replace(branch, open_turn=None)
-    commit = ending.commit(plan)
-    if commit is None:
+    if not ending.has_variant:
         return BranchChange(branch, free)
     page = chat_branches.get_page(ref, branch.page_of(head.position))
     exchange = chat_branches.get_exchange(ref, head.exchange_id)
     pointer = page[head.position % POINTERS_PER_PAGE]
-    pointer, after, variants = _answered(pointer, exchange, head, ending, commit, now)
+    commit = ending.commit(plan)
+    if commit is None:
+        pointer, after, variants = _interrupted(pointer, exchange, head, ending, now)
+    else:
+        pointer, after, variants = _answered(pointer, exchange, head, ending, commit, now)
     written = free.replacing(head.position, page, pointer, new_short_id())
     return BranchChange(branch, written.branch, (written.page_id, written.pointers), exchange, after, variants)
 
@@ -170,6 +184,32 @@ def _answered(
     if commit.artifacts:
         pointer = pointer.storing(head.session, head.id)
     return pointer, after, tuple(variants)
+
+
+def _interrupted(
+    pointer: Pointer, exchange: Exchange, head: TurnHead, ending: TurnEnding, now: datetime
+) -> tuple[Pointer, Exchange, tuple[Variant, ...]]:
+    """What a call has written that failed or was stopped is a variant. It is selected where a person has stopped the
+    call, or its time was up, and the branch has no answer."""
+    side, number = MessageSide.ANSWER, head.answer_variant
+    variant = Variant(
+        exchange.id,
+        side,
+        number,
+        VariantKind.MAIN,
+        ending.partial_answer,
+        now,
+        head.branch_id,
+        head.id,
+        details={"modelId": head.settings.model},
+        status=VariantStatus.ERROR if ending.abort_reason is None else VariantStatus.ABORTED,
+    )
+    after = replace(exchange, answer=(*exchange.answer, number), last_answer=max(exchange.last_answer, number))
+    if ending.abort_reason is not None and (pointer.answer is None or side in pointer.deleted):
+        pointer = replace(
+            pointer.selecting(side, number), hidden=pointer.hidden - {side}, deleted=pointer.deleted - {side}
+        )
+    return pointer, after, (variant,)
 
 
 def _rewrite(

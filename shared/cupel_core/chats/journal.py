@@ -41,10 +41,15 @@ async def repeated[**P, R](write: Callable[P, R], *args: P.args, **kwargs: P.kwa
 
 
 class TurnJournal:
-    """Numbers and stores events. An event of an operation that an earlier worker has stored is not stored again."""
+    """Numbers and stores events. An event of an operation that an earlier worker has stored is not stored again.
+
+    What has changed of the turn is stored with the next event, or before it: no event tells of a call that could be
+    made again.
+    """
 
     def __init__(self, ref: ChatRef, turn_id: str, worker_id: str, earlier: Collection[TurnEvent]) -> None:
         self._ref, self._turn_id, self._worker_id = ref, turn_id, worker_id
+        self._checkpoint: Callable[[], Mapping[str, Any]] | None = None
         self._pending: list[tuple[TurnEventType, Mapping[str, Any]]] = []
         self.told = identities(earlier)
         self._lock = asyncio.Lock()
@@ -57,29 +62,39 @@ class TurnJournal:
             self.told.add(identity)
             self._pending.append((kind, data))
 
+    def note_change(self, checkpoint: Callable[[], Mapping[str, Any]]) -> None:
+        """What `checkpoint` returns when it is stored must not be lost."""
+        self._checkpoint = checkpoint
+
     def enter(self, phase: TurnPhase, **data: Any) -> None:
         self.phase = phase
         self.add(TurnEventType.PHASE_CHANGED, {"phase": phase, **data})
 
-    async def flush(
-        self, checkpoint: Mapping[str, Any] | None = None, prompt: Sequence[Mapping[str, Any]] | None = None
-    ) -> None:
+    async def flush(self, prompt: Sequence[Mapping[str, Any]] | None = None) -> None:
         """Store what has gathered. A write that has begun is completed, whoever is cancelled. Raises ClaimLost."""
-        if self._pending or checkpoint is not None or prompt is not None:
-            await asyncio.shield(asyncio.ensure_future(self._write(checkpoint, prompt)))
+        if self._pending or self._checkpoint is not None or prompt is not None:
+            await asyncio.shield(asyncio.ensure_future(self._write(prompt)))
 
-    async def _write(self, checkpoint: Mapping[str, Any] | None, prompt: Sequence[Mapping[str, Any]] | None) -> None:
+    async def _write(self, prompt: Sequence[Mapping[str, Any]] | None) -> None:
         async with self._lock:
             while len(self._pending) > MAX_EVENTS:
-                await self._record(None, None)
-            await self._record(checkpoint, prompt)
+                await self._record(None)
+            if self._pending or self._checkpoint is not None or prompt is not None:
+                await self._record(prompt)
 
-    async def _record(self, checkpoint: Mapping[str, Any] | None, prompt: Sequence[Mapping[str, Any]] | None) -> None:
-        """With the first events that have gathered; they stay there if the write fails."""
+    async def _record(self, prompt: Sequence[Mapping[str, Any]] | None) -> None:
+        """With the first events that have gathered, and all that has changed; both stay if the write fails."""
         now, first = utc_now(), self._pending[:MAX_EVENTS]
         events = [TurnEvent(self.last_seq + n, kind, now, data) for n, (kind, data) in enumerate(first, 1)]
+        changed, self._checkpoint = self._checkpoint, None
+        checkpoint = changed() if changed is not None else None
         ids = self._ref, self._turn_id, self._worker_id
-        if not await repeated(chat_turns.record, *ids, events, self.phase, checkpoint, prompt):
+        try:
+            is_written = await repeated(chat_turns.record, *ids, events, self.phase, checkpoint, prompt)
+        except BaseException:
+            self._checkpoint = self._checkpoint or changed
+            raise
+        if not is_written:
             raise ClaimLost
         del self._pending[: len(events)]
         self.last_seq += len(events)

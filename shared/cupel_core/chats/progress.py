@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 
 from cupel_core.chats.prompts import load_artifacts
 from cupel_core.clock import to_iso
+from cupel_core.domain.chats.drafts import MAX_REPLY_LENGTH, TextPosition
 from cupel_core.domain.chats.turns import TurnEvent, TurnEventType
 from cupel_core.domain.pipeline.operations import Hook
 from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn
 from cupel_core.messages import ChatRef
-from cupel_core.store import chat_turns
+from cupel_core.store import chat_drafts, chat_turns
 from cupel_core.store.chat_turns import StoredTurn
 
 
@@ -22,6 +23,8 @@ class TurnProgress(NamedTuple):
     """The operations that have begun."""
     artifacts: Artifacts
     """Those from before the turn."""
+    uncertain_nano_usd: int
+    """What calls without an answer may have cost."""
 
 
 def load_progress(ref: ChatRef, stored: StoredTurn) -> TurnProgress:
@@ -38,4 +41,13 @@ def load_progress(ref: ChatRef, stored: StoredTurn) -> TurnProgress:
             if event.type is TurnEventType.OPERATION_STARTED
         },
         load_artifacts(ref, head.branch_id, head.session, head.position) if head.session else {},
+        checkpoint.get("uncertainNanoUsd", 0),
     )
+
+
+def load_partial_answer(ref: ChatRef, turn_id: str, main: Mapping[str, Any]) -> str:
+    """What the main call had written, as far as it was stored, if it ended without an answer."""
+    if "text" in main or not main["performed"]:
+        return ""
+    draft = chat_drafts.read(ref, turn_id, TextPosition(), MAX_REPLY_LENGTH)
+    return draft.piece.text if draft is not None else ""

@@ -14,7 +14,7 @@ from cupel_core.chats.endings import TurnEnding, ending_change, ending_events, r
 from cupel_core.chats.exchanges import with_variant
 from cupel_core.chats.journal import identities
 from cupel_core.chats.profiles import load_profile
-from cupel_core.chats.progress import load_progress
+from cupel_core.chats.progress import load_partial_answer, load_progress
 from cupel_core.chats.prompts import load_artifacts
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, MessageSide, Pointer
 from cupel_core.domain.chats.chats import MAX_EXCHANGES, Chat
@@ -189,8 +189,16 @@ def end_without_worker(
         if stored.turn.status.is_over or stored.turn.is_claimed(now):
             return False
         progress = load_progress(ref, stored)
-        main = stopped_call(progress.main, abort_reason)
-        ending = TurnEnding(progress.operations, main, progress.started, progress.artifacts, failure, abort_reason)
+        ending = TurnEnding(
+            progress.operations,
+            stopped_call(progress.main, abort_reason),
+            progress.started,
+            progress.artifacts,
+            failure,
+            abort_reason,
+            load_partial_answer(ref, turn.id, progress.main),
+            progress.uncertain_nano_usd,
+        )
         ended = stored.turn.ended(now, result_of(head, plan, ending), failure=failure, abort_reason=abort_reason)
         # Whatever is stored from now on has the number of one of these events.
         events = ending_events(ended, plan, ending, identities(progress.events), stored.turn.last_seq, now)

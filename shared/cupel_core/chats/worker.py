@@ -29,7 +29,7 @@ from cupel_core.chats.endings import (
 )
 from cupel_core.chats.journal import ClaimLost, TurnJournal, repeated
 from cupel_core.chats.profiles import load_profile
-from cupel_core.chats.progress import load_progress
+from cupel_core.chats.progress import load_partial_answer, load_progress
 from cupel_core.chats.prompts import load_messages
 from cupel_core.clock import utc_now
 from cupel_core.conversations.pipeline_turn import TurnOperations
@@ -45,7 +45,7 @@ from cupel_core.domain.chats.turns import (
     TurnPhase,
 )
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
-from cupel_core.domain.pipeline.results import StepResult
+from cupel_core.domain.pipeline.results import PaidAnswer, StepResult
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.pipeline.steps import first_failure
 from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn, PipelineState
@@ -153,6 +153,7 @@ class TurnWorker:
             case={},
             variables={},
             on_start=self._note_start,
+            on_answer=self._note_operation_answer,
             on_end=self._note_end,
             perform=perform_or_fail,
         )
@@ -171,7 +172,7 @@ class TurnWorker:
             return
         prompt = operations.prompt(state)
         journal.enter(TurnPhase.MAIN_LLM)
-        if "text" not in self.main and not await self._call(prompt):
+        if not self._has_answer and not await self._call(prompt):
             return
         answer = Message(MessageRole.ASSISTANT, self.main["text"])
         state = operations.answered(replace(state, messages=(*state.messages, answer)), prompt)
@@ -181,12 +182,16 @@ class TurnWorker:
             journal.enter(TurnPhase.COMMIT)
 
     async def _call(self, prompt: tuple[Message, ...]) -> bool:
-        """Whether there is an answer, which is stored then."""
+        """Whether there is an answer, which is stored then. A call that has failed is not made again."""
         head, journal = self.turn.head, self.journal
+        if self.main["performed"] and (error := self.main.get("error")) is not None:
+            self.failure = TurnFailure.of(FailedType.MAIN_LLM, error["code"], error["message"])
+            return False
         journal.add(TurnEventType.MAIN_STARTED, self._attempt)
         self.main = {"performed": True, "attempts": self.turn.attempts, "status": "aborted"}
         written = [{"role": str(message.role), "content": message.content} for message in prompt]
-        await journal.flush(self._checkpoint(), written)
+        self._note_change()
+        await journal.flush(written)
         request = ModelRequest(
             prompt,
             ModelParameters.from_json(head.settings.target.get("params", {})),
@@ -202,7 +207,7 @@ class TurnWorker:
         finally:  # Also if the turn is stopped while the last of the draft is written.
             if answered is not None:
                 self._note_answer(answered)
-        await journal.flush(self._checkpoint())
+        await journal.flush()
         return True
 
     def _note_answer(self, answered: Turn) -> None:
@@ -220,8 +225,10 @@ class TurnWorker:
             "text": reply.text,
         }
         finished = {name: self.main[name] for name in ("status", "finishReason", "usage")}
-        variant = f"{head.exchange_id}.answer.{head.answer_variant}"
-        self.journal.add(TurnEventType.MAIN_FINISHED, {**self._attempt, **finished, "assistantVariantId": variant})
+        self.journal.add(
+            TurnEventType.MAIN_FINISHED, {**self._attempt, **finished, "assistantVariantId": head.answer_id}
+        )
+        self._note_change()
 
     def _note_failed_call(self, error: ProviderError | RetryLater | CallPostponed) -> None:
         failed = call_failure(error, self.ref.workspace)
@@ -229,7 +236,13 @@ class TurnWorker:
         problem = {"code": self.failure.code, "message": self.failure.message}
         self.main = {**self.main, "status": "error", "finishReason": failed.reason, "error": problem}
         event = {name: self.main[name] for name in ("status", "finishReason", "error")}
-        self.journal.add(TurnEventType.MAIN_FINISHED, {**self._attempt, **event})
+        variant = self.turn.head.answer_id if self.draft.text.strip() else None
+        self.journal.add(TurnEventType.MAIN_FINISHED, {**self._attempt, **event, "assistantVariantId": variant})
+        self._note_change()
+
+    @property
+    def _has_answer(self) -> bool:
+        return "text" in self.main
 
     @property
     def _attempt(self) -> dict[str, Any]:
@@ -250,8 +263,13 @@ class TurnWorker:
         self.started.add((hook, step.id))
         self.journal.add(TurnEventType.OPERATION_STARTED, event_fields(hook, step))
 
+    def _note_operation_answer(self, _: Hook, step: ProfileOperation, answer: PaidAnswer) -> None:
+        self.open_turn = replace(self.open_turn, answers={**self.open_turn.answers, step.id: answer})
+        self._note_change()
+
     def _note_end(self, hook: Hook, step: ProfileOperation, result: StepResult) -> None:
-        self.open_turn = self.open_turn.with_results(hook, {**self.open_turn.results(hook), step.id: result})
+        results = {**self.open_turn.results(hook), step.id: result}
+        self.open_turn = self.open_turn.with_results(hook, results, self.open_turn.answers)
         ended = {
             "status": result.status,
             "skippedReason": result.skip_reason,
@@ -260,14 +278,19 @@ class TurnWorker:
             "durationMs": result.duration_ms,
         }
         self.journal.add(TurnEventType.OPERATION_FINISHED, {**event_fields(hook, step), **ended})
+        self._note_change()
 
     async def _save(self, state: ConversationState) -> None:
         """After a call of an operation that was paid for."""
-        del state  # Its results were noted as they came.
-        await self.journal.flush(self._checkpoint())
+        del state  # Its answers and results were noted as they came.
+        await self.journal.flush()
+
+    def _note_change(self) -> None:
+        self.journal.note_change(self._checkpoint)
 
     def _checkpoint(self) -> dict[str, Any]:
-        return {"turn": self.open_turn.to_json(), "main": dict(self.main)}
+        uncertain = self.calls.unanswered.nano_usd
+        return {"turn": self.open_turn.to_json(), "main": dict(self.main), "uncertainNanoUsd": uncertain}
 
     async def _end(self) -> WorkResult:
         head, plan = self.turn.head, self.profile.plan
@@ -278,6 +301,8 @@ class TurnWorker:
             self.artifacts,
             self.failure,
             self.abort_reason,
+            await asyncio.to_thread(self._load_partial_answer),
+            self.calls.unanswered.nano_usd,
         )
         artifacts = ending.artifacts_after(plan)
         await self.journal.flush()
@@ -299,6 +324,12 @@ class TurnWorker:
                 return WorkResult.NOTHING
         raise RetryableError("the turn could not be ended, because its branch is being changed all the time")
 
+    def _load_partial_answer(self) -> str:
+        """What the call has written, if it has no answer; the worker before may have stored it."""
+        if self._has_answer or not self.main["performed"]:
+            return ""
+        return self.draft.text or load_partial_answer(self.ref, self.turn.id, self.main)
+
 
 async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResult:
     """Carry out a turn to its end, whatever that is."""
@@ -308,9 +339,10 @@ async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResul
     if claimed is None:
         return WorkResult.NOTHING
     try:
-        begin = await asyncio.to_thread(_load, ref, worker_id, claimed)
+        begin, uncertain = await asyncio.to_thread(_load, ref, worker_id, claimed)
         profile, draft = begin.keywords["profile"], begin.keywords["draft"]
         async with chat_calls(ref.workspace, claimed.turn.head, profile, draft, seconds_left) as calls:
+            calls.unanswered.nano_usd += uncertain
             return await begin(calls=calls).run()
     except NotFound:  # The chat was deleted.
         return WorkResult.NOTHING
@@ -319,11 +351,12 @@ async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResul
         raise
 
 
-def _load(ref: ChatRef, worker_id: str, claimed: StoredTurn) -> "partial[TurnWorker]":
+def _load(ref: ChatRef, worker_id: str, claimed: StoredTurn) -> "tuple[partial[TurnWorker], int]":
+    """What a worker begins with, and what the calls of earlier ones may have cost that were not answered."""
     turn, head = claimed.turn, claimed.turn.head
     chats.get(ref)
     progress = load_progress(ref, claimed)
-    return partial(
+    begin = partial(
         TurnWorker,
         ref,
         worker_id,
@@ -337,3 +370,4 @@ def _load(ref: ChatRef, worker_id: str, claimed: StoredTurn) -> "partial[TurnWor
         main=progress.main,
         started=progress.started,
     )
+    return begin, progress.uncertain_nano_usd

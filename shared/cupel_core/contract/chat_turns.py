@@ -107,6 +107,10 @@ class TurnResponse(TurnSummaryResponse):
     main: Annotated[dict[str, Any], Field(description="The main call; empty until the turn is over")]
     commits: Annotated[list[dict[str, Any]], Field(description="What became of each effect")]
     operations_spend: Annotated[SpendResponse | None, Field(description="Of all operations; null until it is over")]
+    uncertain_usd: Annotated[
+        float | None,
+        Field(description="What calls that were not answered may have cost besides; null until it is over"),
+    ]
 
     @classmethod
     def of_turn(cls, chat_id: str, turn: ChatTurn) -> "TurnResponse":
@@ -119,6 +123,7 @@ class TurnResponse(TurnSummaryResponse):
             main=result.get("main", {}),
             commits=result.get("commits", []),
             operations_spend=SpendResponse.of(Spend.from_json(spend)) if spend else None,
+            uncertain_usd=result.get("uncertainUsd"),
         )
 
 

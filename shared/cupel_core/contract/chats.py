@@ -11,7 +11,7 @@ from cupel_core.contract.results import TokenUsageResponse
 from cupel_core.contract.run_labels import Metadata, RunName
 from cupel_core.domain.chats.branches import ChatBranch, MessageSide
 from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT, MAX_MESSAGE_LENGTH, Chat
-from cupel_core.domain.chats.messages import ShownExchange, ShownMessage, Variant, VariantKind
+from cupel_core.domain.chats.messages import ShownExchange, ShownMessage, Variant, VariantKind, VariantStatus
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.turns.model_request import Usage
 
@@ -211,6 +211,7 @@ class VariantResponse(ResponseModel):
     number: int
     kind: VariantKind
     content: str
+    status: Annotated[VariantStatus, Field(description="Whether the call that wrote it was answered to its end")]
     based_on: Annotated[int | None, Field(description="The variant that was edited or rewritten")]
     branch_id: Annotated[str, Field(description="The branch in which it was made")]
     turn_id: Annotated[str | None, Field(description="The turn that made it")]
@@ -285,6 +286,7 @@ def _variant_fields(variant: Variant) -> dict[str, Any]:
         "number": variant.number,
         "kind": variant.kind,
         "content": variant.content,
+        "status": variant.status,
         "based_on": variant.based_on,
         "branch_id": variant.branch_id,
         "turn_id": variant.turn_id,

@@ -37,6 +37,7 @@ from cupel_core.providers.errors import ProviderError
 from cupel_core.templating.operation_templates import condition_template, is_quick
 
 type OnOperationStart = Callable[[Hook, ProfileOperation], None]
+type OnOperationAnswer = Callable[[Hook, ProfileOperation, PaidAnswer], None]
 type OnOperationEnd = Callable[[Hook, ProfileOperation, StepResult], None]
 type Perform = Callable[
     [ProfileOperation, Mapping[str, Any], StoredArtifact | None, ModelCaller], Awaitable[StepResult]
@@ -59,6 +60,8 @@ class TurnOperations:
     variables: Mapping[str, object]
     on_start: OnOperationStart = _ignore
     """Called when an operation begins."""
+    on_answer: OnOperationAnswer = _ignore
+    """Called when its model has answered, before the answer is read."""
     on_end: OnOperationEnd = _ignore
     """Called when an operation has ended, also with one that could not begin."""
     perform: Perform = perform_step
@@ -162,7 +165,11 @@ class TurnOperations:
         async def perform(step: ProfileOperation, results: Results) -> StepResult:
             self.on_start(hook, step)
             context = step_context(base, steps, results, step)
-            on_answer = partial(execution.answers.__setitem__, step.id)
+
+            def on_answer(answer: PaidAnswer) -> None:
+                execution.answers[step.id] = answer
+                self.on_answer(hook, step, answer)
+
             caller = replace(self.caller, answer=execution.answers.get(step.id), on_answer=on_answer)
             made = await self.perform(step, context, base.artifacts.get(step.artifact.tag), caller)
             result = within_share(step, made, share)

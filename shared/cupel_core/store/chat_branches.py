@@ -13,7 +13,7 @@ from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.chats.branches import ChatBranch, Fork, MessageSide, Pointer, PointerPage, Pointers
-from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
+from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind, VariantStatus
 from cupel_core.errors import NotFound
 from cupel_core.messages import ChatRef
 from cupel_core.store import chats, idempotency_keys, keys
@@ -234,6 +234,7 @@ def _variant_item(ref: ChatRef, variant: Variant) -> VariantItem:
         "turnId": variant.turn_id,
         "basedOn": variant.based_on,
         "details": write_json(ref, dict(variant.details)),
+        **({} if variant.status is VariantStatus.DONE else {"status": variant.status}),
     }
     key = _variant_key(variant.exchange_id, variant.side, variant.number)
     return VariantItem(keys.chat(ref), key, body=body)
@@ -253,4 +254,5 @@ def _variant(item: VariantItem) -> Variant:
         body["turnId"],
         body["basedOn"],
         read_json(body["details"]),
+        VariantStatus(body.get("status", VariantStatus.DONE)),
     )

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
 
-from cupel_core.domain.chats.drafts import TextDelta, TextPiece, TextPosition, joined
+from cupel_core.domain.chats.drafts import MAX_DELTA_LENGTH, TextDelta, TextPiece, TextPosition, joined
 from cupel_core.messages import ChatRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item, error_code
@@ -37,9 +37,9 @@ def append(ref: ChatRef, turn_id: str, piece: TextPiece, now: datetime) -> bool:
     return True
 
 
-def read(ref: ChatRef, turn_id: str, after: TextPosition) -> TextDelta | None:
+def read(ref: ChatRef, turn_id: str, after: TextPosition, max_length: int = MAX_DELTA_LENGTH) -> TextDelta | None:
     """The text after a position, which is one where a piece ends."""
-    return joined(_pieces(ref, turn_id, after), after)
+    return joined(_pieces(ref, turn_id, after), after, max_length)
 
 
 def last_attempt(ref: ChatRef, turn_id: str) -> int:

@@ -20,7 +20,7 @@ from tests.profiles import operation, profile
 from tests.stored_text import places_with
 from tests.unit.api.client import Client
 from tests.unit.api.test_chat_turns import chat_id as chat_id
-from tests.unit.api.test_chat_turns import orders, start, turn_of, work
+from tests.unit.api.test_chat_turns import events, orders, start, turn_of, work
 from tests.unit.api.test_chats import MARKER, branch_of, created, texts
 
 type Step = str | BaseException | Callable[[], Awaitable[None]]
@@ -198,9 +198,91 @@ def test_a_stream_is_cancelled_by_an_abort_and_charged(
     work(cloud)
     turn = turn_of(client, chat_id, turn_id)
     assert (turn["status"], turn["main"]["finishReason"], is_left) == ("aborted", "user_abort", [True])
-    assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", None]]
+    assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", "Hel"]]
     day = client.get("/v1/budgets").json()["day"]
-    assert (day["uncertainUsd"] > 0, day["reservedUsd"]) == (True, 0)
+    assert (turn["uncertainUsd"] > 0, day["uncertainUsd"] > 0, day["reservedUsd"]) == (True, True, 0)
+
+
+def test_what_an_aborted_call_has_written_stays_and_is_part_of_later_prompts(
+    client: Client, cloud: Settings, model: Streaming, chat_id: str
+) -> None:
+    turn, aborted = stopped_after(client, cloud, model, chat_id, "Hel")
+    assert aborted["main"]["assistantVariantId"] == f"{aborted['exchangeId']}.answer.1"
+    answer = answer_of(client, chat_id)
+    assert (answer["content"], answer["status"], answer["kind"], answer["usage"]) == ("Hel", "aborted", "main", None)
+    ends = [each["data"] for each in events(client, chat_id, turn) if each["type"] == "main_llm.finished"]
+    assert [(each["status"], each["assistantVariantId"]) for each in ends] == [
+        ("aborted", aborted["main"]["assistantVariantId"])
+    ]
+    model.attempts = [["Fine"]]
+    again = start(client, chat_id, "go on").json()["id"]
+    work(cloud)
+    prompt = client.get(f"/v1/chats/{chat_id}/turns/{again}/prompt").json()["messages"]
+    assert [each["content"] for each in prompt][-3:] == ["hello", "Hel", "go on"]
+
+
+def test_an_answer_stays_selected_when_another_one_is_aborted(
+    client: Client, cloud: Settings, model: Streaming, chat_id: str
+) -> None:
+    model.attempts = [["Hello"]]
+    start(client, chat_id)
+    work(cloud)
+    _, aborted = stopped_after(client, cloud, model, chat_id, "Hel", content=None, trigger="regenerate")
+    answer = answer_of(client, chat_id)
+    assert (answer["content"], answer["status"], answer["variantCount"]) == ("Hello", "done", 2)
+    path = f"/v1/chats/{chat_id}/messages/{aborted['exchangeId']}.answer/variants"
+    shown = [(each["content"], each["status"]) for each in client.get(path).json()["items"]]
+    assert shown == [("Hello", "done"), ("Hel", "aborted")]
+
+
+def test_what_a_failed_call_has_written_is_a_variant_that_is_not_selected(
+    client: Client, cloud: Settings, model: Streaming, chat_id: str
+) -> None:
+    model.attempts = [["Hel", ProviderError(ProbeErrorCode.CONTENT_FILTERED, "refused", final=True)]]
+    turn_id = start(client, chat_id).json()["id"]
+    work(cloud)
+    turn = turn_of(client, chat_id, turn_id)
+    assert (turn["status"], turn["main"]["assistantVariantId"]) == ("failed", f"{turn['exchangeId']}.answer.1")
+    assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", None]]
+    path = f"/v1/chats/{chat_id}/messages/{turn['exchangeId']}.answer/variants"
+    assert [(each["content"], each["status"]) for each in client.get(path).json()["items"]] == [("Hel", "error")]
+
+
+def test_what_a_dead_workers_call_has_written_stays_when_the_turn_is_aborted(
+    client: Client, cloud: Settings, model: Streaming, chat_id: str
+) -> None:
+    reader, turn_id = reader_of(client, chat_id)
+    (order,) = orders(cloud)
+    model.attempts = [["Hel", lambda: reader.until("Hel"), SystemError()]]
+    with pytest.raises(SystemError):
+        event_loop.run(worker.work(order, lambda: 290.0))
+    assert client.post(f"/v1/chats/{chat_id}/turns/{turn_id}/abort").json()["status"] == "aborted"
+    answer = answer_of(client, chat_id)
+    assert (answer["content"], answer["status"]) == ("Hel", "aborted")
+
+
+def stopped_after(
+    client: Client, cloud: Settings, model: Streaming, chat_id: str, text: str, **fields: Any
+) -> tuple[str, Any]:
+    """A turn that a person stops once it has written a text."""
+    reader, turn_id = reader_of(client, chat_id, **fields)
+
+    async def abort_and_hang() -> None:
+        await reader.until(text)
+        await asyncio.to_thread(client.post, f"/v1/chats/{chat_id}/turns/{turn_id}/abort")
+        await asyncio.sleep(60)
+
+    model.attempts = [[text, abort_and_hang]]
+    work(cloud)
+    turn = turn_of(client, chat_id, turn_id)
+    assert (turn["status"], turn["main"]["finishReason"]) == ("aborted", "user_abort")
+    return turn_id, turn
+
+
+def answer_of(client: Client, chat_id: str) -> Any:
+    """Of the last exchange of the active branch."""
+    path = f"/v1/chats/{chat_id}/branches/{branch_of(client, chat_id)}/exchanges"
+    return client.get(path).json()["items"][0]["answer"]
 
 
 def test_operations_do_not_stream(client: Client, cloud: Settings, model: Streaming) -> None:

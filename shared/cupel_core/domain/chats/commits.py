@@ -70,7 +70,10 @@ def operation_records(
             if result is not None:
                 records.append(operation_record(hook, step, result))
             else:
-                records.append({**operation_fields(hook, step), **_stopped((hook, step.id) in started, reason)})
+                was_running = (hook, step.id) in started
+                paid = turn.answers.get(step.id) if was_running else None
+                spend = {"spend": paid.spend.to_json()} if paid else {}
+                records.append({**operation_fields(hook, step), **_stopped(was_running, reason), **spend})
     return records
 
 

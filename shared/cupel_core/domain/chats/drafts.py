@@ -1,6 +1,7 @@
 """The text of a main call while it is written: pieces of a draft, and where a reader is in them.
 
-A draft is never a message: the answer replaces it, and the text of an attempt is void once a later one has begun.
+The answer replaces it, and the text of an attempt is void once a later one has begun. If the call ends without an
+answer, what it had written becomes a message that says so.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,8 @@ MAX_PIECE_LENGTH = 50_000
 """Characters of one piece, of up to four bytes each: an item of the table has 400 KB."""
 MAX_DELTA_LENGTH = 100_000
 """Characters that a reader gets at a time; one more piece is not divided."""
+MAX_REPLY_LENGTH = 4_000_000
+"""Characters of a draft that are stored as a message: a reply has at most as many bytes."""
 POSITION_PATTERN = r"^\d{1,8}(\.\d{1,6}\.\d{1,8})?$"
 TEXT_PATTERN = r"^\d{1,6}\.\d{1,8}$"
 

@@ -18,6 +18,16 @@ class VariantKind(StrEnum):
     """An operation's."""
 
 
+class VariantStatus(StrEnum):
+    """Whether a message is complete."""
+
+    DONE = "done"
+    ABORTED = "aborted"
+    """What the call had written when its turn was stopped."""
+    ERROR = "error"
+    """What it had written when it failed."""
+
+
 @dataclass(frozen=True)
 class Exchange:
     """A user's message and the answers to it: the numbers of their variants, in the order in which they were made."""
@@ -55,6 +65,7 @@ class Variant:
     """The variant that was edited or rewritten."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """Of answers: `modelId`, `usage`, `costUsd`, `annotations`."""
+    status: VariantStatus = VariantStatus.DONE
 
     @property
     def message_id(self) -> str:

@@ -122,6 +122,11 @@ class TurnHead:
     """The name of the profile session, whose artifacts it reads and writes."""
     client_request_id: str | None = None
 
+    @property
+    def answer_id(self) -> str:
+        """The id of the variant that its answer will be."""
+        return f"{self.exchange_id}.answer.{self.answer_variant}"
+
     def to_json(self) -> dict[str, Any]:
         return {
             "branchId": self.branch_id,

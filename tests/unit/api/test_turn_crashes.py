@@ -1,0 +1,213 @@
+"""Workers of turns that die at any write: what was recorded is not made again, and the next worker ends the turn."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cupel_core import event_loop
+from cupel_core.chats import worker
+from cupel_core.chats.journal import MAX_EVENTS, TurnJournal
+from cupel_core.chats.worker import TurnWorker, WorkResult
+from cupel_core.clock import utc_now
+from cupel_core.domain.chats.turns import TurnEventType
+from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.messages import ChatRef, TurnOrder
+from cupel_core.pipeline.kinds import llm
+from cupel_core.providers.errors import ProviderError
+from cupel_core.settings import Settings
+from cupel_core.store import chat_turns
+from tests.profiles import operation, profile
+from tests.unit.api.client import Client
+from tests.unit.api.test_chat_turns import Model, events, orders, start, turn_of
+from tests.unit.api.test_chat_turns import chat_id as chat_id
+from tests.unit.api.test_chat_turns import model as model
+from tests.unit.api.test_chats import branch_of, created, texts
+
+
+class Died(BaseException):
+    """The process is killed."""
+
+
+class Writes:
+    """Counts the writes of a turn, and dies at one of them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, dies_at: int, *, before: bool) -> None:
+        self.count, self.dies_at, self.before = 0, dies_at, before
+        for name in ("record", "end"):
+            monkeypatch.setattr(chat_turns, name, self._dying(getattr(chat_turns, name)))
+
+    def _dying(self, write: Callable[..., bool]) -> Callable[..., bool]:
+        def dying(*args: Any) -> bool:
+            self.count += 1
+            dies = self.count == self.dies_at
+            if dies and self.before:
+                raise Died
+            written = write(*args)
+            if dies:
+                raise Died
+            return written
+
+        return dying
+
+
+def called(name: str, hook: str, **fields: Any) -> dict[str, Any]:
+    params = {"target": {"model": "sim/steady"}, "prompt": f"{name}: {{{{ user.text }}}}"}
+    return operation(name, kind="llm", hooks=[hook], params=params, **fields)
+
+
+def piped_chat(client: Client) -> str:
+    operations = [
+        called("plan", "before_main_llm", effects=[]),
+        called("style", "before_main_llm", effects=[], dependsOn=["plan"]),
+        called("review", "after_main_llm", effects=[{"type": "turn.assistant.annotate"}]),
+    ]
+    return created(client, profileId=client.post("/v1/profiles", profile(*operations)).json()["id"])
+
+
+def recorded(client: Client, chat_id: str, turn_id: str) -> set[str]:
+    """The calls whose end was told."""
+    told = [(each["type"], each["data"]) for each in events(client, chat_id, turn_id)]
+    ends = {data["operationId"] for kind, data in told if kind == "operation.finished"}
+    return ends | {"main" for kind, _ in told if kind == "main_llm.finished"}
+
+
+def asked(model: Model) -> Counter[str]:
+    return Counter("main" if call[-1][1] == "hello" else call[-1][1].partition(":")[0] for call in model.asked)
+
+
+def carry_out(order: TurnOrder) -> WorkResult:
+    return event_loop.run(worker.work(order, lambda: 290.0))
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("dies_at", range(1, 8))
+def test_what_was_recorded_is_not_paid_again_whichever_write_a_worker_dies_at(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch, dies_at: int, before: bool
+) -> None:
+    chat_id = piped_chat(client)
+    turn_id = start(client, chat_id).json()["id"]
+    (order,) = orders(cloud)
+    with monkeypatch.context() as patched:
+        Writes(patched, dies_at, before=before)
+        with pytest.raises(Died):
+            carry_out(order)
+    done, calls = recorded(client, chat_id, turn_id), asked(model)
+    is_over = turn_of(client, chat_id, turn_id)["status"] == "done"
+    assert carry_out(order) is (WorkResult.NOTHING if is_over else WorkResult.ENDED)
+    turn, again = turn_of(client, chat_id, turn_id), asked(model)
+    assert {name: again[name] for name in done} == {name: calls[name] for name in done}
+    assert (turn["status"], set(again)) == ("done", {"plan", "style", "main", "review"})
+    assert max(again.values()) <= 2
+    assert turn["operationsSpend"]["calls"] == 3
+    assert texts(client, chat_id, branch_of(client, chat_id))[0][0] == "hello"
+    told = events(client, chat_id, turn_id)
+    assert [each["seq"] for each in told] == list(range(1, len(told) + 1))
+    ends = Counter(each["data"].get("operationId") for each in told if each["type"] == "operation.finished")
+    assert ends == {"plan": 1, "style": 1, "review": 1}
+
+
+def test_an_end_is_stored_together_with_what_it_tells_of(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker stores events each second, perhaps before the operation that has ended is recorded otherwise."""
+
+    async def flush_and_die(self: TurnWorker, _: object) -> None:
+        await self.journal.flush()
+        raise Died
+
+    chat_id = piped_chat(client)
+    turn_id = start(client, chat_id).json()["id"]
+    (order,) = orders(cloud)
+    with monkeypatch.context() as patched:
+        patched.setattr(TurnWorker, "_save", flush_and_die)
+        with pytest.raises(Died):
+            carry_out(order)
+    assert recorded(client, chat_id, turn_id) == {"plan"}
+    assert carry_out(order) is WorkResult.ENDED
+    assert asked(model)["plan"] == 1
+
+
+def test_of_many_events_the_first_are_stored_with_the_checkpoint(
+    client: Client, cloud: Settings, chat_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn_id, ref, now = start(client, chat_id).json()["id"], ChatRef("acme", chat_id), utc_now()
+    assert chat_turns.claim(ref, turn_id, "worker", now, now + timedelta(minutes=1)) is not None
+    journal = TurnJournal(ref, turn_id, "worker", chat_turns.list_events(ref, turn_id))
+    for number in range(MAX_EVENTS + 1):
+        journal.add(TurnEventType.OPERATION_FINISHED, {"hook": "before_main_llm", "operationId": f"o{number}"})
+    journal.note_change(lambda: {"main": {"text": "stored"}})
+    record, failures = chat_turns.record, [False, True]
+
+    def die_at_the_second(*args: Any) -> bool:
+        if failures.pop(0):
+            raise Died
+        return record(*args)
+
+    monkeypatch.setattr(chat_turns, "record", die_at_the_second)
+    with pytest.raises(Died):
+        event_loop.run(journal.flush())
+    assert len(chat_turns.list_events(ref, turn_id)) == 1 + MAX_EVENTS
+    assert chat_turns.get_stored(ref, turn_id).checkpoint == {"main": {"text": "stored"}}
+
+
+def test_a_call_that_has_failed_is_not_made_again(
+    client: Client, cloud: Settings, model: Model, chat_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn_id = start(client, chat_id).json()["id"]
+    (order,) = orders(cloud)
+    model.answers = [ProviderError(ProbeErrorCode.CONTENT_FILTERED, "refused", final=True)]
+    with monkeypatch.context() as patched:
+        patched.setattr(chat_turns, "end", die)
+        with pytest.raises(Died):
+            carry_out(order)
+    assert carry_out(order) is WorkResult.ENDED
+    turn = turn_of(client, chat_id, turn_id)
+    assert (turn["status"], turn["failedDetails"]["errorMessage"], len(model.asked)) == ("failed", "refused", 1)
+
+
+def die(*_: object) -> bool:
+    raise Died
+
+
+def test_an_operation_that_is_aborted_once_its_model_has_answered_is_part_of_the_figures(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat_id = created(
+        client, profileId=client.post("/v1/profiles", profile(called("plan", "before_main_llm"))).json()["id"]
+    )
+    turn_id = start(client, chat_id).json()["id"]
+
+    async def abort_and_hang(*_: object) -> object:
+        await asyncio.to_thread(client.post, f"/v1/chats/{chat_id}/turns/{turn_id}/abort")
+        return await asyncio.sleep(60)
+
+    monkeypatch.setattr(llm, "read_output", abort_and_hang)
+    (order,) = orders(cloud)
+    assert carry_out(order) is WorkResult.ENDED
+    turn = turn_of(client, chat_id, turn_id)
+    assert (turn["status"], turn["operations"][0]["status"]) == ("aborted", "aborted")
+    assert turn["operationsSpend"]["calls"] == turn["operations"][0]["spend"]["calls"] == 1
+    assert (turn["operationsSpend"]["usage"]["inputTokens"], turn["uncertainUsd"]) == (10, 0)
+
+
+def test_a_call_of_an_operation_that_is_cut_off_is_part_of_what_is_uncertain(
+    client: Client, cloud: Settings, model: Model
+) -> None:
+    prices = {"prices": [{"model": "steady", "inputUsdPerMillion": 100, "outputUsdPerMillion": 100}]}
+    assert client.put("/v1/providers/sim", prices).status == 200
+    chat_id = piped_chat(client)
+    turn_id = start(client, chat_id).json()["id"]
+
+    async def abort_and_hang() -> None:
+        await asyncio.to_thread(client.post, f"/v1/chats/{chat_id}/turns/{turn_id}/abort")
+        await asyncio.sleep(60)
+
+    model.during = abort_and_hang
+    (order,) = orders(cloud)
+    assert carry_out(order) is WorkResult.ENDED
+    turn = turn_of(client, chat_id, turn_id)
+    assert (turn["operationsSpend"]["calls"], turn["uncertainUsd"] > 0) == (0, True)
