@@ -621,6 +621,10 @@ class Client:
     def delete_profile(self, profile_id: str, *, if_match: str | None = None) -> None:
         self._send("DELETE", f"/profiles/{_segment(profile_id)}", if_match=if_match)
 
+    def reset_profile_session(self, profile_id: str, *, if_match: str | None = None) -> TaggedJson:
+        """Later turns of all chats begin without the artifacts that its operations have stored."""
+        return self._send("POST", f"/profiles/{_segment(profile_id)}/reset-session", if_match=if_match)
+
     def check_profile(self, profile: Json) -> Json:
         """`{errors, warnings, plan}` of a profile, which is not stored."""
         return self._send("POST", "/profiles/check", profile, is_idempotent=True)

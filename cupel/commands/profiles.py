@@ -65,6 +65,18 @@ def update(ctx: typer.Context, profile: ProfileId, file: File, as_json: AsJson =
         _print_saved(session, client.update_profile(profile, source.mapping()), as_json=as_json)
 
 
+@app.command("reset-session")
+def reset_session(ctx: typer.Context, profile: ProfileId, as_json: AsJson = False) -> None:
+    """Forget the artifacts that a profile's operations have stored in chats."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        reset = client.reset_profile_session(profile)
+    if as_json:
+        session.print_json(reset)
+        return
+    session.out.print(f"{reset['id']} begins afresh in every chat", markup=False, soft_wrap=True)
+
+
 @app.command()
 def check(ctx: typer.Context, file: File, as_json: AsJson = False) -> None:
     """Check a profile without storing it: its errors with their lines, and what a turn would run."""

@@ -9,6 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cupel_core.clock import utc_now
 from cupel_core.sweeping.callback_recovery import resend_lost_callbacks
+from cupel_core.sweeping.chat_retention import apply_retention
 from cupel_core.sweeping.erasure import erase_due
 from cupel_core.sweeping.generation_recovery import recover_generations
 from cupel_core.sweeping.job_recovery import recover_jobs
@@ -34,6 +35,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     A metric is billed for every hour in which it is published, so an idle stack publishes none.
     """
     seconds_left = time_left(context)
+    moved = apply_retention(utc_now(), lambda: seconds_left() - _REPAIR_SECONDS)
     erased = erase_due(utc_now(), lambda: seconds_left() - _REPAIR_SECONDS)
     repairs = continue_repairs(utc_now(), lambda: seconds_left() > _CONTINUE_SECONDS)
     swept = sweep(utc_now(), seconds_left)
@@ -44,6 +46,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     counts["generations"] = recover_generations(utc_now(), seconds_left)
     counts["turns"] = recover_turns(utc_now(), seconds_left)
     counts["jobs"] = recover_jobs(utc_now(), seconds_left)
+    counts["retention"] = moved
     counts["callbacks"] = resend_lost_callbacks(utc_now(), seconds_left)
     counts |= {f"content-{result}": count for result, count in erased.items()}
     counts |= {action: swept.recovered[action] for action in RecoveryAction}

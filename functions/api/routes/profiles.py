@@ -53,6 +53,11 @@ def delete_profile(profile_id: str, if_match: IfMatch = None) -> Response[None]:
     return Response(204)
 
 
+@router.operation("resetProfileSession")
+def reset_profile_session(profile_id: str, if_match: IfMatch = None) -> ProfileResponse:
+    return _tagged(profiles.reset_session(router.workspace, profile_id, utc_now(), Precondition.parse(if_match)))
+
+
 @router.operation("checkProfile")
 def check_profile(body: CheckProfile) -> ProfileCheckResponse:
     return ProfileCheckResponse.of(*profiles.check(router.workspace, body.content()))

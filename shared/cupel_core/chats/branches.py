@@ -1,6 +1,6 @@
 """Branches of a chat: listed, forked, renamed and deleted."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -64,6 +64,7 @@ def create(workspace: str, chat_id: str, request: ForkRequest, now: datetime) ->
             _child(child_id, parent, request, cut_page, now),
             new_short_id(),
             include_answer=request.include_answer,
+            sessions_before=sessions_before(ref, parent, length - 1),
         )
         if chat_branches.create_fork(ref, parent, made, now):
             return made.child
@@ -121,6 +122,14 @@ def check_is_free(branch: ChatBranch) -> None:
 
 def changed_too_often() -> Conflict:
     return Conflict("this branch is being changed by other requests; read it and try again")
+
+
+def sessions_before(ref: ChatRef, branch: ChatBranch, position: int) -> Mapping[str, str]:
+    """By profile session, the turn that stored what the exchange at a position begins with."""
+    if position <= 0:
+        return {}
+    page = chat_branches.get_page(ref, branch.page_of(position - 1))
+    return page[(position - 1) % POINTERS_PER_PAGE].sessions
 
 
 def _parent(ref: ChatRef, branch_id: str) -> ChatBranch:

@@ -20,6 +20,7 @@ from cupel_core.store import (
     chat_turns,
     chats,
     deletion_log,
+    erasures,
     idempotency_keys,
     keys,
     partitions,
@@ -77,7 +78,7 @@ def delete(workspace: str, chat_id: str, now: datetime) -> None:
     ref = ChatRef(workspace, chat_id)
     chats.get(ref)
     deletion_log.record(Deletion(RunRef(*ref), DeletedWhole.CHAT), now)
-    chats.request_erasure(ref, ErasureKind.CHAT, now + LAST_WRITE_AFTER)
+    chats.request_erasure(ref, now + LAST_WRITE_AFTER)
     if not chats.delete(ref, now):
         raise NotFound(f"there is no chat {chat_id}")
     for branch in chat_branches.list_branches(ref):  # No turn begins any more.
@@ -92,8 +93,9 @@ def erase(erasure: Erasure, now: datetime, has_time: Callable[[], bool]) -> bool
     if chat is None:
         return True
     if erasure.kind is ErasureKind.EXPIRED_CHAT:
-        if chat.expires_at is not None and chat.expires_at > now:
-            chats.request_erasure(ref, ErasureKind.EXPIRED_CHAT, chat.expires_at)
+        entry = chats.expired_chat(ref.workspace, ref.chat_id, chat.updated_at)
+        if entry.due > now:
+            erasures.request(entry)
             return True
         chats.delete(ref, now)
     return erase_content(ref, has_time)

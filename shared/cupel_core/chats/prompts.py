@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from cupel_core.chats.branches import sessions_before
 from cupel_core.chats.exchanges import read_pointers, show
-from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, MessageSide
+from cupel_core.domain.chats.branches import ChatBranch, MessageSide
 from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT, MAX_PROMPT_LENGTH
 from cupel_core.domain.chats.messages import ShownExchange
 from cupel_core.domain.chats.turns import TurnHead
@@ -57,16 +58,7 @@ def _messages(exchange: ShownExchange) -> Iterator[Message]:
 def load_artifacts(ref: ChatRef, branch_id: str, session: str, before: int) -> dict[str, StoredArtifact]:
     """As the last exchange before this position has left them, so that an answer that is generated again sees what
     the first one saw."""
-    turn_id = _last_turn(ref, chat_branches.get(ref, branch_id), session, before)
+    turn_id = sessions_before(ref, chat_branches.get(ref, branch_id), before).get(session)
     if turn_id is None:
         return {}
     return {tag: StoredArtifact.from_json(each) for tag, each in chat_turns.get_artifacts(ref, turn_id).items()}
-
-
-def _last_turn(ref: ChatRef, branch: ChatBranch, session: str, before: int) -> str | None:
-    for start in range((before - 1) // POINTERS_PER_PAGE * POINTERS_PER_PAGE, -1, -POINTERS_PER_PAGE):
-        pointers = read_pointers(ref, branch, range(start, min(before, start + POINTERS_PER_PAGE)))
-        for pointer in reversed(pointers):
-            if session in pointer.sessions:
-                return pointer.sessions[session]
-    return None

@@ -9,7 +9,7 @@ import orjson
 
 from cupel_core.accounts import model_error
 from cupel_core.chats import catalog
-from cupel_core.chats.branches import MAX_ATTEMPTS, changed_too_often, check_is_free
+from cupel_core.chats.branches import MAX_ATTEMPTS, changed_too_often, check_is_free, sessions_before
 from cupel_core.chats.endings import TurnEnding, ending_change, ending_events, result_of, stopped_call
 from cupel_core.chats.exchanges import with_variant
 from cupel_core.chats.journal import identities
@@ -31,6 +31,7 @@ from cupel_core.domain.chats.turns import (
     TurnStatus,
 )
 from cupel_core.domain.pipeline.operations import Trigger
+from cupel_core.domain.pipeline.profiles import Profile
 from cupel_core.domain.pipeline.turns import StoredArtifact
 from cupel_core.errors import Conflict, FieldError, Invalid
 from cupel_core.ids import new_id, new_short_id
@@ -39,6 +40,7 @@ from cupel_core.paging import Page
 from cupel_core.resources import profiles
 from cupel_core.settings import settings as stack_settings
 from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats, governor, queues
+from cupel_core.store import profiles as stored_profiles
 from cupel_core.store.chat_branches import BranchChange
 from cupel_core.store.chat_turns import StoredRequest
 
@@ -133,11 +135,13 @@ class SessionArtifact(NamedTuple):
 def list_artifacts(workspace: str, chat_id: str, branch_id: str, profile_id: str | None) -> list[SessionArtifact]:
     """Those of a profile on a branch, by default the chat's. Invalid if neither is given."""
     ref = ChatRef(workspace, chat_id)
-    profile_id = profile_id or chats.get(ref).settings.profile_id
+    chat = chats.get(ref)
+    profile_id = profile_id or chat.settings.profile_id
     if profile_id is None:
         raise Invalid.field("profileId", "is required: the chat has no profile")
     branch = chat_branches.get(ref, branch_id)
-    found = load_artifacts(ref, branch_id, session_name(profile_id, branch), branch.length)
+    session = session_name(profile_id, stored_profiles.get_session_id(workspace, profile_id), branch)
+    found = load_artifacts(ref, branch_id, session, branch.length)
     return [SessionArtifact(tag, artifact) for tag, artifact in sorted(found.items())]
 
 
@@ -244,7 +248,7 @@ def _check(chat: Chat) -> TurnProfile | None:
         return None
     profile = profiles.get(workspace, settings.profile_id)
     if not profile.head.enabled:
-        return TurnProfile(profile.head.id, profile.version.number, enabled=False)
+        return _turn_profile(profile, enabled=False)
     calls = [
         (operation.id, operation.params.call.target.model)
         for operation in profile.version.pipeline.operations
@@ -253,7 +257,11 @@ def _check(chat: Chat) -> TurnProfile | None:
     problems = [(name, model_error(workspace, model)) for name, model in calls]
     if errors := [FieldError("profileId", f"operation {name}: {problem}") for name, problem in problems if problem]:
         raise Invalid.fields(errors)
-    return TurnProfile(profile.head.id, profile.version.number, enabled=True)
+    return _turn_profile(profile, enabled=True)
+
+
+def _turn_profile(profile: Profile, *, enabled: bool) -> TurnProfile:
+    return TurnProfile(profile.head.id, profile.version.number, enabled, profile.head.session_id)
 
 
 def _generate(ref: ChatRef, branch: ChatBranch, request: TurnRequest, turn_id: str, now: datetime) -> _Accepted:
@@ -261,7 +269,8 @@ def _generate(ref: ChatRef, branch: ChatBranch, request: TurnRequest, turn_id: s
         raise Invalid.field("branchId", f"a branch has at most {MAX_EXCHANGES:,} exchanges: fork it earlier, or go on")
     exchange = Exchange(new_id("ex"), branch.length, last_answer=1)
     page = chat_branches.get_page(ref, branch.last_page)
-    written = branch.appending(page, Pointer(exchange.id, turn_id=turn_id), new_short_id())
+    sessions = page[-1].sessions if page else sessions_before(ref, branch, branch.length)
+    written = branch.appending(page, Pointer(exchange.id, turn_id=turn_id, sessions=sessions), new_short_id())
     content = request.content or ""
     variant = Variant(exchange.id, MessageSide.USER, 1, VariantKind.MAIN, content, now, branch.id, turn_id)
     after = replace(written.branch, open_turn=turn_id)
@@ -318,14 +327,14 @@ def _head(
         created_at=now,
         deadline_at=now + timedelta(milliseconds=request.deadline_ms),
         profile=profile,
-        session=session_name(profile.id, branch) if profile else "",
+        session=session_name(profile.id, profile.session_id, branch) if profile else "",
         client_request_id=request.client_request_id,
     )
 
 
-def session_name(profile_id: str, branch: ChatBranch) -> str:
+def session_name(profile_id: str, session_id: str, branch: ChatBranch) -> str:
     """By profile, whatever its version: who changes a profile keeps what it has stored."""
-    return hashlib.sha256(f"{profile_id}\n{branch.session_salt}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{profile_id}\n{session_id}\n{branch.session_salt}".encode()).hexdigest()[:16]
 
 
 def _started(turn: ChatTurn) -> TurnEvent:

@@ -66,6 +66,7 @@ class TurnProfileResponse(ResponseModel):
     id: str
     version: int
     enabled: bool
+    session_id: Annotated[str, Field(description="The profile's when the turn was accepted")]
 
 
 class TurnFailureResponse(ResponseModel):

@@ -1135,6 +1135,15 @@ _ALL = (
         "Deleted",
     ),
     Operation(
+        "resetProfileSession",
+        "POST",
+        "/v1/profiles/{profile_id}/reset-session",
+        "profiles",
+        _MEMBER,
+        "Forget the artifacts that a profile's operations have stored in chats",
+        "The profile with its new session id; later turns of all chats begin without artifacts",
+    ),
+    Operation(
         "checkProfile",
         "POST",
         "/v1/profiles/check",

@@ -92,6 +92,9 @@ class ProfileSummaryResponse(ResponseModel):
     description: str | None
     version: Annotated[int, Field(description="The newest version; in a profile, the one that is shown")]
     enabled: bool
+    session_id: Annotated[
+        str, Field(description="Of the artifacts that its operations store in chats: with another one, turns have none")
+    ]
     created_at: Time
     updated_at: Time
 
@@ -193,6 +196,7 @@ def _head_fields(head: ProfileHead) -> dict[str, Any]:
         "description": head.description,
         "version": head.version,
         "enabled": head.enabled,
+        "session_id": head.session_id,
         "created_at": head.created_at,
         "updated_at": head.updated_at,
     }

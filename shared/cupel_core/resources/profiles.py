@@ -31,7 +31,15 @@ def create(workspace: str, fields: Mapping[str, Any], content: Mapping[str, Any]
     """`fields` are those of the head. Raises Invalid, naming each invalid field, and Conflict for a name in use."""
     _check(workspace, content)
     version = ProfileVersion(1, content, now)
-    head = ProfileHead(id=new_id("prof"), name=fields["name"], version=1, enabled=True, created_at=now, updated_at=now)
+    head = ProfileHead(
+        id=new_id("prof"),
+        name=fields["name"],
+        version=1,
+        enabled=True,
+        created_at=now,
+        updated_at=now,
+        session_id=new_id("session"),
+    )
     head = replace(head, **fields)
     profiles.create(workspace, head, version)
     return _profile(head, version)
@@ -71,6 +79,18 @@ def update(
         after = replace(after, version=version.number)
     with precondition.guard_write():
         return _profile(profiles.update(workspace, before, after, next_version), version)
+
+
+def reset_session(
+    workspace: str, profile_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL
+) -> Profile:
+    """Give it another session id: later turns of all chats begin without artifacts."""
+    before = profiles.get(workspace, profile_id)
+    precondition.check(etag(before.revision))
+    version = profiles.get_version(workspace, profile_id, before.version)
+    after = replace(before, session_id=new_id("session"), updated_at=now)
+    with precondition.guard_write():
+        return _profile(profiles.update(workspace, before, after), version)
 
 
 def delete(workspace: str, profile_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL) -> None:

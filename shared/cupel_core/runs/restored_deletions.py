@@ -32,7 +32,7 @@ def _reapply(deletion: Deletion, now: datetime) -> None:
         case DeletedWhole.CHAT:
             ref = ChatRef(*deletion.ref)
             if chats.delete(ref, now):
-                chats.request_erasure(ref, ErasureKind.CHAT, now)
+                chats.request_erasure(ref, now)
         case DeletedWhole.DATA_FILE:
             data_files.delete(*deletion.ref)
         case _:

@@ -1,6 +1,7 @@
 """Texts of chats in items: short ones as they are, long ones as the name of an object, which is written first."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -24,6 +25,18 @@ def write_text(ref: ChatRef, text: str) -> dict[str, Any]:
 
 def read_text(stored: Mapping[str, Any]) -> str:
     return str(stored["text"] if "text" in stored else blobs.get_json(stored["blob"]))
+
+
+@lru_cache(maxsize=16)
+def _read_settings_blob(key: str) -> str:
+    return str(blobs.get_json(key))
+
+
+def read_settings(stored: Mapping[str, Any]) -> Any:
+    """A document that requests read again and again. An object never changes, so a process reads it once: those of the
+    last few chats."""
+    text = stored["text"] if "text" in stored else _read_settings_blob(stored["blob"])
+    return orjson.loads(text)
 
 
 def write_json(ref: ChatRef, value: object) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.paging import Page, fill_page
 from cupel_core.store import chat_branches, idempotency_keys, keys
 from cupel_core.store.chat_branches import BranchChange
-from cupel_core.store.chat_texts import read_json, write_json
+from cupel_core.store.chat_texts import read_json, read_settings, write_json
 from cupel_core.store.listing import all_of, list_newest
 from cupel_core.store.open_work import OpenWork
 from cupel_core.store.table import Item, conditional_transaction, error_code, updated
@@ -366,8 +366,9 @@ def _to_item(ref: ChatRef, turn: ChatTurn) -> TurnItem:
 def _from_item(item: TurnItem) -> ChatTurn:
     ending = item.ending or {}
     failure, reason = ending.get("failure"), ending.get("abortReason")
+    times = from_iso(item.created_at), from_iso(item.deadline_at)
     return ChatTurn(
-        head=TurnHead.from_json(item.sk, read_json(item.head), from_iso(item.created_at), from_iso(item.deadline_at)),
+        head=TurnHead.from_json(item.sk, read_settings(item.head), *times),
         status=TurnStatus(item.status),
         phase=TurnPhase(item.phase),
         started_at=from_optional_iso(item.started_at),

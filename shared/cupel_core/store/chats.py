@@ -1,28 +1,31 @@
 """Chats. All items of one are in its partition, so that erasing it is erasing that and its objects.
 
-Every change of a chat moves the time from which it expires; a list says when the sweeper looks at that.
+A chat expires the retention period after its last change, whatever the period was then. Each has an entry in the list
+of erasures, which says when the sweeper looks at it, also while nothing expires.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, from_optional_iso, to_iso, utc_now
+from cupel_core.clock import from_iso, to_iso, utc_now
 from cupel_core.domain.chats.chats import MAX_BRANCHES, Chat, ChatSettings
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.messages import ChatRef, RunRef
 from cupel_core.paging import Page, fill_page
 from cupel_core.settings import settings
 from cupel_core.store import erasures, keys, listing
-from cupel_core.store.chat_texts import read_json, write_json
+from cupel_core.store.chat_texts import read_settings, write_json
 from cupel_core.store.erasures import Erasure, ErasureItem, ErasureKind
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, updated
 
 _SORT_KEY = "chat"
+_NEVER = timedelta(days=36_500)
+"""Without a retention period: the entry is found once there is one."""
 
 
 class ChatItem(Item):
@@ -35,23 +38,26 @@ class ChatItem(Item):
     created_by = UnicodeAttribute(attr_name="createdBy")
     created_at = UnicodeAttribute(attr_name="createdAt")
     updated_at = UnicodeAttribute(attr_name="updatedAt")
-    expires_at = UnicodeAttribute(attr_name="expiresAt", null=True)
     deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
     revision = NumberAttribute()
 
 
-def expiry(now: datetime) -> datetime | None:
-    """When a chat expires that is changed now."""
+def expiry(updated_at: datetime) -> datetime | None:
+    """When a chat expires that was last changed then."""
     retention = settings().retention
-    return now + retention if retention is not None else None
+    return updated_at + retention if retention is not None else None
+
+
+def expired_chat(workspace: str, chat_id: str, updated_at: datetime) -> Erasure:
+    """The entry of a chat in the list of erasures."""
+    due = expiry(updated_at) or updated_at + _NEVER
+    return Erasure(RunRef(workspace, chat_id), ErasureKind.EXPIRED_CHAT, due)
 
 
 def add(transaction: TransactWrite, chat: Chat) -> None:
     """Create a chat as a part of a transaction, with its entry in the list of what expires."""
     transaction.save(_to_item(chat), condition=ChatItem.pk.does_not_exist())
-    if chat.expires_at is not None:
-        erasure = Erasure(RunRef(chat.workspace, chat.id), ErasureKind.EXPIRED_CHAT, chat.expires_at)
-        transaction.save(ErasureItem.for_erasure(erasure))
+    transaction.save(ErasureItem.for_erasure(expired_chat(chat.workspace, chat.id, chat.updated_at)))
 
 
 def touch(
@@ -59,10 +65,8 @@ def touch(
 ) -> None:
     """Note a change of the chat as a part of a transaction, which is cancelled if the chat was deleted."""
     present = ChatItem.pk.exists() & ChatItem.deleted_at.does_not_exist()
-    times = [ChatItem.updated_at.set(to_iso(now))]
-    if (expires_at := expiry(now)) is not None:
-        times.append(ChatItem.expires_at.set(to_iso(expires_at)))
-    transaction.update(_key(ref), [*times, *actions], present if condition is None else present & condition)
+    noted = [ChatItem.updated_at.set(to_iso(now)), *actions]
+    transaction.update(_key(ref), noted, present if condition is None else present & condition)
 
 
 def adds_branch(transaction: TransactWrite, ref: ChatRef, now: datetime) -> None:
@@ -104,8 +108,6 @@ def update(before: Chat, after: Chat, now: datetime) -> Chat:
         ChatItem.revision.set(before.revision + 1),
         ChatItem.updated_at.set(to_iso(now)),
     ]
-    if (expires_at := expiry(now)) is not None:
-        actions.append(ChatItem.expires_at.set(to_iso(expires_at)))
     unchanged = (ChatItem.revision == before.revision) & ChatItem.deleted_at.does_not_exist()
     if not updated(_key(ref), actions, unchanged):
         get(ref)
@@ -124,7 +126,8 @@ def delete(ref: ChatRef, now: datetime) -> bool:
 
 def list_chats(workspace: str, limit: int, cursor: str | None) -> Page[Chat]:
     """A page of the chats, newest first."""
-    condition = ChatItem.expires_at.does_not_exist() | (ChatItem.expires_at > to_iso(utc_now()))
+    retention = settings().retention
+    condition = ChatItem.updated_at > to_iso(utc_now() - retention) if retention is not None else None
     entries = list_newest(ChatItem, keys.creation_list(workspace, "chats"), limit, cursor, condition=condition)
     return fill_page((entry.map(lambda item: _from_item(workspace, item)) for entry in entries), limit)
 
@@ -135,8 +138,9 @@ def list_ids(workspace: str) -> list[str]:
     return list(listing.list_ids(ChatItem, *lists))
 
 
-def request_erasure(ref: ChatRef, kind: ErasureKind, due: datetime) -> None:
-    erasures.request(Erasure(RunRef(*ref), kind, due))
+def request_erasure(ref: ChatRef, due: datetime) -> None:
+    """Of a deleted chat."""
+    erasures.request(Erasure(RunRef(*ref), ErasureKind.CHAT, due))
 
 
 def _key(ref: ChatRef) -> ChatItem:
@@ -144,7 +148,8 @@ def _key(ref: ChatRef) -> ChatItem:
 
 
 def _has_expired(item: ChatItem) -> bool:
-    return item.expires_at is not None and from_iso(item.expires_at) <= utc_now()
+    expires_at = expiry(from_iso(item.updated_at))
+    return expires_at is not None and expires_at <= utc_now()
 
 
 def _to_item(chat: Chat) -> ChatItem:
@@ -160,21 +165,21 @@ def _to_item(chat: Chat) -> ChatItem:
         created_by=chat.created_by,
         created_at=to_iso(chat.created_at),
         updated_at=to_iso(chat.updated_at),
-        expires_at=to_iso(chat.expires_at) if chat.expires_at else None,
         revision=chat.revision,
     )
 
 
 def _from_item(workspace: str, item: ChatItem) -> Chat:
+    updated_at = from_iso(item.updated_at)
     return Chat(
         workspace=workspace,
         id=item.pk.rpartition("#")[2],
-        settings=ChatSettings.from_json(read_json(item.body)),
+        settings=ChatSettings.from_json(read_settings(item.body)),
         active_branch_id=item.active_branch_id,
         created_by=item.created_by,
         created_at=from_iso(item.created_at),
-        updated_at=from_iso(item.updated_at),
+        updated_at=updated_at,
         branch_count=int(item.branch_count),
-        expires_at=from_optional_iso(item.expires_at),
+        expires_at=expiry(updated_at),
         revision=int(item.revision),
     )

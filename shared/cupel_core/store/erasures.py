@@ -91,16 +91,13 @@ def request(erasure: Erasure) -> None:
 
 def list_due(now: datetime) -> Iterator[Erasure]:
     """The erasures that are due, soonest first."""
-    for item in ErasureItem.query(keys.ERASURES, ErasureItem.sk < to_iso(now)):
-        yield Erasure(
-            ref=RunRef(item.workspace, item.run_id),
-            kind=ErasureKind(item.kind),
-            due=from_iso(item.due),
-            probe_index=None if item.probe_index is None else int(item.probe_index),
-            retry_round=None if item.retry_round is None else int(item.retry_round),
-            next_block=int(item.next_block or 0),
-            remaining=from_iso(item.remaining) if item.remaining else None,
-        )
+    yield from map(_from_item, ErasureItem.query(keys.ERASURES, ErasureItem.sk < to_iso(now)))
+
+
+def list_after(position: str | None) -> Iterator[tuple[str, Erasure]]:
+    """All erasures, due or not, after a sort key; each with its own."""
+    for item in ErasureItem.query(keys.ERASURES, ErasureItem.sk > position if position else None):
+        yield item.sk, _from_item(item)
 
 
 def set_progress(erasure: Erasure, next_block: int, remaining: datetime | None) -> None:
@@ -113,3 +110,15 @@ def set_progress(erasure: Erasure, next_block: int, remaining: datetime | None) 
 
 def remove(erasure: Erasure) -> None:
     ErasureItem.for_erasure(erasure).delete()
+
+
+def _from_item(item: ErasureItem) -> Erasure:
+    return Erasure(
+        ref=RunRef(item.workspace, item.run_id),
+        kind=ErasureKind(item.kind),
+        due=from_iso(item.due),
+        probe_index=None if item.probe_index is None else int(item.probe_index),
+        retry_round=None if item.retry_round is None else int(item.retry_round),
+        next_block=int(item.next_block or 0),
+        remaining=from_iso(item.remaining) if item.remaining else None,
+    )

@@ -43,6 +43,12 @@ def get(workspace: str, profile_id: str) -> ProfileHead:
     return _head(resources.get(workspace, _KIND, profile_id))
 
 
+def get_session_id(workspace: str, profile_id: str) -> str:
+    """Also of a deleted profile; empty if there was none."""
+    resource = resources.find(workspace, _KIND, profile_id)
+    return _head(resource).session_id if resource is not None else ""
+
+
 def get_version(workspace: str, profile_id: str, number: int) -> ProfileVersion:
     """Raises NotFound if there is no such version."""
     try:
@@ -70,7 +76,12 @@ def _version_write(workspace: str, profile_id: str, version: ProfileVersion) -> 
 
 
 def _resource(head: ProfileHead) -> Resource:
-    body = {"description": head.description, "enabled": head.enabled, "version": head.version}
+    body = {
+        "description": head.description,
+        "enabled": head.enabled,
+        "version": head.version,
+        "sessionId": head.session_id,
+    }
     return Resource(_KIND, head.id, head.name, body, head.created_at, head.updated_at, head.revision)
 
 
@@ -83,5 +94,6 @@ def _head(resource: Resource) -> ProfileHead:
         created_at=resource.created_at,
         updated_at=resource.updated_at,
         description=resource.body["description"],
+        session_id=resource.body.get("sessionId", ""),
         revision=resource.revision,
     )

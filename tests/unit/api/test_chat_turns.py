@@ -1,7 +1,7 @@
 """Turns of chats, from the request over HTTP to the end by a worker."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -12,17 +12,19 @@ from botocore.exceptions import ClientError
 
 from api import idempotency as api_idempotency
 from cupel_core import event_loop
-from cupel_core.chats import worker
+from cupel_core.chats import branches, endings, exchanges, worker
+from cupel_core.chats import turns as chat_turn_rules
 from cupel_core.chats.drafts import DraftWriter
 from cupel_core.chats.journal import TurnJournal
 from cupel_core.chats.worker import WorkResult
 from cupel_core.clock import utc_now
+from cupel_core.domain.chats.branches import PointerPage, Pointers
 from cupel_core.domain.chats.turns import TurnPhase
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers.errors import ProviderError
 from cupel_core.settings import Settings
-from cupel_core.store import blobs, chat_turns, chats, clients, idempotency_keys
+from cupel_core.store import blobs, chat_branches, chat_turns, chats, clients, idempotency_keys
 from cupel_core.sweeping.erasure import erase_due
 from cupel_core.sweeping.turn_recovery import recover_turns
 from tests.profiles import operation, profile
@@ -587,6 +589,77 @@ def test_artifacts_last_between_turns_and_regenerating_counts_nothing_twice(
     assert log_of(client, chat_id, main) == "one\ntwo"
     assert client.post(f"/v1/chats/{chat_id}/branches/{main}/session/reset").status == 200
     assert log_of(client, chat_id, main) is None
+
+
+def test_another_session_of_a_profile_begins_afresh_in_every_chat(
+    client: Client, cloud: Settings, model: Model
+) -> None:
+    chat_id = counting_chat(client)
+    branch_id = branch_of(client, chat_id)
+    turn = finished_turn(client, cloud, chat_id, "one")
+    path = f"/v1/profiles/{turn['profile']['id']}"
+    before = client.get(path)
+    assert turn["profile"]["sessionId"] == before.json()["sessionId"]
+    assert client.post(f"{path}/reset-session", headers={"If-Match": '"0"'}).status == 412
+    reset = client.post(f"{path}/reset-session", headers={"If-Match": before.headers["ETag"]}).json()
+    assert (reset["version"], reset["sessionId"] == before.json()["sessionId"]) == (1, False)
+    assert log_of(client, chat_id, branch_id) is None
+    finished_turn(client, cloud, chat_id, "two")
+    assert log_of(client, chat_id, branch_id) == "two"
+
+
+def test_artifacts_are_found_by_one_page_however_long_ago_they_were_stored(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat_id = counting_chat(client)
+    branch_id = branch_of(client, chat_id)
+    finished_turn(client, cloud, chat_id, "one")
+    monkeypatch.setattr("cupel_core.domain.chats.branches.POINTERS_PER_PAGE", 2)
+    for each in (exchanges, branches, endings, chat_turn_rules):
+        monkeypatch.setattr(each, "POINTERS_PER_PAGE", 2)
+    for number in range(4):
+        finished_turn(client, cloud, chat_id, f"plain {number}", profileId=None)
+    get_pages, read = chat_branches.get_pages, list[int]()
+
+    def counted(ref: ChatRef, pages: Sequence[PointerPage]) -> list[Pointers]:
+        read.append(len(pages))
+        return get_pages(ref, pages)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(chat_branches, "get_pages", counted)
+        assert (log_of(client, chat_id, branch_id), read) == ("one", [1])
+    last = client.get(f"/v1/chats/{chat_id}/branches/{branch_id}/exchanges").json()["items"][0]["id"]
+    fork = {"afterExchangeId": last, "includeAnswer": False}
+    forked = client.post(f"/v1/chats/{chat_id}/branches", fork).json()["id"]
+    assert log_of(client, chat_id, forked) == "one"
+
+
+def test_polls_read_long_settings_once(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat_id = created(client, system="x" * 9_000)
+    turn_id = start(client, chat_id).json()["id"]
+    get_json, read = blobs.get_json, list[str]()
+
+    def counted(key: str) -> Any:
+        read.append(key)
+        return get_json(key)
+
+    monkeypatch.setattr(blobs, "get_json", counted)
+    for _ in range(3):
+        assert len(events(client, chat_id, turn_id)) == 1
+    assert len(read) <= 2, "those of the chat and of the turn"
+    client.delete(f"/v1/chats/{chat_id}")
+    assert client.get(f"/v1/chats/{chat_id}/turns/{turn_id}/events").status == 404
+
+
+def test_artifacts_of_a_deleted_chat_cannot_be_read(client: Client, cloud: Settings, model: Model) -> None:
+    chat_id = counting_chat(client)
+    turn = finished_turn(client, cloud, chat_id)
+    path, query = f"/v1/chats/{chat_id}/branches/{turn['branchId']}/artifacts", {"profileId": turn["profile"]["id"]}
+    assert client.get(path, query=query).status == 200
+    client.delete(f"/v1/chats/{chat_id}")
+    assert client.get(path, query=query).status == 404
 
 
 def test_a_turn_without_an_answer_leaves_the_artifacts(client: Client, cloud: Settings, model: Model) -> None:

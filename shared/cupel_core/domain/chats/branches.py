@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 POINTERS_PER_PAGE = 50
-MAX_SESSIONS = 5
-"""Of a pointer: who has an answer generated again with ever other profiles must not make a page too large."""
+MAX_SESSIONS = 8
+"""Of a pointer: who talks with ever other profiles must not make a page too large."""
 
 
 class MessageSide(StrEnum):
@@ -35,7 +35,8 @@ class Pointer:
     turn_id: str | None = None
     """The last turn here."""
     sessions: Mapping[str, str] = field(default_factory=dict)
-    """By profile session, the turn that last stored its artifacts here."""
+    """By profile session, the turn that last stored its artifacts here or before: each pointer begins with those of
+    the one before it, so that one pointer says all."""
 
     def selected(self, side: MessageSide) -> int | None:
         return self.user if side is MessageSide.USER else self.answer
@@ -159,10 +160,12 @@ def fork(
     new_page_id: str,
     *,
     include_answer: bool,
+    sessions_before: Mapping[str, str],
 ) -> Fork:
     """A branch with the first `length` exchanges of its parent, the last of them perhaps without its answer.
 
-    `cut_page` are the pointers of the page of that last one, and `child` makes the branch of its length and pages.
+    `cut_page` are the pointers of the page of that last one, `child` makes the branch of its length and pages, and
+    `sessions_before` are those of the exchange before the last.
     """
     full, rest = divmod(length, POINTERS_PER_PAGE)
     if include_answer and not rest:
@@ -170,12 +173,12 @@ def fork(
     number = (length - 1) // POINTERS_PER_PAGE
     kept = cut_page[: length - number * POINTERS_PER_PAGE]
     if not include_answer:
-        kept = (*kept[:-1], unanswered(kept[-1]))
+        kept = (*kept[:-1], unanswered(kept[-1], sessions_before))
     pages = (*parent.shared().pages[:number], PointerPage(new_page_id, True))
     return Fork(parent.shared(), child(length, pages), (new_page_id, kept))
 
 
-def unanswered(pointer: Pointer) -> Pointer:
+def unanswered(pointer: Pointer, sessions_before: Mapping[str, str]) -> Pointer:
     without = {MessageSide.ANSWER}
     return replace(
         pointer,
@@ -183,5 +186,5 @@ def unanswered(pointer: Pointer) -> Pointer:
         hidden=pointer.hidden - without,
         deleted=pointer.deleted - without,
         turn_id=None,
-        sessions={},
+        sessions=sessions_before,
     )

@@ -97,6 +97,7 @@ class TurnProfile(NamedTuple):
     id: str
     version: int
     enabled: bool
+    session_id: str = ""
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,8 @@ class ProfileHead:
     created_at: datetime
     updated_at: datetime
     description: str | None = None
+    session_id: str = ""
+    """Part of the names of its sessions in chats: another one begins them afresh."""
     revision: int = field(default=1, compare=False)
 
 

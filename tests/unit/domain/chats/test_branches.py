@@ -62,7 +62,7 @@ class Chat:
         def child(size: int, pages: tuple[PointerPage, ...]) -> ChatBranch:
             return ChatBranch(f"b{len(self.branches)}", "", NOW, parent.id, length=size, pages=pages)
 
-        made = fork(parent, length, page, child, self.name(), include_answer=include_answer)
+        made = fork(parent, length, page, child, self.name(), include_answer=include_answer, sessions_before={})
         if made.page is not None:
             self.pages[made.page[0]] = made.page[1]
         self.branches[which] = made.parent
@@ -107,14 +107,16 @@ def test_a_fork_of_a_long_branch_writes_one_page_at_most() -> None:
 
 
 def test_a_fork_may_leave_out_the_last_answer_alone() -> None:
-    first, last = Pointer("x1", answer=1), Pointer("x2", answer=2, hidden=frozenset(MessageSide), turn_id="t")
+    first = Pointer("x1", answer=1, sessions={"s": "t1"})
+    last = Pointer("x2", answer=2, hidden=frozenset(MessageSide), turn_id="t", sessions={"s": "t"})
     parent = ChatBranch("b", "b", NOW, length=2, pages=(PointerPage("p", True),))
 
     def child(length: int, pages: tuple[PointerPage, ...]) -> ChatBranch:
         return ChatBranch("c", "c", NOW, length=length, pages=pages)
 
-    made = fork(parent, 2, (first, last), child, "q", include_answer=False)
-    assert made.page == ("q", (first, Pointer("x2", hidden=frozenset({MessageSide.USER}))))
+    made = fork(parent, 2, (first, last), child, "q", include_answer=False, sessions_before=first.sessions)
+    left = Pointer("x2", hidden=frozenset({MessageSide.USER}), sessions={"s": "t1"})
+    assert made.page == ("q", (first, left))
     assert not made.parent.pages[0].is_own
 
 
@@ -139,4 +141,5 @@ def test_a_pointer_names_the_turns_of_the_last_few_sessions() -> None:
     for number in range(MAX_SESSIONS + 2):
         pointer = pointer.storing(f"s{number}", f"t{number}")
     pointer = pointer.storing("s3", "t9")
-    assert dict(pointer.sessions) == {"s2": "t2", "s4": "t4", "s5": "t5", "s6": "t6", "s3": "t9"}
+    others = {f"s{number}": f"t{number}" for number in (2, *range(4, MAX_SESSIONS + 2))}
+    assert list(pointer.sessions.items()) == [*others.items(), ("s3", "t9")]
