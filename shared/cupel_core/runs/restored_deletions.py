@@ -9,7 +9,6 @@ from cupel_core.runs.erasure import erase_probe, erase_with_runs
 from cupel_core.runs.workspace_erasure import erase_workspace
 from cupel_core.store import chats, data_files, definitions, deletion_log, outcomes, runs, workspaces
 from cupel_core.store.deletion_log import DeletedWhole, Deletion
-from cupel_core.store.erasures import ErasureKind
 
 
 def reapply_deletions(now: datetime) -> int:
