@@ -76,9 +76,9 @@ def turns_table(turns: Iterable[Json]) -> Table:
 
 
 def variants_table(variants: Iterable[Json]) -> Table:
-    columns = table("number", "kind", "text", right=["number"])
+    columns = table("number", "kind", "status", "text", right=["number"])
     for each in variants:
-        columns.add_row(str(each["number"]), each["kind"], escape(printable(each["content"])))
+        columns.add_row(str(each["number"]), each["kind"], each["status"], escape(printable(each["content"])))
     return columns
 
 
@@ -89,6 +89,7 @@ def exchange_lines(exchange: Json) -> Iterator[str]:
             count = message["variantCount"]
             marks = [f"variant {message['number']} of {count}"] if count > 1 else []
             marks += ["hidden"] if message["hidden"] else []
+            marks += [message["status"]] if message["status"] != "done" else []
             note = f" ({', '.join(marks)})" if marks else ""
             yield f"{message['id']}{note}"
             yield f"{message['role']}: {printable(message['content'])}"

@@ -188,7 +188,7 @@ class Conversation:
         if self.as_json:
             self.session.print_json(turn)
             return
-        if turn["main"].get("assistantVariantId"):
+        if turn["main"].get("assistantVariantId") and turn["main"]["status"] == "done":
             last = next(iter(self.client.list_exchanges(self.chat_id, turn["branchId"])))
             content = last["answer"]["content"]
             if not content.startswith(written.text):

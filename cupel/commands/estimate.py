@@ -26,7 +26,6 @@ from cupel.commands.options import (
 from cupel.commands.run import Definitions, InProcess, resolve_definition
 from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config, target_specs, with_profile_id
 from cupel.counts import count_of
-from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
 from cupel.render import format_cost, format_cost_interval, format_duration, guarantee_lines
@@ -80,8 +79,6 @@ def estimate(
         "config": config,
     }
     if in_process:
-        if profile is not None:
-            raise UsageError("--profile: needs a stack, which stores profiles")
         print_estimate(session, _estimate_in_process(definitions, specification), as_json=as_json)
         return
     with session.connect() as client:

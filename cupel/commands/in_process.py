@@ -40,6 +40,7 @@ _CONFIG = {
     "personaModel": "persona_model",
     "embeddingModel": "embedding_model",
     "evaluatorUrl": "evaluator_url",
+    "profileId": "profile",
 }
 """The parameter of `evaluate` for each field of a run's `config`; the command's option has the same name."""
 _OPTIONS = ("resume", "analysis_model", "cache", "cache_ttl", "name", "metadata")

@@ -63,7 +63,11 @@ Temperature = Annotated[
 MaxTurns = Annotated[int | None, typer.Option("--max-turns", min=1, help="Maximum turns per conversation.")]
 ProfileName = Annotated[
     str | None,
-    typer.Option("--profile", metavar="NAME", help="An operation profile of the workspace, by its name or id."),
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        help="An operation profile of the workspace, by its name or id; with --in-process its file.",
+    ),
 ]
 Concurrency = Annotated[
     int | None,

@@ -186,7 +186,6 @@ def run(
                 "--new: has no effect with --in-process, which stores no definition": new or None,
                 "--experiment: needs a stack, which stores experiments": experiment,
                 "--stagger: needs a stack, whose workers start conversations": stagger,
-                "--profile: needs a stack, which stores profiles": profile,
                 "--priority: has no effect with --in-process, where no other run waits": priority,
             }
         )

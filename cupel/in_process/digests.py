@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def plan_digests(plan: "EvaluationPlan") -> dict[str, str]:
     """By part. Neither keys nor the values of headers are part of any; a function is represented by its name."""
     accounts = {name: account.base_url for name, account in plan.grader_accounts.items()}
-    options = {"params": plan.params, "max_turns": plan.options.get("max_turns")}
+    options: dict[str, Any] = {"params": plan.params, "max_turns": plan.options.get("max_turns")}
+    if plan.profile is not None:
+        options["profile"] = asdict(plan.profile.pipeline)
     return {
         "definition": digest([asdict(plan.definition.content), [_case(*case) for case in plan.cases]]),
         "targets": digest([[target.spec.to_json(), _account(target.account)] for target in plan.targets]),

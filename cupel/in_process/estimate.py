@@ -28,6 +28,7 @@ def estimate_plan(plan: EvaluationPlan) -> RunEstimate:
         options.get("max_turns"),
         columns=len(plan.probe_plan.columns),
         has_functions=bool(options.get("tools")),
+        profile=plan.profile,
     )
     cases = [SampledCase(scenario, persona is not None) for scenario, persona in evenly(plan.cases, MAX_CASES)]
     accounts = {**plan.grader_accounts, **{each.account.provider: each.account for each in plan.targets}}

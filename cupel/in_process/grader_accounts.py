@@ -1,4 +1,4 @@
-"""Access to the models that are called besides the targets: judges, simulated users, embeddings, narrators."""
+"""Access to the models that are called besides the targets: judges, simulated users, operations and so on."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,6 +7,7 @@ from typing import NamedTuple
 from cupel.errors import UsageError
 from cupel.in_process.accounts import AccountResolver
 from cupel.in_process.definition import LoadedDefinition
+from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
 from cupel_core.domain.scoring.assertions import flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -25,14 +26,19 @@ class _GraderModel(NamedTuple):
 
 
 def grader_accounts(
-    loaded: LoadedDefinition, config: GraderConfig, accounts: AccountResolver, max_concurrency: int
+    loaded: LoadedDefinition,
+    config: GraderConfig,
+    profile: RunProfile | None,
+    accounts: AccountResolver,
+    max_concurrency: int,
 ) -> dict[str, Account]:
     """By provider. Each allows at least as many parallel requests as the evaluation has conversations.
 
     Raises UsageError, naming the field, for a model that cannot be called.
     """
     found = dict[str, Account]()
-    for each in _models(loaded, config):
+    operations = sorted(profile.models) if profile is not None else ()
+    for each in (*_models(loaded, config), *(_GraderModel(model, "profile") for model in operations)):
         account = accounts.for_model(each.model, each.field)
         if not each.is_embedder and (message := simulated_model_error(each.model)):
             raise UsageError(f"{each.field}: {message}")

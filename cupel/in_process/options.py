@@ -48,6 +48,7 @@ _TYPES = {
     "personas": "a list of names or mappings",
     "evaluator_headers": "a mapping",
     "params": "a mapping",
+    "profile": "a path or a mapping",
     "providers": "a mapping",
     "tools": "a mapping",
     "resume": "a path",
@@ -85,6 +86,8 @@ class EvaluationOptions(TypedDict, total=False):
     repeats: int
     temperature: float | None
     """Short for `params={"temperature": …}`."""
+    profile: str | Path | Mapping[str, Any] | None
+    """Operations around every turn: the file of an operation profile, or its fields."""
     params: Mapping[str, Any] | None
     """Parameters of every target that knows them, in the fields of the API: `{"topP": 0.9, "maxOutputTokens": 500}`."""
     max_attempts: int | None
@@ -165,6 +168,8 @@ def _is_of_type(name: str, value: object) -> bool:
             return isinstance(value, Sequence) and not isinstance(value, str | bytes)
         case "a mapping":
             return isinstance(value, Mapping)
+        case "a path or a mapping":
+            return _is_path(value) or isinstance(value, Mapping)
         case "a path":
             return _is_path(value)
         case "True or False":

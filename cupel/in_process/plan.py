@@ -32,6 +32,7 @@ from cupel.in_process.options import (
     resume_path,
 )
 from cupel.in_process.probes import Probe
+from cupel.in_process.profiles import load_profile
 from cupel.in_process.saved_outcomes import SavedEvaluation, check_same_plan, read_saved
 from cupel.in_process.tools import FunctionTools, check_functions
 from cupel_core.contract.parameters import TargetInput
@@ -42,6 +43,7 @@ from cupel_core.domain.analysis.extrapolation import RunSample, drawn_sample
 from cupel_core.domain.definitions.required_models import EMBEDDER, JUDGE, missing_models
 from cupel_core.domain.files.references import largest_files_sent
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
+from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.connectors import PROVIDER, ConnectorType
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
@@ -107,6 +109,8 @@ class EvaluationPlan:
     saved: SavedEvaluation | None
     """The interrupted evaluation that this one continues."""
     options: EvaluationOptions = field(repr=False)
+    profile: RunProfile | None = None
+    """What runs around every turn."""
 
     @property
     def call_timeout_seconds(self) -> float:
@@ -161,6 +165,7 @@ class EvaluationPlan:
             retry_round=self.retry_round,
             code_runner=self.code_runner,
             tool_executor=self._tool_executor(probe, params, graders, executor),
+            profile=self.profile,
         )
 
     def _tool_executor(
@@ -233,6 +238,7 @@ def plan_evaluation(definition: DefinitionSource, targets: Targets, options: Eva
     grader_config = _checked_grader_config(options, loaded, cases)
     max_concurrency = options.get("max_concurrency", MAX_CONCURRENCY)
     _check_files(resolved_targets, loaded, cases)
+    profile = load_profile(options.get("profile"), accounts, (each.account for each in resolved_targets))
     plan = EvaluationPlan(
         id=saved.id if saved else new_id("run"),
         definition=loaded,
@@ -240,11 +246,12 @@ def plan_evaluation(definition: DefinitionSource, targets: Targets, options: Eva
         cases=cases,
         targets=resolved_targets,
         grader_config=grader_config,
-        grader_accounts=grader_accounts(loaded, grader_config, accounts, max_concurrency),
+        grader_accounts=grader_accounts(loaded, grader_config, profile, accounts, max_concurrency),
         narrator_account=narrator_account(options.get("analysis_model"), accounts),
         seed=seed,
         saved=saved,
         options=options,
+        profile=profile,
     )
     _check_tools(plan)
     if path and saved:

@@ -1,6 +1,8 @@
 """The probes of an evaluation and their results, with the vocabulary and JSON of the API."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from cupel.json_types import Json
 from cupel.junit_xml import case_name
@@ -124,10 +126,18 @@ class ProbeResult:
         return self.transcript.conversation.verdict if self.transcript else None
 
     @property
+    def turns(self) -> tuple[Mapping[str, Any], ...]:
+        """With an operation profile, the record of each turn: its operations, effects, and rewritten texts."""
+        pipeline = self.transcript.conversation.pipeline if self.transcript else None
+        return pipeline.records if pipeline else ()
+
+    @property
     def spends(self) -> dict[str, Spend]:
-        """Calls, tokens and cost of `target`, `judge` and `persona`, also of an errored probe."""
+        """Calls, tokens and cost of `target`, `judge` and `persona`, also of an errored probe; of `operation` if there
+        were any."""
         spending = self.outcome.spending
-        return {"target": spending.target, "judge": spending.judge, "persona": spending.persona}
+        operation = {"operation": spending.operation} if spending.operation.calls else {}
+        return {"target": spending.target, "judge": spending.judge, "persona": spending.persona, **operation}
 
     def to_json(self, run_id: str) -> Json:
         """A transcript, or an errored probe, in the API's fields."""

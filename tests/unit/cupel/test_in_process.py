@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from junitparser import JUnitXml
 
+from tests.profiles import operation, profile
 from tests.unit.cupel.fake_api import SIMULATED, Cupel, FakeApi, a_transcript
 
 type Json = dict[str, Any]
@@ -213,3 +214,12 @@ def test_a_run_of_a_stack_has_a_gate_and_a_junit_file_too(
     assert cupel(*command, "--fail-under", share, "--junit", str(path)).exit_code == exit_code
     (suite,) = JUnitXml.fromfile(str(path))
     assert [(case.name, case.is_passed) for case in suite] == [("case 0", True), ("case 1", True), ("case 2", False)]
+
+
+def test_a_profile_is_a_file(cupel: Cupel, echoes: str, tmp_path: Path) -> None:
+    file = tmp_path / "polite.json"
+    file.write_text(json.dumps(profile(operation())))
+    probe = json.loads(here(cupel, echoes, "--profile", str(file), "--json").stdout)["probes"][0]
+    assert [each["operationId"] for each in probe["content"]["turns"][0]["operations"]] == ["tone"]
+    refused = here(cupel, echoes, "--profile", str(tmp_path / "none.yaml"))
+    assert (refused.exit_code, "none.yaml: No such file" in refused.stderr) == (2, True)

@@ -21,6 +21,7 @@ interface Props {
   canWrite: boolean;
 }
 
+const STATES = { done: "", aborted: "aborted: the beginning of an answer", error: "the call failed here" } as const;
 const KINDS = { main: "", edit: "edited", rewrite: "rewritten by an operation" } as const;
 const MAX_LENGTH = 100_000;
 
@@ -66,6 +67,7 @@ export function MessageView({ chatId, branch, message, number, canWrite }: Props
         ))}
         <p className={styles.meta}>
           {message.hidden && <strong>hidden: later prompts leave it out</strong>}
+          {STATES[message.status] !== "" && <strong>{STATES[message.status]}</strong>}
           {KINDS[message.kind] !== "" && <span>{KINDS[message.kind]}</span>}
           {message.modelId && <span>{visible(message.modelId)}</span>}
           {usage && <span>{counted(usage.inputTokens + usage.outputTokens, "token")}</span>}
@@ -202,6 +204,7 @@ function VariantItem({ variant, isSelected, select }: VariantItemProps) {
     <li aria-current={isSelected || undefined}>
       <p className={styles.meta}>
         <strong>Variant {variant.number}</strong>
+        {STATES[variant.status] !== "" && <strong>{STATES[variant.status]}</strong>}
         {KINDS[variant.kind] !== "" && (
           <span>
             {KINDS[variant.kind]}
