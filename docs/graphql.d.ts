@@ -348,8 +348,8 @@ export interface Chat {
   id: string;
   /** What people call it */
   title: string | null;
-  /** The model that answers */
-  target: unknown;
+  /** The model or connector that answers */
+  target: ChatTarget;
   /** The system prompt */
   system: string | null;
   /** The operation profile of the turns; null for none */
@@ -386,6 +386,8 @@ export interface ChatMessage {
   kind: VariantKind;
   /** The text */
   content: string;
+  /** Whether the call that wrote it was answered to its end */
+  status: VariantStatus;
   /** The variant that was edited or rewritten */
   basedOn: number | null;
   /** The branch in which it was made */
@@ -414,10 +416,25 @@ export interface ChatMessage {
   deleted: boolean;
 }
 
-/** The model that answers, as runs name their targets. */
-export interface ChatTargetInput {
-  /** Model id as `provider/name` */
+export interface ChatTarget {
+  /** `provider/name`, or `connector/<id>` */
   model: string;
+  /** The connector; null for a model */
+  connectorId: string | null;
+  /** Parameters of the calls to the target */
+  params: unknown;
+  /** Of one call, with the first; null for 4 */
+  maxAttempts: number | null;
+  /** Timeout of one call; null for the stack's */
+  callTimeoutSeconds: number | null;
+}
+
+/** The model or the connector that answers, as runs name their targets: exactly one of `model` and `connectorId`. */
+export interface ChatTargetInput {
+  /** Model as `provider/name` */
+  model?: string | null;
+  /** An agent, which is sent the whole prompt in a new conversation each turn */
+  connectorId?: string | null;
   /** Parameters of the calls to the target */
   params?: ModelParametersInput | null;
   /** Attempts of one call to a target, with the first; null for the default */
@@ -618,7 +635,7 @@ export interface ContestedScenario {
 export interface CreateChatInput {
   /** What people call it */
   title?: string | null;
-  /** The model that answers */
+  /** The model or connector that answers */
   target: ChatTargetInput;
   /** The system prompt */
   system?: string | null;
@@ -2109,6 +2126,8 @@ export interface Profile {
   version: number;
   /** Whether it is in use */
   enabled: boolean;
+  /** Of the artifacts that its operations store in chats: with another one, turns have none */
+  sessionId: string;
   /** When it was created */
   createdAt: string;
   /** When it last changed */
@@ -2139,6 +2158,8 @@ export interface ProfileSummary {
   version: number;
   /** Whether it is in use */
   enabled: boolean;
+  /** Of the artifacts that its operations store in chats: with another one, turns have none */
+  sessionId: string;
   /** When it was created */
   createdAt: string;
   /** When it last changed */
@@ -3893,6 +3914,8 @@ export interface Turn {
   commits: unknown[];
   /** Of all operations; null until it is over */
   operationsSpend: Spend | null;
+  /** What calls that were not answered may have cost besides; null until it is over */
+  uncertainUsd: number | null;
 }
 
 export interface TurnFailure {
@@ -3913,6 +3936,8 @@ export interface TurnProfile {
   version: number;
   /** Whether its operations run */
   enabled: boolean;
+  /** The profile's when the turn was accepted */
+  sessionId: string;
 }
 
 export type TurnStatus = "queued" | "running" | "done" | "failed" | "aborted";
@@ -3982,7 +4007,7 @@ export interface UpdateBudgetsInput {
 export interface UpdateChatInput {
   /** What people call it */
   title?: string | null;
-  /** The model that answers */
+  /** The model or connector that answers */
   target?: ChatTargetInput | null;
   /** The system prompt */
   system?: string | null;
@@ -4175,6 +4200,9 @@ export interface VarianceShares {
 }
 
 export type VariantKind = "main" | "edit" | "rewrite";
+
+/** Whether a message is complete. */
+export type VariantStatus = "done" | "aborted" | "error";
 
 /** A judge's decision on success and failure criteria. */
 export interface Verdict {

@@ -26,6 +26,9 @@ _SHOWN = 10
 def chat(
     ctx: typer.Context,
     model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="The model that answers.")] = None,
+    connector: Annotated[
+        str | None, typer.Option(metavar="CONNECTOR", help="The connector that answers, by its id, instead of a model.")
+    ] = None,
     profile: Annotated[str | None, typer.Option(help="Name or id of an operation profile.")] = None,
     system: Annotated[str | None, typer.Option(help="The system prompt.")] = None,
     title: Annotated[str | None, typer.Option(help="A title.")] = None,
@@ -36,11 +39,12 @@ def chat(
 ) -> None:
     """Talk to a model. Lines that begin with / are commands; /help lists them."""
     session = ctx.ensure_object(Session)
-    if (model is None) is (continued is None):
-        raise UsageError("specify --model to begin a chat, or --chat to continue one")
+    if sum(each is not None for each in (model, connector, continued)) != 1:
+        raise UsageError("specify --model or --connector to begin a chat, or --chat to continue one")
     with session.connect() as client:
         if continued is None:
-            fields = {"target": {"model": model}, "title": title, "system": system}
+            target = {"model": model} if connector is None else {"connectorId": connector}
+            fields = {"target": target, "title": title, "system": system}
             fields["profileId"] = profile_id(client, profile) if profile else None
             document = client.create_chat({name: value for name, value in fields.items() if value is not None})
         elif profile or system or title:

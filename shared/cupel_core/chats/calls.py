@@ -21,6 +21,7 @@ from cupel_core.domain.pipeline.results import PaidAnswer, StepErrorCode, StepRe
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.pipeline.turns import StoredArtifact
 from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, SimulationKey
 from cupel_core.domain.turns.spend import Spend
@@ -33,6 +34,7 @@ from cupel_core.providers.completion import complete
 from cupel_core.providers.errors import CallPostponed, ModelRefused, ProviderError, RetryLater
 from cupel_core.providers.reservations import bound_of_call
 from cupel_core.providers.streaming import complete_streaming
+from cupel_core.resources import connectors
 from cupel_core.settings import settings
 from cupel_core.workspace_budgets import shortage
 
@@ -74,7 +76,7 @@ async def chat_calls(
     async with leases, workspace_calls(workspace, streaming, seconds_left=seconds_left) as attempt:
         model, target = head.settings.model, head.settings.target
         accounts = await asyncio.to_thread(load_accounts, workspace, {model, *profile.models})
-        account = accounts[model.partition("/")[0]]
+        account = await asyncio.to_thread(_with_connector, workspace, accounts[model.partition("/")[0]], model)
         rng = Random()  # noqa: S311 - jitter
         called = CalledTarget(
             account,
@@ -97,6 +99,13 @@ async def chat_calls(
         )
         key = SimulationKey(head.exchange_id, repeat=head.answer_variant)
         yield ChatCalls(called, ModelCaller(graders, key), unanswered)
+
+
+def _with_connector(workspace: str, account: Account, model: str) -> Account:
+    """As it is now; without one if it does not exist any more, which is an error of the call."""
+    connector_id = Target(model).connector_id
+    connector = connectors.find(workspace, connector_id) if connector_id is not None else None
+    return account if connector is None else replace(account, base_url=connector.base_url, connector=connector)
 
 
 async def _attempt(

@@ -8,11 +8,14 @@ from typing import Any
 from cupel_core.accounts import model_error
 from cupel_core.domain.chats.branches import ChatBranch
 from cupel_core.domain.chats.chats import Chat, ChatSettings
+from cupel_core.domain.resources.connectors import ConnectorType
+from cupel_core.domain.runs.targets import Target
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import ChatRef, RunRef
 from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
+from cupel_core.resources import connectors, profiles
 from cupel_core.settings import settings as stack_settings
 from cupel_core.store import (
     blobs,
@@ -24,7 +27,6 @@ from cupel_core.store import (
     idempotency_keys,
     keys,
     partitions,
-    profiles,
 )
 from cupel_core.store.deletion_log import DeletedWhole, Deletion
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureKind
@@ -114,8 +116,9 @@ def erase_content(ref: ChatRef, has_time: Callable[[], bool]) -> bool:
 def check_settings(workspace: str, settings: ChatSettings) -> None:
     """Raise Invalid, naming each field: keys and providers change after a chat was created."""
     errors = []
-    if problem := model_error(workspace, settings.model):
-        errors.append(FieldError("target.model", problem))
+    target = Target(settings.model, params=settings.target.get("params", {}))
+    if problem := _target_error(workspace, target):
+        errors.append(FieldError("target.connectorId" if target.connector_id else "target.model", problem))
     timeout = settings.target.get("callTimeoutSeconds")
     if timeout is not None and timeout > stack_settings().call_timeout_seconds:
         message = f"must be at most {stack_settings().call_timeout_seconds:g}, the stack's CallTimeoutSeconds"
@@ -127,6 +130,20 @@ def check_settings(workspace: str, settings: ChatSettings) -> None:
             errors.append(FieldError("profileId", unknown.detail))
     if errors:
         raise Invalid.fields(errors)
+
+
+def _target_error(workspace: str, target: Target) -> str | None:
+    if target.connector_id is None:
+        return model_error(workspace, target.model)
+    try:
+        connector = connectors.get(workspace, target.connector_id)
+    except NotFound as unknown:
+        return unknown.detail
+    if connector.type is ConnectorType.TOOLS:
+        return "is a connector of type tools, which executes calls of functions and answers no messages"
+    if target.params and connector.type is not ConnectorType.OPENAI:
+        return f"is a connector of type {connector.type}, which takes no parameters"
+    return None
 
 
 def _check_branch(ref: ChatRef, branch_id: str) -> None:

@@ -51,7 +51,7 @@ from cupel_core.domain.pipeline.steps import first_failure
 from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn, PipelineState
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, SimulationKey
+from cupel_core.domain.turns.model_request import AgentThread, Message, MessageRole, ModelRequest, SimulationKey
 from cupel_core.errors import NotFound, RetryableError
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers import prices
@@ -196,6 +196,8 @@ class TurnWorker:
             prompt,
             ModelParameters.from_json(head.settings.target.get("params", {})),
             SimulationKey(head.exchange_id, repeat=head.answer_variant),
+            # An agent that keeps what was said is told all of it each time: edits and forks need nothing of it.
+            thread=AgentThread(str(uuid.uuid5(uuid.NAMESPACE_OID, head.id))),
         )
         answered: Turn | None = None
         try:

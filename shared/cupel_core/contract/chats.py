@@ -1,17 +1,19 @@
 """Chats, their branches, and the exchanges in them."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, require_one
 from cupel_core.contract.fields import Flag, Id, Label, ModelId, not_blank, not_null
-from cupel_core.contract.parameters import CallTimeout, MaxAttempts, ModelParametersInput, Parameters
+from cupel_core.contract.parameters import CallTimeout, MaxAttempts, ModelParametersInput, Parameters, target_of
 from cupel_core.contract.results import TokenUsageResponse
 from cupel_core.contract.run_labels import Metadata, RunName
 from cupel_core.domain.chats.branches import ChatBranch, MessageSide
 from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT, MAX_MESSAGE_LENGTH, Chat
 from cupel_core.domain.chats.messages import ShownExchange, ShownMessage, Variant, VariantKind, VariantStatus
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.turns.model_request import Usage
 
@@ -38,11 +40,14 @@ Revision = Annotated[
 
 
 class ChatTargetInput(RequestModel):
-    """The model that answers, as runs name their targets."""
+    """The model or the connector that answers, as runs name their targets: exactly one of `model` and `connectorId`."""
 
     model_config = example({"model": "openai/gpt-5-mini", "params": {"temperature": 0.7}})
 
-    model: ModelId
+    model: ModelId | None = None
+    connector_id: Annotated[
+        Id | None, Field(description="An agent, which is sent the whole prompt in a new conversation each turn")
+    ] = None
     params: Parameters = ModelParametersInput()
     max_attempts: MaxAttempts | None = None
     call_timeout_seconds: CallTimeout | None = None
@@ -53,6 +58,34 @@ class ChatTargetInput(RequestModel):
         if unknown := [name for name in _NOT_OF_CHATS if name in params.fields()]:
             raise ValueError(f"must not have {', '.join(unknown)}: chats call no tools")
         return params
+
+    @model_validator(mode="after")
+    def _has_one_target(self) -> Self:
+        require_one(self, "model", "connector_id")
+        return self
+
+    def stored(self) -> dict[str, Any]:
+        fields = self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"connector_id"})
+        return {**fields, "model": target_of(self.model, self.connector_id).model}
+
+
+class ChatTargetResponse(ResponseModel):
+    model: Annotated[str, Field(description="`provider/name`, or `connector/<id>`")]
+    connector_id: str | None
+    params: Parameters
+    max_attempts: int | None
+    call_timeout_seconds: float | None
+
+    @classmethod
+    def of(cls, target: Mapping[str, Any]) -> "ChatTargetResponse":
+        model = str(target["model"])
+        return cls(
+            model=model,
+            connector_id=Target(model).connector_id,
+            params=ModelParametersInput.model_validate(target.get("params", {})),
+            max_attempts=target.get("maxAttempts"),
+            call_timeout_seconds=target.get("callTimeoutSeconds"),
+        )
 
 
 class _ChatFields(RequestModel):
@@ -72,7 +105,7 @@ class _ChatFields(RequestModel):
         given = self.model_fields_set & {"title", "system", "profile_id", "history_limit", "metadata"}
         fields = self.model_dump(include=given)
         if self.target is not None:
-            fields["target"] = self.target.model_dump(mode="json", by_alias=True, exclude_none=True)
+            fields["target"] = self.target.stored()
         return fields
 
 
@@ -97,7 +130,7 @@ class UpdateChat(_ChatFields):
 class ChatResponse(ResponseModel):
     id: str
     title: str | None
-    target: ChatTargetInput
+    target: ChatTargetResponse
     system: str | None
     profile_id: str | None
     history_limit: int
@@ -115,7 +148,7 @@ class ChatResponse(ResponseModel):
         return cls(
             id=chat.id,
             title=settings.title,
-            target=ChatTargetInput.model_validate(settings.target),
+            target=ChatTargetResponse.of(settings.target),
             system=settings.system,
             profile_id=settings.profile_id,
             history_limit=settings.history_limit,

@@ -60,6 +60,7 @@ BY_NAME: dict[str, Any] = {
     "artifacts": {"summary": "The customer wants a refund."},
     "maxCostUsd": 0.01,
     "profileId": "prof_01",
+    "sessionId": "session_01",
     "profileVersion": 2,
     "maxInputTokens": 4_000,
     "strictVariables": False,

@@ -20,8 +20,10 @@ from cupel_core.chats.worker import WorkResult
 from cupel_core.clock import utc_now
 from cupel_core.domain.chats.branches import PointerPage, Pointers
 from cupel_core.domain.chats.turns import TurnPhase
+from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.messages import ChatRef, TurnOrder
+from cupel_core.providers.connectors import dispatch
 from cupel_core.providers.errors import ProviderError
 from cupel_core.settings import Settings
 from cupel_core.store import blobs, chat_branches, chat_turns, chats, clients, idempotency_keys
@@ -557,6 +559,51 @@ def test_a_required_operation_after_the_call_leaves_the_answer(client: Client, c
     turn = finished_turn(client, cloud, chat_id)
     assert (turn["status"], turn["failedType"]) == ("failed", "after_main_llm")
     assert texts(client, chat_id, turn["branchId"]) == [["hello", "answer 1"]]
+
+
+def test_an_agent_is_sent_the_whole_prompt_in_a_new_conversation_each_turn(
+    client: Client, cloud: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, int, list[str]]] = []
+
+    async def answer(_: object, request: ModelRequest, __: object) -> Reply:
+        assert request.thread is not None
+        asked.append((request.thread.id, request.thread.turn, [each.content for each in request.messages]))
+        return Reply(f"answer {len(asked)}")
+
+    monkeypatch.setitem(dispatch._PROTOCOLS, ConnectorType.LANGGRAPH, answer)
+    agent = {"name": "agent", "type": "langgraph", "baseUrl": "https://agent.test"}
+    connector_id = client.post("/v1/connectors", agent).json()["id"]
+    chat_id = created(client, target={"connectorId": connector_id})
+    target = client.get(f"/v1/chats/{chat_id}").json()["target"]
+    assert (target["connectorId"], target["model"]) == (connector_id, f"connector/{connector_id}")
+    first, second = (finished_turn(client, cloud, chat_id, text) for text in ("one", "two"))
+    assert (first["status"], second["model"]) == ("done", f"connector/{connector_id}")
+    assert [each[1:] for each in asked] == [(0, ["one"]), (0, ["one", "answer 1", "two"])]
+    assert asked[0][0] != asked[1][0]
+    kept = client.patch(f"/v1/chats/{chat_id}", {"target": {"model": "sim/steady"}}).json()["target"]
+    assert (kept["model"], kept["connectorId"]) == ("sim/steady", None)
+
+
+@pytest.mark.parametrize(
+    ("target", "fields"),
+    [
+        ({}, ["target.model", "target.connectorId"]),
+        ({"model": "sim/steady", "connectorId": "conn_1"}, ["target.model", "target.connectorId"]),
+        ({"connectorId": "conn_none"}, ["target.connectorId"]),
+    ],
+)
+def test_a_chat_has_one_target_that_exists(client: Client, target: dict[str, str], fields: list[str]) -> None:
+    assert client.post("/v1/chats", {"target": target}).fields() == fields
+
+
+@pytest.mark.parametrize("kind", ["tools", "langgraph"])
+def test_a_connector_that_cannot_answer_as_it_is_asked_is_refused(client: Client, kind: str) -> None:
+    config = {"config": {"path": "/tools"}} if kind == "tools" else {}
+    agent = {"name": "agent", "type": kind, "baseUrl": "https://agent.test", **config}
+    connector_id = client.post("/v1/connectors", agent).json()["id"]
+    target = {"connectorId": connector_id, "params": {"temperature": 0.5}}
+    assert client.post("/v1/chats", {"target": target}).fields() == ["target.connectorId"]
 
 
 def counting_chat(client: Client) -> str:

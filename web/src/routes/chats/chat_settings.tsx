@@ -35,7 +35,7 @@ export function ChatSettings({ chat, etag }: { chat: Chat; etag: string | null }
       profileId: values.profileId || null,
       historyLimit: historyOf(values) ?? chat.historyLimit,
     }),
-    ...(model !== chat.target.model && { target: { ...chat.target, model } }),
+    ...(model !== chat.target.model && { target: { ...chat.target, model, connectorId: null } }),
   };
   const isValid = isValidChat(values) && Object.keys(changes).length > 0;
   const submit = (event: FormEvent) => {
