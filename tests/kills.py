@@ -292,19 +292,19 @@ def kill_all(paths: StackPaths) -> None:
 
 def make_everything_due(dynamodb: Any, table: str) -> None:
     """Expire the claims of dead workers and the delays after which the sweeper acts, of every open run."""
-    for item in _query(dynamodb, table, keys.OUTBOX):
-        _set(dynamodb, table, item, "touchedAt", {"S": _DISTANT_PAST})
-    for item in _query(dynamodb, table, keys.ACTIVE_RUNS):
+    for item in query(dynamodb, table, keys.OUTBOX):
+        set_attribute(dynamodb, table, item, "touchedAt", {"S": _DISTANT_PAST})
+    for item in query(dynamodb, table, keys.ACTIVE_RUNS):
         if "silentSince" in item:
-            _set(dynamodb, table, item, "silentSince", {"S": _DISTANT_PAST})
+            set_attribute(dynamodb, table, item, "silentSince", {"S": _DISTANT_PAST})
         workspace, _, run_id = item["sk"]["S"].partition("#")
-        for leaf in _query(dynamodb, table, keys.barrier_nodes(RunRef(workspace, run_id), Node(0, 0), 0)):
+        for leaf in query(dynamodb, table, keys.barrier_nodes(RunRef(workspace, run_id), Node(0, 0), 0)):
             for name in leaf:
                 if name.startswith("claim:"):
-                    _set(dynamodb, table, leaf, name, {"N": "0"}, ".#until")
+                    set_attribute(dynamodb, table, leaf, name, {"N": "0"}, ".#until")
 
 
-def _query(dynamodb: Any, table: str, partition: str) -> list[dict[str, Any]]:
+def query(dynamodb: Any, table: str, partition: str) -> list[dict[str, Any]]:
     values = {":pk": {"S": partition}}
     items: list[dict[str, Any]] = dynamodb.query(
         TableName=table, KeyConditionExpression="pk = :pk", ExpressionAttributeValues=values
@@ -312,7 +312,7 @@ def _query(dynamodb: Any, table: str, partition: str) -> list[dict[str, Any]]:
     return items
 
 
-def _set(dynamodb: Any, table: str, item: Json, name: str, value: Json, member: str = "") -> None:
+def set_attribute(dynamodb: Any, table: str, item: Json, name: str, value: Json, member: str = "") -> None:
     """Set an attribute that the item has."""
     names = {"#name": name} | ({"#until": "until"} if member else {})
     with suppress(dynamodb.exceptions.ConditionalCheckFailedException):
