@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -65,6 +65,8 @@ class TurnOperations:
     on_end: OnOperationEnd = _ignore
     """Called when an operation has ended, also with one that could not begin."""
     perform: Perform = perform_step
+    _last_base: list[tuple[ConversationState, HookBase]] = field(default_factory=list, init=False, repr=False)
+    """What operations after the answer see is asked for twice: whether they may take long, and when they run."""
 
     async def run_before(self, state: ConversationState, save: Save, now: datetime) -> ConversationState:
         """Run the operations before the main call, except for those that a checkpoint has."""
@@ -103,6 +105,11 @@ class TurnOperations:
         return _with_turn(await self._run(self._after_base(state), state, save), is_reviewed=True)
 
     def _after_base(self, state: ConversationState) -> HookBase:
+        if not self._last_base or self._last_base[0][0] is not state:
+            self._last_base[:] = [(state, self._make_after_base(state))]
+        return self._last_base[0][1]
+
+    def _make_after_base(self, state: ConversationState) -> HookBase:
         pipeline, turn = _open(state)
         answer, prompt = last_answer(state.messages), self.prompt(state)
         return HookBase(

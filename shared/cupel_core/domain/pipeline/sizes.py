@@ -19,11 +19,17 @@ def step_share(state_length: int, steps: int) -> int:
 
 def value_length(value: Any) -> int:
     """About how many characters a JSON value has; exact for a text."""
-    match value:
-        case str():
-            return len(value)
-        case Mapping():
-            return 2 + sum(len(name) + value_length(each) for name, each in value.items())
-        case list() | tuple():
-            return 2 + sum(map(value_length, value))
-    return _SCALAR_LENGTH
+    length, pending = 0, [value]
+    while pending:  # A function that calls itself takes nearly twice as long.
+        each = pending.pop()
+        if isinstance(each, str):
+            length += len(each)
+        elif isinstance(each, dict) or isinstance(each, Mapping):  # noqa: SIM101 - the first is much faster
+            length += 2 + sum(map(len, each))
+            pending += each.values()
+        elif isinstance(each, list | tuple):
+            length += 2
+            pending += each
+        else:
+            length += _SCALAR_LENGTH
+    return length
