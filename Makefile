@@ -56,6 +56,7 @@ fmt: ready ## format, and fix what ruff can fix
 bench: ready ## measure runs through the embedded cloud with a local model server, imports, requests per probe, estimates, reports, budgets, and hostile input
 	@$(BIN)/python -m bench.run
 	@$(BIN)/python -m bench.reads
+	@$(BIN)/python -m bench.chats
 	@$(BIN)/python -m bench.imports
 	@$(BIN)/python -m bench.units
 	@$(BIN)/python -m bench.analysis
