@@ -28,7 +28,7 @@ def load_profile(
     from cupel_core.contract.profiles import CreateProfile
     from cupel_core.profile_validation import profile_issues
 
-    file = SourceFile(_OPTION, dict(source)) if isinstance(source, Mapping) else SourceFile.read(Path(source))
+    file = SourceFile(_OPTION, dict(source)) if isinstance(source, Mapping) else _read(Path(source))
     body = {"name": Path(file.name).stem[:200], **file.mapping()}
     if problems := [_inside(each) for each in shape_problems(CreateProfile, body, _OPTION)]:
         raise file.refusal(problems)
@@ -42,6 +42,13 @@ def load_profile(
         message = "its operations change the prompt, which a LangGraph agent does not read: it keeps its own thread"
         raise UsageError(f"{_OPTION}: {message}")
     return profile
+
+
+def _read(path: Path) -> SourceFile:
+    try:
+        return SourceFile.read(path)
+    except UsageError as error:
+        raise UsageError(f"{_OPTION}: {error}") from None
 
 
 def _inside(problem: RefusedField) -> RefusedField:

@@ -87,7 +87,7 @@ def test_a_run_names_a_profile_by_its_name(cupel: Cupel, tmp_path: Path) -> None
     refused = cupel("run", *arguments, "--profile", "rude")
     assert refused.exit_code == 2
     assert "--profile: there is no profile rude; profiles of the workspace: polite" in refused.stderr
-    assert "--profile: needs a stack" in cupel("run", *arguments, "--profile", "polite", "--in-process").stderr
+    assert "--profile: polite: No such file" in cupel("run", *arguments, "--profile", "polite", "--in-process").stderr
 
 
 def test_an_estimate_names_a_profile(cupel: Cupel, tmp_path: Path) -> None:
