@@ -21,7 +21,11 @@ interface Props {
   canWrite: boolean;
 }
 
-const STATES = { done: "", aborted: "aborted: the beginning of an answer", error: "the call failed here" } as const;
+const STATES = {
+  done: "",
+  aborted: "aborted: the beginning of an answer",
+  error: "the call failed here",
+} as const;
 const KINDS = { main: "", edit: "edited", rewrite: "rewritten by an operation" } as const;
 const MAX_LENGTH = 100_000;
 
