@@ -1,14 +1,10 @@
 """The cloud of one schedule: its services, and the functions they invoke."""
 
 from collections.abc import Callable
-from itertools import count
 from random import Random
 from typing import Any
 
-from pynamodb.exceptions import PynamoDBException
-
 from cupel_core.analysis import jobs, workflow
-from cupel_core.errors import AppError
 from cupel_core.finishing import phases
 from cupel_core.finishing.costs import record_costs
 from cupel_core.finishing.summarize import summarize_slice
@@ -16,7 +12,6 @@ from cupel_core.messages import DispatchRequest, JobRequest, RunRef
 from cupel_core.probing.worker import Worker
 from cupel_core.runs import dispatch
 from cupel_core.settings import Lane, settings
-from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
 from cupel_core.sweeping import sweep
 from cupel_core.sweeping.job_recovery import recover_jobs
@@ -24,20 +19,20 @@ from cupel_core.workflow_tasks import LeafRangeFields, LeftFields, leaf_range_it
 from tests.simulation import loops
 from tests.simulation.bills import Bills
 from tests.simulation.bucket import Bucket
-from tests.simulation.faults import ANY, Conditions, Fault, Faults
+from tests.simulation.faults import ANY, Conditions, Fault
 from tests.simulation.harness import simulation
 from tests.simulation.invariants import Invariants
+from tests.simulation.invocations import FunctionCloud, OnEnd
 from tests.simulation.machines import StateMachines, TaskResult
-from tests.simulation.message_queues import QueuedMessage, Queues
+from tests.simulation.message_queues import Queues
 from tests.simulation.models import Models
 from tests.simulation.network import Network
-from tests.simulation.scheduler import Invocation, Scheduler, Violation
+from tests.simulation.scheduler import Invocation
 from tests.simulation.table import Table
 from tests.simulation.tools import Tools
 
 DISPATCH, ANALYZE = "sim-dispatch", "sim-analyze"
 PROBES = ("sim-probe_sim", "sim-probe_sim-high", "sim-probe_sim-low")
-_CONCURRENCY = 2
 _PROBE_SECONDS, _DISPATCH_SECONDS, _FINISH_SECONDS, _SWEEP_SECONDS = 60.0, 60.0, 120.0, 55.0
 _SUMMARIZE_SECONDS = 900.0
 _JOB_SECONDS = 60.0
@@ -48,20 +43,15 @@ _TOOLS_RATE = 0.25
 """Of schedules whose targets have tools."""
 _WORKSPACE_BUDGET_RATE = 0.15
 """Of schedules whose workspace has budgets for days and months."""
-_MAX_SKEW_SECONDS, _MAX_LARGE_SKEW_SECONDS = 0.5, 600.0
-EXPECTED_ERRORS = (AppError, *AWS_ERRORS, PynamoDBException)
-"""Errors that may end an invocation; any other is a bug."""
 
 
-class Cloud:
+class Cloud(FunctionCloud):
     def __init__(self, seed: int, trace: Callable[[str], None] | None = None, conditions: Conditions = ANY) -> None:
-        self.seed = seed
-        self.scheduler = Scheduler(seed, trace)
+        super().__init__(seed, trace)
         rng = self.scheduler.rng
-        self.faults = Faults(rng)
-        self.invariants = Invariants(self)
+        self.invariants: Invariants = Invariants(self)
         self.bills = Bills(self)
-        self.models = Models(self, has_slow_models=conditions.has_slow_models is True)
+        self.models: Models = Models(self, has_slow_models=conditions.has_slow_models is True)
         self.table = Table(lambda: self.scheduler.now, rng, self.invariants.observe)
         self.queues = Queues(lambda: self.scheduler.now, rng, self._notify)
         self.queues.duplicate_rate = rng.choice((0.0, 0.02, 0.2))
@@ -70,8 +60,6 @@ class Cloud:
         self.machines = StateMachines(rng, self.scheduler.after, self._finish, self._should_abort_execution)
         self.network = Network(self.scheduler, self.faults, self.table, self.queues, Bucket(), self.machines)
         self._running = dict.fromkeys((DISPATCH, ANALYZE, *PROBES), 0)
-        self._numbers = count(1)
-        self.active_invocations = 0
         large_skew, limited = rng.random() < 0.15, rng.random() < 0.5
         self.has_large_skew = large_skew if conditions.has_large_skew is None else conditions.has_large_skew
         self.has_limited_sweeper = limited if conditions.has_limited_sweeper is None else conditions.has_limited_sweeper
@@ -84,89 +72,18 @@ class Cloud:
         self.has_workspace_budget = conditions.has_workspace_budget or has_workspace_budget
         self.queues.max_receives = 1_000 if self.has_limited_sweeper else rng.choice((1, 2, 5))
 
-    # -- invocations
-
-    def invoke(
-        self, name: str, seconds: float, work: Callable[[Invocation], Any], then: Callable[[TaskResult], None]
-    ) -> None:
-        """Invoke a function; `then` is called exactly once with its result, even after a crash or a timeout."""
-        skew = self._skew()
-        results: list[TaskResult] = []
-
-        def end(result: TaskResult) -> None:
-            if not results:
-                results.append(result)
-                self.active_invocations -= 1
-                self.scheduler.log(f"{invocation.name} ended: {result.error or 'success'}")
-                then(result)
-
-        invocation = Invocation(
-            f"{name}-{next(self._numbers)}", skew, on_crash=lambda: end(TaskResult(error="crashed"))
-        )
-
-        def job() -> None:
-            try:
-                result = TaskResult(work(invocation))
-            except EXPECTED_ERRORS as error:
-                invocation.had_failure = True
-                result = TaskResult(error=f"{type(error).__name__}: {error}", cause=error)
-            self.scheduler.end_threads(invocation)
-            end(result)
-
-        def time_out() -> None:
-            if not results and not invocation.was_delayed:
-                raise Violation(f"{invocation.name} did not end within {seconds:.0f} s")
-            crash()
-
-        def crash() -> None:
-            if not results:
-                self.scheduler.kill(invocation)
-
-        self.active_invocations += 1
-        self.scheduler.spawn(invocation, job)
-        self.scheduler.after(seconds, time_out)
-        if self.faults.happens(Fault.CRASH, self.faults.crash_rate):
-            self.scheduler.after(self.scheduler.rng.expovariate(0.5), crash)
-
-    def _skew(self) -> float:
-        max_seconds = _MAX_LARGE_SKEW_SECONDS if self.has_large_skew else _MAX_SKEW_SECONDS
-        return self.scheduler.rng.uniform(-max_seconds, max_seconds) if self.faults.happens(Fault.SKEW, 0.5) else 0.0
-
     def _should_abort_execution(self) -> bool:
         return self.faults.happens(Fault.EXECUTION, self.faults.crash_rate / 3)
 
-    # -- event source mappings
+    # -- functions, each as its handler
 
-    def _notify(self, name: str, seconds: float) -> None:
-        if name in self._running:
-            self.scheduler.after(seconds + self.scheduler.rng.uniform(0.001, 0.02), lambda: self._poll(name))
-
-    def _poll(self, name: str) -> None:
-        """Deliver the queue's messages to its function, one per invocation."""
-        queue = self.queues.get_queue(name)
-        while self._running[name] < _CONCURRENCY:
-            messages = self.queues.receive(queue, 1)
-            if not messages:
-                return
-            self._running[name] += 1
-            self._deliver(name, messages[0])
-
-    def _deliver(self, name: str, message: QueuedMessage) -> None:
-        def on_end(result: TaskResult) -> None:
-            self._running[name] -= 1
-            if result.error is None and message.id not in result.result:
-                self.queues.delete(self.queues.get_queue(name), message.receipt)
-            self._poll(name)
-
-        delivery = Delivery(settings().queue_url(name), message.id, message.receipt, message.body, message.receives)
+    def _consume(self, name: str, delivery: Delivery, on_end: OnEnd) -> None:
         if name == DISPATCH:
             self.invoke("dispatch", _DISPATCH_SECONDS, lambda _: self._dispatch(delivery), on_end)
         elif name == ANALYZE:
             self.invoke("analyze", _JOB_SECONDS, lambda _: self._carry_out_job(delivery), on_end)
         else:
             self.invoke("probe", _PROBE_SECONDS, lambda invocation: self._probe(invocation, delivery), on_end)
-
-    # -- functions, each as its handler
 
     def _dispatch(self, delivery: Delivery) -> set[str]:
         ends_at = simulation.time() + _DISPATCH_SECONDS

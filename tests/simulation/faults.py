@@ -26,6 +26,7 @@ class Fault(StrEnum):
     MODEL_FAILS = "failed model call"
     MODEL_HANGS = "hanging model call"
     MODEL_WAITS = "model that asked to retry later"
+    STREAM_DROPS = "stream of an answer that broke off"
     TOOL_FAILS = "failed call of a tool"
     TOOL_WAITS = "tool that asked to retry later"
     REFUSED = "answer whose outcome is too large"

@@ -3,6 +3,7 @@
 Modules of the product bind what they import to names of their own, so each binding is replaced, and restored after.
 """
 
+import logging
 import os
 import sys
 import uuid
@@ -21,7 +22,7 @@ from botocore.client import BaseClient
 from tests.simulation.scheduler import START
 
 if TYPE_CHECKING:
-    from tests.simulation.cloud import Cloud
+    from tests.simulation.invocations import FunctionCloud
 
 CALL_USD = 0.000123
 FANOUT = 3
@@ -35,6 +36,8 @@ _MODULES = (
     "cupel_core.analysis.comparisons",
     "cupel_core.analysis.jobs",
     "cupel_core.analysis.workflow",
+    "cupel_core.chats.exchanges",
+    "cupel_core.chats.worker",
     "cupel_core.runs.start",
     "cupel_core.runs.control",
     "cupel_core.runs.continuation",
@@ -46,8 +49,10 @@ _MODULES = (
     "cupel_core.finishing.phases",
     "cupel_core.finishing.summarize",
     "cupel_core.scoring.pattern_search",
+    "cupel_core.sweeping.erasure",
     "cupel_core.sweeping.job_recovery",
     "cupel_core.sweeping.sweep",
+    "cupel_core.sweeping.turn_recovery",
 )
 _ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "test",
@@ -69,7 +74,7 @@ _ENVIRONMENT = {
 class Simulation:
     """The current schedule, seen as clock, random source, AWS and models."""
 
-    cloud: "Cloud | None" = None
+    cloud: "FunctionCloud | None" = None
 
     def time(self) -> float:
         if self.cloud is None:
@@ -99,6 +104,15 @@ class Simulation:
     async def complete(self, *call: Any) -> Any:
         assert self.cloud is not None
         return await self.cloud.models.complete(*call)
+
+    async def complete_streaming(self, *call: Any) -> Any:
+        assert self.cloud is not None
+        return await self.cloud.models.complete_streaming(*call)
+
+    def chat_expiry(self, now: datetime) -> datetime | None:
+        """When a chat expires that is changed now."""
+        retention = self.cloud.chat_retention if self.cloud else None
+        return now + retention if retention is not None else None
 
     async def execute_tool(self, *call: Any, **options: Any) -> Any:
         assert self.cloud is not None
@@ -152,8 +166,9 @@ class Patches:
 @contextmanager
 def install() -> Iterator[None]:
     """Make the product run on `simulation.cloud`."""
-    patches, environment = Patches(), dict(os.environ)
+    patches, environment, disabled = Patches(), dict(os.environ), logging.root.manager.disable
     os.environ.update(_ENVIRONMENT)
+    logging.disable()  # Warnings of faults would fill the output.
     for name in _MODULES:
         import_module(name)
     from cupel_core.providers.model_metadata import metadata_of
@@ -171,6 +186,7 @@ def install() -> Iterator[None]:
         yield
     finally:
         patches.undo()
+        logging.disable(disabled)
         simulation.cloud = None
         os.environ.clear()
         os.environ.update(environment)
@@ -228,6 +244,8 @@ def _replace(patches: Patches) -> None:
     from cupel_core.providers.completion import complete
     from cupel_core.providers.connectors.tools import execute
     from cupel_core.providers.prices import cost_usd
+    from cupel_core.providers.streaming import complete_streaming
+    from cupel_core.store.chats import expiry
     from tests.simulation.bills import simulated_cost
 
     clock = SimpleNamespace(
@@ -254,6 +272,8 @@ def _replace(patches: Patches) -> None:
             (Random, simulation.random),
             (ThreadPoolExecutor, _InlineExecutor),
             (complete, simulation.complete),
+            (complete_streaming, simulation.complete_streaming),
+            (expiry, simulation.chat_expiry),
             (cost_usd, simulated_cost),
             (execute, simulation.execute_tool),
             (PROVIDERS, {name: PROVIDERS[name] for name in ("sim", "connector")}),
@@ -305,6 +325,7 @@ def _shrink_limits(patches: Patches) -> None:
         "WINDOW_LEAVES": 2,
         "FINAL_WINDOW_EXTRA_LEAVES": 1,
         "MIN_SLICE_SIZE": 2,
+        "POINTERS_PER_PAGE": 3,
     }
     for name, size in limits.items():
         modules = [module for module in product_modules() if isinstance(vars(module).get(name), int)]

@@ -7,6 +7,10 @@ from typing import Any
 from tests.simulation.scheduler import Crashed, Invocation, Scheduler
 
 
+_MAX_AWAITS = 20
+"""Of the last lines of a coroutine."""
+
+
 class VirtualLoop(asyncio.BaseEventLoop):
     def __init__(self, scheduler: Scheduler, invocation: Invocation) -> None:
         super().__init__()
@@ -15,6 +19,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._clock_resolution = 1e-6
         self._selector = self  # asyncio waits by calling select()
         self._waiting: tuple[Any, int] | None = None
+        self.abandoned: set[asyncio.Task[Any]] = set()
 
     def time(self) -> float:
         return self._scheduler.now
@@ -65,9 +70,28 @@ def run[T](scheduler: Scheduler, invocation: Invocation, work: Coroutine[Any, An
     try:
         return loop.run_until_complete(work)
     finally:
-        for task in asyncio.all_tasks(loop):
-            task._log_destroy_pending = False  # type: ignore[attr-defined]
-            coroutine = task.get_coro()
-            if coroutine is not None:
-                coroutine.close()
+        _abandon_tasks(loop)
         loop.close()
+
+
+def _abandon_tasks(loop: VirtualLoop) -> None:
+    """End the tasks that are left, without carrying out what they would await: their process is dead."""
+    asyncio._set_running_loop(loop)  # Their last lines may create tasks, which end in the same way.
+    try:
+        while tasks := [task for task in asyncio.all_tasks(loop) if task not in loop.abandoned]:
+            for task in tasks:
+                loop.abandoned.add(task)
+                task._log_destroy_pending = False  # type: ignore[attr-defined]
+                _close(task.get_coro())
+    finally:
+        asyncio._set_running_loop(None)
+
+
+def _close(coroutine: Any) -> None:
+    """A coroutine that awaits something in its last lines ignores the first attempts."""
+    for _ in range(_MAX_AWAITS):
+        try:
+            coroutine.close()
+        except (RuntimeError, Crashed):
+            continue
+        return

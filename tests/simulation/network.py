@@ -106,6 +106,8 @@ class Network:
             scheduler.fail(Violation(f"{operation} {_describe(request)} blocks the event loop of {invocation.name}"))
             raise Crashed
         scheduler.log(f"{operation} {_describe(request)}{f' !! {fault}' if fault else ''}")
+        if fault is not None:
+            invocation.last_fault_at = scheduler.now
         if fault is Fault.CRASH_BEFORE:
             scheduler.kill(invocation)
             raise Crashed

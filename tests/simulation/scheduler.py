@@ -35,6 +35,8 @@ class Invocation:
         """It crashed, or a call failed after all retries: results not yet stored may be lost."""
         self.was_delayed = False
         """It has waited so long for a response that it may run out of time."""
+        self.last_fault_at: float | None = None
+        """When the last fault of one of its calls began."""
         self.threads: dict[Thread, None] = {}
         self.postponed: list[Any] = []
         """Calls that a mutation has postponed."""

@@ -21,12 +21,20 @@ _WRITES = ("Put", "Update", "Delete", "ConditionCheck")
 
 
 class Table:
-    """`observe` is called for every write with the key, the item before and the item after ({} for none)."""
+    """`observe` is called for every write with the key, the item before and the item after ({} for none); `on_commit`
+    after a write, or after all of a transaction."""
 
-    def __init__(self, clock: Callable[[], float], rng: Random, observe: Observer = lambda *_: None) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        rng: Random,
+        observe: Observer = lambda *_: None,
+        on_commit: Callable[[], None] = lambda: None,
+    ) -> None:
         self._clock = clock
         self._rng = rng
         self._observe = observe
+        self._on_commit = on_commit
         self._partitions: dict[str, dict[str, list[tuple[float, Item]]]] = defaultdict(dict)
         self._locked: set[Key] = set()
         self._tokens: dict[str, bool] = {}
@@ -160,6 +168,7 @@ class Table:
             kind = next(iter(write))
             if kind != "ConditionCheck":
                 self._apply(kind, _body(write), key)
+        self._on_commit()
         if request.get("ClientRequestToken"):
             self._tokens[request["ClientRequestToken"]] = True
         return {}
@@ -184,6 +193,7 @@ class Table:
             fields = {"Item": before} if request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD" else {}
             raise ServiceError("ConditionalCheckFailedException", "The conditional request failed", **fields)
         after, written = self._apply(kind, request, key)
+        self._on_commit()
         match request.get("ReturnValues", "NONE"):
             case "ALL_NEW":
                 return {"Attributes": after}
