@@ -22,7 +22,8 @@ STOP_SECONDS = 3.5
 """After an abort was acknowledged, or the deadline: a worker looks each second, and its request takes a moment."""
 _DISTURBANCE_SECONDS = 40.0
 """So long may a fault delay that look: a request is repeated four times, with pauses."""
-_LEGAL = {("queued", "running"), ("running", "running"), *((old, new) for old in ("queued", "running") for new in OVER)}
+_OPEN = ("queued", "running")
+_LEGAL = {(old, new) for old in _OPEN for new in (*_OPEN, *OVER)} - {("running", "queued")}
 _NO_PROFILE: Mapping[str, Any] = {"operations": []}
 
 
@@ -185,8 +186,12 @@ class ChatInvariants:
         elif variant.kind == "main" and side == "answer":
             turn = self._by_answer[exchange_id, int(number)]
             require(variant.turn_id == turn.id, f"1: {turn.id} has reserved the answer of {variant.turn_id}")
-            answers = [call.answer for call in self._cloud.models.calls[CallKey(exchange_id, int(number), MAIN)]]
-            require(variant.content in answers, f"1: nobody has answered {variant.content} in {turn.id}: {answers}")
+            calls = self._cloud.models.calls[CallKey(exchange_id, int(number), MAIN)]
+            if variant.is_complete:
+                is_made = any(call.answer == variant.content for call in calls)
+            else:
+                is_made = any(call.written.startswith(variant.content) for call in calls)
+            require(is_made, f"1: nobody has answered {variant.content} in {turn.id}: {calls}")
 
     def _check_rewrite(self, chat: ChatState, exchange_id: str, side: str, turn_id: str, based_on: int) -> None:
         turn = self.turns[turn_id]

@@ -48,6 +48,8 @@ class ChatCall:
     prompt: tuple[tuple[str, str], ...]
     """Roles and texts."""
     is_over: bool = False
+    written: str = ""
+    """What it has streamed."""
     answer: str | None = None
 
 
@@ -103,6 +105,7 @@ class ChatModels:
         text = self._text(call)
         pieces = [text[:5], text[5:20], text[20:]]
         for piece in pieces:
+            call.written += piece
             on_text(piece)
             await asyncio.sleep(self._seconds() / len(pieces))
             if call.key.name == MAIN and self._cloud.faults.happens(Fault.STREAM_DROPS, self._drop_rate):

@@ -56,7 +56,7 @@ def _draw_operation(rng: Random, number: int, earlier: Sequence[dict[str, Any]])
         ],
         "params": _params(kind, name, is_counter=is_counter),
         "artifact": _artifact(rng, name, kind, hook, is_counter=is_counter),
-        "effects": [] if kind == "guard" else effects,
+        "effects": [] if kind == "guard" or is_counter else effects,
     }
 
 

@@ -79,6 +79,12 @@ class StoredVariant(NamedTuple):
     turn_id: str | None
     based_on: int | None
     annotations: tuple[str, ...]
+    status: str
+
+    @property
+    def is_complete(self) -> bool:
+        """False for what a call had written that failed or was stopped."""
+        return self.status == "done"
 
 
 class Decoder:
@@ -122,7 +128,8 @@ class Decoder:
     def variant(self, item: Item) -> StoredVariant:
         body = VariantItem.from_raw_data(dict(item)).body
         annotations = tuple(self.json(body["details"]).get("annotations", ()))
-        return StoredVariant(body["kind"], self.text(body["content"]), body["turnId"], body["basedOn"], annotations)
+        content, status = self.text(body["content"]), body.get("status", "done")
+        return StoredVariant(body["kind"], content, body["turnId"], body["basedOn"], annotations, status)
 
     def artifacts(self, item: Item) -> Mapping[str, Any]:
         artifacts: Mapping[str, Any] = self.json(ArtifactsItem.from_raw_data(dict(item)).body)
