@@ -102,6 +102,6 @@ docs: ready ## build the documentation site in .site; broken links are errors
 build: ready ## build for AWS into .aws-sam (ARCHITECTURE=arm64 or x86_64)
 	@$(BIN)/sam build
 
-simulate: ready ## simulate the run protocol: SCHEDULES=100000, or SEED=17 to replay one [MUTATION=name injects a bug]
-	@$(BIN)/python -m tests.simulation $(if $(MUTATION),--mutation $(MUTATION)) \
+simulate: ready ## simulate the run protocol, or chats with CHATS=1: SCHEDULES=100000, or SEED=17 to replay one [MUTATION=name injects a bug]
+	@$(BIN)/python -m tests.simulation $(if $(CHATS),--chats) $(if $(MUTATION),--mutation $(MUTATION)) \
 	  $(if $(SEED),--seed $(SEED),--schedules $(or $(SCHEDULES),2000))

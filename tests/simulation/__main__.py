@@ -1,16 +1,22 @@
-"""`make simulate`: run many schedules, or replay one seed with its trace; optionally with a mutation."""
+"""`make simulate`: run many schedules, of runs or of chats, or replay one seed with its trace; also with a mutation."""
 
 import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from tests.simulation.faults import ANY, Conditions, Fault
+from tests.simulation.chats.cloud import ANY_CHAT
+from tests.simulation.chats.mutations import CHAT_MUTATIONS
+from tests.simulation.chats.schedule import ChatResult, run_chat_schedule
+from tests.simulation.faults import ANY, Fault
 from tests.simulation.harness import Patches, install
 from tests.simulation.mutations import MUTATIONS
 from tests.simulation.schedule import Result, run_schedule
+
+type Run = Callable[..., Result | ChatResult]
 
 
 def main() -> int:
@@ -18,43 +24,59 @@ def main() -> int:
     parser.add_argument("--schedules", type=int, default=2_000)
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--seed", type=int, help="replay this seed and print its trace")
-    parser.add_argument("--mutation", choices=MUTATIONS, help="inject this bug")
+    parser.add_argument("--chats", action="store_true", help="simulate chats instead of runs")
+    parser.add_argument("--mutation", choices=[*MUTATIONS, *CHAT_MUTATIONS], help="inject this bug")
     options = parser.parse_args()
-    patches, conditions = Patches(), ANY
+    patches = Patches()
     with install():
-        if options.mutation:
-            MUTATIONS[options.mutation].inject(patches)
-            conditions = MUTATIONS[options.mutation].conditions
         try:
+            run = _run(patches, options.mutation, has_chats=options.chats)
             if options.seed is None:
-                return _run_many(range(options.first, options.first + options.schedules), conditions)
-            return _replay(options.seed, conditions)
+                return _run_many(range(options.first, options.first + options.schedules), run)
+            return _replay(options.seed, run)
         finally:
             patches.undo()
 
 
-def _replay(seed: int, conditions: Conditions) -> int:
-    result = run_schedule(seed, print, conditions)
-    print(f"seed {seed}: {result.violation or f'no violation, final status {result.status}'}")
+def _run(patches: Patches, mutation: str | None, *, has_chats: bool) -> Run:
+    """What runs a schedule, of chats also if the mutation is one of theirs."""
+    if mutation in CHAT_MUTATIONS:
+        CHAT_MUTATIONS[mutation].inject(patches)
+        return partial(run_chat_schedule, conditions=CHAT_MUTATIONS[mutation].conditions)
+    if mutation in MUTATIONS:
+        MUTATIONS[mutation].inject(patches)
+        return partial(run_schedule, conditions=MUTATIONS[mutation].conditions)
+    return partial(run_chat_schedule, conditions=ANY_CHAT) if has_chats else partial(run_schedule, conditions=ANY)
+
+
+def _replay(seed: int, run: Run) -> int:
+    result = run(seed, print)
+    ended = result.endings if isinstance(result, ChatResult) else f"final status {result.status}"
+    print(f"seed {seed}: {result.violation or f'no violation, {ended}'}")
     return 1 if result.violation else 0
 
 
-def _run_many(seeds: range, conditions: Conditions) -> int:
-    started_at, results = time.perf_counter(), list[Result]()
+def _run_many(seeds: range, run: Run) -> int:
+    started_at, results = time.perf_counter(), list[Result | ChatResult]()
     for seed in seeds:
-        results.append(run_schedule(seed, conditions=conditions))
+        results.append(run(seed))
         if results[-1].violation:
             print(f"seed {seed}: {results[-1].violation}", flush=True)
     _report(results, time.perf_counter() - started_at)
     return 1 if any(result.violation for result in results) else 0
 
 
-def _report(results: list[Result], seconds: float) -> None:
+def _report(results: Sequence[Result | ChatResult], seconds: float) -> None:
     steps, calls = sum(result.steps for result in results), sum(result.calls for result in results)
     violations = sum(result.violation is not None for result in results)
     print(f"{len(results):,} schedules, {steps:,} steps, {calls:,} model calls in {seconds:.0f} s")
-    _print_counts("final status of the runs", Counter(str(result.status) for result in results))
-    _print_counts("transitions", sum((result.transitions for result in results), Counter[str]()))
+    of_chats = [result for result in results if isinstance(result, ChatResult)]
+    of_runs = [result for result in results if isinstance(result, Result)]
+    if of_chats:
+        _print_counts("ends of the turns", sum((result.endings for result in of_chats), Counter[str]()))
+    if of_runs:
+        _print_counts("final status of the runs", Counter(str(result.status) for result in of_runs))
+        _print_counts("transitions", sum((result.transitions for result in of_runs), Counter[str]()))
     _print_counts("faults by kind", sum((result.faults for result in results), Counter[Fault]()))
     print(f"{violations} violations" + ("; make simulate SEED=… replays one" if violations else ""))
 

@@ -11,7 +11,7 @@ from cupel_core.finishing.summarize import summarize_slice
 from cupel_core.messages import DispatchRequest, JobRequest, RunRef
 from cupel_core.probing.worker import Worker
 from cupel_core.runs import dispatch
-from cupel_core.settings import Lane, settings
+from cupel_core.settings import Lane
 from cupel_core.store.queues import Delivery
 from cupel_core.sweeping import sweep
 from cupel_core.sweeping.job_recovery import recover_jobs

@@ -325,7 +325,7 @@ def _shrink_limits(patches: Patches) -> None:
         "WINDOW_LEAVES": 2,
         "FINAL_WINDOW_EXTRA_LEAVES": 1,
         "MIN_SLICE_SIZE": 2,
-        "POINTERS_PER_PAGE": 3,
+        "POINTERS_PER_PAGE": 2,
     }
     for name, size in limits.items():
         modules = [module for module in product_modules() if isinstance(vars(module).get(name), int)]

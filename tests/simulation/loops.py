@@ -6,7 +6,6 @@ from typing import Any
 
 from tests.simulation.scheduler import Crashed, Invocation, Scheduler
 
-
 _MAX_AWAITS = 20
 """Of the last lines of a coroutine."""
 

@@ -95,6 +95,7 @@ async def chat_calls(
             call_timeout_seconds=settings().call_timeout_seconds,
             max_wait_seconds=MAX_SLOT_WAIT_SECONDS,
             attempt=attempt,
+            rng=rng,
             allow_private=settings().allow_private_endpoints,
         )
         key = SimulationKey(head.exchange_id, repeat=head.answer_variant)

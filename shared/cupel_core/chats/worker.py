@@ -346,7 +346,7 @@ async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResul
         async with chat_calls(ref.workspace, claimed.turn.head, profile, draft, seconds_left) as calls:
             calls.unanswered.nano_usd += uncertain
             return await begin(calls=calls).run()
-    except NotFound:  # The chat was deleted.
+    except (NotFound, ClaimLost):  # The chat was deleted, or somebody else has ended the turn.
         return WorkResult.NOTHING
     except BaseException:
         await asyncio.shield(asyncio.to_thread(chat_turns.release, ref, order.turn_id, worker_id))

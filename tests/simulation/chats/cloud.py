@@ -63,7 +63,7 @@ class ChatCloud(FunctionCloud):
         self.network = Network(self.scheduler, self.faults, self.table, self.queues, self.bucket, self.machines)
         self._running = {TURNS: 0}
 
-    def _consume(self, name: str, delivery: Delivery, on_end: OnEnd) -> None:
+    def _consume(self, _: str, delivery: Delivery, on_end: OnEnd) -> None:
         self.invoke("turn", _TURN_SECONDS, lambda invocation: self._work(invocation, delivery), on_end)
 
     def _work(self, invocation: Invocation, delivery: Delivery) -> set[str]:

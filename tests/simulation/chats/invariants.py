@@ -98,7 +98,9 @@ class ChatInvariants:
             self._add_turn(chat, turn_id, after)
             return
         turn = self.turns[turn_id]
-        require(not turn.is_over or before == after, f"13: {turn_id} is over and changes: {before} → {after}")
+        if before == after:
+            return
+        require(not turn.is_over, f"13: {turn_id} is over and changes: {before} → {after}")
         require((turn.status, item.status) in _LEGAL, f"13: {turn_id} becomes {item.status} after {turn.status}")
         checkpoint = self._decoder.json(item.checkpoint) if item.checkpoint else {}
         turn.status = item.status
@@ -139,7 +141,7 @@ class ChatInvariants:
                 is_kept = results.get(name) == result
                 require(is_kept, f"12: {name} of {turn.id} was {result} and becomes {results.get(name)}")
 
-    def _observe_event(self, chat: ChatState, name: str, before: Item, after: Item) -> None:
+    def _observe_event(self, _: ChatState, name: str, before: Item, after: Item) -> None:
         turn = self.turns[name.partition("#")[0]]
         require(not before, f"11: an event of {turn.id} is overwritten: {before} → {after}")
         turn.ledger.add(*self._decoder.event(after))
@@ -200,7 +202,7 @@ class ChatInvariants:
         origin = chat.variants[exchange_id, side, based_on].kind
         require(origin != "rewrite", f"9: {turn_id} rewrites what an operation has written")
 
-    def _observe_artifacts(self, chat: ChatState, turn_id: str, before: Item, after: Item) -> None:
+    def _observe_artifacts(self, chat: ChatState, turn_id: str, _: Item, after: Item) -> None:
         """A persisted artifact counts the turns that its session has in the path of the branch: those before its own
         exchange, and its own."""
         turn, new = self.turns[turn_id], self._decoder.artifacts(after)
@@ -269,6 +271,8 @@ class ChatInvariants:
         hook = BEFORE if name.startswith("b") else AFTER
         operation = next(each for each in turn.ledger.plan[hook] if each["id"] == name)
         recorded = turn.recorded(hook)
+        answers = turn.checkpoint.get("turn", {}).get("answers", {})
+        require(name not in answers, f"12: the answer to {name} of {turn.id} is recorded and it is called again")
         require(name not in recorded, f"12: {name} of {turn.id} is recorded and is called again")
         require(hook == BEFORE or turn.answer is not None, f"12: {name} of {turn.id} begins, and no answer is recorded")
         paid = {each["id"] for each in turn.ledger.plan[hook] if each["kind"] == "llm"}

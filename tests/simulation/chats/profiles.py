@@ -94,7 +94,9 @@ def _artifact(rng: Random, name: str, kind: str, hook: str, *, is_counter: bool)
 def commit_order(content: Mapping[str, Any], hook: str, trigger: str) -> list[Operation]:
     """The operations of a turn, always in the one order that the rules give: dependencies, then `order`, then id."""
     left = [
-        each for each in content["operations"] if each["enabled"] and hook in each["hooks"] and trigger in each["triggers"]
+        each
+        for each in content["operations"]
+        if each["enabled"] and hook in each["hooks"] and trigger in each["triggers"]
     ]
     ordered: list[Operation] = []
     while left:

@@ -11,7 +11,11 @@ def expected_prompt(chat: ChatState, turn: TurnState, content: Mapping[str, Any]
     """Roles and texts."""
     results, head = turn.recorded(BEFORE), turn.head
     done = [(each, results[each["id"]]["value"]) for each in turn.ledger.plan[BEFORE] if _is_done(results, each)]
-    system = [head["settings"]["system"] or "", *_included(chat, turn, content), *_inserted(done, "prompt.system_update")]
+    system = [
+        head["settings"]["system"] or "",
+        *_included(chat, turn, content),
+        *_inserted(done, "prompt.system_update"),
+    ]
     leading = "\n\n".join(text for text in system if text)
     user = chat.variants[head["exchangeId"], "user", head["userVariant"]].content
     user = next(reversed([user, *_inserted(done, "turn.user.rewrite")]))
@@ -44,4 +48,4 @@ def _inserted(done: list[tuple[Operation, str]], effect: str) -> list[str]:
 
 
 def _is_done(results: Mapping[str, Any], operation: Operation) -> bool:
-    return results.get(operation["id"], {}).get("status") == "done"
+    return bool(results.get(operation["id"], {}).get("status") == "done")

@@ -138,7 +138,9 @@ class FinalChecks:
         rows = [(row["operationId"], row["effectIndex"], row["effectType"]) for row in turn.result["commits"]]
         wanted = [row for row in rows if row in expected]
         require(wanted == expected, f"4: {turn.id} commits {rows}, not {expected}")
-        applied = {(row["operationId"], row["effectIndex"]) for row in turn.result["commits"] if row["status"] == "applied"}
+        applied = {
+            (row["operationId"], row["effectIndex"]) for row in turn.result["commits"] if row["status"] == "applied"
+        }
         extra = applied - {row[:2] for row in expected}
         require(not extra, f"5: {extra} apply in {turn.id}, and are not done")
         notes = tuple(_values(done, "turn.assistant.annotate"))

@@ -11,14 +11,13 @@ from cupel_core.chats.branches import ForkRequest
 from cupel_core.chats.exchanges import MessageChange
 from cupel_core.chats.turns import TurnRequest
 from cupel_core.domain.chats.chats import ChatSettings
-from cupel_core.domain.chats.drafts import FeedPosition
-from cupel_core.domain.chats.turns import TurnEvent
 from cupel_core.domain.pipeline.operations import Trigger
 from cupel_core.domain.pipeline.profiles import ProfileHead, ProfileVersion
-from cupel_core.errors import ClientError, Conflict, NotFound
+from cupel_core.errors import ClientError, NotFound
 from cupel_core.store import profiles
 from tests.simulation.chats.cloud import ANY_CHAT, ChatCloud, ChatConditions
 from tests.simulation.chats.profiles import MODEL, draw_profile
+from tests.simulation.chats.reader import Reader
 from tests.simulation.chats.rest import WORKSPACE, FinalChecks, is_at_rest
 from tests.simulation.faults import Fault
 from tests.simulation.harness import clear_caches, simulation
@@ -143,7 +142,7 @@ class _ChatSchedule:
 
     # -- people, who send one request after the other and never crash
 
-    def _spawn(self, name: str, work: Callable[[], None]) -> None:
+    def _spawn(self, name: str, work: Callable[[], object]) -> None:
         self._active_people += 1
 
         def job() -> None:
@@ -234,28 +233,14 @@ class _ChatSchedule:
 
     def _follow(self, chat_id: str, turn_id: str, rng: Random) -> None:
         """Read a turn's events and text until it is over."""
-        position, events, text, attempt = FeedPosition(), list[TurnEvent](), "", 0
-        while True:
-            poll = partial(turns.poll, WORKSPACE, chat_id, turn_id, position)
+        reader = Reader(turn_id)
+        while not reader.has_all:
+            poll = partial(turns.poll, WORKSPACE, chat_id, turn_id, reader.position)
             result = self._request("poll", poll)
             if isinstance(result.cause, NotFound):
                 return
             if result.error is None:
-                feed, turn = result.result.feed, result.result.turn
-                events += [*feed.events, *feed.later]
-                if feed.delta is not None:
-                    text = text if feed.delta.attempt == attempt else ""
-                    attempt = feed.delta.attempt
-                    require(feed.delta.offset == len(text), f"11: {turn_id} has {len(text)} characters, then {feed.delta}")
-                    text += feed.delta.text
-                    position = position._replace(text=feed.delta.end)
-                if events:
-                    position = position._replace(seq=events[-1].seq)
-                told = [event.seq for event in events]
-                require(told == list(range(1, len(told) + 1)), f"11: a reader of {turn_id} gets the events {told}")
-                if turn.status.is_over and feed.is_empty:
-                    require(turn.last_seq == len(told), f"11: {turn_id} has {turn.last_seq} events, {len(told)} were read")
-                    return
+                reader.add(result.result)
             self._scheduler.sleep(rng.uniform(0.2, 4))
 
     def _abort(self, chat_id: str, branch_id: str) -> None:

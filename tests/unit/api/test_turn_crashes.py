@@ -13,7 +13,7 @@ from cupel_core.chats import worker
 from cupel_core.chats.journal import MAX_EVENTS, TurnJournal
 from cupel_core.chats.worker import TurnWorker, WorkResult
 from cupel_core.clock import utc_now
-from cupel_core.domain.chats.turns import TurnEventType
+from cupel_core.domain.chats.turns import TurnEventType, TurnPhase
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.pipeline.kinds import llm
@@ -211,3 +211,13 @@ def test_a_call_of_an_operation_that_is_cut_off_is_part_of_what_is_uncertain(
     assert carry_out(order) is WorkResult.ENDED
     turn = turn_of(client, chat_id, turn_id)
     assert (turn["operationsSpend"]["calls"], turn["uncertainUsd"] > 0) == (0, True)
+
+
+def test_a_worker_ends_quietly_whose_turn_another_has_taken_at_its_end(
+    client: Client, cloud: Settings, chat_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start(client, chat_id)
+    record = chat_turns.record
+    monkeypatch.setattr(chat_turns, "record", lambda *args: args[4] is not TurnPhase.COMMIT and record(*args))
+    (order,) = orders(cloud)
+    assert carry_out(order) is WorkResult.NOTHING
