@@ -37,7 +37,7 @@ def mutation(conditions: ChatConditions = ANY_CHAT, first_seed: int = 0) -> Call
 # ---- what is recorded
 
 
-@mutation(ChatConditions(has_large_skew=True, has_slow_models=True))
+@mutation(ChatConditions(has_large_skew=True, has_slow_models=True), first_seed=180)
 def append_events_without_a_condition(patches: Patches) -> None:
     """Neither that the worker has the turn, nor that there is no such event."""
     from cupel_core.store import chat_turns, table
@@ -124,7 +124,7 @@ def leave_the_answer_out_of_the_checkpoint(patches: Patches) -> None:
     patches.set(TurnWorker, "_checkpoint", mutated)
 
 
-@mutation(PROFILE)
+@mutation(PROFILE, first_seed=29)
 def apply_effects_in_the_order_of_the_ends_of_operations(patches: Patches) -> None:
     from cupel_core.chats import endings
     from cupel_core.domain.pipeline.planning import PipelinePlan
@@ -191,7 +191,7 @@ def do_not_look_at_the_deadline(patches: Patches) -> None:
     patches.set(TurnWorker, "_stop_if_due", mutated)
 
 
-@mutation(PROFILE)
+@mutation(PROFILE, first_seed=12)
 def call_the_model_before_the_barrier(patches: Patches) -> None:
     """Whether or not the required operations are done."""
     from cupel_core.chats.worker import TurnWorker
@@ -207,14 +207,14 @@ def call_the_model_before_the_barrier(patches: Patches) -> None:
     patches.set(TurnOperations, "_check", lambda *_: None)
 
 
-@mutation(SLOW_MODELS)
+@mutation(SLOW_MODELS, first_seed=43)
 def ignore_the_claims_of_other_workers(patches: Patches) -> None:
     from cupel_core.store import chat_turns
 
     patches.set(chat_turns, "_is_unclaimed", lambda _: chat_turns.TurnItem.pk.exists())
 
 
-@mutation(SLOW_MODELS)
+@mutation(SLOW_MODELS, first_seed=11)
 def do_not_renew_claims_of_turns(patches: Patches) -> None:
     from cupel_core.chats.worker import TurnWorker
     from cupel_core.store import chat_turns
@@ -224,7 +224,7 @@ def do_not_renew_claims_of_turns(patches: Patches) -> None:
 
 @mutation(SMALL_SKEW)
 def do_not_list_turns_for_the_sweeper(patches: Patches) -> None:
-    """An order that is lost is never sent again. Two hours without an end are enough to see it."""
+    """An order that is lost is never sent again."""
     from cupel_core.store import chat_turns
 
     patches.set(chat_turns, "list_open", lambda *_: iter(()))
@@ -233,7 +233,7 @@ def do_not_list_turns_for_the_sweeper(patches: Patches) -> None:
 # ---- branches and requests
 
 
-@mutation(FORKS)
+@mutation(FORKS, first_seed=24)
 def do_not_reserve_the_number_of_an_answer(patches: Patches) -> None:
     from cupel_core.chats import turns
 
@@ -253,7 +253,7 @@ def accept_turns_while_one_is_in_progress(patches: Patches) -> None:
     patches.set(turns, "check_is_free", lambda _: None)
 
 
-@mutation(SMALL_SKEW)
+@mutation(SMALL_SKEW, first_seed=32)
 def forget_the_ids_of_requests(patches: Patches) -> None:
     from cupel_core.store import chat_turns
 
@@ -268,7 +268,7 @@ def change_pages_that_other_branches_have(patches: Patches) -> None:
     patches.set(ChatBranch, "shared", lambda self: self)
 
 
-@mutation(FORKS)
+@mutation(FORKS, first_seed=82)
 def change_exchanges_whatever_others_have_changed(patches: Patches) -> None:
     from cupel_core.store import chat_branches
 
@@ -286,7 +286,7 @@ def change_exchanges_whatever_others_have_changed(patches: Patches) -> None:
 # ---- deletion
 
 
-@mutation(SMALL_SKEW)
+@mutation(SMALL_SKEW, first_seed=15)
 def leave_the_long_texts_of_deleted_chats(patches: Patches) -> None:
     from cupel_core.store import blobs
 

@@ -1,16 +1,18 @@
 """The invariants of chats that hold once nobody works on them any more."""
 
 from collections import defaultdict
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import orjson
 
 from cupel_core.messages import ChatRef
-from cupel_core.store import chat_turns, chats, keys
+from cupel_core.store import chat_turns, chats, erasures, keys
 from tests.simulation.chats.invariants import ChatInvariants
 from tests.simulation.chats.ledger import Data
 from tests.simulation.chats.profiles import AFTER, BEFORE
 from tests.simulation.chats.state import ChatState, TurnState
+from tests.simulation.harness import simulation
 from tests.simulation.invariants import require
 
 if TYPE_CHECKING:
@@ -19,10 +21,10 @@ if TYPE_CHECKING:
 WORKSPACE = "ws_sim"
 
 
-def is_at_rest(cloud: "ChatCloud") -> bool:
+def is_at_rest() -> bool:
     """Every turn has ended, and what is due to be erased is."""
-    has_erasures = any(pk == keys.ERASURES for (pk, _), _ in cloud.table.items())
-    return not has_erasures and not list(chat_turns.list_open())
+    soon = simulation.now() + timedelta(hours=2)  # A chat without a retention period expires in a hundred years.
+    return not list(erasures.list_due(soon)) and not list(chat_turns.list_open())
 
 
 class FinalChecks:
