@@ -188,6 +188,7 @@ class ChatInvariants:
         elif variant.kind == "main" and side == "answer":
             turn = self._by_answer[exchange_id, int(number)]
             require(variant.turn_id == turn.id, f"1: {turn.id} has reserved the answer of {variant.turn_id}")
+            require(turn.is_over, f"1: the answer of {turn.id} is a message before its end")
             calls = self._cloud.models.calls[CallKey(exchange_id, int(number), MAIN)]
             if variant.is_complete:
                 is_made = any(call.answer == variant.content for call in calls)
