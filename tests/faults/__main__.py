@@ -31,7 +31,14 @@ MAX_REPEATED_CALLS = 50
 """Model calls that a worker may have to repeat after it was interrupted."""
 MAX_REPEATED_NARRATIVES = 1
 """One that was answered, and whose storing was interrupted."""
-_REPEATED_CALLS = {"probe": MAX_REPEATED_CALLS, "finish": MAX_REPEATED_CALLS, "analyze": MAX_REPEATED_NARRATIVES}
+MAX_REPEATED_CALLS_OF_TURNS = 1
+"""The one that was in flight."""
+_REPEATED_CALLS = {
+    "probe": MAX_REPEATED_CALLS,
+    "finish": MAX_REPEATED_CALLS,
+    "analyze": MAX_REPEATED_NARRATIVES,
+    "turn": MAX_REPEATED_CALLS_OF_TURNS,
+}
 _VERDICT = {"failureMet": False, "confidence": 1, "reasoning": "by the text"}
 _SCRIPT = [
     {"model": "strict", "contains": "go on", "reply": {"successMet": True, **_VERDICT}},
@@ -66,9 +73,10 @@ class FaultMatrix:
         cloud.create()
         cloud.install()
         # Imported here, because these modules read the environment.
+        from tests.faults.chats import OPERATIONS
         from tests.faults.harness import WORKSPACE, FunctionHarness
         from tests.faults.tool_server import ToolServer
-        from tests.faults.workflows import PRICE, WorkflowContext
+        from tests.faults.workflows import PRICE, RUN_OPERATIONS, WorkflowContext
 
         self._models = models
         self.faults = Faults()
@@ -89,10 +97,14 @@ class FaultMatrix:
             eval_id=_eval(harness, token),
             tools=_definition(harness, token, _tools(harness, token, tool_server.url), 6),
             tool_server=tool_server,
+            followed=_definition(harness, token, {"followUps": ["Why?"], **RATING}, 6),
+            chat_profile=_profile(harness, token, "chats", OPERATIONS),
+            run_profile=_profile(harness, token, "runs", RUN_OPERATIONS),
         )
         self.faults.attach()
 
     def run(self, name: str, fault: Fault | None) -> FaultResult:
+        from tests.faults.chats import FinishedChat, chat_violations
         from tests.faults.checks import budget_violations, violations
         from tests.faults.harness import DEAD_LETTER_QUEUE, QUEUES
         from tests.faults.workflows import WORKFLOWS
@@ -104,8 +116,11 @@ class FaultMatrix:
         tool_server.reset()
         self.faults.arm(fault)
         try:
-            run = workflow.run(self.context)
-            violated = violations(run) + budget_violations(run, self._bill_usd())
+            finished = workflow.run(self.context)
+            if isinstance(finished, FinishedChat):
+                violated = chat_violations(finished)
+            else:
+                violated = violations(finished) + budget_violations(finished, self._bill_usd())
         except AssertionError as failure:
             violated = [str(failure)]
         calls = int(httpx.get(f"{self._models}/counts").json()["requests"])
@@ -182,6 +197,10 @@ def _tools(harness: Any, token: str, url: str) -> dict[str, Any]:
     return {"params": params, "toolResults": [{"name": "look", "result": "seen"}]}
 
 
+def _profile(harness: Any, token: str, name: str, operations: list[dict[str, Any]]) -> str:
+    return str(harness.request(token, "POST", "/v1/profiles", {"name": name, "operations": operations})["id"])
+
+
 def _eval(harness: Any, token: str) -> str:
     """Three scenarios with two personas each, and a judge who is satisfied with the second answer."""
     personas = [harness.request(token, "POST", "/v1/personas", {"name": name})["id"] for name in ("Ada", "Bob")]
@@ -210,7 +229,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--endpoint", required=True)
     parser.add_argument("--name", default="faults", help="prefix of the resources to create")
-    default = ["run", "damaged", "conversation", "tools", "judged", "compared", "deep", "budgeted"]
+    default = ["run", "damaged", "conversation", "tools", "judged", "compared", "deep", "budgeted", "operated", "chat"]
     parser.add_argument("--workflows", nargs="*", default=default)
     parser.add_argument("--only", help="one fault, as printed: 'before probe:DynamoDB.UpdateItem:1'")
     parser.add_argument("--sample", action="store_true", help="one fault of every kind of call")

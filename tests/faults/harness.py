@@ -17,7 +17,7 @@ from cupel_core.clock import to_iso, utc_now
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Run
-from cupel_core.messages import RunRef
+from cupel_core.messages import ChatRef, RunRef
 from cupel_core.store import budgets, idempotency_keys, keys, versioned_items
 from dispatch import app as dispatch
 from finish import app as finish
@@ -27,10 +27,20 @@ from tests.faults.cloud import REGION, Cloud
 from tests.faults.hooks import Faults
 from tests.lambda_context import Context
 from tests.unit.api.client import event
+from turn import app as turn
 
 WORKSPACE = "faults"
-QUEUES = ("dispatch", "probe_custom", "analyze")
-TIMEOUT_SECONDS = {"authorize": 10, "api": 29, "dispatch": 60, "probe": 300, "finish": 900, "sweep": 55, "analyze": 900}
+QUEUES = ("dispatch", "probe_custom", "analyze", "turn")
+TIMEOUT_SECONDS = {
+    "authorize": 10,
+    "api": 29,
+    "dispatch": 60,
+    "probe": 300,
+    "finish": 900,
+    "sweep": 55,
+    "analyze": 900,
+    "turn": 300,
+}
 DEAD_LETTER_QUEUE = "probe_custom-dlq"
 _MAX_ROUNDS = 60
 _MAX_SECONDS = 300
@@ -44,6 +54,7 @@ _CONSUMERS: dict[str, tuple[str, Handler]] = {
     "dispatch": ("dispatch", dispatch.handler),
     "probe_custom": ("probe", probe.handler),
     "analyze": ("analyze", analyze.handler),
+    "turn": ("turn", turn.handler),
 }
 
 
@@ -212,6 +223,13 @@ class FunctionHarness:
         if "leasedUntil" in item:
             self._update(key["pk"]["S"], "job", "SET leasedUntil = :past", past)
         self._update(keys.OPEN_JOBS, keys.open_job(WORKSPACE, job_id), "SET touchedAt = :past", past)
+
+    def advance_turn(self, ref: ChatRef, turn_id: str) -> None:
+        """Expire the claim of a turn, which no worker has now, and the sweeper's delays."""
+        self._expire_visibility()
+        past = {":past": {"S": _DISTANT_PAST}}
+        self._update(keys.chat_turns(ref), turn_id, "SET createdAt = :past REMOVE claimedUntil", past)
+        self._update(keys.OPEN_TURNS, keys.open_turn(ref, turn_id), "SET touchedAt = :past", past)
 
     def _expire_visibility(self) -> None:
         for url, receipt in self.faults.receipts:

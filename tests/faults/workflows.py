@@ -1,7 +1,7 @@
 """The workflows that are run with every fault: a run, a damaged run, conversations, calls of tools, a judged eval, a
-comparison, a deep analysis, and a run with a budget.
+comparison, a deep analysis, a run with a budget, one with operations around its turns, and a chat.
 
-A workflow acts only from the outside: requests, lost messages, passing time. `run` returns the finished run.
+A workflow acts only from the outside: requests, lost messages, passing time. `run` returns the finished run or chat.
 """
 
 import json
@@ -16,12 +16,51 @@ from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.turns.model_request import MessageRole
 from cupel_core.messages import RunRef
 from cupel_core.store import jobs, outcomes, runs
+from tests.faults.chats import FinishedChat, hold_chat
 from tests.faults.harness import WORKSPACE, FunctionHarness
 from tests.faults.narrative import HEADLINE, NARRATOR
 from tests.faults.tool_server import RESULT, ToolServer
 
 MODEL, TOOLS_MODEL = "custom/bench", "custom/tools"
 SCRIPTED_RESULT = "seen"
+REWRITTEN = "Kept:\n"
+RUN_OPERATIONS: list[dict[str, Any]] = [
+    {
+        "id": "size",
+        "name": "Size of the message",
+        "kind": "guard",
+        "hooks": ["before_main_llm"],
+        "order": 10,
+        "params": {
+            "engine": "rules",
+            "outputs": [{"key": "isLong", "title": "It is long", "when": "user.text | length > 10"}],
+        },
+        "artifact": {"tag": "size", "format": "json"},
+    },
+    {
+        "id": "gist",
+        "name": "Gist of a long message",
+        "kind": "llm",
+        "hooks": ["before_main_llm"],
+        "order": 20,
+        "dependsOn": ["size"],
+        "runConditions": [{"operationId": "size", "output": "isLong", "operator": "is_true"}],
+        "params": {"target": {"model": MODEL}, "prompt": "The gist of: {{ user.text }}"},
+        "artifact": {"tag": "gist"},
+        "effects": [{"type": "prompt.append_after_last_user", "role": "system"}],
+    },
+    {
+        "id": "kept",
+        "name": "A line before the answer",
+        "kind": "template",
+        "required": True,
+        "hooks": ["after_main_llm"],
+        "order": 10,
+        "params": {"template": REWRITTEN + "{{ answer.text }}"},
+        "artifact": {"tag": "kept"},
+        "effects": [{"type": "turn.assistant.rewrite"}],
+    },
+]
 BUDGET_USD = 0.06
 """Enough for some of the conversations of a budgeted run."""
 USD_PER_MILLION = 10.0
@@ -48,6 +87,12 @@ class WorkflowContext:
     tools: str
     """A definition of six scenarios with two calls of tools each: one is scripted, a server executes the other."""
     tool_server: ToolServer
+    followed: str
+    """A definition of six scenarios with two turns each."""
+    chat_profile: str
+    """A profile with two operations that call a model and one that does not."""
+    run_profile: str
+    """A profile with a guard, an operation that it skips in the second turn, and one that rewrites the answer."""
 
     def start_run(self, definition_id: str, *labels: str, **changes: object) -> Run:
         """Of one model, or of targets with these labels."""
@@ -180,6 +225,16 @@ def _budgeted(context: WorkflowContext) -> Run:
     return context.run_to_end(context.get_run(run.id))
 
 
+def _operated(context: WorkflowContext) -> Run:
+    run = context.run_to_end(context.start_run(context.followed, config={"profileId": context.run_profile}))
+    for outcome in outcomes.list_outcomes(RunRef(run.workspace, run.id), range(run.plan.total)):
+        assert isinstance(outcome, Transcript), f"probe {outcome.probe_index} is errored"
+        answers = [message.content for message in outcome.messages if message.role is MessageRole.ASSISTANT]
+        rewritten = [answer.startswith(REWRITTEN) and answer.count(REWRITTEN) == 1 for answer in answers]
+        assert rewritten == [True, True], f"probe {outcome.probe_index} has the answers {answers}"
+    return run
+
+
 def _lose_message(harness: FunctionHarness) -> None:
     message = harness.receive("probe_custom")
     if message:
@@ -196,7 +251,7 @@ def _dead_letter_message(harness: FunctionHarness) -> None:
 
 
 class Workflow(NamedTuple):
-    run: Callable[[WorkflowContext], Run]
+    run: Callable[[WorkflowContext], Run | FinishedChat]
     functions: frozenset[str]
     """Functions whose calls are failed in this workflow."""
     calls: int
@@ -213,5 +268,7 @@ WORKFLOWS = {
     "deep": Workflow(_analyzed_deeply, frozenset({"api", "analyze"}), 3 * 8 + 1),
     "budgeted": Workflow(_budgeted, frozenset({"api", "probe", "finish"}), 6 * 2 + 6),
     "tools": Workflow(_tools, frozenset({"probe"}), 6 * 2, executions=6),
+    "operated": Workflow(_operated, frozenset({"api", "probe"}), 6 * 2 + 6),
+    "chat": Workflow(hold_chat, frozenset({"api", "turn", "sweep"}), 3 * 3),
     "judged": Workflow(_judged, frozenset({"api", "probe"}), 6 * (2 + 2 + 1)),
 }
