@@ -94,7 +94,9 @@ class TurnJournal:
         except BaseException:
             self._checkpoint = self._checkpoint or changed
             raise
-        if not is_written:
+        seq = self.last_seq + len(events)
+        # The answer to an earlier attempt may have been lost.
+        if not is_written and not await repeated(chat_turns.is_recorded, *ids, seq):
             raise ClaimLost
         del self._pending[: len(events)]
         self.last_seq += len(events)

@@ -232,6 +232,13 @@ def record(
     return transaction.is_committed
 
 
+def is_recorded(ref: ChatRef, turn_id: str, worker_id: str, seq: int) -> bool:
+    """Whether a worker still has the turn, and its last event is this one. Raises NotFound."""
+    item = _get_item(ref, turn_id)
+    is_open = not TurnStatus(item.status).is_over
+    return is_open and item.claimed_by == worker_id and int(item.last_seq) == seq
+
+
 def end(
     ref: ChatRef,
     turn: ChatTurn,

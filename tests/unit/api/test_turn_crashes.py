@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import ReadTimeoutError
 
 from cupel_core import event_loop
 from cupel_core.chats import worker
@@ -221,3 +222,23 @@ def test_a_worker_ends_quietly_whose_turn_another_has_taken_at_its_end(
     monkeypatch.setattr(chat_turns, "record", lambda *args: args[4] is not TurnPhase.COMMIT and record(*args))
     (order,) = orders(cloud)
     assert carry_out(order) is WorkResult.NOTHING
+
+
+def test_events_are_stored_once_although_the_answer_to_their_write_is_lost(
+    client: Client, cloud: Settings, model: Model, chat_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn_id = start(client, chat_id).json()["id"]
+    record, lost = chat_turns.record, list[bool]()
+
+    def losing(*args: Any) -> bool:
+        is_written = record(*args)
+        if is_written and len(lost) < 2:
+            lost.append(True)
+            raise ReadTimeoutError(endpoint_url="DynamoDB")
+        return is_written
+
+    monkeypatch.setattr(chat_turns, "record", losing)
+    (order,) = orders(cloud)
+    assert carry_out(order) is WorkResult.ENDED
+    told = events(client, chat_id, turn_id)
+    assert ([each["seq"] for each in told], len(model.asked)) == (list(range(1, len(told) + 1)), 1)
