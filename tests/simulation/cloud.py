@@ -27,6 +27,7 @@ from tests.simulation.machines import StateMachines, TaskResult
 from tests.simulation.message_queues import Queues
 from tests.simulation.models import Models
 from tests.simulation.network import Network
+from tests.simulation.operations import Operations
 from tests.simulation.scheduler import Invocation
 from tests.simulation.table import Table
 from tests.simulation.tools import Tools
@@ -41,6 +42,8 @@ _MAX_ROUNDS = 2
 _VISIBILITY_SECONDS = 90.0
 _TOOLS_RATE = 0.25
 """Of schedules whose targets have tools."""
+_PROFILE_RATE = 0.25
+"""Of schedules without tools whose run has an operation profile."""
 _WORKSPACE_BUDGET_RATE = 0.15
 """Of schedules whose workspace has budgets for days and months."""
 
@@ -66,6 +69,9 @@ class Cloud(FunctionCloud):
         has_tools = conditions == ANY and Random(f"tools {seed}").random() < _TOOLS_RATE
         self.tools = Tools(self) if conditions.has_tools or has_tools else None
         """None if the targets have no tools."""
+        has_profile = conditions == ANY and Random(f"profile {seed}").random() < _PROFILE_RATE and not self.tools
+        self.operations = Operations(self) if conditions.has_profile or has_profile else None
+        """None if the run has no operation profile."""
         has_workspace_budget = (
             conditions == ANY and Random(f"workspace budget {seed}").random() < _WORKSPACE_BUDGET_RATE
         )

@@ -62,6 +62,8 @@ class Conditions:
     has_tools: bool | None = None
     """Whether targets call tools, which scripts and a connector execute. None leaves it to the seed if nothing else is
     given."""
+    has_profile: bool | None = None
+    """Whether operations run around the turns of one target. None leaves it to the seed if nothing else is given."""
     has_budget: bool | None = None
     """Whether the run has a budget, which may be used up before its end."""
     has_workspace_budget: bool | None = None

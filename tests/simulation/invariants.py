@@ -46,7 +46,10 @@ from tests.simulation.tools import MAX_ROUNDS, SCRIPTED, SCRIPTED_RESULT, Execut
 
 if TYPE_CHECKING:
     from tests.simulation.cloud import Cloud
+    from tests.simulation.operations import OperationTurn
 
+BEFORE = "plan"
+"""The operation before the main call, in schedules with a profile."""
 STOP_SECONDS = 5.0
 """After a run or an account was paused: for so long may a worker rely on what it has read."""
 _FAR_FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
@@ -205,15 +208,12 @@ class Invariants:
         run = self._run
         require(run is not None, "a model is called without a run")
         assert run is not None
-        now = self._cloud.scheduler.now
-        is_stopped = self._stopped_at is not None and now > self._stopped_at + STOP_SECONDS
-        require(
-            not is_stopped, f"5: a model call {now - (self._stopped_at or 0):.1f} s after the run became {run.status}"
-        )
+        self._check_not_stopped(run)
         if self._cloud.has_large_skew:
             return
         if not is_structured:
             self._check_not_recorded(run, self._index(run, call.turn), call.turn.number)
+            self._check_operations_are_recorded(run, call)
         for other in earlier:
             if other.retry_round != call.retry_round:
                 continue
@@ -223,6 +223,55 @@ class Invariants:
             # What the table refused to store is an error, which a retry of the run has taken out.
             was_refused = call.turn in self._cloud.models.refused_turns and run.retry_round > call.retry_round
             require(may_be_lost or was_refused, f"3: {call.turn} was answered and is called again")
+
+    def _check_not_stopped(self, run: Run) -> None:
+        now = self._cloud.scheduler.now
+        is_stopped = self._stopped_at is not None and now > self._stopped_at + STOP_SECONDS
+        require(
+            not is_stopped, f"5: a model call {now - (self._stopped_at or 0):.1f} s after the run became {run.status}"
+        )
+
+    def check_operation(self, operation: "OperationTurn", call: Call, earlier: Sequence[Call]) -> None:
+        """Of every call of an operation."""
+        try:
+            self._check_operation(operation, call, earlier)
+        except Violation as violation:
+            self._cloud.scheduler.fail(violation)
+            raise
+
+    def _check_operation(self, operation: "OperationTurn", call: Call, earlier: Sequence[Call]) -> None:
+        run, turn = self._run, operation.turn
+        require(run is not None, "an operation calls a model without a run")
+        assert run is not None
+        self._check_not_stopped(run)
+        if self._cloud.has_large_skew:
+            return
+        recorded = self._recorded_operations(run, turn)
+        require(operation.name not in recorded, f"3: {operation} is recorded and is called again")
+        for other in (each for each in earlier if each.retry_round == call.retry_round):
+            is_alive = not other.invocation.is_dead
+            require(other.is_over or not is_alive, f"3: {operation} is called twice at the same time")
+            may_be_lost = not other.was_answered or other.invocation.had_failure
+            require(may_be_lost, f"3: {operation} was answered and is called again")
+
+    def _recorded_operations(self, run: Run, turn: Turn) -> set[str]:
+        """Those whose results or answers are stored, of the turn that the probe's conversation is in."""
+        checkpoint = self._checkpoint(run, self._index(run, turn))
+        pipeline = checkpoint.get("pipeline") if checkpoint else None
+        if not pipeline or not pipeline["turn"] or len(pipeline["records"]) != turn.number:
+            return set()
+        stored = pipeline["turn"]
+        return {*stored["before"], *stored["after"], *stored["answers"]}
+
+    def _check_operations_are_recorded(self, run: Run, call: Call) -> None:
+        """What an operation before the main call was answered is stored before that begins."""
+        operations = self._cloud.operations
+        if operations is None:
+            return
+        calls = [each for each in operations.of_turn(BEFORE, call.turn) if each.retry_round == call.retry_round]
+        if calls and calls[-1].was_answered:
+            recorded = self._recorded_operations(run, call.turn)
+            require(BEFORE in recorded, f"3: {call.turn} begins, and what {BEFORE} was answered is not stored")
 
     def check_tool_call(self, body: Mapping[str, Any], earlier: Sequence[Execution]) -> None:
         """Of every attempt at a call of a tool."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers.errors import ProviderError
 from cupel_core.store.outcome_pages import MAX_ENTRY_BYTES
 from tests.simulation.faults import Fault
@@ -70,6 +71,8 @@ class Models:
     async def _complete(self, model: str, conversation: ModelRequest, timeout_seconds: float) -> Reply:
         if conversation.json_schema is not None:
             return await self._complete_structured(model, conversation)
+        if self._cloud.operations is not None and conversation.role is ModelRole.OPERATION:
+            return await self._cloud.operations.complete(conversation)
         call = self._start_call(model, conversation)
         try:
             await self._wait_for_reply(timeout_seconds)

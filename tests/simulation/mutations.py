@@ -22,6 +22,7 @@ MUTATIONS: dict[str, Mutation] = {}
 
 
 ALL = Conditions(has_tools=False)
+PROFILE = Conditions(has_large_skew=False, has_profile=True)
 TOOLS = Conditions(has_tools=True, has_large_skew=False)
 
 
@@ -319,6 +320,15 @@ def let_an_outcome_that_cannot_be_stored_block_the_others(patches: Patches) -> N
     patches.set(schedule, "_MAX_REST_SECONDS", 2 * 3_600.0)
     patches.set(outcomes, "_encode", mutated)
     patches.set(committer, "_isolate", list)
+
+
+@mutation(PROFILE)
+def leave_the_turn_in_progress_out_of_the_checkpoint(patches: Patches) -> None:
+    """What operations were answered in the turn in progress is not stored."""
+    from cupel_core.domain.pipeline.turns import PipelineState
+
+    to_json = PipelineState.to_json
+    patches.set(PipelineState, "to_json", lambda self: {**to_json(self), "turn": None})
 
 
 @mutation(LIMITED_SWEEPER)

@@ -89,6 +89,9 @@ class Plan:
             budget_shares=budget_shares,
         )
 
+    def with_one_target(self) -> "Plan":
+        return replace(self, spec=self.spec | {"targets": self.spec["targets"][:1]})
+
     @property
     def calls(self) -> int:
         """About how many the run makes, if every conversation goes on to its end."""
@@ -156,6 +159,8 @@ class _Schedule:
         self._cloud = cloud
         self._scheduler = cloud.scheduler
         self._plan = Plan.draw(self._scheduler.rng, draw_budgets(cloud.seed, conditions.has_budget))
+        if cloud.operations:
+            self._plan = self._plan.with_one_target()
         self._account_rng = Random(f"account {cloud.seed}")
         self._comparison_rng = Random(f"comparison {cloud.seed}")
         self._run_ids: list[str] = []
@@ -176,6 +181,8 @@ class _Schedule:
             for n in range(self._plan.scenario_count)
         )
         add_scenarios(_WORKSPACE, definition.head.id, cases)
+        operations = self._cloud.operations
+        profile = {"profile_id": operations.create_profile(_WORKSPACE)} if operations else {}
         self._cloud.models.has_distinct_conversations = (
             len(self._plan.spec["targets"]) == self._plan.spec["repeats"] == 1
         )
@@ -183,7 +190,11 @@ class _Schedule:
         budget = {"max_budget_usd": self._plan.budget_usd(shares[0])} if shares else {}
         has_budget = shares or self._cloud.has_workspace_budget
         spec = RunSpec(
-            definition_id=definition.head.id, **self._plan.spec, **budget, confirmed_usd=inf if has_budget else None
+            definition_id=definition.head.id,
+            **self._plan.spec,
+            **profile,
+            **budget,
+            confirmed_usd=inf if has_budget else None,
         )
         self._scheduler.log(f"{self._plan}")
         if self._cloud.has_workspace_budget:
