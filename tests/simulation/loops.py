@@ -1,7 +1,9 @@
 """An asyncio event loop in virtual time. Calls in an executor become threads of the same invocation."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import inspect
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from typing import Any
 
 from tests.simulation.scheduler import Crashed, Invocation, Scheduler
@@ -87,10 +89,17 @@ def _abandon_tasks(loop: VirtualLoop) -> None:
 
 
 def _close(coroutine: Any) -> None:
-    """A coroutine that awaits something in its last lines ignores the first attempts."""
+    """Also the coroutines that it awaits, the innermost first: one that awaits something in its last lines ignores the
+    first attempts."""
     for _ in range(_MAX_AWAITS):
-        try:
-            coroutine.close()
-        except (RuntimeError, Crashed):
-            continue
-        return
+        for each in reversed(list(_awaited(coroutine))):
+            with suppress(RuntimeError, Crashed):
+                each.close()
+        if inspect.getcoroutinestate(coroutine) == inspect.CORO_CLOSED:
+            return
+
+
+def _awaited(coroutine: Any) -> Iterator[Any]:
+    while inspect.iscoroutine(coroutine):
+        yield coroutine
+        coroutine = coroutine.cr_await
