@@ -71,14 +71,15 @@ def run[T](scheduler: Scheduler, invocation: Invocation, work: Coroutine[Any, An
     try:
         return loop.run_until_complete(work)
     finally:
-        _abandon_tasks(loop)
+        _abandon(loop, work)
         loop.close()
 
 
-def _abandon_tasks(loop: VirtualLoop) -> None:
-    """End the tasks that are left, without carrying out what they would await: their process is dead."""
+def _abandon(loop: VirtualLoop, work: Coroutine[Any, Any, Any]) -> None:
+    """End the work and the tasks that are left, without carrying out what they would await: their process is dead."""
     asyncio._set_running_loop(loop)  # Their last lines may create tasks, which end in the same way.
     try:
+        _close(work)
         while tasks := [task for task in asyncio.all_tasks(loop) if task not in loop.abandoned]:
             for task in tasks:
                 loop.abandoned.add(task)
