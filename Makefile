@@ -29,11 +29,11 @@ run: ready ## evaluate the sample definition with simulated models on this machi
 down: ready ## stop the stack; its data is kept for the next start
 	@$(BIN)/cupel down
 
-# Three processes, because the two that have a stack mostly wait.
+# Four processes for two cores, because the two that have a stack mostly wait.
 test: ready ## run the test suite; starts a stack of its own
 	@$(BIN)/python -m tests.interop.tools
 	@$(BIN)/python web/build.py test
-	@$(BIN)/pytest -n 3
+	@$(BIN)/pytest -n 4
 
 test-all: export HYPOTHESIS_PROFILE = searching
 test-all: test faults hostile statistics connectors simulate ## run every test: adds the fault matrix, hostile inputs, simulated statistics, third-party agent servers, more simulations, and new examples of properties

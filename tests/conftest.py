@@ -83,16 +83,29 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if is_slow and not is_requested else None
 
 
+_LONGEST_FIRST = (*_GROUPS, "tests/simulation")
+"""Folders and files to begin with, so that no process is left with a long test when the others are done."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def rank(item: pytest.Item) -> int:
+        return next((n for n, part in enumerate(_LONGEST_FIRST) if item.nodeid.startswith(part)), len(_LONGEST_FIRST))
+
+    items.sort(key=rank)
+
+
 class _GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
-    """Tests that share a resource run in one process; the others are distributed by file."""
+    """Tests that share a resource run in one process, simulations one by one; the others are distributed by file."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return next((group for part, group in _GROUPS.items() if file.startswith(part)), file)
+        alone = nodeid if file.startswith("tests/simulation") else file
+        return next((group for part, group in _GROUPS.items() if file.startswith(part)), alone)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _GroupScheduling:
-    """For `pytest -n 3`. The marks of `--dist loadgroup` have no effect with pytest 9.2 and xdist 3.8."""
+    """For `pytest -n 4`. The marks of `--dist loadgroup` have no effect with pytest 9.2 and xdist 3.8."""
+    config.option.loadscopereorder = False  # else files with many tests come first
     return _GroupScheduling(config, log)
 
 

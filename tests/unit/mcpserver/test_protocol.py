@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cupel_core.contract.service import VERSION
-from mcpserver.registry import find_tool
+from cupel_core.runs import queries
 from tests.conftest import ROOT
 from tests.lambda_context import Context
 from tests.unit.api.client import event
@@ -97,9 +97,7 @@ def test_an_unexpected_error_is_an_answer_with_the_id(client: McpClient, monkeyp
     def fail(*_: Any) -> None:
         raise KeyError("secret")
 
-    tool = find_tool("get_run")
-    assert tool is not None
-    monkeypatch.setattr(tool, "function", fail)
+    monkeypatch.setattr(queries, "get_run", fail)
     arguments = {"name": "get_run", "arguments": {"run_id": "a"}}
     answered = error(client, {**PING, "id": 7, "method": "tools/call", "params": arguments}, 200)
     assert (answered["id"], answered["error"]) == (7, {"code": -32603, "message": "internal error"})
