@@ -16,6 +16,7 @@ import {
   loginSearch,
   matrixSearch,
   newSearch,
+  probesSearch,
   reportSearch,
   runsSearch,
   transcriptsSearch,
@@ -94,7 +95,12 @@ const matrix = createRoute({
   validateSearch: matrixSearch,
   component: lazyRouteComponent(() => import("./routes/matrix"), "MatrixPage"),
 });
-
+const probes = createRoute({
+  getParentRoute: () => run,
+  path: "/probes",
+  validateSearch: probesSearch,
+  component: lazyRouteComponent(() => import("./routes/probes/probes"), "ProbesPage"),
+});
 const analysis = createRoute({
   getParentRoute: () => run,
   path: "/analysis",
@@ -290,7 +296,7 @@ const tree = root.addChildren([
   runs,
   newRun,
   newBatch,
-  run.addChildren([overview, transcripts, matrix, analysis, report]),
+  run.addChildren([overview, probes, transcripts, matrix, analysis, report]),
   compare,
   definitions,
   importDefinitions,

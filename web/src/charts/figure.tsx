@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useRef, useState } from "react";
+import { type PointerEvent, type ReactNode, useId, useRef, useState } from "react";
 import { downloadPng, downloadSvg } from "./download";
 import styles from "./figure.module.css";
 
@@ -14,10 +14,12 @@ interface Props {
   children: ReactNode;
   /** The figures behind the drawing. */
   table: ReactNode;
+  /** Called with the first and the current place of a pointer that is dragged over the drawing. */
+  drag?: ((from: number, to: number, isOver: boolean) => void) | undefined;
 }
 
 /** A drawing with its text alternative, the table behind it, and files of it. */
-export function ChartFigure({ title, description, fileName, width, height, children, table }: Props) {
+export function ChartFigure({ title, description, fileName, width, height, children, table, drag }: Props) {
   const svg = useRef<SVGSVGElement>(null);
   const [failure, fail] = useState<string | null>(null);
   const [titleId, textId] = [useId(), useId()];
@@ -27,6 +29,23 @@ export function ChartFigure({ title, description, fileName, width, height, child
         () => fail(null),
         () => fail("The browser could not draw the image; SVG works."),
       );
+  };
+  const begun = useRef<number | null>(null);
+  const placeOf = ({ clientX, currentTarget }: PointerEvent<SVGSVGElement>) =>
+    clientX - currentTarget.getBoundingClientRect().left;
+  const begin = (event: PointerEvent<SVGSVGElement>) => {
+    // A finger scrolls.
+    if (event.pointerType === "touch" || event.button !== 0) return;
+    event.preventDefault();
+    event.currentTarget.setPointerCapture(event.pointerId);
+    begun.current = placeOf(event);
+  };
+  const move = (event: PointerEvent<SVGSVGElement>) => {
+    if (begun.current !== null) drag?.(begun.current, placeOf(event), false);
+  };
+  const end = (event: PointerEvent<SVGSVGElement>) => {
+    if (begun.current !== null) drag?.(begun.current, placeOf(event), true);
+    begun.current = null;
   };
   return (
     <figure className={styles.figure}>
@@ -52,6 +71,8 @@ export function ChartFigure({ title, description, fileName, width, height, child
           width={width}
           height={height}
           viewBox={`0 0 ${width} ${height}`}
+          data-draggable={drag !== undefined}
+          {...(drag && { onPointerDown: begin, onPointerMove: move, onPointerUp: end, onPointerCancel: end })}
         >
           <title id={titleId}>{title}</title>
           <desc id={textId}>{description}</desc>

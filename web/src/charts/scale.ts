@@ -30,13 +30,13 @@ function span(low: number, high: number): number {
 }
 
 /** 1, 2 or 5 times a power of ten, and not less than this. */
-function roundStep(least: number): number {
+export function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   return (([1, 2, 5] as const).find((each) => each * power >= least * 0.999) ?? 10) * power;
 }
 
 /** Without the error of the multiplication, such as 0.30000000000000004. */
-function rounded(value: number, step: number): number {
+export function rounded(value: number, step: number): number {
   const digits = Math.max(0, Math.min(20, 1 - Math.floor(Math.log10(step))));
   return Number(value.toFixed(digits));
 }

@@ -18,6 +18,8 @@ export interface Shape {
 export interface ProbeTable extends Shape {
   readonly cases: number;
   readonly outcome: Uint8Array;
+  /** `case * columns + column`; -1 until its block is loaded. */
+  readonly cell: Int32Array;
   /** 1 to 5, OTHER, or 0 without a decision. */
   readonly decision: Uint8Array;
   /** NaN where there is none; so are the following. */
@@ -41,6 +43,7 @@ export function emptyTable({ total, columns, repeats }: Shape): ProbeTable {
     repeats,
     cases,
     outcome: new Uint8Array(total),
+    cell: new Int32Array(total).fill(-1),
     decision: new Uint8Array(total),
     score: unknown(),
     durationMs: unknown(),
@@ -67,6 +70,7 @@ export function addBlock(table: ProbeTable, block: ProbeColumns): void {
       (block.inputTokens[offset] ?? Number.NaN) + (block.outputTokens[offset] ?? Number.NaN);
     table.turns[index] = block.turns[offset] ?? Number.NaN;
     const cell = (block.case[offset] ?? 0) * table.columns + (block.column[offset] ?? 0);
+    table.cell[index] = cell;
     table.firstIndex[cell] = index - (block.repeat[offset] ?? 0);
   }
   table.loaded[Math.floor(first / BLOCK)] = 1;

@@ -2,6 +2,7 @@ import { defaultParseSearch, defaultStringifySearch } from "@tanstack/react-rout
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MODES, ORDERS } from "./matrix";
+import { METRICS, OUTCOMES, PROBE_ORDERS } from "./probes";
 import {
   CHANGES,
   chatSearch,
@@ -11,6 +12,7 @@ import {
   loginSearch,
   matrixSearch,
   newSearch,
+  probesSearch,
   RESULTS,
   reportSearch,
   runsSearch,
@@ -55,6 +57,19 @@ const routes = [
       repeat: option(fc.nat(9_999)),
     }),
   ],
+  [
+    probesSearch,
+    fc.record({
+      column: option(fc.nat(9_999)),
+      outcome: option(fc.constantFrom(...OUTCOMES)),
+      q: option(word),
+      by: option(fc.constantFrom(...METRICS)),
+      order: option(fc.constantFrom(...PROBE_ORDERS)),
+      t: option(fc.nat(9_999_999)),
+      score: option(fc.constantFrom("0.2~0.7", "~0.5", "1e-7~", "0~1e+21")),
+      cost: option(fc.constantFrom("~0.00002", "3~")),
+    }),
+  ],
   [compareSearch, fc.record({ a: option(word), b: option(word), only: option(fc.constantFrom(...CHANGES)) })],
   [newSearch, fc.record({ definition: option(word) })],
 ] as const;
@@ -71,7 +86,7 @@ test.each(routes.map(([parse, states]) => [parse.name, parse, states] as const))
   },
 );
 
-test.each([runsSearch, compareSearch, transcriptsSearch, matrixSearch, newSearch, loginSearch])(
+test.each([runsSearch, compareSearch, transcriptsSearch, matrixSearch, probesSearch, newSearch, loginSearch])(
   "anything else falls back to the defaults",
   (parse) => {
     fc.assert(

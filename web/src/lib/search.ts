@@ -1,6 +1,8 @@
 /** Search parameters of the routes: unknown values fall back to the default, and defaults are left out. */
 
 import { MODES, type Mode, ORDERS, type Order } from "./matrix";
+import { METRICS, type Metric, OUTCOMES, type OutcomeFilter, PROBE_ORDERS, type ProbeOrder } from "./probes";
+import { parseRange, rangeText } from "./ranges";
 
 export const STATUSES = [
   "PENDING",
@@ -119,6 +121,36 @@ export function matrixSearch(raw: Raw): MatrixSearch {
     row: number(raw, "row", 0, 9_999_999),
     column: number(raw, "column", 0, 9_999),
     repeat: number(raw, "repeat", 0, 9_999),
+  });
+}
+
+/** Of each figure, the range of values that are listed. */
+export type RangeSearch = { [metric in Metric]?: string | undefined };
+
+export interface ProbesSearch extends RangeSearch {
+  /** Position of the only target that is listed, among the columns of the run's results. */
+  column?: number | undefined;
+  outcome?: OutcomeFilter | undefined;
+  q?: string | undefined;
+  /** The figure whose distribution is drawn; the first that the run has if omitted. */
+  by?: Metric | undefined;
+  order?: ProbeOrder | undefined;
+  /** The index of the open probe: never its position in the list. */
+  t?: number | undefined;
+}
+export function probesSearch(raw: Raw): ProbesSearch {
+  const ranges = METRICS.map((metric) => {
+    const range = parseRange(raw[metric]);
+    return [metric, range && rangeText(range)] as const;
+  });
+  return present({
+    column: number(raw, "column", 0, 9_999),
+    outcome: choice(raw, "outcome", OUTCOMES),
+    q: text(raw, "q"),
+    by: choice(raw, "by", METRICS),
+    order: choice(raw, "order", PROBE_ORDERS),
+    t: number(raw, "t", 0, 9_999_999),
+    ...(Object.fromEntries(ranges) as RangeSearch),
   });
 }
 

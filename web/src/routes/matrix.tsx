@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useMemo } from "react";
 import { type Run, resultsQuery, runQuery } from "../api/queries";
-import { type CaseName, type LoadedTable, useAllCaseNames, useProbeTable } from "../api/tables";
+import { type LoadedTable, useAllCaseNames, useProbeTable } from "../api/tables";
+import { matchingCases } from "../lib/cases";
 import { counted, formatCount } from "../lib/format";
 import { chooseRows, MODES, type Mode, ORDERS, type Order } from "../lib/matrix";
 import { DotsLegend } from "../ui/dots";
@@ -92,16 +93,6 @@ function Matrix({ run }: { run: Run }) {
       )}
       <DotsLegend />
     </>
-  );
-}
-
-function matchingCases(names: readonly CaseName[] | undefined, q: string | undefined) {
-  if (q === undefined || names === undefined) return q === undefined ? null : new Set<number>();
-  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = (each: CaseName) =>
-    `${each.scenarioName ?? ""} ${each.scenarioId} ${each.personaName ?? ""}`.toLowerCase();
-  return new Set(
-    names.filter((each) => words.every((word) => text(each).includes(word))).map((each) => each.index),
   );
 }
 

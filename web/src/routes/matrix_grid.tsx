@@ -6,6 +6,7 @@ import { columnName } from "../lib/estimates";
 import { formatCount, formatInterval, formatMs, formatShare, formatUsd, visible } from "../lib/format";
 import { type Cell, type ProbeTable, readCell } from "../lib/probe_table";
 import { Dots } from "../ui/dots";
+import { useWidth } from "../ui/width";
 import styles from "./matrix.module.css";
 
 const ROW_PX = { words: 92, compact: 36 };
@@ -217,19 +218,6 @@ function excerptGroups(
     if (group.length > 0) groups.push(group);
   }
   return groups;
-}
-
-function useWidth(element: React.RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(1_000);
-  useLayoutEffect(() => {
-    const current = element.current;
-    if (!current) return;
-    const observer = new ResizeObserver(() => setWidth(current.clientWidth));
-    observer.observe(current);
-    setWidth(current.clientWidth);
-    return () => observer.disconnect();
-  }, [element]);
-  return width;
 }
 
 interface HeadProps {

@@ -1,17 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import { ApiError } from "../api/client";
 import type { Run } from "../api/queries";
 import { transcriptQuery, useCaseNames } from "../api/tables";
-import { columnName } from "../lib/estimates";
 import { visible } from "../lib/format";
 import { sideBySide } from "../lib/matrix";
-import { Outcome, type ProbeTable } from "../lib/probe_table";
+import type { ProbeTable } from "../lib/probe_table";
 import { useKeys } from "../ui/keys";
-import { Empty, Failure, Loading } from "../ui/states";
+import { Conversation, hasTranscript } from "./conversation";
 import styles from "./matrix.module.css";
-import { TranscriptView } from "./transcript";
 
 const route = getRouteApi("/runs/$id/matrix");
 const MOST = 4;
@@ -105,10 +102,11 @@ export function MatrixRow({ run, table, row, column, repeat, close }: RowProps) 
                 scrollTogether(event.currentTarget);
             }}
           >
-            <Pane
+            <Conversation
               run={run}
               table={table}
               index={indexes[position]}
+              isSideBySide
               against={position > 0 ? lastAnswer(first.data) : undefined}
             />
           </section>
@@ -124,40 +122,4 @@ function lastAnswer(transcript: Shown | undefined): string | undefined {
   const answers = transcript?.content?.messages.filter((message) => message.role === "assistant") ?? [];
   const content = answers.at(-1)?.content;
   return typeof content === "string" ? content : undefined;
-}
-
-function hasTranscript(table: ProbeTable, index: number | undefined): boolean {
-  const outcome = index === undefined ? Outcome.NONE : table.outcome[index];
-  return outcome !== Outcome.NONE && outcome !== Outcome.ERRORED;
-}
-
-interface PaneProps {
-  run: Run;
-  table: ProbeTable;
-  index: number | undefined;
-  against: string | undefined;
-}
-
-function Pane({ run, table, index, against }: PaneProps) {
-  const isThere = hasTranscript(table, index);
-  const query = useQuery({ ...transcriptQuery(run.id, index ?? 0), enabled: isThere });
-  if (!isThere) {
-    const isError = index !== undefined && table.outcome[index] === Outcome.ERRORED;
-    return (
-      <Empty title={isError ? "Errored" : "Not there yet"}>
-        <p>
-          {isError
-            ? "The infrastructure failed, not the target. The results of the run say why; a retry runs it again."
-            : "The conversation has no outcome yet."}
-        </p>
-      </Empty>
-    );
-  }
-  if (query.data)
-    return <TranscriptView transcript={query.data} against={against} heading={columnName(query.data)} />;
-  if (query.error instanceof ApiError && query.error.status === 404)
-    return <Empty title="Its outcome has changed: reload the page" />;
-  if (query.isError)
-    return <Failure error={query.error} what="The conversation" retry={() => void query.refetch()} />;
-  return <Loading what="the conversation" />;
 }

@@ -27,6 +27,9 @@ export function RunPage() {
         <Link to="/runs/$id" params={{ id }} activeOptions={{ exact: true, includeSearch: false }}>
           Results
         </Link>
+        <Link to="/runs/$id/probes" params={{ id }} activeOptions={{ includeSearch: false }}>
+          Probes
+        </Link>
         <Link to="/runs/$id/transcripts" params={{ id }} activeOptions={{ includeSearch: false }}>
           Transcripts
         </Link>

@@ -1,0 +1,134 @@
+/** Which probes of a run are listed, and in which order. */
+import { OTHER, Outcome, type ProbeTable } from "./probe_table";
+import type { Range } from "./ranges";
+
+export const METRICS = ["score", "time", "cost", "tokens", "turns"] as const;
+export type Metric = (typeof METRICS)[number];
+export const OUTCOMES = ["passed", "failed", "unjudged", "errored"] as const;
+export type OutcomeFilter = (typeof OUTCOMES)[number];
+export const PROBE_ORDERS = METRICS.flatMap((each) => [each, `-${each}`] as const);
+export type ProbeOrder = Metric | `-${Metric}`;
+
+const CODES: Record<OutcomeFilter, number> = {
+  passed: Outcome.PASSED,
+  failed: Outcome.FAILED,
+  unjudged: Outcome.UNJUDGED,
+  errored: Outcome.ERRORED,
+};
+
+export interface ProbeChoice {
+  /** Position among the columns of the run's results. */
+  readonly column?: number | undefined;
+  readonly outcome?: OutcomeFilter | undefined;
+  readonly ranges: Readonly<Partial<Record<Metric, Range>>>;
+  /** Cases; null: all of them. */
+  readonly matching: ReadonlySet<number> | null;
+}
+
+/** NaN where a probe has no such figure. */
+export function valuesOf(table: ProbeTable, metric: Metric): Float32Array {
+  switch (metric) {
+    case "score":
+      return table.score;
+    case "time":
+      return table.durationMs;
+    case "cost":
+      return table.costUsd;
+    case "tokens":
+      return table.tokens;
+    case "turns":
+      return table.turns;
+  }
+}
+
+/** The indexes of the probes that have an outcome and match. A probe without a figure is in no range of it. */
+export function chooseProbes(table: ProbeTable, choice: ProbeChoice): Int32Array {
+  const { column, outcome, ranges, matching } = choice;
+  const code = outcome === undefined ? Outcome.NONE : CODES[outcome];
+  const chosen = new Int32Array(table.total);
+  let count = 0;
+  for (let index = 0; index < table.total; index++) {
+    const found = table.outcome[index];
+    if (found === Outcome.NONE || (code !== Outcome.NONE && found !== code)) continue;
+    const cell = table.cell[index] ?? -1;
+    if (column !== undefined && cell % table.columns !== column) continue;
+    if (matching && !matching.has(Math.floor(cell / table.columns))) continue;
+    chosen[count++] = index;
+  }
+  let kept: Int32Array = chosen.subarray(0, count);
+  for (const metric of METRICS) {
+    const range = ranges[metric];
+    if (range) kept = withinRange(kept, valuesOf(table, metric), range);
+  }
+  return kept;
+}
+
+/** The values are of single precision, and so are the bounds that they are compared with: 0.7 is not below 0.7. */
+function withinRange(indexes: Int32Array, values: Float32Array, range: Range): Int32Array {
+  const from = Math.fround(range.from ?? Number.NEGATIVE_INFINITY);
+  const below = Math.fround(range.below ?? Number.POSITIVE_INFINITY);
+  let count = 0;
+  for (const index of indexes) {
+    const value = values[index] ?? Number.NaN;
+    if (value >= from && value < below) indexes[count++] = index;
+  }
+  return indexes.subarray(0, count);
+}
+
+/** In the order of a figure, and of the run where it is equal; probes without the figure come last. */
+export function orderProbes(
+  table: ProbeTable,
+  chosen: Int32Array,
+  order: ProbeOrder | undefined,
+): Int32Array {
+  if (order === undefined) return chosen;
+  const isDescending = order.startsWith("-");
+  const values = valuesOf(table, (isDescending ? order.slice(1) : order) as Metric);
+  const known = chosen.filter((index) => !Number.isNaN(values[index]));
+  const unknown = chosen.filter((index) => Number.isNaN(values[index]));
+  const direction = isDescending ? -1 : 1;
+  known.sort((one, other) => direction * ((values[one] ?? 0) - (values[other] ?? 0)) || one - other);
+  const ordered = new Int32Array(chosen.length);
+  ordered.set(known);
+  ordered.set(unknown, known.length);
+  return ordered;
+}
+
+/** The position in the list of the next or previous probe, or only of a failed one; -1 if there is none. */
+export function neighborAt(
+  table: ProbeTable,
+  listed: Int32Array,
+  from: number,
+  direction: 1 | -1,
+  onlyFailures: boolean,
+): number {
+  const start = from >= 0 ? from + direction : direction === 1 ? 0 : listed.length - 1;
+  for (let position = start; position >= 0 && position < listed.length; position += direction) {
+    if (!onlyFailures || table.outcome[listed[position] ?? -1] === Outcome.FAILED) return position;
+  }
+  return -1;
+}
+
+export interface ListFigures {
+  readonly passed: number;
+  readonly judged: number;
+  readonly errored: number;
+}
+
+export function listFigures(table: ProbeTable, listed: Int32Array): ListFigures {
+  let [passed, judged, errored] = [0, 0, 0];
+  for (const index of listed) {
+    const outcome = table.outcome[index];
+    if (outcome === Outcome.PASSED) passed++;
+    if (outcome === Outcome.PASSED || outcome === Outcome.FAILED) judged++;
+    if (outcome === Outcome.ERRORED) errored++;
+  }
+  return { passed, judged, errored };
+}
+
+/** A decision code as text; nothing without a decision. */
+export function decisionText(table: ProbeTable, index: number): string {
+  const decision = table.decision[index] ?? 0;
+  if (decision === 0) return "";
+  return decision === OTHER ? "other" : String(decision);
+}

@@ -1,0 +1,266 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useCallback, useDeferredValue, useMemo } from "react";
+import { type Run, resultsQuery, runQuery } from "../../api/queries";
+import { type LoadedTable, useAllCaseNames, useProbeTable } from "../../api/tables";
+import { matchingCases } from "../../lib/cases";
+import { columnName } from "../../lib/estimates";
+import { counted, formatCount, visible } from "../../lib/format";
+import { boundText, METRIC_NAMES } from "../../lib/metrics";
+import type { ProbeTable } from "../../lib/probe_table";
+import {
+  chooseProbes,
+  listFigures,
+  METRICS,
+  type Metric,
+  neighborAt,
+  OUTCOMES,
+  type OutcomeFilter,
+  orderProbes,
+  type ProbeChoice,
+  valuesOf,
+} from "../../lib/probes";
+import { parseRange, type Range, rangeText, rangeWords } from "../../lib/ranges";
+import type { ProbesSearch } from "../../lib/search";
+import { useKeys } from "../../ui/keys";
+import page from "../../ui/page.module.css";
+import { Empty, Failure, Loading } from "../../ui/states";
+import { TextFilter } from "../../ui/text_filter";
+import { Conversation } from "../conversation";
+import { DistributionSection } from "./distribution";
+import { MOST_LISTED, ProbeList } from "./list";
+import styles from "./probes.module.css";
+
+const route = getRouteApi("/runs/$id/probes");
+
+/** Every conversation of a run by its figures: distributions, of which a range filters the list below. */
+export function ProbesPage() {
+  const { id } = route.useParams();
+  const { data: run } = useQuery(runQuery(id));
+  if (!run) return <Loading what="the conversations" />;
+  if (run.progress.total === 0) return <Empty title="This run has no conversations" />;
+  return <Probes key={run.progress.total} run={run} />;
+}
+
+function Probes({ run }: { run: Run }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const results = useQuery(resultsQuery(run.id));
+  const loaded = useProbeTable(run);
+  const { table } = loaded;
+  const version = useDeferredValue(loaded.version);
+  const all = useAllCaseNames(run.id, table.cases, search.q !== undefined);
+  const names = useMemo(
+    () =>
+      Array.from({ length: table.columns }, (_, position) => {
+        const column = results.data?.columns[position];
+        return column ? columnName(column) : `column ${position + 1}`;
+      }),
+    [results.data, table.columns],
+  );
+  const matching = useMemo(() => matchingCases(all.data, search.q), [all.data, search.q]);
+  const choice = useChoice(search, matching);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
+  const listed = useMemo(
+    () => orderProbes(table, chooseProbes(table, choice), search.order),
+    [table, version, choice, search.order],
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
+  const metric = useMemo(() => search.by ?? firstKnown(table), [search.by, table, version]);
+  const opened = search.t !== undefined && search.t < table.total ? search.t : undefined;
+  const open = useCallback(
+    (t: number | undefined) => void navigate({ search: (old) => ({ ...old, t }), replace: true }),
+    [navigate],
+  );
+  const close = () => open(undefined);
+  const change = (range: Range | undefined) =>
+    void navigate({
+      search: (old) => ({ ...old, [metric]: range && rangeText(range) }),
+      replace: true,
+      resetScroll: false,
+    });
+  const step = (direction: 1 | -1, onlyFailures: boolean) => {
+    const from = opened === undefined ? -1 : listed.indexOf(opened);
+    const to = listed[neighborAt(table, listed, from, direction, onlyFailures)];
+    if (to !== undefined) open(to);
+  };
+  useKeys({
+    n: () => step(1, true),
+    p: () => step(-1, true),
+    j: () => step(1, false),
+    k: () => step(-1, false),
+    Escape: close,
+  });
+  const isSearching = search.q !== undefined && all.isPending;
+  return (
+    <>
+      <Toolbar names={names} metric={metric} />
+      {loaded.error !== null && (
+        <Failure error={loaded.error} what="Some conversations were not loaded" retry={loaded.retry} />
+      )}
+      {all.isError && (
+        <Failure error={all.error} what="Names of scenarios" retry={() => void all.refetch()} />
+      )}
+      {loaded.loaded > 0 && (
+        <DistributionSection
+          table={table}
+          version={version}
+          metric={metric}
+          choice={choice}
+          names={names}
+          fileName={run.id}
+          change={change}
+        />
+      )}
+      <p className={page.note} role="status">
+        {isSearching ? "Searching…" : <Counts loaded={loaded} listed={listed} />}
+      </p>
+      {listed.length > 0 ? (
+        <ProbeList
+          run={run}
+          table={table}
+          version={version}
+          listed={listed}
+          names={names}
+          order={search.order}
+          sort={(order) => void navigate({ search: (old) => ({ ...old, order }), replace: true })}
+          opened={opened}
+          open={open}
+        />
+      ) : loaded.loaded < loaded.blocks || isSearching ? (
+        <Loading what="conversations" />
+      ) : (
+        <Empty title="No conversation matches">
+          <button type="button" onClick={() => void navigate({ search: {} })}>
+            Show all conversations
+          </button>
+        </Empty>
+      )}
+      {opened !== undefined && (
+        <section className={styles.panel} aria-label="Conversation">
+          <p className={page.bar}>
+            <button type="button" onClick={() => step(-1, true)}>
+              Previous failure
+            </button>
+            <button type="button" onClick={() => step(1, true)}>
+              Next failure
+            </button>
+            <button type="button" onClick={close}>
+              Close
+            </button>
+          </p>
+          <Conversation key={opened} run={run} table={table} index={opened} />
+        </section>
+      )}
+    </>
+  );
+}
+
+/** What the address asks for: the same object until it asks for something else. */
+function useChoice(search: ProbesSearch, matching: ReadonlySet<number> | null): ProbeChoice {
+  const { column, outcome } = search;
+  const texts = METRICS.map((metric) => search[metric] ?? "").join(" ");
+  return useMemo(() => {
+    const parsed = texts.split(" ").map((text, position) => [METRICS[position], parseRange(text)] as const);
+    return { column, outcome, ranges: Object.fromEntries(parsed), matching };
+  }, [column, outcome, texts, matching]);
+}
+
+/** The first figure that any conversation has: not every run has scores. */
+function firstKnown(table: ProbeTable): Metric {
+  return METRICS.find((metric) => valuesOf(table, metric).some((each) => !Number.isNaN(each))) ?? "time";
+}
+
+const OUTCOME_WORDS: Record<OutcomeFilter, string> = {
+  passed: "passed",
+  failed: "failed",
+  unjudged: "without a result",
+  errored: "errored",
+};
+
+function Toolbar({ names, metric }: { names: readonly string[]; metric: Metric }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const seek = useCallback(
+    (q: string | undefined) => void navigate({ search: (old) => ({ ...old, q }), replace: true }),
+    [navigate],
+  );
+  const set = (changes: Partial<ProbesSearch>) =>
+    void navigate({ search: (old) => ({ ...old, ...changes }), resetScroll: false });
+  return (
+    <search className={page.filters}>
+      <label>
+        Distribution of
+        <select value={metric} onChange={(event) => set({ by: event.target.value as Metric })}>
+          {METRICS.map((each) => (
+            <option key={each} value={each}>
+              {METRIC_NAMES[each].toLowerCase()}
+            </option>
+          ))}
+        </select>
+      </label>
+      {names.length > 1 && (
+        <label>
+          Target
+          <select
+            value={search.column ?? ""}
+            onChange={(event) =>
+              set({ column: event.target.value === "" ? undefined : Number(event.target.value) })
+            }
+          >
+            <option value="">all</option>
+            {names.map((name, position) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns of a run never move
+              <option key={position} value={position}>
+                {visible(name)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <label>
+        Result
+        <select
+          value={search.outcome ?? ""}
+          onChange={(event) =>
+            set({ outcome: (event.target.value || undefined) as OutcomeFilter | undefined })
+          }
+        >
+          <option value="">all</option>
+          {OUTCOMES.map((each) => (
+            <option key={each} value={each}>
+              {OUTCOME_WORDS[each]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <TextFilter label="Scenario contains" value={search.q} change={seek} />
+      {METRICS.map((each) => {
+        const range = parseRange(search[each]);
+        return (
+          range && (
+            <button key={each} type="button" onClick={() => set({ [each]: undefined })}>
+              {METRIC_NAMES[each].toLowerCase()} {rangeWords(range, (value) => boundText(each, value))}{" "}
+              <span aria-hidden="true">✕</span>
+              <span className="hidden-text">, remove this filter</span>
+            </button>
+          )
+        );
+      })}
+    </search>
+  );
+}
+
+function Counts({ loaded, listed }: { loaded: LoadedTable; listed: Int32Array }) {
+  const { table } = loaded;
+  const figures = useMemo(() => listFigures(table, listed), [table, listed]);
+  const parts = [
+    `${formatCount(listed.length)} of ${counted(table.total, "conversation")}`,
+    figures.judged > 0 && `${formatCount(figures.passed)} of ${formatCount(figures.judged)} judged passed`,
+    figures.errored > 0 && `${formatCount(figures.errored)} errored`,
+    listed.length > MOST_LISTED && `the first ${formatCount(MOST_LISTED)} are listed`,
+    loaded.loaded < loaded.blocks &&
+      `${formatCount(Math.min(table.total, loaded.loaded * 1_000))} loaded so far`,
+  ];
+  return parts.filter(Boolean).join(", ");
+}
