@@ -3248,6 +3248,8 @@ export interface ScheduledRun {
   allowUnpriced: boolean;
   /** Expected cost up to which runs start that may not end within their budget */
   confirmedUsd: number | null;
+  /** Whether each run writes a report when it completes */
+  report: boolean;
   /** Settings; what is omitted is inherited */
   config: unknown;
 }

@@ -218,11 +218,23 @@ const evalRoute = createRoute({
   beforeLoad: requireToken,
   component: lazyRouteComponent(() => import("./routes/resources/eval"), "EvalPage"),
 });
+const editEval = createRoute({
+  getParentRoute: () => root,
+  path: "/evals/$id/edit",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/resources/edit_eval"), "EditEval"),
+});
 const schedules = createRoute({
   getParentRoute: () => root,
   path: "/schedules",
   beforeLoad: requireToken,
   component: lazyRouteComponent(() => import("./routes/resources/schedules"), "Schedules"),
+});
+const schedule = createRoute({
+  getParentRoute: () => root,
+  path: "/schedules/$id",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/resources/edit_schedule"), "EditSchedule"),
 });
 const personas = createRoute({
   getParentRoute: () => root,
@@ -312,7 +324,9 @@ const tree = root.addChildren([
   experiment,
   evals,
   evalRoute,
+  editEval,
   schedules,
+  schedule,
   personas,
   persona,
   connectors,

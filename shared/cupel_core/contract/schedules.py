@@ -160,6 +160,7 @@ class ScheduledRunResponse(ResponseModel):
     max_budget_usd: ScheduledBudget
     allow_unpriced: ScheduledAllowUnpriced
     confirmed_usd: ScheduledConfirmedUsd
+    report: Annotated[bool, Field(description="Whether each run writes a report when it completes")]
     config: ScheduledRunConfigResponse
 
     @classmethod
@@ -178,6 +179,7 @@ class ScheduledRunResponse(ResponseModel):
             max_budget_usd=spec.max_budget_usd,
             allow_unpriced=spec.allow_unpriced,
             confirmed_usd=spec.confirmed_usd,
+            report=spec.report,
             config=ScheduledRunConfigResponse.of(spec),
         )
 

@@ -52,6 +52,19 @@ def test_a_schedule_returns_which_graders_it_disables(client: Client, definition
     assert client.post("/v1/schedules", body).json()["evalRun"]["config"] == shown
 
 
+def test_what_a_schedule_starts_can_be_sent_back_as_it_was_returned(client: Client, definition_id: str) -> None:
+    config = {"params": {"temperature": 0.5}, "maxTurns": 2, "judgeModel": "sim/bold", "evaluatorUrl": None}
+    run = {"samplePercentage": 50, "sampleSeed": 7, "repeats": 3, "report": True, "maxBudgetUsd": 2.5, "config": config}
+    identity = create(client, definition_id, {**run, "tags": ["nightly"]}).json()["id"]
+    before = client.get(f"/v1/schedules/{identity}").json()["run"]
+    assert before["report"] is True
+    sent = {name: value for name, value in before.items() if name != "models"}
+    sent["config"] = {name: value for name, value in before["config"].items() if name != "temperature"}
+    sent["targets"] = [{"model": each["model"]} for each in before["targets"]]
+    assert client.patch(f"/v1/schedules/{identity}", {"run": sent}).status == 200
+    assert client.get(f"/v1/schedules/{identity}").json()["run"] == before
+
+
 def test_a_schedule_is_created_and_returned(client: Client, definition_id: str) -> None:
     run = {"samplePercentage": 50, "repeats": 3, "config": {"maxTurns": 2, "judgeModel": "sim/bold"}}
     answer = create(client, definition_id, run, timezone="Europe/Berlin")

@@ -81,6 +81,26 @@ export const evalQuery = (id: string) =>
     queryFn: ({ signal }) =>
       read(api.GET("/v1/evals/{eval_id}", { signal, params: { path: { eval_id: id } } })),
   });
+/** With the tag of its state, for a change. What is edited stays as it was when it was opened. */
+export const evalEditQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["evals", id, "edit"],
+    queryFn: ({ signal }) =>
+      readTagged(api.GET("/v1/evals/{eval_id}", { signal, params: { path: { eval_id: id } } })),
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnReconnect: false,
+  });
+/** Like that of an eval. */
+export const scheduleEditQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["schedules", id, "edit"],
+    queryFn: ({ signal }) =>
+      readTagged(api.GET("/v1/schedules/{schedule_id}", { signal, params: { path: { schedule_id: id } } })),
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnReconnect: false,
+  });
 export const evalEstimateQuery = (id: string, repeats: number) =>
   queryOptions({
     queryKey: ["evals", id, "estimate", repeats],

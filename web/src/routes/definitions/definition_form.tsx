@@ -4,6 +4,7 @@ import { ApiError } from "../../api/client";
 import { type Content, changedFields, fieldName, isContent } from "../../lib/definitions";
 import { parseTags } from "../../lib/forms";
 import { parseText } from "../../lib/json_text";
+import { Conflict } from "../../ui/conflict";
 import { TextDiff } from "../../ui/diff";
 import { JsonField } from "../../ui/json_field";
 import page from "../../ui/page.module.css";
@@ -50,7 +51,6 @@ export function DefinitionForm({ initial, action, save, reload }: Props) {
   });
   const { error } = saving;
   const fields = error instanceof ApiError ? error.fields : [];
-  const isConflict = error instanceof ApiError && error.status === 412;
   const ofField = (name: string) => fields.find((each) => each.field.split(".")[0] === name)?.message;
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -112,32 +112,12 @@ export function DefinitionForm({ initial, action, save, reload }: Props) {
           {saving.isPending ? "Saving…" : action}
         </button>
         {error && <Failure error={error} what="The definition was not saved" />}
-        {isConflict && written && reload && (
-          <Conflict overwrite={() => saving.mutate({ isOver: true })} reload={reload} />
+        {written && reload && (
+          <Conflict error={error} overwrite={() => saving.mutate({ isOver: true })} reload={reload} />
         )}
       </form>
       {written && <Difference before={initial.content} after={written.content} />}
     </>
-  );
-}
-
-/** Somebody has changed the definition since it was opened here. */
-function Conflict({ overwrite, reload }: { overwrite: () => void; reload: () => void }) {
-  return (
-    <div className={page.warning} role="status">
-      <p>
-        Save the fields that you have changed over what is stored now, or discard them and edit what is stored
-        now.
-      </p>
-      <p className={page.bar}>
-        <button type="button" onClick={overwrite}>
-          Save mine over it
-        </button>
-        <button type="button" onClick={reload}>
-          Discard mine
-        </button>
-      </p>
-    </div>
   );
 }
 

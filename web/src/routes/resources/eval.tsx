@@ -38,6 +38,11 @@ export function EvalPage() {
         <Link to="/runs" search={{ definition: found.definitionId }}>
           Runs of the definition
         </Link>
+        {canWrite && (
+          <Link to="/evals/$id/edit" params={{ id }}>
+            Edit
+          </Link>
+        )}
       </p>
       <Judges found={found} />
       {canWrite && <Start id={id} />}

@@ -1,21 +1,17 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { api, read, type Schemas } from "../../api/client";
-import { scenariosQuery } from "../../api/definitions";
+import { api, read } from "../../api/client";
 import { definitionsQuery } from "../../api/queries";
 import { connectorNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import { visible } from "../../lib/format";
 import { Field } from "../../ui/field";
 import { ModelField } from "../../ui/model_field";
-import { LoadMore } from "../../ui/more";
 import page from "../../ui/page.module.css";
-import { Failure, Loading } from "../../ui/states";
+import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
-import styles from "../new_run/new_run.module.css";
-
-const MAX_SCENARIOS = 1000;
+import { MAX_SCENARIOS, ScenarioChoice } from "./scenario_choice";
 
 export function NewEval() {
   const canWrite = useCanWrite();
@@ -86,7 +82,9 @@ function Form() {
           ))}
         </select>
       </Field>
-      {definition && <Scenarios key={definitionId} definition={definition} chosen={chosen} choose={choose} />}
+      {definition && (
+        <ScenarioChoice key={definitionId} definition={definition} chosen={chosen} choose={choose} />
+      )}
       <Field label="Target" id="connector">
         <select id="connector" value={connectorId} onChange={(event) => setConnector(event.target.value)}>
           <option value="">a model</option>
@@ -112,45 +110,5 @@ function Form() {
       </button>
       {create.isError && <Failure error={create.error} what="No eval was created" />}
     </form>
-  );
-}
-
-interface ScenariosProps {
-  definition: Schemas["DefinitionSummary"];
-  chosen: readonly string[];
-  choose: (ids: readonly string[]) => void;
-}
-
-function Scenarios({ definition, chosen, choose }: ScenariosProps) {
-  const query = useInfiniteQuery(scenariosQuery(definition.id, definition.version));
-  const items = query.data?.pages.flatMap((each) => each.items) ?? [];
-  const toggle = (id: string) =>
-    choose(chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id]);
-  if (query.isPending) return <Loading what="scenarios" rows={3} />;
-  if (query.isError)
-    return <Failure error={query.error} what="Scenarios" retry={() => void query.refetch()} />;
-  return (
-    <fieldset className={styles.models}>
-      <legend>Scenarios: {chosen.length} chosen</legend>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section className={styles.options} aria-label="Scenarios" tabIndex={0}>
-        {items.map((each) => (
-          <label key={each.id}>
-            <input type="checkbox" checked={chosen.includes(each.id)} onChange={() => toggle(each.id)} />
-            <span className={styles.modelName}>{visible(each.name ?? each.id)}</span>
-          </label>
-        ))}
-        {items.length === 0 && <p>The definition has no scenarios.</p>}
-      </section>
-      <p className={page.bar}>
-        {items.length > 0 && (
-          <button type="button" onClick={() => choose(items.map((each) => each.id))}>
-            Choose all {items.length}
-          </button>
-        )}
-        <LoadMore query={query}>Load more scenarios</LoadMore>
-      </p>
-      {chosen.length > MAX_SCENARIOS && <small>At most {MAX_SCENARIOS.toLocaleString("en")}</small>}
-    </fieldset>
   );
 }

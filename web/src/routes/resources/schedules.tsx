@@ -20,7 +20,7 @@ const STATES = {
 } as const;
 
 const COLUMNS: readonly Column<Schedule>[] = [
-  { name: "Schedule", cell: (each) => visible(each.name) },
+  { name: "Schedule", cell: (each) => <Name schedule={each} /> },
   {
     name: "When",
     cell: (each) => (
@@ -54,6 +54,17 @@ export function Schedules() {
         }
       />
     </>
+  );
+}
+
+/** A link for those who may change it: there is nothing else to see. */
+function Name({ schedule }: { schedule: Schedule }) {
+  const name = visible(schedule.name);
+  if (!useCanWrite()) return name;
+  return (
+    <Link to="/schedules/$id" params={{ id: schedule.id }}>
+      {name}
+    </Link>
   );
 }
 

@@ -1,0 +1,179 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
+import { definitionQuery } from "../../api/definitions";
+import { type Eval, evalEditQuery } from "../../api/resources";
+import { useCanWrite } from "../../api/role";
+import { visible } from "../../lib/format";
+import { changesOf, parseObject } from "../../lib/forms";
+import { parseTargets, targetsText } from "../../lib/targets";
+import { Conflict } from "../../ui/conflict";
+import { DeleteButton } from "../../ui/delete_button";
+import { JsonField } from "../../ui/json_field";
+import { ModelField } from "../../ui/model_field";
+import page from "../../ui/page.module.css";
+import { Empty, Failure, Loading } from "../../ui/states";
+import { TargetsField } from "../../ui/targets_field";
+import { TextField } from "../../ui/text_field";
+import { UnsavedGuard } from "../../ui/unsaved";
+import { MAX_SCENARIOS, ScenarioChoice } from "./scenario_choice";
+
+const route = getRouteApi("/evals/$id/edit");
+
+export function EditEval() {
+  const { id } = route.useParams();
+  const canWrite = useCanWrite();
+  const query = useQuery(evalEditQuery(id));
+  if (!canWrite)
+    return (
+      <Empty title="Your role does not permit this">
+        <p>Changing an eval needs the role member or admin.</p>
+      </Empty>
+    );
+  if (query.isPending) return <Loading what="the eval" />;
+  if (query.data === undefined)
+    return <Failure error={query.error} what={`Eval ${visible(id)}`} retry={() => void query.refetch()} />;
+  const { value: found, etag } = query.data;
+  return (
+    <>
+      <title>{`${visible(found.name)} · Cupel`}</title>
+      <p>
+        <Link to="/evals/$id" params={{ id }}>
+          Back to the eval
+        </Link>
+      </p>
+      <h1>{visible(found.name)}</h1>
+      <Form key={etag} found={found} etag={etag} reload={() => void query.refetch()} />
+      <Remove id={id} />
+    </>
+  );
+}
+
+interface FormProps {
+  found: Eval;
+  etag: string | null;
+  reload: () => void;
+}
+
+function Form({ found, etag, reload }: FormProps) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const targets = targetsText(found.targets);
+  const parameters = JSON.stringify(found.params, null, 2);
+  const [name, setName] = useState(found.name);
+  const [chosen, choose] = useState<readonly string[]>(found.scenarioIds);
+  const [targetText, setTargets] = useState(targets.text);
+  const [paramText, setParams] = useState(parameters);
+  const [judge, setJudge] = useState(found.judgeModel ?? "");
+  const [persona, setPersona] = useState(found.personaModel ?? "");
+  const [embedding, setEmbedding] = useState(found.embeddingModel ?? "");
+  const [url, setUrl] = useState(found.evaluatorUrl ?? "");
+  const definition = useQuery(definitionQuery(found.definitionId));
+  const [wanted, params] = [parseTargets(targetText, targets.isJson), parseObject(paramText)];
+  const changes = {
+    ...changesOf(found, {
+      name: name.trim(),
+      judgeModel: judge.trim() || null,
+      personaModel: persona.trim() || null,
+      embeddingModel: embedding.trim() || null,
+      evaluatorUrl: url.trim() || null,
+    }),
+    ...(chosen.join() !== found.scenarioIds.join() && {
+      scenarioIds: [...chosen],
+      definitionId: found.definitionId,
+    }),
+    ...(targetText !== targets.text && { targets: wanted }),
+    ...(paramText !== parameters && { params }),
+  };
+  const save = useMutation({
+    mutationFn: async ({ isOver }: { isOver: boolean }) => {
+      const path = { eval_id: found.id };
+      const latest = async () =>
+        (await readTagged(api.GET("/v1/evals/{eval_id}", { params: { path } }))).etag;
+      await read(
+        api.PATCH("/v1/evals/{eval_id}", {
+          params: { path, header: ifMatch(isOver ? await latest() : etag) },
+          body: changes as Schemas["UpdateEval"],
+        }),
+      );
+    },
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["evals"], refetchType: "none" });
+      await navigate({ to: "/evals/$id", params: { id: found.id } });
+    },
+  });
+  const isChanged = Object.keys(changes).length > 0;
+  const hasScenarios = chosen.length > 0 && chosen.length <= MAX_SCENARIOS;
+  const isValid = name.trim() !== "" && hasScenarios && wanted !== undefined && params !== undefined;
+  const fields = save.error instanceof ApiError ? save.error.fields : [];
+  const of = (field: string) => fields.filter((each) => each.field.split(".")[0] === field);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isValid && isChanged) save.mutate({ isOver: false });
+  };
+  return (
+    <>
+      <UnsavedGuard isUnsaved={isChanged && !save.isPending && !save.isSuccess} />
+      <form className={page.form} onSubmit={submit}>
+        <TextField
+          label="Name"
+          id="name"
+          maxLength={100}
+          value={name}
+          error={of("name")[0]?.message}
+          onChange={setName}
+        />
+        {definition.data ? (
+          <ScenarioChoice definition={definition.data} chosen={chosen} choose={choose} />
+        ) : (
+          definition.isError && <Failure error={definition.error} what="Its definition" />
+        )}
+        <TargetsField value={targetText} isJson={targets.isJson} change={setTargets} issues={of("targets")} />
+        <JsonField
+          label="Parameters of every target, as JSON"
+          id="params"
+          rows={4}
+          path="params"
+          note="Such as {&quot;temperature&quot;: 0}; docs/targets.md lists them"
+          value={paramText}
+          issues={of("params")}
+          onChange={setParams}
+        />
+        <ModelField label="Judge" id="judge" value={judge} change={setJudge} />
+        <ModelField label="Simulated users" id="persona" value={persona} change={setPersona} />
+        <ModelField label="Embeddings" id="embedding" value={embedding} change={setEmbedding} />
+        <TextField
+          label="Address of an external evaluator"
+          id="url"
+          maxLength={2048}
+          value={url}
+          error={of("evaluatorUrl")[0]?.message}
+          onChange={setUrl}
+        />
+        <button type="submit" data-kind="primary" disabled={!isValid || !isChanged || save.isPending}>
+          {save.isPending ? "Saving…" : "Save"}
+        </button>
+        {save.isError && <Failure error={save.error} what="The eval was not changed" />}
+        <Conflict error={save.error} overwrite={() => save.mutate({ isOver: true })} reload={reload} />
+      </form>
+    </>
+  );
+}
+
+function Remove({ id }: { id: string }) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const remove = async () => {
+    await read(api.DELETE("/v1/evals/{eval_id}", { params: { path: { eval_id: id } } }));
+    await navigate({ to: "/evals", ignoreBlocker: true });
+    await client.invalidateQueries({ queryKey: ["evals"] });
+  };
+  return (
+    <div className={page.apart}>
+      <DeleteButton what="this eval" remove={remove}>
+        Its runs stay. Schedules that start it start nothing any more.
+      </DeleteButton>
+    </div>
+  );
+}

@@ -1,0 +1,233 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
+import { definitionsQuery } from "../../api/queries";
+import { evalNamesQuery, type Schedule, scheduleEditQuery } from "../../api/resources";
+import { useCanWrite } from "../../api/role";
+import { parseBudget } from "../../lib/budget";
+import { visible } from "../../lib/format";
+import { changesOf, parseWhole } from "../../lib/forms";
+import { changedStart } from "../../lib/schedules";
+import { parseTargets, targetsText } from "../../lib/targets";
+import { Conflict } from "../../ui/conflict";
+import { DeleteButton } from "../../ui/delete_button";
+import { Field } from "../../ui/field";
+import page from "../../ui/page.module.css";
+import { Empty, Failure, Loading } from "../../ui/states";
+import { TargetsField } from "../../ui/targets_field";
+import { TextField } from "../../ui/text_field";
+import { UnsavedGuard } from "../../ui/unsaved";
+
+const route = getRouteApi("/schedules/$id");
+const MAX_REPEATS = 1000;
+
+export function EditSchedule() {
+  const { id } = route.useParams();
+  const canWrite = useCanWrite();
+  const query = useQuery(scheduleEditQuery(id));
+  if (!canWrite)
+    return (
+      <Empty title="Your role does not permit this">
+        <p>Changing a schedule needs the role member or admin.</p>
+      </Empty>
+    );
+  if (query.isPending) return <Loading what="the schedule" />;
+  if (query.data === undefined)
+    return (
+      <Failure error={query.error} what={`Schedule ${visible(id)}`} retry={() => void query.refetch()} />
+    );
+  const { value: schedule, etag } = query.data;
+  return (
+    <>
+      <title>{`${visible(schedule.name)} · Cupel`}</title>
+      <p>
+        <Link to="/schedules">All schedules</Link>
+      </p>
+      <h1>{visible(schedule.name)}</h1>
+      <Form key={etag} schedule={schedule} etag={etag} reload={() => void query.refetch()} />
+      <Remove id={id} />
+    </>
+  );
+}
+
+interface FormProps {
+  schedule: Schedule;
+  etag: string | null;
+  reload: () => void;
+}
+
+function Form({ schedule, etag, reload }: FormProps) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const { run, evalRun } = schedule;
+  const started = run ?? evalRun;
+  const stored = {
+    source: run?.definitionId ?? evalRun?.evalId ?? "",
+    targets: targetsText(run?.targets ?? []),
+    repeats: String(started?.repeats ?? 1),
+    budget: started?.maxBudgetUsd == null ? "" : started.maxBudgetUsd.toFixed(8).replace(/\.?0+$/, ""),
+  };
+  const [name, setName] = useState(schedule.name);
+  const [expression, setExpression] = useState(schedule.expression);
+  const [timezone, setTimezone] = useState(schedule.timezone);
+  const [source, setSource] = useState(stored.source);
+  const [targetText, setTargets] = useState(stored.targets.text);
+  const [repeatText, setRepeats] = useState(stored.repeats);
+  const [budgetText, setBudget] = useState(stored.budget);
+  const [budget, repeats] = [parseBudget(budgetText), parseWhole(repeatText, 1, MAX_REPEATS)];
+  const targets = run ? parseTargets(targetText, stored.targets.isJson) : undefined;
+  const isStartChanged =
+    source !== stored.source ||
+    targetText !== stored.targets.text ||
+    repeatText !== stored.repeats ||
+    budgetText !== stored.budget;
+  const fieldChanges = changesOf(schedule, {
+    name: name.trim(),
+    expression: expression.trim(),
+    timezone: timezone.trim(),
+  });
+  const isChanged = isStartChanged || Object.keys(fieldChanges).length > 0;
+  const hasTexts = [name, expression, timezone, source].every((each) => each.trim() !== "");
+  const isValid =
+    hasTexts && budget !== undefined && typeof repeats === "number" && (!run || targets !== undefined);
+  const save = useMutation({
+    mutationFn: async ({ isOver }: { isOver: boolean }) => {
+      if (budget === undefined || typeof repeats !== "number") return;
+      const path = { schedule_id: schedule.id };
+      const latest = () => readTagged(api.GET("/v1/schedules/{schedule_id}", { params: { path } }));
+      // What a form does not show of the start is that of the state that is written over.
+      const base = isOver ? await latest() : { value: schedule, etag };
+      const start = changedStart(base.value, {
+        sourceId: source,
+        targets: targetText === stored.targets.text ? undefined : targets,
+        repeats,
+        maxBudgetUsd: budget,
+      });
+      await read(
+        api.PATCH("/v1/schedules/{schedule_id}", {
+          params: { path, header: ifMatch(base.etag) },
+          body: { ...fieldChanges, ...(isStartChanged && start) } as Schemas["UpdateSchedule"],
+        }),
+      );
+    },
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["schedules"], refetchType: "none" });
+      await navigate({ to: "/schedules" });
+    },
+  });
+  const fields = save.error instanceof ApiError ? save.error.fields : [];
+  const of = (field: string) => fields.filter((each) => each.field.startsWith(field));
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isValid && isChanged) save.mutate({ isOver: false });
+  };
+  return (
+    <>
+      <UnsavedGuard isUnsaved={isChanged && !save.isPending && !save.isSuccess} />
+      <form className={page.form} onSubmit={submit}>
+        <TextField label="Name" id="name" maxLength={100} value={name} onChange={setName} />
+        <TextField
+          label="When"
+          id="expression"
+          maxLength={256}
+          note="Such as rate(6 hours), cron(0 9 ? * MON-FRI *) or at(2027-01-31T09:30:00)"
+          error={of("expression")[0]?.message}
+          value={expression}
+          onChange={setExpression}
+        />
+        <TextField
+          label="Time zone"
+          id="timezone"
+          maxLength={50}
+          note="Such as Europe/Berlin"
+          error={of("timezone")[0]?.message}
+          value={timezone}
+          onChange={setTimezone}
+        />
+        <Source kind={run ? "definition" : "eval"} value={source} change={setSource} />
+        {run && (
+          <TargetsField
+            value={targetText}
+            isJson={stored.targets.isJson}
+            change={setTargets}
+            issues={of("run.targets").map((each) => ({ ...each, field: each.field.slice(4) }))}
+          />
+        )}
+        <Field
+          label="Repeats of each case"
+          id="repeats"
+          error={typeof repeats === "number" ? null : "A whole number from 1 to 1,000"}
+        >
+          <input
+            id="repeats"
+            inputMode="numeric"
+            size={6}
+            value={repeatText}
+            onChange={(event) => setRepeats(event.target.value)}
+          />
+        </Field>
+        <Field
+          label="Budget of each run in USD (optional)"
+          id="budget"
+          error={budget === undefined ? "An amount such as 5 or 0.25, at most 1,000,000" : null}
+        >
+          <input
+            id="budget"
+            inputMode="decimal"
+            size={10}
+            value={budgetText}
+            onChange={(event) => setBudget(event.target.value)}
+          />
+        </Field>
+        <button type="submit" data-kind="primary" disabled={!isValid || !isChanged || save.isPending}>
+          {save.isPending ? "Saving…" : "Save"}
+        </button>
+        {save.isError && <Failure error={save.error} what="The schedule was not changed" />}
+        <Conflict error={save.error} overwrite={() => save.mutate({ isOver: true })} reload={reload} />
+      </form>
+    </>
+  );
+}
+
+interface SourceProps {
+  kind: "definition" | "eval";
+  value: string;
+  change: (id: string) => void;
+}
+
+function Source({ kind, value, change }: SourceProps) {
+  const definitions = useQuery({ ...definitionsQuery, enabled: kind === "definition" });
+  const evals = useQuery({ ...evalNamesQuery, enabled: kind === "eval" });
+  const options = kind === "definition" ? (definitions.data?.items ?? []) : (evals.data ?? []);
+  const isKnown = options.some((each) => each.id === value);
+  return (
+    <Field label={kind === "definition" ? "Definition" : "Eval"} id="source">
+      <select id="source" value={value} onChange={(event) => change(event.target.value)}>
+        {!isKnown && <option value={value}>{visible(value)}</option>}
+        {options.map((each) => (
+          <option key={each.id} value={each.id}>
+            {visible(each.name)}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+function Remove({ id }: { id: string }) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const remove = async () => {
+    await read(api.DELETE("/v1/schedules/{schedule_id}", { params: { path: { schedule_id: id } } }));
+    await navigate({ to: "/schedules", ignoreBlocker: true });
+    await client.invalidateQueries({ queryKey: ["schedules"] });
+  };
+  return (
+    <div className={page.apart}>
+      <DeleteButton what="this schedule" remove={remove}>
+        It starts nothing any more; its runs stay.
+      </DeleteButton>
+    </div>
+  );
+}
