@@ -43,6 +43,7 @@ class AnsweredRun:
     prompt_ids: tuple[str, ...] = ()
     repeats: int = 1
     answer: Callable[[int], str | None] = default_answer
+    duration_ms: Callable[[int], int] = lambda _: 12
     scoring: Callable[[int], Scoring | None] = lambda _: build_scoring(None, None, ())
     content: Content = field(default_factory=Content)
     grader_config: GraderConfig = field(default_factory=lambda: GraderConfig(judge_model=JUDGE))
@@ -115,7 +116,7 @@ class AnsweredRun:
         if answer is None:
             return ProbeError(**identity, code=ProbeErrorCode.TIMEOUT, message="no answer", attempts=4)
         messages = (*scenario.messages, Message(MessageRole.ASSISTANT, answer))
-        state = ConversationState(messages, turns=1, usage=Usage(3, 4), duration_ms=12)
+        state = ConversationState(messages, turns=1, usage=Usage(3, 4), duration_ms=self.duration_ms(index))
         transcript = Transcript(
             **identity,
             conversation=state,

@@ -38,16 +38,49 @@ def test_a_batch_is_estimated_and_started_once(open_page: Open, client: Client) 
     page.get_by_role("checkbox", name="sim/steady").check()
     page.get_by_label("System prompt").fill("Be brief.")
     page.get_by_label("First message of the user").fill("hello")
-    page.get_by_label("Conversations of each model").fill("0")
+    page.get_by_label("Conversations of each target").fill("0")
     expect(page.get_by_text("A whole number from 1 to 1,000")).to_be_visible()
     expect(page.get_by_role("button", name="Start")).to_be_disabled()
-    page.get_by_label("Conversations of each model").fill("6")
+    page.get_by_label("Conversations of each target").fill("6")
     expect(estimate).to_contain_text("6 conversations")
     page.get_by_label("Name").fill("Six")
     page.get_by_role("button", name="Start").dblclick()
     expect(page.get_by_role("heading", name="Six")).to_be_visible()
     [run] = client.get("/v1/runs").json()["items"]
     assert (run["scale"], run["progress"]["total"], run["config"]["maxConcurrency"]) == (True, 6, 3)
+
+
+def test_a_batch_of_an_agent_has_its_evaluators_and_answer_format(open_page: Open, client: Client) -> None:
+    body = {"name": f"Clerk {PAYLOADS[1]}", "type": "openai", "baseUrl": "http://127.0.0.1:9", "config": {"model": "m"}}
+    agent = client.post("/v1/connectors", body).json()["id"]
+    client.post("/v1/connectors", {**body, "name": "Executor", "type": "tools", "config": {}})
+    page = open_page("/new/batch")
+    page.get_by_role("checkbox", name=re.compile("^Clerk")).check()
+    expect(page.get_by_role("checkbox", name="Executor")).to_have_count(0)
+    page.get_by_label("First message of the user").fill("hello")
+    page.get_by_label("Conversations of each target").fill("2")
+    page.get_by_text("Evaluators: 4 of 4").click()
+    page.get_by_role("checkbox", name="The last answer is not toxic").uncheck()
+    page.get_by_label("Lowest score of").fill("2")
+    estimate = page.get_by_role("complementary", name="Estimate")
+    expect(estimate).to_contain_text("An evaluator or the answer format is incomplete.")
+    page.get_by_label("Lowest score of").fill("0.8")
+    page.get_by_text("Answer format: any").click()
+    page.get_by_label("The last answer is", exact=True).select_option("json")
+    page.get_by_label("JSON Schema").fill('{"type": "object",}')
+    expect(page.get_by_role("list", name="Problems of JSON Schema")).to_contain_text("a name in double quotes")
+    page.get_by_label("JSON Schema").fill('{"type": "object"}')
+    page.get_by_label("Most words").fill("40")
+    expect(estimate).to_contain_text("2 conversations")
+    with page.expect_request(lambda request: request.url.endswith("/v1/scale-runs")) as sent:
+        page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("navigation", name="Run")).to_be_visible()
+    body = sent.value.post_data_json
+    assert body["models"] == [f"connector/{agent}"]
+    assert body["evaluators"] == {"goal": {"threshold": 0.8}, "toxicity": False}
+    assert body["format"] == {"jsonSchema": {"type": "object"}, "maxWords": 40}
+    [run] = client.get("/v1/runs").json()["items"]
+    assert [each["connectorId"] for each in run["config"]["targets"]] == [agent]
 
 
 def test_the_errors_of_a_batch_are_named(open_page: Open, client: Client) -> None:
@@ -57,7 +90,7 @@ def test_the_errors_of_a_batch_are_named(open_page: Open, client: Client) -> Non
     page.get_by_role("checkbox", name="sim/steady").check()
     expect(page.get_by_role("complementary", name="Estimate")).to_contain_text("Write a first message")
     page.get_by_label("Goal").fill("A refund is offered.")
-    page.get_by_label("Conversations of each model").fill("5")
+    page.get_by_label("Conversations of each target").fill("5")
     page.get_by_role("checkbox", name="Ada").check()
     page.get_by_role("checkbox", name="Bob").check()
     page.get_by_role("button", name="Start").click()

@@ -170,6 +170,78 @@ def test_an_eval_is_run(open_page: Open, client: Client, saved_eval: str) -> Non
     assert (run["evalId"], run["progress"]["total"]) == (saved_eval, 6)
 
 
+def test_an_eval_is_edited_and_a_concurrent_change_is_a_conflict(
+    open_page: Open, client: Client, saved_eval: str
+) -> None:
+    page = open_page(f"/evals/{saved_eval}")
+    page.get_by_role("link", name="Edit").click()
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    page.get_by_label("Name").fill("thorough")
+    page.get_by_label("Targets").fill("sim/steady, sim/bold")
+    page.get_by_label("Judge").fill("sim/contrarian")
+    page.get_by_role("checkbox").nth(1).uncheck()
+    expect(page.get_by_text("Scenarios: 1 chosen")).to_be_visible()
+    client.patch(f"/v1/evals/{saved_eval}", {"embeddingModel": "sim/steady", "name": "meanwhile"})
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("The eval was not changed")
+    assert client.get(f"/v1/evals/{saved_eval}").json()["name"] == "meanwhile"
+    page.get_by_role("button", name="Save mine over it").click()
+    expect(page.get_by_role("heading", name="thorough")).to_be_visible()
+    stored = client.get(f"/v1/evals/{saved_eval}").json()
+    assert [each["model"] for each in stored["targets"]] == ["sim/steady", "sim/bold"]
+    assert (stored["judgeModel"], len(stored["scenarioIds"])) == ("sim/contrarian", 1)
+    assert stored["embeddingModel"] == "sim/steady"  # Only what the form has changed is written over it.
+
+
+def test_targets_with_parameters_are_edited_as_json(open_page: Open, client: Client, saved_eval: str) -> None:
+    targets = [{"model": "sim/steady", "label": "cold", "params": {"temperature": 0}}]
+    client.patch(f"/v1/evals/{saved_eval}", {"targets": targets})
+    page = open_page(f"/evals/{saved_eval}/edit")
+    field = page.get_by_label("Targets, as JSON")
+    expect(field).to_have_value(re.compile('"label": "cold"'))
+    field.fill('[{"model": "sim/steady", "params": {"temperature": 3}}]')
+    page.get_by_role("button", name="Save").click()
+    problems = page.get_by_role("list", name="Problems of Targets, as JSON")
+    expect(problems).to_contain_text("targets.0.params.temperature")
+    field.fill('[{"model": "sim/steady", "params": {"temperature": 1}}]')
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="Graders")).to_be_visible()
+    [target] = client.get(f"/v1/evals/{saved_eval}").json()["targets"]
+    assert (target["label"], target["params"]) == (None, {"temperature": 1})
+
+
+def test_a_schedule_is_edited_and_deleted(open_page: Open, client: Client, definition: str) -> None:
+    run = {"definitionId": definition, "models": ["sim/steady"], "report": True, "samplePercentage": 50}
+    body = {"name": "nightly", "expression": "rate(6 hours)", "run": {**run, "config": {"temperature": 0.5}}}
+    key = made(client, "/v1/schedules", body)
+    page = open_page("/schedules")
+    page.get_by_role("link", name="nightly").click()
+    page.get_by_label("When").fill("rate(1 day)")
+    page.get_by_label("Targets").fill("sim/bold")
+    page.get_by_label("Budget of each run").fill("2.5")
+    client.patch(f"/v1/schedules/{key}", {"timezone": "Europe/Berlin"})
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("The schedule was not changed")
+    page.get_by_role("button", name="Discard mine").click()
+    expect(page.get_by_label("Time zone")).to_have_value("Europe/Berlin")
+    expect(page.get_by_label("When")).to_have_value("rate(6 hours)")
+    page.get_by_label("When").fill("rate(1 day)")
+    page.get_by_label("Targets").fill("sim/bold")
+    page.get_by_label("Budget of each run").fill("2.5")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("cell", name=re.compile(r"rate\(1 day\)"))).to_be_visible()
+    stored = client.get(f"/v1/schedules/{key}").json()
+    assert (stored["expression"], stored["timezone"]) == ("rate(1 day)", "Europe/Berlin")
+    changed = stored["run"]
+    assert (changed["models"], changed["maxBudgetUsd"]) == (["sim/bold"], 2.5)
+    assert (changed["report"], changed["samplePercentage"], changed["config"]["temperature"]) == (True, 50, 0.5)
+    page.get_by_role("link", name="nightly").click()
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("No schedules yet")).to_be_visible()
+    assert client.get(f"/v1/schedules/{key}").status == 404
+
+
 def test_a_viewer_is_offered_no_change(
     open_page: Open, experiment: str, schedule: str, persona: str, connector: str
 ) -> None:
@@ -194,6 +266,7 @@ def test_the_screens_are_accessible_and_safe(
         "experiment": f"/experiments/{experiment}",
         "evals": "/evals",
         "eval": f"/evals/{saved_eval}",
+        "eval-edit": f"/evals/{saved_eval}/edit",
         "schedules-none": "/schedules",
         "personas": "/personas",
         "persona": f"/personas/{persona}",
@@ -205,4 +278,6 @@ def test_the_screens_are_accessible_and_safe(
 
 
 def test_the_schedules_are_accessible_and_safe(open_page: Open, schedule: str) -> None:
-    check_screens(open_page("/runs", bypass_csp=True), {"schedules": "/schedules"})
+    check_screens(
+        open_page("/runs", bypass_csp=True), {"schedules": "/schedules", "schedule": f"/schedules/{schedule}"}
+    )

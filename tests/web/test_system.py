@@ -38,6 +38,24 @@ def test_settings_are_changed_and_one_that_has_changed_meanwhile_is_named(open_p
     assert client.get("/v1/settings").json()["openRuns"] == 8
 
 
+def test_the_limits_of_batches_are_set_and_removed(open_page: Open, client: Client) -> None:
+    page = open_page("/settings")
+    count = page.get_by_label("Conversations of each target of a batch, at most")
+    count.fill("1001")
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    count.fill("50")
+    page.get_by_label("Conversations of a batch at the same time, at most").fill("5")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    stored = client.get("/v1/settings").json()
+    assert (stored["maxBatchCount"], stored["maxBatchConcurrency"]) == (50, 5)
+    count.fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    stored = client.get("/v1/settings").json()
+    assert (stored["maxBatchCount"], stored["maxBatchConcurrency"]) == (None, 5)
+
+
 def test_a_token_is_shown_once_and_revoked(open_page: Open, client: Client) -> None:
     page = open_page("/settings/tokens")
     page.get_by_label("Used for").fill(f"the pipeline {PAYLOADS[1]}")

@@ -92,6 +92,7 @@ def test_a_schedule_is_created_and_returned(client: Client, definition_id: str) 
         "repeats": 3,
         "maxBudgetUsd": None,
         "allowUnpriced": False,
+        "report": False,
         "confirmedUsd": None,
         "config": {
             "temperature": None,

@@ -2,17 +2,20 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, read, type Schemas } from "../../api/client";
 import { batchEstimateQuery, modelsQuery } from "../../api/queries";
-import { personaNamesQuery } from "../../api/resources";
+import { connectorNamesQuery, personaNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
+import { ALL_EVALUATORS, ANY_FORMAT, evaluatorsInput, formatInput } from "../../lib/batch";
 import { parseBudget } from "../../lib/budget";
-import { visible } from "../../lib/format";
 import { parseWhole } from "../../lib/forms";
 import { Field } from "../../ui/field";
 import { ModelField } from "../../ui/model_field";
 import { Empty, Failure, Loading } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
+import { AnswerFormat } from "./answer_format";
 import { BudgetField } from "./budget_field";
+import { Choices } from "./choices";
 import { EstimateCard, useEstimate } from "./estimate";
+import { Evaluators } from "./evaluators";
 import { Models } from "./models";
 import styles from "./new_run.module.css";
 import { NewRunTabs } from "./new_run_tabs";
@@ -20,6 +23,7 @@ import { Start } from "./start";
 
 type Batch = Schemas["CreateScaleRun"];
 const MAX_COUNT = 1000;
+const MAX_TURNS = 100;
 
 /** One system prompt in many conversations, without a definition. */
 export function NewBatch() {
@@ -46,32 +50,46 @@ export function NewBatch() {
 
 function Form({ models }: { models: readonly Schemas["Model"][] }) {
   const [selected, select] = useState<readonly string[]>([]);
+  const [agents, setAgents] = useState<readonly string[]>([]);
   const [system, setSystem] = useState("");
   const [message, setMessage] = useState("");
   const [goal, setGoal] = useState("");
   const [countText, setCount] = useState("20");
   const [personas, setPersonas] = useState<readonly string[]>([]);
   const [judge, setJudge] = useState("");
+  const [turnsText, setTurns] = useState("");
+  const [evaluators, setEvaluators] = useState(ALL_EVALUATORS);
+  const [format, setFormat] = useState(ANY_FORMAT);
   const [concurrencyText, setConcurrency] = useState("3");
   const [budgetText, setBudget] = useState("");
   const [allowUnpriced, setAllowUnpriced] = useState(false);
   const [withReport, setWithReport] = useState(true);
+  const [withTrial, setWithTrial] = useState(false);
   const [name, setName] = useState("");
   const count = parseWhole(countText, 1, MAX_COUNT);
   const concurrency = parseWhole(concurrencyText, 1, MAX_COUNT);
+  const turns = parseWhole(turnsText, 1, MAX_TURNS);
+  const [chosenEvaluators, chosenFormat] = [evaluatorsInput(evaluators), formatInput(format)];
+  const personaNames = useQuery(personaNamesQuery).data ?? [];
+  // A connector of the type "tools" executes calls of tools; it answers nobody.
+  const connectors = useQuery(connectorNamesQuery).data?.filter((each) => each.type !== "tools") ?? [];
+  const mayTry = withReport && system.trim() !== "";
   const budget = parseBudget(budgetText);
-  const hasNumbers = typeof count === "number" && concurrency !== undefined;
+  const hasNumbers = typeof count === "number" && concurrency !== undefined && turns !== undefined;
+  const isGraded = chosenEvaluators !== undefined && chosenFormat !== undefined;
   const hasSubject = message.trim() !== "" || goal.trim() !== "";
   const missing =
-    selected.length === 0
-      ? "Choose at least one model."
+    selected.length + agents.length === 0
+      ? "Choose at least one model or agent."
       : !hasSubject
         ? "Write a first message of the user, a goal, or both."
-        : !hasNumbers && "A number is missing.";
+        : !hasNumbers
+          ? "A number is missing."
+          : !isGraded && "An evaluator or the answer format is incomplete.";
   const plan: Batch | null =
-    hasNumbers && !missing
+    hasNumbers && isGraded && !missing
       ? {
-          models: [...selected],
+          models: [...selected, ...agents.map((id) => `connector/${id}`)],
           count,
           systemPrompt: system || null,
           userMessage: message || null,
@@ -79,6 +97,10 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           personaIds: [...personas],
           maxConcurrency: concurrency,
           report: withReport,
+          ...(mayTry && withTrial && { trial: true }),
+          ...(turns !== null && { maxTurns: turns }),
+          ...(Object.keys(chosenEvaluators).length > 0 && { evaluators: chosenEvaluators }),
+          ...(chosenFormat && { format: chosenFormat }),
           ...(judge.trim() && { judgeModel: judge.trim() }),
         }
       : null;
@@ -97,6 +119,13 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
     <div className={styles.form}>
       <div className={styles.fields}>
         <Models models={models} selected={selected} select={select} />
+        <Choices
+          label="Agents"
+          legend={`Agents: ${agents.length} chosen`}
+          items={connectors}
+          chosen={agents}
+          choose={setAgents}
+        />
         <TextField
           label="System prompt"
           id="system"
@@ -124,13 +153,27 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           onChange={setGoal}
         />
         <Whole
-          label="Conversations of each model"
+          label="Conversations of each target"
           id="count"
           value={countText}
           isValid={typeof count === "number"}
           change={setCount}
         />
-        <Personas chosen={personas} choose={setPersonas} />
+        <Choices
+          label="Personas"
+          legend={`Personas: ${personas.length} chosen, which share the conversations evenly`}
+          items={personaNames}
+          chosen={personas}
+          choose={setPersonas}
+        />
+        <Whole
+          label="Turns of a conversation at most (optional)"
+          id="turns"
+          most={MAX_TURNS}
+          value={turnsText}
+          isValid={turns !== undefined}
+          change={setTurns}
+        />
         <ModelField
           label="Judge"
           id="judge"
@@ -138,6 +181,8 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           value={judge}
           change={setJudge}
         />
+        <Evaluators values={evaluators} change={setEvaluators} />
+        <AnswerFormat values={format} change={setFormat} />
         <Whole
           label="Conversations at the same time"
           id="concurrency"
@@ -161,6 +206,15 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           />
           Write a report when the run completes
         </label>
+        <label className={styles.check}>
+          <input
+            type="checkbox"
+            checked={mayTry && withTrial}
+            disabled={!mayTry}
+            onChange={(event) => setWithTrial(event.target.checked)}
+          />
+          Try the revised system prompt of the report, for at most what the run has cost
+        </label>
         <TextField label="Name (optional)" id="name" maxLength={200} value={name} onChange={setName} />
       </div>
       <aside className={styles.card} aria-label="Estimate">
@@ -180,14 +234,16 @@ interface WholeProps {
   label: string;
   id: string;
   note?: string;
+  most?: number;
   value: string;
   isValid: boolean;
   change: (text: string) => void;
 }
 
-function Whole({ label, id, note, value, isValid, change }: WholeProps) {
+function Whole({ label, id, note, most = MAX_COUNT, value, isValid, change }: WholeProps) {
+  const error = isValid ? null : `A whole number from 1 to ${most.toLocaleString("en")}`;
   return (
-    <Field label={label} id={id} note={note} error={isValid ? null : "A whole number from 1 to 1,000"}>
+    <Field label={label} id={id} note={note} error={error}>
       <input
         id={id}
         inputMode="numeric"
@@ -198,32 +254,5 @@ function Whole({ label, id, note, value, isValid, change }: WholeProps) {
         onChange={(event) => change(event.target.value)}
       />
     </Field>
-  );
-}
-
-interface PersonasProps {
-  chosen: readonly string[];
-  choose: (ids: readonly string[]) => void;
-}
-
-/** Nothing for a workspace without personas. */
-function Personas({ chosen, choose }: PersonasProps) {
-  const { data } = useQuery(personaNamesQuery);
-  if (!data || data.length === 0) return null;
-  const toggle = (id: string) =>
-    choose(chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id]);
-  return (
-    <fieldset className={styles.models}>
-      <legend>Personas: {chosen.length} chosen, which share the conversations evenly</legend>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section className={styles.options} aria-label="Personas" tabIndex={0}>
-        {data.map((each) => (
-          <label key={each.id}>
-            <input type="checkbox" checked={chosen.includes(each.id)} onChange={() => toggle(each.id)} />
-            <span className={styles.modelName}>{visible(each.name)}</span>
-          </label>
-        ))}
-      </section>
-    </fieldset>
   );
 }

@@ -13,6 +13,7 @@ import { Failure, Loading } from "../../ui/states";
 import { SystemTabs } from "./system_tabs";
 
 const MAX_OPEN_RUNS = 1000;
+const MAX_BATCH = 1000;
 
 export function SettingsPage() {
   const query = useQuery(settingsQuery);
@@ -36,19 +37,25 @@ function Form({ settings, etag }: { settings: Settings; etag: string | null }) {
   const [embedding, setEmbedding] = useState(settings.embeddingModel ?? "");
   const [perOwner, setPerOwner] = useState(String(settings.openRunsPerOwner));
   const [open, setOpen] = useState(String(settings.openRuns));
+  const [batchCount, setBatchCount] = useState(String(settings.maxBatchCount ?? ""));
+  const [batchConcurrency, setBatchConcurrency] = useState(String(settings.maxBatchConcurrency ?? ""));
   const save = useMutation({
     mutationFn: (body: Schemas["UpdateSettings"]) =>
       read(api.PUT("/v1/settings", { params: { header: ifMatch(etag) }, body })),
     onSuccess: () => client.invalidateQueries({ queryKey: ["settings"] }),
   });
   const numbers = [parseWhole(perOwner, 1, MAX_OPEN_RUNS), parseWhole(open, 1, MAX_OPEN_RUNS)] as const;
-  const isValid = numbers.every((each) => typeof each === "number");
+  const limits = [parseWhole(batchCount, 1, MAX_BATCH), parseWhole(batchConcurrency, 1, MAX_BATCH)] as const;
+  const isValid =
+    numbers.every((each) => typeof each === "number") && limits.every((each) => each !== undefined);
   const changes = changesOf(settings, {
     judgeModel: judge.trim() || null,
     personaModel: persona.trim() || null,
     embeddingModel: embedding.trim() || null,
     ...(typeof numbers[0] === "number" && { openRunsPerOwner: numbers[0] }),
     ...(typeof numbers[1] === "number" && { openRuns: numbers[1] }),
+    ...(limits[0] !== undefined && { maxBatchCount: limits[0] }),
+    ...(limits[1] !== undefined && { maxBatchConcurrency: limits[1] }),
   });
   const isChanged = Object.keys(changes).length > 0;
   const submit = (event: FormEvent) => {
@@ -111,6 +118,36 @@ function Form({ settings, etag }: { settings: Settings; etag: string | null }) {
             disabled={!isAdmin}
             value={open}
             onChange={(event) => setOpen(event.target.value)}
+          />
+        </Field>
+        <Field
+          label="Conversations of each target of a batch, at most"
+          id="batch-count"
+          error={limits[0] !== undefined ? null : bounds}
+          note="Empty for no limit but 1,000"
+        >
+          <input
+            id="batch-count"
+            inputMode="numeric"
+            size={8}
+            disabled={!isAdmin}
+            value={batchCount}
+            onChange={(event) => setBatchCount(event.target.value)}
+          />
+        </Field>
+        <Field
+          label="Conversations of a batch at the same time, at most"
+          id="batch-concurrency"
+          error={limits[1] !== undefined ? null : bounds}
+          note="Empty for no limit; with one, batches without a limit of their own are refused"
+        >
+          <input
+            id="batch-concurrency"
+            inputMode="numeric"
+            size={8}
+            disabled={!isAdmin}
+            value={batchConcurrency}
+            onChange={(event) => setBatchConcurrency(event.target.value)}
           />
         </Field>
         {isAdmin && (

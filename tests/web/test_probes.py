@@ -1,0 +1,124 @@
+"""The probes of a run in a browser: histograms of their figures, and the list that a range of one filters."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from cupel_core.domain.runs.run import Run
+from tests.web.conftest import Open, check_screens
+from tests.web.samples import sample_run
+from tests.web.server import Server
+
+
+def timed_run(**changes: Any) -> Run:
+    """60 conversations, of which one is an error; those of the second target take 1 to 1.2 s, the others 0.1 to 0.3 s."""
+    return sample_run(duration_ms=lambda index: 100 + 10 * (index % 20) + (900 if 20 <= index < 40 else 0), **changes)
+
+
+@pytest.fixture
+def run(server: Server) -> Run:
+    return timed_run()
+
+
+def drag(page: Page, start: float, end: float) -> None:
+    """Over the drawing, from one share of its width to another."""
+    box = page.get_by_role("img", name=re.compile("of conversations by target")).bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + start * box["width"], y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + end * box["width"], y, steps=4)
+    page.mouse.up()
+
+
+def test_a_dragged_range_filters_the_list_and_is_in_the_address(open_page: Open, run: Run) -> None:
+    page = open_page(f"/runs/{run.id}/probes?by=time")
+    counts = page.get_by_role("status").filter(has_text="conversations")
+    expect(counts).to_have_text(re.compile("^60 of 60 conversations, 39 of 59 judged passed, 1 errored$"))
+    drag(page, 0.6, 0.98)
+    expect(page).to_have_url(re.compile(r"time=[\d.]+~"))
+    expect(counts).to_have_text(re.compile("^20 of 60 conversations"))
+    rows = page.get_by_role("grid", name="Conversations").get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("sim/bold")
+    # Another figure keeps the filter, and the histogram has what the filter leaves.
+    page.get_by_label("Distribution of").select_option("score")
+    expect(counts).to_have_text(re.compile("^20 of 60 conversations"))
+    expect(page.get_by_role("img", name=re.compile("^Score of conversations"))).to_have_accessible_description(
+        re.compile(r"sim/steady: n = 0\. sim/bold: n = 20, median 1.00")
+    )
+    address = page.url
+    again = open_page(address.partition("$default")[2])
+    expect(again.get_by_role("status").filter(has_text="conversations")).to_have_text(re.compile("^20 of 60"))
+    again.get_by_role("button", name=re.compile("^time from .*, remove this filter")).click()
+    expect(again.get_by_role("status").filter(has_text="conversations")).to_have_text(re.compile("^60 of 60"))
+
+
+def test_a_range_is_chosen_with_the_keyboard_alone(open_page: Open, run: Run) -> None:
+    page = open_page(f"/runs/{run.id}/probes?by=score")
+    lower = page.get_by_role("slider", name=re.compile("lower bound of score"))
+    expect(lower).to_have_attribute("aria-valuetext", "no lower bound")
+    lower.focus()
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    expect(lower).to_have_attribute("aria-valuetext", "from 0.3")
+    counts = page.get_by_role("status").filter(has_text="conversations")
+    expect(counts).to_have_text(re.compile("^39 of 60 conversations, 39 of 39 judged passed$"))
+    page.keyboard.press("Home")
+    expect(counts).to_have_text(re.compile("^60 of 60"))
+    expect(page).not_to_have_url(re.compile("score=0"))
+
+
+def test_the_list_is_sorted_walked_and_opened_with_the_keyboard(open_page: Open, run: Run) -> None:
+    page = open_page(f"/runs/{run.id}/probes?by=time")
+    page.get_by_role("button", name="Time").click()
+    expect(page.get_by_role("columnheader", name="Time")).to_have_attribute("aria-sort", "descending")
+    grid = page.get_by_role("grid", name="Conversations")
+    expect(grid.get_by_role("row").nth(1)).to_contain_text("1.2 s")
+    grid.get_by_role("row").nth(1).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("j")
+    expect(page.locator("[role=row]:focus")).to_have_attribute("aria-rowindex", "4")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"[?&]t=37"))
+    expect(page.get_by_role("article")).to_contain_text("conversation 37")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("article")).to_have_count(0)
+    expect(page.locator("[role=row]:focus")).to_have_attribute("aria-rowindex", "4")
+    page.get_by_label("Result").focus()
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press("n")
+    expect(page.get_by_role("article")).to_contain_text("failed")
+
+
+def test_a_histogram_has_its_figures_as_a_table_and_files(open_page: Open, run: Run) -> None:
+    page = open_page(f"/runs/{run.id}/probes?by=tokens&column=0")
+    page.get_by_text("Figures as a table").click()
+    expect(page.get_by_role("table").get_by_role("columnheader")).to_have_text(["Tokens", "sim/steady"])
+    expect(page.get_by_role("table").get_by_role("row").nth(1)).to_contain_text("719")
+    for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"{kind} of").click()
+        assert download.value.path().read_bytes().startswith(start)
+        assert download.value.suggested_filename == f"{run.id}-tokens.{kind.lower()}"
+
+
+def test_what_no_conversation_has_is_said(open_page: Open, server: Server) -> None:
+    unscored = timed_run(scoring=lambda _: None)
+    page = open_page(f"/runs/{unscored.id}/probes?by=score&outcome=errored")
+    expect(page.get_by_text("No conversation has a score.")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="conversations")).to_have_text(re.compile("^1 of 60"))
+    page.get_by_role("row").nth(1).click()
+    expect(page.get_by_text("The infrastructure failed, not the target.")).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_screens_are_accessible_and_safe(open_page: Open, run: Run, theme: str) -> None:
+    page = open_page("/runs", color_scheme=theme, bypass_csp=True)
+    paths = {
+        "probes": f"/runs/{run.id}/probes",
+        "probes-range": f"/runs/{run.id}/probes?by=time&time=1~&t=21",
+        "probes-none": f"/runs/{run.id}/probes?score=0.5~0.6",
+    }
+    check_screens(page, paths)

@@ -1,0 +1,116 @@
+/** Evaluators and answer format of a batch, from the fields of its form. */
+import type { Schemas } from "../api/client";
+import { parseTags, parseWhole } from "./forms";
+import { parseText } from "./json_text";
+
+type Evaluators = Schemas["EvaluatorsInput"];
+type Format = Schemas["AnswerFormatInput"];
+
+/** Decided by a judge. */
+export interface JudgedValues {
+  readonly isOn: boolean;
+  /** Empty: that of the run. */
+  readonly judge: string;
+  /** Empty: the judge decides without a score. */
+  readonly threshold: string;
+}
+
+export interface EvaluatorValues {
+  readonly goal: JudgedValues;
+  readonly toxicity: JudgedValues;
+  readonly refusal: boolean;
+  readonly format: boolean;
+  readonly external: "workspace" | "none" | "own";
+  readonly url: string;
+}
+
+const JUDGED: JudgedValues = { isOn: true, judge: "", threshold: "" };
+export const ALL_EVALUATORS: EvaluatorValues = {
+  goal: JUDGED,
+  toxicity: JUDGED,
+  refusal: true,
+  format: true,
+  external: "workspace",
+  url: "",
+};
+
+/** From 0 to 1; null for an empty field, undefined for what is no share. */
+export function parseShare(text: string): number | null | undefined {
+  const trimmed = text.trim();
+  if (trimmed === "") return null;
+  const value = /^(\d+(\.\d*)?|\.\d+)$/.test(trimmed) ? Number(trimmed) : Number.NaN;
+  return value <= 1 ? value : undefined;
+}
+
+/** What differs from the default evaluators; undefined while a field is wrong. */
+export function evaluatorsInput(values: EvaluatorValues): Partial<Evaluators> | undefined {
+  const [goal, toxicity] = [judgedInput(values.goal), judgedInput(values.toxicity)];
+  const isOwn = values.external === "own";
+  if (goal === undefined || toxicity === undefined || (isOwn && values.url.trim() === "")) return undefined;
+  return {
+    ...(goal !== true && { goal }),
+    ...(toxicity !== true && { toxicity }),
+    ...(!values.refusal && { refusal: false }),
+    ...(!values.format && { format: false }),
+    ...(values.external === "none" && { external: null }),
+    ...(isOwn && { external: { url: values.url.trim() } }),
+  };
+}
+
+function judgedInput({ isOn, judge, threshold }: JudgedValues): Evaluators["goal"] | undefined {
+  if (!isOn) return false;
+  const least = parseShare(threshold);
+  if (least === undefined) return undefined;
+  if (judge.trim() === "" && least === null) return true;
+  return {
+    ...(judge.trim() !== "" && { judgeModel: judge.trim() }),
+    ...(least !== null && { threshold: least }),
+  } as Schemas["JudgedEvaluatorInput"];
+}
+
+export interface FormatValues {
+  readonly kind: "any" | "json" | "xml";
+  /** JSON; empty for any JSON. */
+  readonly schema: string;
+  /** Between commas; empty for any XML. */
+  readonly elements: string;
+  readonly pattern: string;
+  readonly minWords: string;
+  readonly maxWords: string;
+}
+
+export const ANY_FORMAT: FormatValues = {
+  kind: "any",
+  schema: "",
+  elements: "",
+  pattern: "",
+  minWords: "",
+  maxWords: "",
+};
+export const MAX_WORDS = 1_000_000;
+
+/** Null for any answer; undefined while a field is wrong. */
+export function formatInput(values: FormatValues): Partial<Format> | null | undefined {
+  const schema = values.kind === "json" ? schemaOf(values.schema) : null;
+  const [least, most] = [
+    parseWhole(values.minWords, 0, MAX_WORDS),
+    parseWhole(values.maxWords, 0, MAX_WORDS),
+  ];
+  if (schema === undefined || least === undefined || most === undefined) return undefined;
+  if (least !== null && most !== null && least > most) return undefined;
+  const format = {
+    ...(schema !== null && { jsonSchema: schema }),
+    ...(values.kind === "xml" && { xmlElements: parseTags(values.elements) }),
+    ...(values.pattern !== "" && { pattern: values.pattern }),
+    ...(least !== null && { minWords: least }),
+    ...(most !== null && { maxWords: most }),
+  };
+  return Object.keys(format).length > 0 ? format : null;
+}
+
+function schemaOf(text: string): Record<string, unknown> | undefined {
+  if (text.trim() === "") return {};
+  const parsed = parseText(text);
+  if ("error" in parsed || typeof parsed.value !== "object" || parsed.value === null) return undefined;
+  return Array.isArray(parsed.value) ? undefined : (parsed.value as Record<string, unknown>);
+}

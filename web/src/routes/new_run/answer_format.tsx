@@ -1,0 +1,111 @@
+import { type FormatValues, formatInput, MAX_WORDS } from "../../lib/batch";
+import { parseWhole } from "../../lib/forms";
+import { Field } from "../../ui/field";
+import { JsonField } from "../../ui/json_field";
+import page from "../../ui/page.module.css";
+import { TextField } from "../../ui/text_field";
+import styles from "./new_run.module.css";
+
+interface Props {
+  values: FormatValues;
+  change: (values: FormatValues) => void;
+}
+
+const KINDS: Record<FormatValues["kind"], string> = { any: "any text", json: "JSON", xml: "XML" };
+
+/** What the last answers of a batch must be like. */
+export function AnswerFormat({ values, change }: Props) {
+  const set = (name: keyof FormatValues) => (value: string) => change({ ...values, [name]: value });
+  const format = formatInput(values);
+  const state = format === undefined ? "incomplete" : format === null ? "any" : KINDS[values.kind];
+  const [least, most] = [
+    parseWhole(values.minWords, 0, MAX_WORDS),
+    parseWhole(values.maxWords, 0, MAX_WORDS),
+  ];
+  const areReversed = typeof least === "number" && typeof most === "number" && least > most;
+  return (
+    <details className={page.fold}>
+      <summary>Answer format: {state}</summary>
+      <div className={styles.models}>
+        <Field label="The last answer is" id="format">
+          <select id="format" value={values.kind} onChange={(event) => set("kind")(event.target.value)}>
+            {Object.entries(KINDS).map(([kind, name]) => (
+              <option key={kind} value={kind}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </Field>
+        {values.kind === "json" && (
+          <JsonField
+            label="JSON Schema (optional)"
+            id="schema"
+            rows={8}
+            path="format.jsonSchema"
+            note="Empty for any JSON"
+            value={values.schema}
+            issues={[]}
+            onChange={set("schema")}
+          />
+        )}
+        {values.kind === "xml" && (
+          <TextField
+            label="Elements (optional)"
+            id="elements"
+            maxLength={20_000}
+            note="Such as order.item, separated by commas; empty for any XML"
+            value={values.elements}
+            onChange={set("elements")}
+          />
+        )}
+        <TextField
+          label="Regular expression (optional)"
+          id="pattern"
+          maxLength={5_000}
+          note="As in JavaScript; the answer must have a match"
+          value={values.pattern}
+          onChange={set("pattern")}
+        />
+        <Words
+          label="Fewest words (optional)"
+          id="min-words"
+          value={values.minWords}
+          change={set("minWords")}
+        />
+        <Words
+          label="Most words (optional)"
+          id="max-words"
+          value={values.maxWords}
+          error={areReversed ? "Not less than the fewest words" : undefined}
+          change={set("maxWords")}
+        />
+      </div>
+    </details>
+  );
+}
+
+interface WordsProps {
+  label: string;
+  id: string;
+  value: string;
+  error?: string | undefined;
+  change: (text: string) => void;
+}
+
+function Words({ label, id, value, error, change }: WordsProps) {
+  const isNumber = parseWhole(value, 0, MAX_WORDS) !== undefined;
+  const wrong = isNumber ? error : "A whole number from 0 to 1,000,000";
+  return (
+    <Field label={label} id={id} error={wrong}>
+      <input
+        id={id}
+        inputMode="numeric"
+        size={8}
+        aria-invalid={wrong !== undefined}
+        aria-describedby={wrong ? `${id}-error` : undefined}
+        value={value}
+        onChange={(event) => change(event.target.value)}
+      />
+    </Field>
+  );
+}
