@@ -11,7 +11,9 @@ export type Transcript = Schemas["Transcript"];
 export type Estimate = Schemas["Estimate"];
 export type Message = Schemas["Message"];
 
-const WATCH_MS = 2_000;
+/** Of a run that goes on, a screen asks for less than one thing a second: progress most often. */
+const PROGRESS_MS = 2_000;
+const WATCH_MS = 5_000;
 const TERMINAL = new Set(["COMPLETED", "FAILED", "CANCELLED"]);
 
 export function isTerminal(status: string): boolean {
@@ -19,8 +21,8 @@ export function isTerminal(status: string): boolean {
 }
 
 /** Asked again while the run goes on and the page is visible. */
-function interval(status: string | undefined): number | false {
-  return status !== undefined && !isTerminal(status) ? WATCH_MS : false;
+function interval(status: string | undefined, every = WATCH_MS): number | false {
+  return status !== undefined && !isTerminal(status) ? every : false;
 }
 
 export const sessionQuery = queryOptions({
@@ -67,7 +69,7 @@ export const progressQuery = (id: string) =>
     queryKey: ["run", id, "progress"],
     queryFn: ({ signal }) =>
       read(api.GET("/v1/runs/{run_id}/progress", { signal, params: { path: { run_id: id } } })),
-    refetchInterval: (query) => interval(query.state.data?.status),
+    refetchInterval: (query) => interval(query.state.data?.status, PROGRESS_MS),
   });
 
 export const resultsQuery = (id: string) =>
@@ -75,7 +77,7 @@ export const resultsQuery = (id: string) =>
     queryKey: ["run", id, "results"],
     queryFn: ({ signal }) =>
       read(api.GET("/v1/runs/{run_id}/results", { signal, params: { path: { run_id: id } } })),
-    refetchInterval: (query) => (interval(query.state.data?.status) ? 2 * WATCH_MS : false),
+    refetchInterval: (query) => interval(query.state.data?.status),
   });
 
 export const transcriptsQuery = (id: string, search: Omit<TranscriptsSearch, "t">) =>

@@ -1,6 +1,13 @@
 import { type QueryClient, queryOptions, useQueries, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
-import { addBlock, BLOCK, emptyTable, loadedBlocks, type ProbeTable, type Shape } from "../lib/probe_table";
+import {
+  addBlock,
+  emptyTable,
+  loadedBlocks,
+  type ProbeTable,
+  type Shape,
+  unsettledBlocks,
+} from "../lib/probe_table";
 import { api, read, type Schemas } from "./client";
 import { isTerminal, type Run } from "./queries";
 
@@ -9,6 +16,8 @@ export type Excerpt = Schemas["ProbeExcerpt"];
 
 const AT_A_TIME = 6;
 const WATCH_MS = 5_000;
+/** Between two requests for blocks that were read before, which keeps all requests of a screen below one a second. */
+const PACE_MS = 2_000;
 const DRAW_MS = 200;
 export const CASES_PER_READ = 1_000;
 export const EXCERPTS_PER_READ = 100;
@@ -79,7 +88,7 @@ export function useProbeTable(run: Run): LoadedTable {
   };
 }
 
-/** A few blocks at a time; `loaded` is called after each. */
+/** All blocks, a few at a time, and then those that may have changed, one at a time; `loaded` is called after each. */
 async function load(
   id: string,
   table: ProbeTable,
@@ -87,20 +96,24 @@ async function load(
   signal: AbortSignal,
   loaded: () => void,
 ): Promise<void> {
-  const blocks = Math.ceil(table.total / BLOCK);
-  for (;;) {
-    let next = 0;
-    const worker = async () => {
-      while (next < blocks && !signal.aborted) {
-        const block = next++;
-        if (isOver && table.loaded[block]) continue;
-        addBlock(table, await readBlock(id, block, signal));
-        loaded();
-      }
-    };
-    await Promise.all(Array.from({ length: AT_A_TIME }, worker));
-    if (isOver) return;
+  const next = async (blocks: number[]) => {
+    const block = blocks.shift();
+    if (block === undefined) return;
+    addBlock(table, await readBlock(id, block, signal));
+    loaded();
+  };
+  const wanted = unsettledBlocks(table);
+  const worker = async () => {
+    while (wanted.length > 0 && !signal.aborted) await next(wanted);
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  while (!isOver) {
     await visibleAfter(WATCH_MS, signal);
+    const changing = unsettledBlocks(table);
+    while (changing.length > 0) {
+      await next(changing);
+      await visibleAfter(PACE_MS, signal);
+    }
   }
 }
 

@@ -88,6 +88,18 @@ function decisionOf(code: string | null): number {
   return /^[1-5]$/.test(code) ? Number(code) : OTHER;
 }
 
+/** The numbers of the blocks that are not loaded, or have a probe that may still get another outcome: a retry runs
+ * errored ones again. */
+export function unsettledBlocks(table: ProbeTable): number[] {
+  const unsettled: number[] = [];
+  for (let block = 0; block < table.loaded.length; block++) {
+    const outcomes = table.outcome.subarray(block * BLOCK, (block + 1) * BLOCK);
+    const isOpen = outcomes.some((each) => each === Outcome.NONE || each === Outcome.ERRORED);
+    if (isOpen || !table.loaded[block]) unsettled.push(block);
+  }
+  return unsettled;
+}
+
 export function loadedBlocks(table: ProbeTable): number {
   return table.loaded.reduce((sum, each) => sum + each, 0);
 }
