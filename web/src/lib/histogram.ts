@@ -65,21 +65,28 @@ export function distributions(
   columnOf: (index: number) => number,
   columns: number,
 ): Distribution[] {
-  const counts = Array.from({ length: columns }, () => new Array<number>(bins.starts.length).fill(0));
-  const known = Array.from({ length: columns }, () => [] as number[]);
+  const sizes = new Array<number>(columns).fill(0);
+  for (const index of indexes) {
+    const column = columnOf(index);
+    if (!Number.isNaN(values[index])) sizes[column] = (sizes[column] ?? 0) + 1;
+  }
+  const found = sizes.map((size) => ({
+    counts: new Array<number>(bins.starts.length).fill(0),
+    known: new Float32Array(size),
+    filled: 0,
+  }));
   for (const index of indexes) {
     const value = values[index] ?? Number.NaN;
-    const column = columnOf(index);
-    const own = counts[column];
+    const own = found[columnOf(index)];
     if (Number.isNaN(value) || own === undefined) continue;
     const bin = binOf(bins, value);
-    own[bin] = (own[bin] ?? 0) + 1;
-    known[column]?.push(value);
+    own.counts[bin] = (own.counts[bin] ?? 0) + 1;
+    own.known[own.filled++] = value;
   }
-  return counts.map((own, column) => {
-    const ordered = Float32Array.from(known[column] ?? []).sort();
+  return found.map(({ counts, known }) => {
+    const ordered = known.sort();
     return {
-      counts: own,
+      counts,
       known: ordered.length,
       median: quantile(ordered, 0.5),
       p5: quantile(ordered, 0.05),

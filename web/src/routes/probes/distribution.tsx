@@ -141,35 +141,52 @@ interface BoundsProps {
 function Bounds({ bins, what, selected, select, format }: BoundsProps) {
   const last = bins.starts.length - 1;
   const [from, to] = selected ?? [0, last];
-  const least = from === 0 ? "no lower bound" : `from ${format(bins.starts[from] ?? 0)}`;
-  const most = to === last ? "no upper bound" : `below ${format(bins.starts[to + 1] ?? 0)}`;
+  const least = from === 0 ? "none" : `from ${format(bins.starts[from] ?? 0)}`;
+  const most = to === last ? "none" : `below ${format(bins.starts[to + 1] ?? 0)}`;
   return (
     <fieldset className={styles.bounds}>
-      <legend>Listed: {what.toLowerCase()}</legend>
-      <label>
-        <span>{least}</span>
-        <span className="hidden-text">, lower bound of {what.toLowerCase()}</span>
-        <input
-          type="range"
-          min={0}
-          max={last}
-          value={from}
-          aria-valuetext={least}
-          onChange={(event) => select(Math.min(Number(event.target.value), to), to)}
-        />
-      </label>
-      <label>
-        <span>{most}</span>
-        <span className="hidden-text">, upper bound of {what.toLowerCase()}</span>
-        <input
-          type="range"
-          min={0}
-          max={last}
-          value={to}
-          aria-valuetext={most}
-          onChange={(event) => select(from, Math.max(Number(event.target.value), from))}
-        />
-      </label>
+      <legend>{what} of the listed conversations</legend>
+      <Bound
+        label="Lower bound"
+        text={least}
+        last={last}
+        value={from}
+        change={(bin) => select(Math.min(bin, to), to)}
+      />
+      <Bound
+        label="Upper bound"
+        text={most}
+        last={last}
+        value={to}
+        change={(bin) => select(from, Math.max(bin, from))}
+      />
     </fieldset>
+  );
+}
+
+interface BoundProps {
+  label: string;
+  text: string;
+  last: number;
+  value: number;
+  change: (bin: number) => void;
+}
+
+function Bound({ label, text, last, value, change }: BoundProps) {
+  return (
+    <label>
+      <span>
+        {label}
+        <span aria-hidden="true">: {text}</span>
+      </span>
+      <input
+        type="range"
+        min={0}
+        max={last}
+        value={value}
+        aria-valuetext={text}
+        onChange={(event) => change(Number(event.target.value))}
+      />
+    </label>
   );
 }

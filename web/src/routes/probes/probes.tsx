@@ -69,8 +69,9 @@ function Probes({ run }: { run: Run }) {
   const metric = useMemo(() => search.by ?? firstKnown(table), [search.by, table, version]);
   const opened = search.t !== undefined && search.t < table.total ? search.t : undefined;
   const open = useCallback(
-    (t: number | undefined) => void navigate({ search: (old) => ({ ...old, t }), replace: true }),
-    [navigate],
+    (t: number | undefined) =>
+      void navigate({ search: (old) => ({ ...old, t }), replace: opened !== undefined }),
+    [navigate, opened],
   );
   const close = () => open(undefined);
   const change = (range: Range | undefined) =>
