@@ -112,7 +112,7 @@ async function load(
     const changing = unsettledBlocks(table);
     while (changing.length > 0) {
       await next(changing);
-      await visibleAfter(PACE_MS, signal);
+      if (changing.length > 0) await visibleAfter(PACE_MS, signal);
     }
   }
 }
