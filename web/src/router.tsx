@@ -106,6 +106,16 @@ const analysis = createRoute({
   path: "/analysis",
   component: lazyRouteComponent(() => import("./routes/analysis/analysis"), "AnalysisPage"),
 });
+const history = createRoute({
+  getParentRoute: () => run,
+  path: "/history",
+  component: lazyRouteComponent(() => import("./routes/history"), "HistoryPage"),
+});
+const runSettings = createRoute({
+  getParentRoute: () => run,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./routes/run_settings"), "RunSettings"),
+});
 const report = createRoute({
   getParentRoute: () => run,
   path: "/report",
@@ -308,7 +318,7 @@ const tree = root.addChildren([
   runs,
   newRun,
   newBatch,
-  run.addChildren([overview, probes, transcripts, matrix, analysis, report]),
+  run.addChildren([overview, probes, transcripts, matrix, analysis, report, history, runSettings]),
   compare,
   definitions,
   importDefinitions,

@@ -104,6 +104,29 @@ export const transcriptsQuery = (id: string, search: Omit<TranscriptsSearch, "t"
     getNextPageParam: (page) => page.nextCursor ?? undefined,
   });
 
+export type RunEvent = Schemas["RunEvent"];
+
+/** The stored events of a run, all of them; one that goes on is asked for those that are new. */
+export const eventsQuery = (id: string, status: string | undefined) =>
+  queryOptions({
+    queryKey: ["run", id, "events"],
+    queryFn: async ({ signal, client }) => {
+      const events = [...(client.getQueryData<RunEvent[]>(["run", id, "events"]) ?? [])];
+      for (;;) {
+        const after = events.at(-1)?.seq ?? 0;
+        const path = { run_id: id };
+        // Not the stream, which is text.
+        const page = (await read(
+          api.GET("/v1/runs/{run_id}/events", { signal, params: { path, query: { after } } }),
+        )) as Schemas["RunEventList"];
+        const stored = page.items.filter((each) => each.seq !== null);
+        if (stored.length === 0) return events;
+        events.push(...stored);
+      }
+    },
+    refetchInterval: interval(status),
+  });
+
 export const definitionsQuery = queryOptions({
   queryKey: ["definitions"],
   queryFn: ({ signal }) => read(api.GET("/v1/definitions", { signal, params: { query: { limit: 100 } } })),

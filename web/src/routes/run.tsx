@@ -8,6 +8,7 @@ import { useNow } from "../ui/now";
 import page from "../ui/page.module.css";
 import { Failure, Loading } from "../ui/states";
 import { Status } from "../ui/status";
+import { Expand } from "./expand";
 import styles from "./run.module.css";
 
 const route = getRouteApi("/runs/$id");
@@ -41,6 +42,12 @@ export function RunPage() {
         </Link>
         <Link to="/runs/$id/report" params={{ id }} activeOptions={{ includeSearch: false }}>
           Report
+        </Link>
+        <Link to="/runs/$id/history" params={{ id }}>
+          History
+        </Link>
+        <Link to="/runs/$id/settings" params={{ id }}>
+          Settings
         </Link>
       </nav>
       <Outlet />
@@ -155,6 +162,9 @@ function Controls({ run }: { run: Run }) {
           {labels[action]}
         </button>
       ))}
+      {(run.status === "COMPLETED" || run.status === "FAILED") && run.config.samplePercentage < 100 && (
+        <Expand key={run.config.samplePercentage} run={run} />
+      )}
       {isAsking && !isTerminal(run.status) && (
         <p className={styles.question} role="alert">
           Cancel for good? What was recorded stays; {formatCount(run.progress.total - run.progress.completed)}{" "}

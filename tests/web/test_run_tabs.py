@@ -1,0 +1,82 @@
+"""History and settings of a run in a browser, repeating it, and expanding its sample."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from cupel_core.domain.access import AccessRole
+from tests.unit.api.client import Client
+from tests.web.conftest import Open, check_screens
+from tests.web.samples import HOSTILE, PAYLOADS, SCENARIOS, sample_run
+from tests.web.server import Server
+
+
+@pytest.fixture
+def client(server: Server) -> Client:
+    client = Client(None)
+    client.token = client.issue()
+    return client
+
+
+@pytest.fixture
+def run_id(client: Client) -> str:
+    """Just started."""
+    body = {"name": f"Facts {PAYLOADS[0]}", "content": {"system": HOSTILE}}
+    key = client.post("/v1/definitions", body).json()["id"]
+    client.post(f"/v1/definitions/{key}/scenarios", {"items": [{"prompt": "hello"}, {"prompt": "bye"}]})
+    targets = [{"model": "sim/steady", "label": PAYLOADS[1], "params": {"temperature": 0}}]
+    started = client.post("/v1/runs", {"definitionId": key, "targets": targets, "repeats": 3})
+    assert started.status == 201, started.text
+    return str(started.json()["run"]["id"])
+
+
+def test_the_history_has_every_event(open_page: Open, client: Client, run_id: str) -> None:
+    page = open_page(f"/runs/{run_id}/history")
+    rows = page.get_by_role("region", name="Table: events").get_by_role("row")
+    expect(rows).to_have_count(2)
+    expect(rows.nth(1)).to_contain_text("run.created")
+    page.get_by_role("button", name="Pause").click()
+    expect(rows.nth(2)).to_contain_text("run.paused")
+    expect(rows.nth(2)).to_contain_text("pauseReason: user")
+    assert [each["seq"] for each in client.get(f"/v1/runs/{run_id}/events").json()["items"] if each["seq"]] == [1, 2]
+
+
+def test_a_run_is_repeated_with_its_settings_after_a_question(open_page: Open, client: Client, run_id: str) -> None:
+    page = open_page(f"/runs/{run_id}/settings")
+    expect(page.get_by_role("definition").filter(has_text=re.compile("^100%, seed"))).to_be_visible()
+    expect(page.get_by_role("cell", name='{"temperature":0}')).to_be_visible()
+    expect(page.get_by_role("region", name="Content of the definition")).to_contain_text("[U+202E]")
+    page.get_by_role("button", name="Run it again").click()
+    expect(page.get_by_role("dialog")).to_contain_text("6 conversations")
+    page.get_by_role("dialog").get_by_role("button", name="Start").dblclick()
+    expect(page.get_by_role("heading", name="No results yet")).to_be_visible()
+    again, first = client.get("/v1/runs").json()["items"]
+    assert (first["id"], again["rerunOf"], again["progress"]["total"]) == (run_id, run_id, 6)
+
+
+def test_a_sample_is_expanded(open_page: Open, client: Client) -> None:
+    run = sample_run(sample_percentage=40)
+    page = open_page(f"/runs/{run.id}")
+    page.get_by_role("button", name="Expand").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(f"40% of {len(SCENARIOS)} scenarios")
+    dialog.get_by_label("Share of the scenarios").fill("40")
+    expect(dialog.get_by_role("button", name="Expand")).to_be_disabled()
+    dialog.get_by_label("Share of the scenarios").fill("80")
+    dialog.get_by_role("button", name="Expand").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    found = client.get(f"/v1/runs/{run.id}").json()
+    assert (found["config"]["samplePercentage"], found["progress"]["total"]) == (80, 48)
+
+
+def test_a_viewer_is_offered_no_change(open_page: Open, run_id: str) -> None:
+    page = open_page(f"/runs/{run_id}/settings", role=AccessRole.VIEWER)
+    expect(page.get_by_role("heading", name="Targets")).to_be_visible()
+    expect(page.locator("main").get_by_role("button")).to_have_count(0)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_screens_are_accessible_and_safe(open_page: Open, run_id: str, theme: str) -> None:
+    page = open_page("/runs", color_scheme=theme, bypass_csp=True)
+    check_screens(page, {"run-history": f"/runs/{run_id}/history", "run-settings": f"/runs/{run_id}/settings"})

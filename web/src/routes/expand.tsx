@@ -1,0 +1,79 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useId, useState } from "react";
+import { api, read } from "../api/client";
+import type { Run } from "../api/queries";
+import { counted } from "../lib/format";
+import { parseWhole } from "../lib/forms";
+import { Dialog, DialogActions } from "../ui/dialog";
+import { Field } from "../ui/field";
+import { Failure } from "../ui/states";
+
+/** More of the scenarios of a sampled run: those that it has keep their outcomes. */
+export function Expand({ run }: { run: Run }) {
+  const client = useQueryClient();
+  const [isAsking, ask] = useState(false);
+  const [text, setText] = useState("100");
+  const [key] = useState(() => crypto.randomUUID());
+  const id = useId();
+  const least = run.config.samplePercentage + 1;
+  const percentage = parseWhole(text, least, 100);
+  const expand = useMutation({
+    mutationFn: (samplePercentage: number) =>
+      read(
+        api.POST("/v1/runs/{run_id}/expand", {
+          params: { path: { run_id: run.id }, header: { "Idempotency-Key": key } },
+          body: { samplePercentage },
+        }),
+      ),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run.id] }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (typeof percentage === "number") expand.mutate(percentage);
+  };
+  return (
+    <>
+      <button type="button" onClick={() => ask(true)}>
+        Expand…
+      </button>
+      {isAsking && (
+        <Dialog title="Expand the sample?" close={() => ask(false)}>
+          <form onSubmit={submit}>
+            <p>
+              The run has {run.config.samplePercentage}% of{" "}
+              {run.scenarioTotal === null ? "the scenarios" : counted(run.scenarioTotal, "scenario")}. Only
+              the conversations about further ones are held.
+            </p>
+            <Field
+              label="Share of the scenarios in percent"
+              id={id}
+              error={typeof percentage === "number" ? null : `A whole number from ${least} to 100`}
+            >
+              <input
+                id={id}
+                inputMode="numeric"
+                size={6}
+                aria-invalid={typeof percentage !== "number"}
+                value={text}
+                onChange={(event) => setText(event.target.value)}
+              />
+            </Field>
+            {expand.isError && <Failure error={expand.error} what="The run was not expanded" />}
+            <DialogActions>
+              <button
+                type="submit"
+                data-kind="primary"
+                disabled={typeof percentage !== "number" || expand.isPending || expand.isSuccess}
+              >
+                Expand
+              </button>
+              <button type="button" onClick={() => ask(false)}>
+                Cancel
+              </button>
+            </DialogActions>
+          </form>
+        </Dialog>
+      )}
+    </>
+  );
+}

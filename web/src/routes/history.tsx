@@ -1,0 +1,63 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { eventsQuery, type RunEvent, runQuery } from "../api/queries";
+import { visible } from "../lib/format";
+import { FigureHeader } from "../ui/figure_header";
+import page from "../ui/page.module.css";
+import { ScrollRegion } from "../ui/scroll";
+import { Empty, Failure, Loading } from "../ui/states";
+import { Ago } from "../ui/time";
+
+const route = getRouteApi("/runs/$id/history");
+
+/** What happened to a run, in the order of its numbers, which have no gaps. */
+export function HistoryPage() {
+  const { id } = route.useParams();
+  const status = useQuery(runQuery(id)).data?.status;
+  const query = useQuery(eventsQuery(id, status));
+  if (query.isPending) return <Loading what="the history" />;
+  if (query.data === undefined)
+    return <Failure error={query.error} what="The history" retry={() => void query.refetch()} />;
+  if (query.data.length === 0)
+    return (
+      <Empty title="No events yet">
+        <p>Each change of the run's status is an event.</p>
+      </Empty>
+    );
+  return (
+    <ScrollRegion label="events">
+      <table>
+        <thead>
+          <tr>
+            <FigureHeader>No.</FigureHeader>
+            <th scope="col">When</th>
+            <th scope="col">Event</th>
+            <th scope="col">Details</th>
+          </tr>
+        </thead>
+        <tbody>
+          {query.data.map((event) => (
+            <tr key={event.seq}>
+              <td className="figure">{event.seq}</td>
+              <td className={page.state}>
+                <Ago time={event.ts} />
+              </td>
+              <td>
+                <code>{event.type}</code>
+              </td>
+              <td className={page.cell}>{details(event)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
+  );
+}
+
+/** Fields of the event that have a value, in a line. */
+function details({ data }: RunEvent): string {
+  return Object.entries(data)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name}: ${visible(typeof value === "string" ? value : JSON.stringify(value))}`)
+    .join(", ");
+}

@@ -1,0 +1,152 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, read } from "../api/client";
+import { type Run, runQuery } from "../api/queries";
+import { useCanWrite } from "../api/role";
+import { counted, formatUsd, visible } from "../lib/format";
+import { Dialog, DialogActions } from "../ui/dialog";
+import page from "../ui/page.module.css";
+import { PlainText } from "../ui/plain_text";
+import { ScrollRegion } from "../ui/scroll";
+import { Section } from "../ui/section";
+import { Failure, Loading } from "../ui/states";
+
+const route = getRouteApi("/runs/$id/settings");
+
+/** What a run was started with, and starting it again. */
+export function RunSettings() {
+  const { id } = route.useParams();
+  const canWrite = useCanWrite();
+  const { data: run } = useQuery(runQuery(id));
+  if (!run) return <Loading what="the settings" />;
+  const { definitionSnapshot } = run.config;
+  return (
+    <>
+      <Section title="Settings">
+        <dl className={page.pairs}>
+          {settingsOf(run).map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{visible(value)}</dd>
+            </div>
+          ))}
+        </dl>
+        {run.rerunOf && (
+          <p className={page.below}>
+            It repeats{" "}
+            <Link to="/runs/$id" params={{ id: run.rerunOf }}>
+              another run
+            </Link>
+            .
+          </p>
+        )}
+        {canWrite && <Repeat run={run} />}
+      </Section>
+      <Section title="Targets">
+        <ScrollRegion label="targets">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Target</th>
+                <th scope="col">Model or agent</th>
+                <th scope="col">Parameters of its own</th>
+              </tr>
+            </thead>
+            <tbody>
+              {run.config.targets.map((target) => (
+                <tr key={target.id}>
+                  <th scope="row" className={page.name}>
+                    {visible(target.id)}
+                  </th>
+                  <td className={page.cell}>{visible(target.model ?? target.connectorId ?? "")}</td>
+                  <td className={page.cell}>
+                    {Object.keys(target.params).length > 0 ? visible(JSON.stringify(target.params)) : "none"}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollRegion>
+      </Section>
+      {definitionSnapshot && (
+        <Section title="Definition at the start">
+          <PlainText
+            label="Content of the definition"
+            text={JSON.stringify(definitionSnapshot, null, 2)}
+            isCode
+          />
+        </Section>
+      )}
+    </>
+  );
+}
+
+function settingsOf({ config, priority, startedBy }: Run): [string, string][] {
+  const all: [string, string | number | null | undefined][] = [
+    ["Sample", `${config.samplePercentage}%, seed ${config.sampleSeed}`],
+    ["Prompts", config.promptIds.join(", ") || null],
+    ["Repeats", config.repeats],
+    ["Turns at most", config.maxTurns],
+    ["Parameters", Object.keys(config.params).length > 0 ? JSON.stringify(config.params) : null],
+    ["Attempts of a call", config.maxAttempts],
+    ["Conversations at once", config.maxConcurrency],
+    ["Judge", config.judgeModel],
+    ["Simulated users", config.personaModel],
+    ["Embeddings", config.embeddingModel],
+    ["External evaluator", config.evaluatorUrl],
+    ["Operation profile", config.profileId && `${config.profileId}, version ${config.profileVersion}`],
+    ["Prices", config.priceList],
+    ["Priority", priority.toLowerCase()],
+    ["Started by", startedBy && `${startedBy.type} ${startedBy.name ?? startedBy.id}`],
+  ];
+  return all.flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [[name, String(value)]],
+  );
+}
+
+/** The same scenarios and settings; what it cost is said before. */
+function Repeat({ run }: { run: Run }) {
+  const navigate = useNavigate();
+  const [isAsking, ask] = useState(false);
+  const [key] = useState(() => crypto.randomUUID());
+  const start = useMutation({
+    mutationFn: () =>
+      read(
+        api.POST("/v1/runs/{run_id}/rerun", {
+          params: { path: { run_id: run.id }, header: { "Idempotency-Key": key } },
+          body: {} as never,
+        }),
+      ),
+    onSuccess: (started) => navigate({ to: "/runs/$id", params: { id: started.run.id } }),
+  });
+  return (
+    <div className={page.below}>
+      <button type="button" onClick={() => ask(true)}>
+        Run it again…
+      </button>
+      {isAsking && (
+        <Dialog title="Run it again?" close={() => ask(false)}>
+          <p>
+            {counted(run.progress.total, "conversation")} with the same scenarios, targets and settings. This
+            run has cost {formatUsd(run.spend.costUsd)}.
+          </p>
+          {start.isError && <Failure error={start.error} what="The run was not started" />}
+          <DialogActions>
+            <button
+              type="button"
+              data-kind="primary"
+              disabled={start.isPending || start.isSuccess}
+              onClick={() => start.mutate()}
+            >
+              Start
+            </button>
+            <button type="button" onClick={() => ask(false)}>
+              Cancel
+            </button>
+          </DialogActions>
+        </Dialog>
+      )}
+    </div>
+  );
+}
