@@ -537,6 +537,7 @@ BY_SCHEMA: dict[str, Any] = {
     "Schedule.name": "Nightly refunds",
     "ScheduledEvalRun.name": "Nightly refunds",
     "ScheduledRun.name": "Nightly refunds",
+    "ScheduledRun.report": False,
     "StartedBy.id": "tok_01",
     "StartedBy.name": "nightly CI",
     "Token.id": "tok_01",
