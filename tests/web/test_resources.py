@@ -197,7 +197,7 @@ def test_targets_with_parameters_are_edited_as_json(open_page: Open, client: Cli
     targets = [{"model": "sim/steady", "label": "cold", "params": {"temperature": 0}}]
     client.patch(f"/v1/evals/{saved_eval}", {"targets": targets})
     page = open_page(f"/evals/{saved_eval}/edit")
-    field = page.get_by_label("Targets, as JSON")
+    field = page.get_by_role("textbox", name="Targets, as JSON")
     expect(field).to_have_value(re.compile('"label": "cold"'))
     field.fill('[{"model": "sim/steady", "params": {"temperature": 3}}]')
     page.get_by_role("button", name="Save").click()

@@ -38,7 +38,7 @@ def test_the_history_has_every_event(open_page: Open, client: Client, run_id: st
     expect(rows.nth(1)).to_contain_text("run.created")
     page.get_by_role("button", name="Pause").click()
     expect(rows.nth(2)).to_contain_text("run.paused")
-    expect(rows.nth(2)).to_contain_text("pauseReason: user")
+    expect(rows.nth(2)).to_contain_text("to: PAUSED")
     assert [each["seq"] for each in client.get(f"/v1/runs/{run_id}/events").json()["items"] if each["seq"]] == [1, 2]
 
 
