@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
-import { api, read } from "../api/client";
+import { ApiError, api, read } from "../api/client";
 import type { Run } from "../api/queries";
-import { counted } from "../lib/format";
+import { counted, formatUsd } from "../lib/format";
 import { parseWhole } from "../lib/forms";
 import { Dialog, DialogActions } from "../ui/dialog";
 import { Field } from "../ui/field";
@@ -18,18 +18,24 @@ export function Expand({ run }: { run: Run }) {
   const least = run.config.samplePercentage + 1;
   const percentage = parseWhole(text, least, 100);
   const expand = useMutation({
-    mutationFn: (samplePercentage: number) =>
+    mutationFn: (body: { samplePercentage: number; confirmedUsd?: number }) =>
       read(
         api.POST("/v1/runs/{run_id}/expand", {
           params: { path: { run_id: run.id }, header: { "Idempotency-Key": key } },
-          body: { samplePercentage },
+          body,
         }),
       ),
     onSuccess: () => client.invalidateQueries({ queryKey: ["run", run.id] }),
   });
+  // Where it is expected to cost more than is left of a budget.
+  const estimate = expand.error instanceof ApiError ? expand.error.estimate : null;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (typeof percentage === "number") expand.mutate(percentage);
+    if (typeof percentage === "number")
+      expand.mutate({
+        samplePercentage: percentage,
+        ...(estimate && { confirmedUsd: estimate.usd.expected }),
+      });
   };
   return (
     <>
@@ -55,17 +61,26 @@ export function Expand({ run }: { run: Run }) {
                 size={6}
                 aria-invalid={typeof percentage !== "number"}
                 value={text}
-                onChange={(event) => setText(event.target.value)}
+                onChange={(event) => {
+                  setText(event.target.value);
+                  expand.reset();
+                }}
               />
             </Field>
-            {expand.isError && <Failure error={expand.error} what="The run was not expanded" />}
+            {estimate && (
+              <p role="alert">
+                This is expected to cost {formatUsd(estimate.usd.expected)}, more than is left of a budget:
+                the run may be paused before its end.
+              </p>
+            )}
+            {expand.isError && !estimate && <Failure error={expand.error} what="The run was not expanded" />}
             <DialogActions>
               <button
                 type="submit"
                 data-kind="primary"
                 disabled={typeof percentage !== "number" || expand.isPending || expand.isSuccess}
               >
-                Expand
+                {estimate ? "Expand all the same" : "Expand"}
               </button>
               <button type="button" onClick={() => ask(false)}>
                 Cancel
