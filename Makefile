@@ -9,7 +9,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test test-web test-all check fmt bench bench-million faults hostile statistics soak simulate build connectors docs models
+.PHONY: help ready run down test test-web test-all check fmt bench bench-web bench-million faults hostile statistics soak simulate build connectors docs models screenshots
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -66,6 +66,11 @@ bench: ready ## measure runs through the embedded cloud with a local model serve
 	@$(BIN)/python -m bench.budgets
 	@$(BIN)/python -m bench.hostile
 
+bench-web: ready ## measure the page in Chromium with a run of 100,000 probes, beside its limits
+	@uv pip install --quiet --target .cupel/playwright 'playwright==1.65.2'
+	@$(BIN)/python web/build.py build
+	@PYTHONPATH=functions:shared:.cupel/playwright $(BIN)/python -m bench.web
+
 bench-million: ready ## run 1,000,000 simulated probes on the local stack, beside 10,000; takes about half an hour
 	@$(BIN)/cupel up
 	@$(BIN)/python -m bench.million
@@ -95,6 +100,11 @@ soak: ready ## control 50 runs at random for SOAK_MINUTES (10) on the local stac
 models: ready ## refresh what is known of models (context length, kinds of input, parameters) from LiteLLM's list
 	@uv pip install --quiet --upgrade --no-deps --target .cupel/litellm litellm
 	@PYTHONPATH=shared:. $(BIN)/python -m refresh.model_list .cupel/litellm
+
+screenshots: ready ## take the pictures of README and docs from the page, in Chromium
+	@uv pip install --quiet --target .cupel/playwright 'playwright==1.65.2'
+	@$(BIN)/python web/build.py build
+	@PYTHONPATH=.cupel/playwright $(BIN)/pytest tests/web/screenshots.py
 
 docs: ready ## build the documentation site in .site; broken links are errors
 	@$(BIN)/python -m docs_site
