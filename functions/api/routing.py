@@ -68,6 +68,7 @@ OPENAI_MODULES = {
 _NOT_MODIFIED = {"statusCode": HTTPStatus.NOT_MODIFIED.value, "body": "", "isBase64Encoded": False}
 _loaded: set[tuple[APIGatewayHttpResolver, str]] = set()
 _response_tag: ContextVar[str | None] = ContextVar("response_tag", default=None)
+_is_whole_body_tagged: ContextVar[bool] = ContextVar("is_whole_body_tagged", default=False)
 _query_parameters: dict[str, tuple[str, ...]] = {}
 
 
@@ -104,9 +105,17 @@ class OperationRouter(APIGatewayHttpRouter):
         return register
 
     def tagged[M](self, body: M, tag: str) -> M:
-        """The body of a response whose `ETag` is `tag`."""
+        """The body of a response whose `ETag` is `tag`: of what can be changed, for the `If-Match` of a change.
+
+        The rest of the body may differ from what had this tag, as a run's progress does.
+        """
         _response_tag.set(tag)
         return body
+
+    def revalidated[M](self, body: M, tag: str) -> M:
+        """The body of a response whose `ETag` is that of the whole body: whoever has it already is answered 304."""
+        _is_whole_body_tagged.set(True)
+        return self.tagged(body, tag)
 
     def is_known(self, tag: str) -> bool:
         """Whether the sender of the current GET has the body with this `ETag` already, so that nobody need make it."""
@@ -158,12 +167,13 @@ class OpenAIRouter(OperationRouter):
 def resolve(app: APIGatewayHttpResolver, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """The response of the operation's route, with its `ETag` if it has one."""
     _response_tag.set(None)
+    _is_whole_body_tagged.set(False)
     response = app.resolve(event, context)
     tag = _response_tag.get()
     if tag is None or response["statusCode"] >= HTTPStatus.MULTIPLE_CHOICES:
         return response
     response = {**response, "headers": {**response["headers"], "ETag": tag}}
-    return response | _NOT_MODIFIED if _has_tag(event, tag) else response
+    return response | _NOT_MODIFIED if _is_whole_body_tagged.get() and _has_tag(event, tag) else response
 
 
 def _has_tag(event: dict[str, Any], tag: str) -> bool:

@@ -100,7 +100,7 @@ def _accepted(run_id: str, body: AnalyzeRun, job: Job | None = None) -> Response
 def get_run_results(run_id: str) -> Rendered[RunResultsResponse]:
     found = results.get_results(router.workspace, run_id, utc_now(), counting_time())
     body: Rendered[RunResultsResponse] = Rendered(render_model(RunResultsResponse.of(found)))
-    return router.tagged(body, bytes_etag(body.json))
+    return router.revalidated(body, bytes_etag(body.json))
 
 
 def _summary(listed: ListedAnalysis) -> AnalysisSummaryResponse:
@@ -114,5 +114,5 @@ def _newest[M: AnalysisSummaryResponse](run_id: str, rescore_id: str | None, kin
     head = render_model(_summary(ListedAnalysis(record, is_current=True, stale_reason=stale_reason)))
     tag = bytes_etag(head)
     if router.is_known(tag):
-        return router.tagged(Rendered(b""), tag)
-    return router.tagged(Rendered(b'%b,"figures":%b}' % (head[:-1], queries.read_figures(record) or b"null")), tag)
+        return router.revalidated(Rendered(b""), tag)
+    return router.revalidated(Rendered(b'%b,"figures":%b}' % (head[:-1], queries.read_figures(record) or b"null")), tag)

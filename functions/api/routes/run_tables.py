@@ -85,12 +85,12 @@ def get_case_names(run_id: str, first: FirstIndex = 0) -> Rendered[CaseNameListR
     found = case_names.find_case_names(router.workspace, run_id, first)
     tag = etag(found.revision)
     if router.is_known(tag):
-        return router.tagged(Rendered(b""), tag)
+        return router.revalidated(Rendered(b""), tag)
     named = bounded_range(
         CaseNameListResponse, found.read(), case_names.MAX_CASES, lambda each: CaseNameResponse.of(*each)
     )
-    return router.tagged(named, tag)
+    return router.revalidated(named, tag)
 
 
 def _cached(body: bytes, tag: str) -> Response[str]:
-    return router.tagged(Response(200, CONTENT_TYPE, body.decode(), headers=dict(_CACHED)), tag)
+    return router.revalidated(Response(200, CONTENT_TYPE, body.decode(), headers=dict(_CACHED)), tag)
