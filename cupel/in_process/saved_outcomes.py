@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 from cupel.errors import UsageError
 from cupel.in_process.digests import plan_digests
 from cupel.json_types import Json
+from cupel_core.domain.pipeline.turns import PipelineState
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 
 try:
@@ -186,9 +187,16 @@ def _drop_unfinished_line(path: Path) -> None:
 
 @cache
 def _transcripts() -> TypeAdapter[Transcript]:
-    return TypeAdapter(Transcript)
+    return _adapter(Transcript)
 
 
 @cache
 def _errors() -> TypeAdapter[ProbeError]:
-    return TypeAdapter(ProbeError)
+    return _adapter(ProbeError)
+
+
+def _adapter[T](kind: type[T]) -> TypeAdapter[T]:
+    """With the type that conversations name without importing it."""
+    adapter = TypeAdapter(kind)
+    adapter.rebuild(_types_namespace={PipelineState.__name__: PipelineState})
+    return adapter

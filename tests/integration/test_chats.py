@@ -125,4 +125,5 @@ def test_an_abort_closes_the_stream(api: Client, models: ModelServer) -> None:
     assert ended(api, turn)["abortReason"] == "user"
     wait_until(lambda: not models.counts()["inFlight"], 5)
     (exchange,) = api.list_exchanges(chat["id"], chat["activeBranchId"])
-    assert exchange["answer"] is None
+    answer = exchange["answer"]
+    assert (answer["status"], answer["content"].split()[0]) == ("aborted", "word")
