@@ -95,7 +95,7 @@ async def _echo_seconds(workspace: str) -> float:
 
 
 async def test_a_workspaces_task_does_not_wait_for_another_workspaces() -> None:
-    spinning = [asyncio.create_task(_spin("hostile")) for _ in range(10)]
+    spinning = [asyncio.create_task(_spin("spinning")) for _ in range(10)]
     await asyncio.sleep(0)
     seconds = await asyncio.create_task(_echo_seconds("ordinary"))
     is_spinning = not any(task.done() for task in spinning)
@@ -113,7 +113,7 @@ async def test_a_workspace_that_keeps_exceeding_its_limits_is_refused_at_once() 
 
 
 async def test_another_workspace_is_not_refused() -> None:
-    await asyncio.gather(*(asyncio.create_task(_spin("hostile")) for _ in range(MAX_EXCEEDED)))
+    await asyncio.gather(*(asyncio.create_task(_spin("exceeding")) for _ in range(MAX_EXCEEDED)))
     assert await asyncio.create_task(_echo_seconds("ordinary")) > 0
 
 
