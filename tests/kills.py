@@ -290,6 +290,21 @@ def kill_all(paths: StackPaths) -> None:
     wait_until(lambda: emulator.find_running(paths) is None)
 
 
+def kill_workers(paths: StackPaths, function: str = "probe") -> int:
+    """Send SIGKILL to every process of the function in the stack's emulator; returns their number."""
+    running = emulator.find_running(paths)
+    assert running
+    workers = [
+        child
+        for child in psutil.Process(running.pid).children()
+        if any(f"ministack-lambda-cupel-{function}-" in argument for argument in child.cmdline())
+    ]
+    for child in workers:
+        with suppress(psutil.NoSuchProcess):
+            child.kill()
+    return len(workers)
+
+
 def make_everything_due(dynamodb: Any, table: str) -> None:
     """Expire the claims of dead workers and the delays after which the sweeper acts, of every open run."""
     for item in query(dynamodb, table, keys.OUTBOX):

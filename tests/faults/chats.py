@@ -106,7 +106,7 @@ class ChatUser:
         return self._harness.request(self._token, "POST", f"/v1/chats/{self.ref.chat_id}/{path}", body)
 
 
-def hold_chat(context: "WorkflowContext") -> FinishedChat:
+def run_chat(context: "WorkflowContext") -> FinishedChat:
     """A message is answered, and answered again; a fork gets another one, whose order is lost; the last is aborted."""
     user = ChatUser(context)
     first = user.finish(user.start(content="One."))

@@ -3,19 +3,16 @@
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
-import psutil
 import pytest
 
 from cupel.client import Client
-from cupel.stack import emulator
 from cupel.stack.paths import StackPaths
 from cupel_core.messages import ChatRef
 from cupel_core.store import keys
 from tests.eval_api import Json, wait_until
-from tests.kills import query, set_attribute
+from tests.kills import kill_workers, query, set_attribute
 from tests.profiles import AFTER, BEFORE, operation, profile
 from tests.stacks import ModelServer, table_of
 
@@ -66,13 +63,7 @@ class Turns:
         return counts
 
     def kill_worker(self) -> None:
-        running = emulator.find_running(self.paths)
-        assert running
-        for each in psutil.Process(running.pid).children(recursive=True):
-            with suppress(psutil.NoSuchProcess):
-                if any("cupel-turn-" in part for part in each.cmdline()):
-                    each.kill()
-                    each.wait(10)
+        assert kill_workers(self.paths, "turn") >= 1
 
     def recover(self) -> Json:
         """Let the claim of the dead worker expire, and the sweeper send the order again; the turn at its end."""
@@ -125,9 +116,12 @@ def before_main(turns: Turns) -> None:
 
 
 def barrier(turns: Turns) -> None:
-    """As soon as the last operation before the call has ended."""
+    """The operations before the call have ended, and the model has written nothing yet."""
+    turns.models.configure(latencySeconds=1.0)
     turns.start()
-    wait_until(lambda: "style" in turns.recorded(), every=0.005)
+    wait_until(lambda: turns.calls()["style"] == 1)
+    turns.models.configure(latencySeconds=SLOW_SECONDS)
+    wait_until(lambda: "style" in turns.recorded() and turns.calls()["main"] == 1)
 
 
 def main_call(turns: Turns) -> None:
@@ -147,13 +141,13 @@ def after_main(turns: Turns) -> None:
     wait_until(lambda: "main" in turns.recorded())
 
 
-def commit(turns: Turns) -> None:
-    """As soon as the last operation has ended."""
+def end(turns: Turns) -> None:
+    """When the last operation has ended; the turn may have ended, too. test_turn_crashes.py stops at each write."""
     turns.start()
     wait_until(lambda: "review" in turns.recorded(), every=0.005)
 
 
-@pytest.mark.parametrize("phase", [accepted, before_main, barrier, main_call, after_main, commit])
+@pytest.mark.parametrize("phase", [accepted, before_main, barrier, main_call, after_main, end])
 def test_a_turn_whose_worker_is_killed_ends_and_pays_for_nothing_recorded_again(
     turns: Turns, phase: Callable[[Turns], None]
 ) -> None:

@@ -16,7 +16,7 @@ from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.turns.model_request import MessageRole
 from cupel_core.messages import RunRef
 from cupel_core.store import jobs, outcomes, runs
-from tests.faults.chats import FinishedChat, hold_chat
+from tests.faults.chats import FinishedChat, run_chat
 from tests.faults.harness import WORKSPACE, FunctionHarness
 from tests.faults.narrative import HEADLINE, NARRATOR
 from tests.faults.tool_server import RESULT, ToolServer
@@ -269,6 +269,6 @@ WORKFLOWS = {
     "budgeted": Workflow(_budgeted, frozenset({"api", "probe", "finish"}), 6 * 2 + 6),
     "tools": Workflow(_tools, frozenset({"probe"}), 6 * 2, executions=6),
     "operated": Workflow(_operated, frozenset({"api", "probe"}), 6 * 2 + 6),
-    "chat": Workflow(hold_chat, frozenset({"api", "turn", "sweep"}), 3 * 3),
+    "chat": Workflow(run_chat, frozenset({"api", "turn", "sweep"}), 3 * 3),
     "judged": Workflow(_judged, frozenset({"api", "probe"}), 6 * (2 + 2 + 1)),
 }

@@ -9,7 +9,7 @@ import pytest
 from cupel.client import Client
 from cupel.stack.paths import StackPaths
 from tests.eval_api import Json, create_definition, wait_for_end, wait_until
-from tests.integration.test_kill import kill_workers
+from tests.kills import kill_workers
 from tests.stacks import ModelServer
 
 PROBES = 1_000

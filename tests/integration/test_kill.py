@@ -1,20 +1,16 @@
 """Workers are killed during a run of 1,000 probes: nothing is lost, few calls are repeated, others soon take over."""
 
-import os
-import signal
 import time
-from contextlib import suppress
 from typing import NamedTuple
 
-import psutil
 import pytest
 
 from bench.invariants import violations
 from cupel.client import Client
-from cupel.stack import emulator
 from cupel.stack.address import LocalStack
 from cupel.stack.paths import StackPaths
 from tests.eval_api import Json, create_definition, start_run, wait_for_end, wait_until
+from tests.kills import kill_workers
 from tests.stacks import ModelServer
 
 PROBES = 1_000
@@ -56,21 +52,6 @@ def killed(stack: LocalStack, stack_paths: StackPaths, api: Client, model_server
 
 def completed(api: Client, run_id: str) -> int:
     return int(api.get_run(run_id)["progress"]["completed"])
-
-
-def kill_workers(stack_paths: StackPaths) -> int:
-    """Send SIGKILL to every process of the probe function in this stack's emulator; returns their number."""
-    emulator_process = emulator.find_running(stack_paths)
-    assert emulator_process
-    workers = [
-        child
-        for child in psutil.Process(emulator_process.pid).children()
-        if any("ministack-lambda-cupel-probe-" in argument for argument in child.cmdline())
-    ]
-    for child in workers:
-        with suppress(ProcessLookupError):
-            os.kill(child.pid, signal.SIGKILL)
-    return len(workers)
 
 
 def test_a_run_whose_workers_were_killed_completes(killed: KilledRun) -> None:

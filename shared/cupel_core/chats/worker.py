@@ -12,8 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from aws_lambda_powertools import Logger
 
@@ -29,7 +28,7 @@ from cupel_core.chats.endings import (
 )
 from cupel_core.chats.journal import ClaimLost, TurnJournal, repeated
 from cupel_core.chats.profiles import load_profile
-from cupel_core.chats.progress import load_partial_answer, load_progress
+from cupel_core.chats.progress import TurnProgress, load_partial_answer, load_progress
 from cupel_core.chats.prompts import load_messages
 from cupel_core.clock import utc_now
 from cupel_core.conversations.pipeline_turn import TurnOperations
@@ -341,11 +340,25 @@ async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResul
     if claimed is None:
         return WorkResult.NOTHING
     try:
-        begin, uncertain = await asyncio.to_thread(_load, ref, worker_id, claimed)
-        profile, draft = begin.keywords["profile"], begin.keywords["draft"]
-        async with chat_calls(ref.workspace, claimed.turn.head, profile, draft, seconds_left) as calls:
-            calls.unanswered.nano_usd += uncertain
-            return await begin(calls=calls).run()
+        loaded = await asyncio.to_thread(_load, ref, claimed)
+        turn, progress = claimed.turn, loaded.progress
+        async with chat_calls(ref.workspace, turn.head, loaded.profile, loaded.draft, seconds_left) as calls:
+            calls.unanswered.nano_usd += progress.uncertain_nano_usd
+            worker = TurnWorker(
+                ref,
+                worker_id,
+                turn,
+                profile=loaded.profile,
+                journal=TurnJournal(ref, turn.id, worker_id, progress.events),
+                draft=loaded.draft,
+                calls=calls,
+                messages=loaded.messages,
+                artifacts=progress.artifacts,
+                open_turn=progress.operations,
+                main=progress.main,
+                started=progress.started,
+            )
+            return await worker.run()
     except (NotFound, ClaimLost):  # The chat was deleted, or somebody else has ended the turn.
         return WorkResult.NOTHING
     except BaseException:
@@ -353,23 +366,16 @@ async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResul
         raise
 
 
-def _load(ref: ChatRef, worker_id: str, claimed: StoredTurn) -> "tuple[partial[TurnWorker], int]":
-    """What a worker begins with, and what the calls of earlier ones may have cost that were not answered."""
+class _LoadedTurn(NamedTuple):
+    profile: RunProfile
+    draft: DraftWriter
+    messages: tuple[Message, ...]
+    progress: TurnProgress
+
+
+def _load(ref: ChatRef, claimed: StoredTurn) -> _LoadedTurn:
+    """NotFound if the chat was deleted."""
     turn, head = claimed.turn, claimed.turn.head
     chats.get(ref)
-    progress = load_progress(ref, claimed)
-    begin = partial(
-        TurnWorker,
-        ref,
-        worker_id,
-        turn,
-        profile=load_profile(ref.workspace, head),
-        journal=TurnJournal(ref, turn.id, worker_id, progress.events),
-        draft=DraftWriter(ref, turn.id, chat_drafts.last_attempt(ref, turn.id) if turn.attempts > 1 else 0),
-        messages=load_messages(ref, head),
-        artifacts=progress.artifacts,
-        open_turn=progress.operations,
-        main=progress.main,
-        started=progress.started,
-    )
-    return begin, progress.uncertain_nano_usd
+    draft = DraftWriter(ref, turn.id, chat_drafts.last_attempt(ref, turn.id) if turn.attempts > 1 else 0)
+    return _LoadedTurn(load_profile(ref.workspace, head), draft, load_messages(ref, head), load_progress(ref, claimed))

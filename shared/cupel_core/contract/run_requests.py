@@ -97,12 +97,21 @@ class RunConfigInput(CallOptions, ProfileChoice):
         None
     )
 
-    def grader_config(self) -> GraderConfig:
-        return GraderConfig(self.judge_model, self.persona_model, self.embedding_model, self.evaluator_url)
-
-    def disabled_graders(self) -> tuple[str, ...]:
+    def options(self) -> dict[str, Any]:
+        """As the specifications of runs and of runs of evals name them."""
         given = self.model_fields_set.intersection(GRADER_FIELDS)
-        return tuple(sorted(name for name in given if getattr(self, name) is None))
+        return {
+            "params": self.parameters(),
+            "max_attempts": self.max_attempts,
+            "call_timeout_seconds": self.call_timeout_seconds,
+            "max_turns": self.max_turns,
+            "max_concurrency": self.max_concurrency,
+            "stagger_ms": self.stagger_ms,
+            "profile_id": self.profile_id,
+            "profile_version": self.profile_version,
+            "grader_config": GraderConfig(**{name: getattr(self, name) for name in GRADER_FIELDS}),
+            "disabled_graders": tuple(sorted(name for name in given if getattr(self, name) is None)),
+        }
 
 
 class CreateRun(LabelFields, BudgetFields):
@@ -152,16 +161,7 @@ class CreateRun(LabelFields, BudgetFields):
             priority=self.priority,
             experiment_id=self.experiment_id,
             repeats=self.repeats,
-            params=self.config.parameters(),
-            max_attempts=self.config.max_attempts,
-            call_timeout_seconds=self.config.call_timeout_seconds,
-            max_turns=self.config.max_turns,
-            max_concurrency=self.config.max_concurrency,
-            stagger_ms=self.config.stagger_ms,
-            profile_id=self.config.profile_id,
-            profile_version=self.config.profile_version,
-            grader_config=self.config.grader_config(),
-            disabled_graders=self.config.disabled_graders(),
+            **self.config.options(),
             labels=self.labels(),
             report=self.report,
             max_budget_usd=self.max_budget_usd,
@@ -187,16 +187,7 @@ class CreateEvalRun(LabelFields, BudgetFields):
             priority=self.priority,
             repeats=self.repeats,
             experiment_id=self.experiment_id,
-            params=self.config.parameters(),
-            max_attempts=self.config.max_attempts,
-            call_timeout_seconds=self.config.call_timeout_seconds,
-            max_turns=self.config.max_turns,
-            max_concurrency=self.config.max_concurrency,
-            stagger_ms=self.config.stagger_ms,
-            profile_id=self.config.profile_id,
-            profile_version=self.config.profile_version,
-            grader_config=self.config.grader_config(),
-            disabled_graders=self.config.disabled_graders(),
+            **self.config.options(),
             labels=self.labels(),
             max_budget_usd=self.max_budget_usd,
             allow_unpriced=self.allow_unpriced,

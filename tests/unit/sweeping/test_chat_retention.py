@@ -17,7 +17,7 @@ from cupel_core.sweeping.chat_retention import apply_retention
 from cupel_core.sweeping.erasure import erase_due
 
 
-def keep_for(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
+def set_retention_days(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
     monkeypatch.setenv("TRANSCRIPT_RETENTION_DAYS", str(days))
     settings.cache_clear()
 
@@ -36,12 +36,12 @@ def sweep(now: datetime) -> int:
 def test_a_period_that_is_switched_on_later_erases_what_is_older(
     cloud: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep_for(monkeypatch, 0)
+    set_retention_days(monkeypatch, 0)
     now = utc_now()
     old, recent = chat_of(now - timedelta(days=40)), chat_of(now - timedelta(days=10))
     assert sweep(now) == 0
     assert chats.get(old).expires_at is None
-    keep_for(monkeypatch, 30)
+    set_retention_days(monkeypatch, 30)
     with pytest.raises(NotFound):
         chats.get(old)
     assert [chat.id for chat in chats.list_chats("acme", 20, None).items] == [recent.chat_id]
@@ -55,14 +55,14 @@ def test_a_period_that_is_switched_on_later_erases_what_is_older(
 
 
 def test_a_longer_period_holds_for_chats_of_a_shorter_one(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep_for(monkeypatch, 30)
+    set_retention_days(monkeypatch, 30)
     now = utc_now()
     ref = chat_of(now)
     sweep(now)
-    keep_for(monkeypatch, 0)
+    set_retention_days(monkeypatch, 0)
     sweep(now + timedelta(days=31))
     assert chats.get(ref).expires_at is None
-    keep_for(monkeypatch, 60)
+    set_retention_days(monkeypatch, 60)
     sweep(now + timedelta(days=59))
     assert chats.find(ref) is not None
     sweep(now + timedelta(days=61))
@@ -70,16 +70,16 @@ def test_a_longer_period_holds_for_chats_of_a_shorter_one(cloud: Settings, monke
 
 
 def test_a_sweep_reads_a_limited_number_of_entries(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep_for(monkeypatch, 0)
+    set_retention_days(monkeypatch, 0)
     now = utc_now()
     for _ in range(5):
         chat_of(now)
     erasures.request(Erasure(RunRef("acme", "run_1"), ErasureKind.RUN, now + timedelta(days=1)))
-    keep_for(monkeypatch, 30)
+    set_retention_days(monkeypatch, 30)
     monkeypatch.setattr(chat_retention, "MAX_ENTRIES", 2)
     assert apply_retention(now, lambda: 1.0) == 0, "there was no time"
     assert sum(apply_retention(now, lambda: 60.0) for _ in range(8)) == 5
     dues = [erasure.due for _, erasure in erasures.list_after(None) if erasure.kind is ErasureKind.EXPIRED_CHAT]
     assert all(now + timedelta(days=29) < due < now + timedelta(days=31) for due in dues)
-    keep_for(monkeypatch, 10)
+    set_retention_days(monkeypatch, 10)
     assert sum(apply_retention(now, lambda: 60.0) for _ in range(8)) == 5

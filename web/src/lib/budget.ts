@@ -2,6 +2,8 @@
 
 export const MAX_BUDGET_USD = 1_000_000;
 export const MAX_WORKSPACE_BUDGET_USD = 10_000_000;
+/** What is wrong with a text that is no budget of a run. */
+export const BUDGET_ERROR = "An amount such as 5 or 0.25, at most 1,000,000";
 const MIN_BUDGET_USD = 0.000001;
 
 /** The amount in USD; null for an empty field, undefined for what is no amount. */

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import { api, read } from "../api/client";
 import { isTerminal, type Run } from "../api/queries";
 import { useCanWrite } from "../api/role";
-import { budgetShares, parseBudget } from "../lib/budget";
+import { BUDGET_ERROR, budgetShares, parseBudget } from "../lib/budget";
 import { formatUsd } from "../lib/format";
 import { Failure } from "../ui/states";
 import styles from "./budget.module.css";
@@ -132,7 +132,7 @@ function Change({ run, budget, isReached }: { run: Run; budget: Budget; isReache
       </button>
       {amount === undefined && (
         <small id="new-budget-error" className={styles.error}>
-          An amount such as 5 or 0.25, at most 1,000,000
+          {BUDGET_ERROR}
         </small>
       )}
       {change.isError && <Failure error={change.error} what="The budget was not changed" />}

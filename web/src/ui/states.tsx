@@ -74,7 +74,7 @@ export function NotFound({ what, detail }: { what: string; detail?: string }) {
   );
 }
 
-function RoleTooLow({ detail }: { detail: string }) {
+export function RoleTooLow({ detail }: { detail: string }) {
   return (
     <Empty title="Your role does not permit this">
       <p>{detail}</p>

@@ -8,7 +8,7 @@ import { visible } from "../../lib/format";
 import { changesOf } from "../../lib/forms";
 import { editable } from "../../lib/json_text";
 import page from "../../ui/page.module.css";
-import { Empty, Failure, Loading } from "../../ui/states";
+import { Failure, Loading, RoleTooLow } from "../../ui/states";
 import { DefinitionForm, type WrittenDefinition } from "./definition_form";
 
 const route = getRouteApi("/definitions/$id/edit");
@@ -19,12 +19,7 @@ export function EditDefinition() {
   const { v } = route.useSearch();
   const canWrite = useCanWrite();
   const query = useQuery(definitionEditQuery(id));
-  if (!canWrite)
-    return (
-      <Empty title="Your role does not permit this">
-        <p>Changing a definition needs the role member or admin.</p>
-      </Empty>
-    );
+  if (!canWrite) return <RoleTooLow detail="Changing a definition needs the role member or admin." />;
   if (query.isPending) return <Loading what="the definition" />;
   if (query.data === undefined)
     return (

@@ -9,7 +9,7 @@ import { Field } from "../../ui/field";
 import { type ChosenFile, FileField } from "../../ui/file_field";
 import page from "../../ui/page.module.css";
 import { Section } from "../../ui/section";
-import { Empty, Failure } from "../../ui/states";
+import { Failure, RoleTooLow } from "../../ui/states";
 import styles from "./definitions.module.css";
 
 const FORMATS = {
@@ -30,13 +30,7 @@ export function ImportDefinitions() {
     <>
       <title>Import · Cupel</title>
       <h1>Import an evaluation</h1>
-      {canWrite ? (
-        <Form />
-      ) : (
-        <Empty title="Your role does not permit this">
-          <p>Importing needs the role member or admin.</p>
-        </Empty>
-      )}
+      {canWrite ? <Form /> : <RoleTooLow detail="Importing needs the role member or admin." />}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api, read, type Schemas } from "../../api/client";
 import { useCanWrite } from "../../api/role";
 import { editable } from "../../lib/json_text";
-import { Empty } from "../../ui/states";
+import { RoleTooLow } from "../../ui/states";
 import { DefinitionForm, type DefinitionValues, type WrittenDefinition } from "./definition_form";
 
 /** A content to begin with. */
@@ -42,9 +42,7 @@ export function NewDefinition() {
       {canWrite ? (
         <DefinitionForm initial={SAMPLE} action="Create" save={create} />
       ) : (
-        <Empty title="Your role does not permit this">
-          <p>Creating a definition needs the role member or admin.</p>
-        </Empty>
+        <RoleTooLow detail="Creating a definition needs the role member or admin." />
       )}
     </>
   );

@@ -2,6 +2,7 @@ import { type FormatValues, formatInput, MAX_WORDS } from "../../lib/batch";
 import { parseWhole } from "../../lib/forms";
 import { Field } from "../../ui/field";
 import { JsonField } from "../../ui/json_field";
+import { NumberField, wholeNumberError } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
 import { TextField } from "../../ui/text_field";
 import styles from "./new_run.module.css";
@@ -94,18 +95,6 @@ interface WordsProps {
 
 function Words({ label, id, value, error, change }: WordsProps) {
   const isNumber = parseWhole(value, 0, MAX_WORDS) !== undefined;
-  const wrong = isNumber ? error : "A whole number from 0 to 1,000,000";
-  return (
-    <Field label={label} id={id} error={wrong}>
-      <input
-        id={id}
-        inputMode="numeric"
-        size={8}
-        aria-invalid={wrong !== undefined}
-        aria-describedby={wrong ? `${id}-error` : undefined}
-        value={value}
-        onChange={(event) => change(event.target.value)}
-      />
-    </Field>
-  );
+  const wrong = isNumber ? error : wholeNumberError(0, MAX_WORDS);
+  return <NumberField label={label} id={id} error={wrong} value={value} change={change} />;
 }

@@ -7,9 +7,9 @@ import { useCanWrite } from "../../api/role";
 import { ALL_EVALUATORS, ANY_FORMAT, evaluatorsInput, formatInput } from "../../lib/batch";
 import { parseBudget } from "../../lib/budget";
 import { parseWhole } from "../../lib/forms";
-import { Field } from "../../ui/field";
 import { ModelField } from "../../ui/model_field";
-import { Empty, Failure, Loading } from "../../ui/states";
+import { NumberField, wholeNumberError } from "../../ui/number_field";
+import { Failure, Loading, RoleTooLow } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 import { AnswerFormat } from "./answer_format";
 import { BudgetField } from "./budget_field";
@@ -40,9 +40,7 @@ export function NewBatch() {
         (canWrite ? (
           <Form models={models.data} />
         ) : (
-          <Empty title="Your role does not permit this">
-            <p>Starting a run needs the role member or admin.</p>
-          </Empty>
+          <RoleTooLow detail="Starting a run needs the role member or admin." />
         ))}
     </>
   );
@@ -241,18 +239,6 @@ interface WholeProps {
 }
 
 function Whole({ label, id, note, most = MAX_COUNT, value, isValid, change }: WholeProps) {
-  const error = isValid ? null : `A whole number from 1 to ${most.toLocaleString("en")}`;
-  return (
-    <Field label={label} id={id} note={note} error={error}>
-      <input
-        id={id}
-        inputMode="numeric"
-        size={8}
-        aria-invalid={!isValid}
-        aria-describedby={isValid ? undefined : `${id}-error`}
-        value={value}
-        onChange={(event) => change(event.target.value)}
-      />
-    </Field>
-  );
+  const error = isValid ? null : wholeNumberError(1, most);
+  return <NumberField label={label} id={id} note={note} error={error} value={value} change={change} />;
 }

@@ -1,5 +1,5 @@
-import { parseBudget } from "../../lib/budget";
-import { Field } from "../../ui/field";
+import { BUDGET_ERROR, parseBudget } from "../../lib/budget";
+import { NumberField } from "../../ui/number_field";
 import styles from "./new_run.module.css";
 
 interface Props {
@@ -16,23 +16,17 @@ export function BudgetField({ value, change, isUnlimited, allowUnpriced, setAllo
   const budget = parseBudget(value);
   return (
     <>
-      <Field
+      <NumberField
         label="Budget in USD (optional)"
         id="budget"
-        error={budget === undefined ? "An amount such as 5 or 0.25, at most 1,000,000" : null}
+        error={budget === undefined ? BUDGET_ERROR : null}
         note="What the run may spend in all. It pauses when this is used up, and loses nothing."
-      >
-        <input
-          id="budget"
-          inputMode="decimal"
-          size={14}
-          placeholder="no limit"
-          aria-invalid={budget === undefined}
-          aria-describedby={budget === undefined ? "budget-error" : undefined}
-          value={value}
-          onChange={(event) => change(event.target.value)}
-        />
-      </Field>
+        isAmount
+        size={14}
+        placeholder="no limit"
+        value={value}
+        change={change}
+      />
       {typeof budget === "number" && isUnlimited && (
         <label className={styles.check}>
           <input

@@ -6,7 +6,7 @@ import { definitionsQuery, estimateQuery, modelsQuery, type RunInput, sessionQue
 import { parseBudget } from "../../lib/budget";
 import { visible } from "../../lib/format";
 import { Field } from "../../ui/field";
-import { Empty, Failure, Loading } from "../../ui/states";
+import { Empty, Failure, Loading, RoleTooLow } from "../../ui/states";
 import { BudgetField } from "./budget_field";
 import { EstimateCard, useEstimate } from "./estimate";
 import { Models } from "./models";
@@ -38,9 +38,7 @@ export function NewRun() {
       ) : !definitions.data || !models.data || !session.data ? (
         <Loading what="definitions and models" />
       ) : session.data.role === "viewer" ? (
-        <Empty title="Your role does not permit this">
-          <p>Starting a run needs the role member or admin; this session has viewer.</p>
-        </Empty>
+        <RoleTooLow detail="Starting a run needs the role member or admin; this session has viewer." />
       ) : definitions.data.items.length === 0 ? (
         <Empty title="No definitions yet">
           <p>

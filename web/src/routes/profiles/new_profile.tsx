@@ -4,7 +4,7 @@ import { api, read } from "../../api/client";
 import type { ProfileBody } from "../../api/profiles";
 import { useCanWrite } from "../../api/role";
 import { editable } from "../../lib/json_text";
-import { Empty } from "../../ui/states";
+import { RoleTooLow } from "../../ui/states";
 import { ProfileForm, type ProfileValues } from "./profile_form";
 
 /** An operation to begin with. */
@@ -47,9 +47,7 @@ export function NewProfile() {
       {canWrite ? (
         <ProfileForm initial={SAMPLE} action="Create" save={create} />
       ) : (
-        <Empty title="Your role does not permit this">
-          <p>Creating a profile needs the role member or admin.</p>
-        </Empty>
+        <RoleTooLow detail="Creating a profile needs the role member or admin." />
       )}
     </>
   );

@@ -13,7 +13,7 @@ import { DeleteButton } from "../../ui/delete_button";
 import { JsonField } from "../../ui/json_field";
 import { ModelField } from "../../ui/model_field";
 import page from "../../ui/page.module.css";
-import { Empty, Failure, Loading } from "../../ui/states";
+import { Failure, Loading, RoleTooLow } from "../../ui/states";
 import { TargetsField } from "../../ui/targets_field";
 import { TextField } from "../../ui/text_field";
 import { UnsavedGuard } from "../../ui/unsaved";
@@ -25,12 +25,7 @@ export function EditEval() {
   const { id } = route.useParams();
   const canWrite = useCanWrite();
   const query = useQuery(evalEditQuery(id));
-  if (!canWrite)
-    return (
-      <Empty title="Your role does not permit this">
-        <p>Changing an eval needs the role member or admin.</p>
-      </Empty>
-    );
+  if (!canWrite) return <RoleTooLow detail="Changing an eval needs the role member or admin." />;
   if (query.isPending) return <Loading what="the eval" />;
   if (query.data === undefined)
     return <Failure error={query.error} what={`Eval ${visible(id)}`} retry={() => void query.refetch()} />;

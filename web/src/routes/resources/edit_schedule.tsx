@@ -5,7 +5,7 @@ import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../ap
 import { definitionsQuery } from "../../api/queries";
 import { evalNamesQuery, type Schedule, scheduleEditQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
-import { parseBudget } from "../../lib/budget";
+import { BUDGET_ERROR, parseBudget } from "../../lib/budget";
 import { visible } from "../../lib/format";
 import { changesOf, parseWhole } from "../../lib/forms";
 import { changedStart } from "../../lib/schedules";
@@ -13,8 +13,9 @@ import { parseTargets, targetsText } from "../../lib/targets";
 import { Conflict } from "../../ui/conflict";
 import { DeleteButton } from "../../ui/delete_button";
 import { Field } from "../../ui/field";
+import { NumberField, wholeNumberError } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
-import { Empty, Failure, Loading } from "../../ui/states";
+import { Failure, Loading, RoleTooLow } from "../../ui/states";
 import { TargetsField } from "../../ui/targets_field";
 import { TextField } from "../../ui/text_field";
 import { UnsavedGuard } from "../../ui/unsaved";
@@ -26,12 +27,7 @@ export function EditSchedule() {
   const { id } = route.useParams();
   const canWrite = useCanWrite();
   const query = useQuery(scheduleEditQuery(id));
-  if (!canWrite)
-    return (
-      <Empty title="Your role does not permit this">
-        <p>Changing a schedule needs the role member or admin.</p>
-      </Empty>
-    );
+  if (!canWrite) return <RoleTooLow detail="Changing a schedule needs the role member or admin." />;
   if (query.isPending) return <Loading what="the schedule" />;
   if (query.data === undefined)
     return (
@@ -154,32 +150,23 @@ function Form({ schedule, etag, reload }: FormProps) {
             issues={of("run.targets").map((each) => ({ ...each, field: each.field.slice(4) }))}
           />
         )}
-        <Field
+        <NumberField
           label="Repeats of each case"
           id="repeats"
-          error={typeof repeats === "number" ? null : "A whole number from 1 to 1,000"}
-        >
-          <input
-            id="repeats"
-            inputMode="numeric"
-            size={6}
-            value={repeatText}
-            onChange={(event) => setRepeats(event.target.value)}
-          />
-        </Field>
-        <Field
+          error={typeof repeats === "number" ? null : wholeNumberError(1, MAX_REPEATS)}
+          size={6}
+          value={repeatText}
+          change={setRepeats}
+        />
+        <NumberField
           label="Budget of each run in USD (optional)"
           id="budget"
-          error={budget === undefined ? "An amount such as 5 or 0.25, at most 1,000,000" : null}
-        >
-          <input
-            id="budget"
-            inputMode="decimal"
-            size={10}
-            value={budgetText}
-            onChange={(event) => setBudget(event.target.value)}
-          />
-        </Field>
+          error={budget === undefined ? BUDGET_ERROR : null}
+          isAmount
+          size={10}
+          value={budgetText}
+          change={setBudget}
+        />
         <button type="submit" data-kind="primary" disabled={!isValid || !isChanged || save.isPending}>
           {save.isPending ? "Saving…" : "Save"}
         </button>

@@ -4,10 +4,11 @@ import { api, read } from "../../api/client";
 import { definitionsQuery } from "../../api/queries";
 import { evalNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
-import { parseBudget } from "../../lib/budget";
+import { BUDGET_ERROR, parseBudget } from "../../lib/budget";
 import { visible } from "../../lib/format";
 import { parseTags } from "../../lib/forms";
 import { Field } from "../../ui/field";
+import { NumberField } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
@@ -120,21 +121,15 @@ function Form() {
           onChange={setModels}
         />
       )}
-      <Field
+      <NumberField
         label="Budget of each run in USD (optional)"
         id="budget"
-        error={budget === undefined ? "An amount such as 5 or 0.25, at most 1,000,000" : null}
-      >
-        <input
-          id="budget"
-          inputMode="decimal"
-          size={10}
-          aria-invalid={budget === undefined}
-          aria-describedby={budget === undefined ? "budget-error" : undefined}
-          value={budgetText}
-          onChange={(event) => setBudget(event.target.value)}
-        />
-      </Field>
+        error={budget === undefined ? BUDGET_ERROR : null}
+        isAmount
+        size={10}
+        value={budgetText}
+        change={setBudget}
+      />
       <button type="submit" data-kind="primary" disabled={!isValid || create.isPending}>
         {create.isPending ? "Creating…" : "Create"}
       </button>

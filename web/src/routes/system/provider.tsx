@@ -9,6 +9,7 @@ import { changesOf, parseWhole } from "../../lib/forms";
 import { Field } from "../../ui/field";
 import { FigureHeader } from "../../ui/figure_header";
 import { More } from "../../ui/more";
+import { NumberField, wholeNumberError } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
@@ -192,21 +193,18 @@ interface LimitProps {
 }
 
 function Limit({ label, id, value, change, isWrong, max, disabled }: LimitProps) {
-  const error = isWrong ? `A whole number from 1 to ${max.toLocaleString("en")}` : null;
+  const error = isWrong ? wholeNumberError(1, max) : null;
   return (
-    <Field label={label} id={id} error={error}>
-      <input
-        id={id}
-        inputMode="numeric"
-        size={14}
-        placeholder="no limit"
-        disabled={disabled}
-        aria-invalid={isWrong}
-        aria-describedby={isWrong ? `${id}-error` : undefined}
-        value={value}
-        onChange={(event) => change(event.target.value)}
-      />
-    </Field>
+    <NumberField
+      label={label}
+      id={id}
+      error={error}
+      size={14}
+      placeholder="no limit"
+      disabled={disabled}
+      value={value}
+      change={change}
+    />
   );
 }
 

@@ -5,8 +5,8 @@ import { useIsAdmin } from "../../api/role";
 import { type Settings, settingsQuery } from "../../api/system";
 import { visible } from "../../lib/format";
 import { changesOf, parseWhole } from "../../lib/forms";
-import { Field } from "../../ui/field";
 import { ModelField } from "../../ui/model_field";
+import { NumberField, wholeNumberError } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
 import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
@@ -62,7 +62,7 @@ function Form({ settings, etag }: { settings: Settings; etag: string | null }) {
     event.preventDefault();
     if (isValid && isChanged) save.mutate(changes as Schemas["UpdateSettings"]);
   };
-  const bounds = `A whole number from 1 to ${MAX_OPEN_RUNS.toLocaleString("en")}`;
+  const bounds = wholeNumberError(1, MAX_OPEN_RUNS);
   return (
     <>
       <form className={page.form} onSubmit={submit}>
@@ -91,65 +91,41 @@ function Form({ settings, etag }: { settings: Settings; etag: string | null }) {
           disabled={!isAdmin}
           note="Compares texts by meaning, for assertions of type similar"
         />
-        <Field
+        <NumberField
           label="Open runs of one token, user or schedule"
           id="per-owner"
           error={typeof numbers[0] === "number" ? null : bounds}
-        >
-          <input
-            id="per-owner"
-            inputMode="numeric"
-            size={8}
-            disabled={!isAdmin}
-            value={perOwner}
-            onChange={(event) => setPerOwner(event.target.value)}
-          />
-        </Field>
-        <Field
+          disabled={!isAdmin}
+          value={perOwner}
+          change={setPerOwner}
+        />
+        <NumberField
           label="Open runs of the workspace"
           id="open"
           error={typeof numbers[1] === "number" ? null : bounds}
           note="Runs that have not ended; more are refused until one ends"
-        >
-          <input
-            id="open"
-            inputMode="numeric"
-            size={8}
-            disabled={!isAdmin}
-            value={open}
-            onChange={(event) => setOpen(event.target.value)}
-          />
-        </Field>
-        <Field
+          disabled={!isAdmin}
+          value={open}
+          change={setOpen}
+        />
+        <NumberField
           label="Conversations of each target of a batch, at most"
           id="batch-count"
           error={limits[0] !== undefined ? null : bounds}
           note="Empty for no limit but 1,000"
-        >
-          <input
-            id="batch-count"
-            inputMode="numeric"
-            size={8}
-            disabled={!isAdmin}
-            value={batchCount}
-            onChange={(event) => setBatchCount(event.target.value)}
-          />
-        </Field>
-        <Field
+          disabled={!isAdmin}
+          value={batchCount}
+          change={setBatchCount}
+        />
+        <NumberField
           label="Conversations of a batch at the same time, at most"
           id="batch-concurrency"
           error={limits[1] !== undefined ? null : bounds}
           note="Empty for no limit; with one, batches without a limit of their own are refused"
-        >
-          <input
-            id="batch-concurrency"
-            inputMode="numeric"
-            size={8}
-            disabled={!isAdmin}
-            value={batchConcurrency}
-            onChange={(event) => setBatchConcurrency(event.target.value)}
-          />
-        </Field>
+          disabled={!isAdmin}
+          value={batchConcurrency}
+          change={setBatchConcurrency}
+        />
         {isAdmin && (
           <button type="submit" data-kind="primary" disabled={!isValid || !isChanged || save.isPending}>
             {save.isPending ? "Saving…" : "Save"}

@@ -10,7 +10,7 @@ import { useNow } from "../../ui/now";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
-import { Empty, Failure, Loading } from "../../ui/states";
+import { Failure, Loading, RoleTooLow } from "../../ui/states";
 import { NewToken } from "./new_token";
 import { SystemTabs } from "./system_tabs";
 
@@ -27,9 +27,7 @@ export function Tokens() {
         <Failure error={session.error} what="Your session" retry={() => void session.refetch()} />
       )}
       {data && data.role !== "admin" && (
-        <Empty title="Your role does not permit this">
-          <p>Tokens are managed with the role admin; this session has {data.role}.</p>
-        </Empty>
+        <RoleTooLow detail={`Tokens are managed with the role admin; this session has ${data.role}.`} />
       )}
       {data?.role === "admin" && (
         <>

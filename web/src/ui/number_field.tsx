@@ -1,0 +1,49 @@
+import type { ReactNode } from "react";
+import { Field } from "./field";
+
+interface Props {
+  label: string;
+  id: string;
+  value: string;
+  change: (text: string) => void;
+  /** What is wrong with the value. */
+  error?: string | null | undefined;
+  note?: ReactNode;
+  size?: number;
+  placeholder?: string;
+  disabled?: boolean;
+  /** An amount of money may have decimals. */
+  isAmount?: boolean;
+}
+
+export function NumberField({
+  label,
+  id,
+  value,
+  change,
+  error,
+  note,
+  size = 8,
+  isAmount = false,
+  ...rest
+}: Props) {
+  return (
+    <Field label={label} id={id} note={note} error={error}>
+      <input
+        id={id}
+        inputMode={isAmount ? "decimal" : "numeric"}
+        size={size}
+        aria-invalid={Boolean(error)}
+        aria-describedby={error ? `${id}-error` : undefined}
+        value={value}
+        onChange={(event) => change(event.target.value)}
+        {...rest}
+      />
+    </Field>
+  );
+}
+
+/** What is wrong with a text that is no whole number of the range. */
+export function wholeNumberError(least: number, most: number): string {
+  return `A whole number from ${least} to ${most.toLocaleString("en")}`;
+}
