@@ -6,7 +6,7 @@ import { budgetsQuery, settingsQuery } from "../../api/system";
 import { MAX_WORKSPACE_BUDGET_USD, parseBudget } from "../../lib/budget";
 import { formatUsd, visible } from "../../lib/format";
 import { changesOf } from "../../lib/forms";
-import { Field } from "../../ui/field";
+import { NumberField } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
 import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
@@ -101,9 +101,10 @@ function Form({ limits, etag }: { limits: Limits; etag: string | null }) {
   const save = useMutation({
     mutationFn: (budgets: Schemas["UpdateBudgets"]) =>
       read(api.PUT("/v1/settings", { params: { header: ifMatch(etag) }, body: { budgets } })),
+    // The form begins anew with the new settings: before anything else shows that they are saved.
     onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ["budgets"] });
       await client.invalidateQueries({ queryKey: ["settings"] });
+      await client.invalidateQueries({ queryKey: ["budgets"] });
     },
   });
   const [dayUsd, monthUsd] = [day, month].map((text) => parseBudget(text, MAX_WORKSPACE_BUDGET_USD));
@@ -153,16 +154,15 @@ interface AmountProps {
 function Amount({ label, id, value, amount, change }: AmountProps) {
   const bounds = `An amount such as 5 or 0.25, at most ${formatUsd(MAX_WORKSPACE_BUDGET_USD)}`;
   return (
-    <Field label={label} id={id} error={amount === undefined ? bounds : null} note="Empty for no limit">
-      <input
-        id={id}
-        inputMode="decimal"
-        size={12}
-        aria-invalid={amount === undefined}
-        aria-describedby={amount === undefined ? `${id}-error` : undefined}
-        value={value}
-        onChange={(event) => change(event.target.value)}
-      />
-    </Field>
+    <NumberField
+      label={label}
+      id={id}
+      error={amount === undefined ? bounds : null}
+      note="Empty for no limit"
+      isAmount
+      size={12}
+      value={value}
+      change={change}
+    />
   );
 }
