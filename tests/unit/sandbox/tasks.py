@@ -46,6 +46,11 @@ def process_id() -> int:
     return os.getpid()
 
 
+def wait_for_file(path: str) -> None:
+    while not os.path.exists(path):  # noqa: PTH110 - without an import, as in a helper
+        time.sleep(0.01)
+
+
 def sleep(seconds: float) -> None:
     time.sleep(seconds)
 
