@@ -1,12 +1,12 @@
 """The calls of a turn: governed at high priority, and paid from the workspace's budgets."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cupel_core.accounts import load_accounts
 from cupel_core.budgets.reservations import BudgetShortage
@@ -47,11 +47,42 @@ _REASONS = {
 }
 
 
+async def _store_nothing() -> None:
+    return
+
+
 class UnansweredCalls:
-    """What calls may have cost at most that were not answered: their providers may bill them."""
+    """What calls may have cost at most that were made, and whose answers are not noted: their providers may bill them.
+
+    What a call may cost is stored before it is made, so that it also counts if the worker dies. It counts until the
+    turn has the answer: what is stored always has one of the two.
+    """
 
     def __init__(self) -> None:
         self.nano_usd = 0
+        self.store: Callable[[], Awaitable[None]] = _store_nothing
+        """Stores what a worker has noted."""
+        self._answered: dict[asyncio.Task[Any] | None, int] = {}
+        """By task: each operation is one, and makes one call at a time."""
+
+    async def begin(self, nano_usd: int, *, is_main: bool) -> None:
+        """Before a call. The main call is always stored, with its prompt."""
+        self.nano_usd += nano_usd
+        if nano_usd or is_main:
+            await self.store()
+
+    def note_refused(self, nano_usd: int) -> None:
+        """The call will not be billed."""
+        self.nano_usd -= nano_usd
+
+    def note_answered(self, nano_usd: int) -> None:
+        """The task that has made the call is about to note the answer."""
+        task = asyncio.current_task()
+        self._answered[task] = self._answered.get(task, 0) + nano_usd
+
+    def note_stored(self) -> None:
+        """The answers of this task are among the turn's figures from now on."""
+        self.nano_usd -= self._answered.pop(asyncio.current_task(), 0)
 
 
 class ChatCalls(NamedTuple):
@@ -117,12 +148,16 @@ async def _attempt(
     request: ModelRequest,
     timeout_seconds: float,
 ) -> Reply:
+    bound = bound_of_call(account, model, request).nano_usd
+    await unanswered.begin(bound, is_main=not request.is_graders)
     try:
-        return await _complete(draft, account, model, request, timeout_seconds)
-    except BaseException as error:
-        if not isinstance(error, ProviderError) or error.may_be_billed:
-            unanswered.nano_usd += bound_of_call(account, model, request).nano_usd
+        reply = await _complete(draft, account, model, request, timeout_seconds)
+    except ProviderError as error:
+        if not error.may_be_billed:
+            unanswered.note_refused(bound)
         raise
+    unanswered.note_answered(bound)
+    return reply
 
 
 async def _complete(

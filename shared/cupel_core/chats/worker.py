@@ -93,8 +93,11 @@ class TurnWorker:
     abort_reason: AbortReason | None = None
     started: set[tuple[Hook, str]] = field(default_factory=set)
     is_lost: bool = False
+    _prompt: list[dict[str, str]] | None = field(default=None, init=False, repr=False)
+    """What the model is about to get, until it is stored."""
 
     async def run(self) -> WorkResult:
+        self.calls.unanswered.store = self._store_before_call
         self._stop_if_due(self.turn)
         return await self._end() if self.abort_reason is not None else await self._run()
 
@@ -188,9 +191,8 @@ class TurnWorker:
             return False
         journal.add(TurnEventType.MAIN_STARTED, self._attempt)
         self.main = {"performed": True, "attempts": self.turn.attempts, "status": "aborted"}
-        written = [{"role": str(message.role), "content": message.content} for message in prompt]
+        self._prompt = [{"role": str(message.role), "content": message.content} for message in prompt]
         self._note_change()
-        await journal.flush(written)
         request = ModelRequest(
             prompt,
             ModelParameters.from_json(head.settings.target.get("params", {})),
@@ -211,6 +213,11 @@ class TurnWorker:
         await journal.flush()
         return True
 
+    async def _store_before_call(self) -> None:
+        self._note_change()
+        await self.journal.flush(self._prompt)
+        self._prompt = None
+
     def _note_answer(self, answered: Turn) -> None:
         head, (reply, duration_ms) = self.turn.head, answered
         spend = prices.spend_of(self.calls.target.account, head.settings.model, reply)
@@ -225,6 +232,7 @@ class TurnWorker:
             "durationMs": duration_ms,
             "text": reply.text,
         }
+        self.calls.unanswered.note_stored()
         finished = {name: self.main[name] for name in ("status", "finishReason", "usage")}
         self.journal.add(
             TurnEventType.MAIN_FINISHED, {**self._attempt, **finished, "assistantVariantId": head.answer_id}
@@ -266,6 +274,7 @@ class TurnWorker:
 
     def _note_operation_answer(self, _: Hook, step: ProfileOperation, answer: PaidAnswer) -> None:
         self.open_turn = replace(self.open_turn, answers={**self.open_turn.answers, step.id: answer})
+        self.calls.unanswered.note_stored()
         self._note_change()
 
     def _note_end(self, hook: Hook, step: ProfileOperation, result: StepResult) -> None:

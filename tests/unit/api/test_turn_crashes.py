@@ -1,29 +1,35 @@
 """Workers of turns that die at any write: what was recorded is not made again, and the next worker ends the turn."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from cupel_core import event_loop
-from cupel_core.chats import worker
+from cupel_core.budgets.allowance import LEASE_SECONDS
+from cupel_core.chats import turns, worker
 from cupel_core.chats.journal import MAX_EVENTS, TurnJournal
-from cupel_core.chats.worker import TurnWorker, WorkResult
+from cupel_core.chats.worker import CLAIM, TurnWorker, WorkResult
 from cupel_core.clock import utc_now
+from cupel_core.domain.budgets.money import usd
+from cupel_core.domain.budgets.month_account import after_expiry
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.chats.turns import TurnEventType, TurnPhase
+from cupel_core.domain.pipeline.turns import OpenTurn
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.pipeline.kinds import llm
 from cupel_core.providers.errors import ProviderError
 from cupel_core.settings import Settings
-from cupel_core.store import chat_turns
+from cupel_core.store import chat_turns, period_budgets
 from tests.profiles import operation, profile
 from tests.unit.api.client import Client
-from tests.unit.api.test_chat_turns import Model, events, orders, start, turn_of
+from tests.unit.api.test_chat_turns import Model, events, finished_turn, orders, start, turn_of
 from tests.unit.api.test_chat_turns import chat_id as chat_id
 from tests.unit.api.test_chat_turns import model as model
 from tests.unit.api.test_chats import branch_of, created, texts
@@ -198,8 +204,7 @@ def test_an_operation_that_is_aborted_once_its_model_has_answered_is_part_of_the
 def test_a_call_of_an_operation_that_is_cut_off_is_part_of_what_is_uncertain(
     client: Client, cloud: Settings, model: Model
 ) -> None:
-    prices = {"prices": [{"model": "steady", "inputUsdPerMillion": 100, "outputUsdPerMillion": 100}]}
-    assert client.put("/v1/providers/sim", prices).status == 200
+    assert client.put("/v1/providers/sim", PRICES).status == 200
     chat_id = piped_chat(client)
     turn_id = start(client, chat_id).json()["id"]
 
@@ -212,6 +217,107 @@ def test_a_call_of_an_operation_that_is_cut_off_is_part_of_what_is_uncertain(
     assert carry_out(order) is WorkResult.ENDED
     turn = turn_of(client, chat_id, turn_id)
     assert (turn["operationsSpend"]["calls"], turn["uncertainUsd"] > 0) == (0, True)
+
+
+PRICES = {"prices": [{"model": "steady", "inputUsdPerMillion": 100, "outputUsdPerMillion": 100}]}
+OPERATION_BOUND, MAIN_BOUND = 0.41, 0.2
+"""About: 4,096 tokens of output, to which calls of operations are limited, and 2,000, with a short prompt."""
+
+
+class Killed:
+    """A worker that is killed during a call, and writes nothing more."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, model: Model, call: str) -> None:
+        self.model, self.call, self.is_dead = model, call, False
+        model.during = self.during
+        writes = [(chat_turns, name) for name in ("record", "end", "renew", "release")]
+        for module, name in (*writes, (period_budgets, "report"), (period_budgets, "leave")):
+            monkeypatch.setattr(module, name, self._while_alive(getattr(module, name)))
+
+    async def during(self) -> None:
+        if not self.is_dead and asked(self.model)[self.call]:
+            self.is_dead = True
+            raise Died
+
+    def _while_alive(self, write: Callable[..., Any]) -> Callable[..., Any]:
+        def written(*args: Any) -> Any:
+            if self.is_dead:
+                raise Died
+            return write(*args)
+
+        return written
+
+
+def killed_turn(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch, call: str
+) -> tuple[str, str, TurnOrder]:
+    """A turn of a chat with a budget, whose worker was killed during one of the calls."""
+    assert client.put("/v1/providers/sim", PRICES).status == 200
+    assert client.put("/v1/settings", {"budgets": {"dayUsd": 100}}).status == 200
+    chat_id = piped_chat(client)
+    turn_id = start(client, chat_id).json()["id"]
+    (order,) = orders(cloud)
+    with monkeypatch.context() as patched:
+        Killed(patched, model, call)
+        with pytest.raises(Died):
+            carry_out(order)
+    model.during = None
+    return chat_id, turn_id, order
+
+
+def after_claim() -> datetime:
+    """When the claim of a worker that began now has ended."""
+    return utc_now() + CLAIM + timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "bound"),
+    [("plan", OPERATION_BOUND), ("style", OPERATION_BOUND), ("main", MAIN_BOUND), ("review", OPERATION_BOUND)],
+)
+def test_what_a_call_may_have_cost_whose_worker_was_killed_is_uncertain(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch, call: str, bound: float
+) -> None:
+    chat_id, turn_id, order = killed_turn(client, cloud, model, monkeypatch, call)
+    monkeypatch.setattr(worker, "utc_now", after_claim)
+    assert carry_out(order) is WorkResult.ENDED
+    turn = turn_of(client, chat_id, turn_id)
+    calls = {name: 2 if name == call else 1 for name in ("plan", "style", "main", "review")}
+    assert (turn["status"], asked(model), turn["operationsSpend"]["calls"]) == ("done", calls, 3)
+    assert turn["uncertainUsd"] == pytest.approx(bound, rel=0.1)
+    today = utc_now().date()
+    account = after_expiry(period_budgets.get("acme", today), time.time() + LEASE_SECONDS + 1)
+    assert usd(account.uncertain(BudgetScope.DAY, today)) >= turn["uncertainUsd"]
+
+
+def test_a_turn_that_nobody_goes_on_with_has_what_its_worker_may_have_spent(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat_id, turn_id, _ = killed_turn(client, cloud, model, monkeypatch, "style")
+    turns.abort("acme", chat_id, turn_id, after_claim())
+    turn = turn_of(client, chat_id, turn_id)
+    assert (turn["status"], turn["operationsSpend"]["calls"]) == ("aborted", 1)
+    assert turn["uncertainUsd"] == pytest.approx(OPERATION_BOUND, rel=0.1)
+
+
+def test_what_is_stored_has_each_call_with_its_answer_or_as_uncertain(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert client.put("/v1/providers/sim", PRICES).status == 200
+    chat_id, stored = piped_chat(client), list[tuple[int, int, bool]]()
+    record = chat_turns.record
+
+    def noting(*args: Any) -> bool:
+        checkpoint = args[5]
+        if checkpoint is not None:
+            spend = OpenTurn.from_json(checkpoint["turn"]).spend.calls + ("text" in checkpoint["main"])
+            stored.append((len(model.asked), spend, checkpoint["uncertainNanoUsd"] > 0))
+        return record(*args)
+
+    monkeypatch.setattr(chat_turns, "record", noting)
+    turn = finished_turn(client, cloud, chat_id)
+    assert all(made == answered or is_uncertain for made, answered, is_uncertain in stored)
+    assert {made for made, _, is_uncertain in stored if is_uncertain} == {0, 1, 2, 3}
+    assert (turn["status"], turn["uncertainUsd"]) == ("done", 0)
 
 
 def test_a_worker_ends_quietly_whose_turn_another_has_taken_at_its_end(
