@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -72,13 +73,12 @@ class TurnOperations:
         """Run the operations before the main call, except for those that a checkpoint has."""
         pipeline = state.pipeline or PipelineState()
         turn = pipeline.turn or OpenTurn(to_iso(now))
-        state = replace(state, pipeline=replace(pipeline, turn=turn))
         text = user_text(state.messages)
         base = HookBase(
             Hook.BEFORE,
             state.messages,
             pipeline.artifacts,
-            self._tags,
+            self.profile.tags,
             text,
             text,
             case=self.case,
@@ -86,23 +86,24 @@ class TurnOperations:
             now=turn.now,
             trigger=self.profile.trigger,
         )
-        return _with_turn(await self._run(base, state, save), is_prepared=True)
+        return await self._run(base, state, pipeline.with_turn(turn), save)
 
     def prompt(self, state: ConversationState) -> tuple[Message, ...]:
         """What the target gets. Raises ProviderError if a required operation is not done."""
         pipeline, turn = _open(state)
         self._check(Hook.BEFORE, turn.before, "the target was not called")
         messages = self._rewritten_user(state.messages, turn)
-        return effective_prompt(messages, turn_changes(self.profile.plan, self.profile.enabled, pipeline))
+        return effective_prompt(messages, turn_changes(self.profile.plan, self.profile.ranked, pipeline))
 
     def answered(self, state: ConversationState, prompt: tuple[Message, ...]) -> ConversationState:
         """Once the answer is complete."""
         digest = hashlib.sha256(orjson.dumps([message.to_json() for message in prompt])).hexdigest()
-        return _with_turn(state, is_answered=True, prompt_hash=digest)
+        pipeline, turn = _open(state)
+        return replace(state, pipeline=pipeline.with_turn(replace(turn, is_answered=True, prompt_hash=digest)))
 
     async def run_after(self, state: ConversationState, save: Save) -> ConversationState:
         """Run the operations after the answer. They see the prompt, the answer, and what those before have made."""
-        return _with_turn(await self._run(self._after_base(state), state, save), is_reviewed=True)
+        return await self._run(self._after_base(state), state, _open(state)[0], save)
 
     def _after_base(self, state: ConversationState) -> HookBase:
         if not self._last_base or self._last_base[0][0] is not state:
@@ -116,7 +117,7 @@ class TurnOperations:
             Hook.AFTER,
             prompt[: _length_without_answer(prompt)],
             self._staged(pipeline, turn),
-            self._tags,
+            self.profile.tags,
             user_text(self._rewritten_user(state.messages, turn)),
             user_text(state.messages),
             answer,
@@ -154,30 +155,39 @@ class TurnOperations:
         """Whether the operations after the answer may take long, or stop the worker: they call models, or some need the
         sandbox. Quick ones are done at once, so nothing is stored before them."""
         steps = self.profile.plan.steps[Hook.AFTER]
-        if self.profile.calls_models(Hook.AFTER) or not all(map(_is_quick, steps)):
+        if self.profile.calls_models(Hook.AFTER) or not self._is_quick_after:
             return True
         base = self._after_base(state)
         return any(not is_small(step_context(base, steps, {}, step)) for step in steps)
 
     @property
-    def _tags(self) -> dict[str, str]:
-        return {operation.id: operation.artifact.tag for operation in self.profile.enabled}
+    def _is_quick_after(self) -> bool:
+        texts = chain(self.profile.templates_after, map(condition_template, self.profile.expressions_after))
+        return all(map(is_quick, texts))
 
-    async def _run(self, base: HookBase, state: ConversationState, save: Save) -> ConversationState:
-        steps, hook = self.profile.plan.steps[base.hook], base.hook
-        pipeline, turn = _open(state)
+    async def _run(
+        self, base: HookBase, state: ConversationState, pipeline: PipelineState, save: Save
+    ) -> ConversationState:
+        """`pipeline` has the turn in progress."""
+        steps, hook, turn = self.profile.plan.steps[base.hook], base.hook, _turn_of(pipeline)
         share = step_share(pipeline.length, self.profile.plan.step_count)
-        seen = set(turn.results(hook))
+        seen, given = set(turn.results(hook)), dict(turn.answers)
+
+        def after(results: Results, answers: Mapping[str, PaidAnswer], *, are_all: bool = False) -> ConversationState:
+            changed = turn.with_results(hook, results, answers, are_all=are_all)
+            return replace(state, pipeline=pipeline.with_turn(changed))
 
         async def perform(step: ProfileOperation, results: Results) -> StepResult:
             self.on_start(hook, step)
             context = step_context(base, steps, results, step)
 
             def on_answer(answer: PaidAnswer) -> None:
-                execution.answers[step.id] = answer
+                given[step.id] = answer
                 self.on_answer(hook, step, answer)
 
-            caller = replace(self.caller, answer=execution.answers.get(step.id), on_answer=on_answer)
+            caller = self.caller
+            if step.params.call is not None:
+                caller = replace(caller, answer=given.get(step.id), on_answer=on_answer)
             made = await self.perform(step, context, base.artifacts.get(step.artifact.tag), caller)
             result = within_share(step, made, share)
             seen.add(step.id)
@@ -188,15 +198,15 @@ class TurnOperations:
             steps,
             self.profile.pipeline.mode,
             perform,
-            lambda results, answers: save(_with_results(state, hook, results, answers)),
+            lambda results, answers: save(after(dict(results), answers)),
             dict(turn.results(hook)),
-            dict(turn.answers),
+            given,
         )
         ended = await execution.run()
         for step in steps:
             if step.id not in seen:
                 self.on_end(hook, step, ended[step.id])
-        return _with_results(state, hook, ended, {})
+        return after(dict(ended), {}, are_all=True)
 
     def _check(self, hook: Hook, results: Results, consequence: str) -> None:
         failed = first_failure(self.profile.plan.steps[hook], results)
@@ -228,27 +238,15 @@ class TurnOperations:
         return after, originals
 
 
-def _is_quick(operation: ProfileOperation) -> bool:
-    templates = (*operation.templates.values(), *map(condition_template, operation.expressions.values()))
-    return all(map(is_quick, templates))
-
-
 def _open(state: ConversationState) -> tuple[PipelineState, OpenTurn]:
-    if state.pipeline is None or state.pipeline.turn is None:
+    pipeline = state.pipeline or PipelineState()
+    return pipeline, _turn_of(pipeline)
+
+
+def _turn_of(pipeline: PipelineState) -> OpenTurn:
+    if pipeline.turn is None:
         raise ValueError("there is no turn in progress")
-    return state.pipeline, state.pipeline.turn
-
-
-def _with_turn(state: ConversationState, **changes: object) -> ConversationState:
-    pipeline, turn = _open(state)
-    return replace(state, pipeline=replace(pipeline, turn=replace(turn, **changes)))  # type: ignore[arg-type]
-
-
-def _with_results(
-    state: ConversationState, hook: Hook, results: Results, answers: Mapping[str, PaidAnswer]
-) -> ConversationState:
-    pipeline, turn = _open(state)
-    return replace(state, pipeline=replace(pipeline, turn=turn.with_results(hook, dict(results), answers)))
+    return pipeline.turn
 
 
 def _length_without_answer(prompt: tuple[Message, ...]) -> int:

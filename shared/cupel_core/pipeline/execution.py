@@ -1,15 +1,16 @@
 """Executes the operations of one hook: as many at a time as the mode allows, each once its dependencies are done."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from cupel_core.domain.pipeline.operations import ProfileOperation
 from cupel_core.domain.pipeline.profiles import ExecutionMode
 from cupel_core.domain.pipeline.results import PaidAnswer, StepResult
 from cupel_core.domain.pipeline.steps import HookSteps, Results, ready_steps, settle
 
-type PerformStep = Callable[[ProfileOperation, Results], Awaitable[StepResult]]
+type PerformStep = Callable[[ProfileOperation, Results], Coroutine[Any, Any, StepResult]]
 type OnPaid = Callable[[Results, Mapping[str, PaidAnswer]], Awaitable[None]]
 
 
@@ -32,7 +33,8 @@ class HookExecution:
         has ended and what it cost is stored."""
         try:
             while self._start_next():
-                await asyncio.wait(self._running.values(), return_when=asyncio.FIRST_COMPLETED)
+                if not any(task.done() for task in self._running.values()):
+                    await asyncio.wait(self._running.values(), return_when=asyncio.FIRST_COMPLETED)
                 await self._collect()
         except BaseException:
             await self._drain()
@@ -42,8 +44,10 @@ class HookExecution:
     def _start_next(self) -> bool:
         """Whether any operation is running."""
         self.results = settle(self.steps, self.results)
+        loop = asyncio.get_running_loop()
         for step in ready_steps(self.steps, self.results, self._running.keys(), self.mode):
-            self._running[step.id] = asyncio.ensure_future(self.perform(step, self.results))
+            # Most operations only render a template: such a task has ended when it is made.
+            self._running[step.id] = asyncio.Task(self.perform(step, self.results), loop=loop, eager_start=True)
         return bool(self._running)
 
     async def _collect(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 DEFAULT_VERSIONS = 20
 MAX_VERSIONS = 100
+MAX_AGE_DAYS = 3_650
 MAX_DEPTH_FROM_END = 500
 
 
@@ -79,10 +80,12 @@ class HistoryLimit:
     """How much of the history of a persisted artifact stays; its newest value always does."""
 
     max_versions: int = DEFAULT_VERSIONS
+    max_age_days: int | None = None
+    """None for no limit."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(data["maxVersions"])
+        return cls(data["maxVersions"], data.get("maxAgeDays"))
 
 
 @dataclass(frozen=True)

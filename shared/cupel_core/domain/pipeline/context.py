@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation, Trigger
@@ -13,7 +14,7 @@ from cupel_core.domain.pipeline.prompt import (
     with_user_text,
 )
 from cupel_core.domain.pipeline.steps import HookSteps, Results, visible_steps
-from cupel_core.domain.pipeline.turns import Artifacts
+from cupel_core.domain.pipeline.turns import Artifacts, next_version
 from cupel_core.domain.turns.model_request import Message, MessageRole
 
 
@@ -37,10 +38,18 @@ class HookBase:
     now: str = ""
     trigger: Trigger = Trigger.GENERATE
 
+    @cached_property
+    def context(self) -> Mapping[str, Any]:
+        """What operations see that depend on no other. Nobody changes it."""
+        return _context(self, (), {})
 
-def step_context(base: HookBase, steps: HookSteps, results: Results, step: ProfileOperation) -> dict[str, Any]:
+
+def step_context(base: HookBase, steps: HookSteps, results: Results, step: ProfileOperation) -> Mapping[str, Any]:
     """What an operation sees: the base of its hook, and the values and effects of its dependencies."""
-    visible = visible_steps(steps, step)
+    return _context(base, visible_steps(steps, step), results) if step.depends_on else base.context
+
+
+def _context(base: HookBase, visible: HookSteps, results: Results) -> dict[str, Any]:
     messages = _visible_messages(base, visible, results)
     artifacts = _artifacts(base, visible, results)
     by_operation = {name: artifacts[tag] for name, tag in base.operations.items() if tag in artifacts}
@@ -72,14 +81,12 @@ def _visible_messages(base: HookBase, visible: HookSteps, results: Results) -> t
 
 def _artifacts(base: HookBase, visible: HookSteps, results: Results) -> dict[str, dict[str, Any]]:
     """`{value, history}` by tag."""
-    found = {tag: {"value": each.value, "history": list(each.history)} for tag, each in base.artifacts.items()}
+    visible_now = {tag: each.at(base.now) for tag, each in base.artifacts.items()}
     for step in visible:
-        result = results.get(step.id)
+        result, tag = results.get(step.id), step.artifact.tag
         if result is not None and result.is_done:
-            before = base.artifacts.get(step.artifact.tag)
-            history = [*before.history, before.value] if before else []
-            found[step.artifact.tag] = {"value": result.value, "history": history}
-    return found
+            visible_now[tag] = next_version(step.artifact, result, visible_now.get(tag), base.now)
+    return {tag: {"value": each.value, "history": list(each.history)} for tag, each in visible_now.items()}
 
 
 def _last(messages: tuple[Message, ...], role: MessageRole) -> str:

@@ -9,6 +9,7 @@ from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.spend import Spend
 
 MAX_ERROR_LENGTH = 500
+_NOTHING = Spend()
 
 
 class StepStatus(StrEnum):
@@ -78,7 +79,7 @@ class StepResult:
     details: Mapping[str, Any] = field(default_factory=dict)
     """Why it was skipped: what blocked it, or which condition did not hold."""
     error: StepError | None = None
-    spend: Spend = field(default_factory=Spend)
+    spend: Spend = _NOTHING
     duration_ms: int = 0
 
     @property
@@ -98,7 +99,7 @@ class StepResult:
     @classmethod
     def failed(cls, code: str, message: str, spend: Spend | None = None, **details: Any) -> Self:
         error = StepError(code, storable(message, MAX_ERROR_LENGTH))
-        return cls(StepStatus.ERROR, error=error, details=details, spend=spend or Spend())
+        return cls(StepStatus.ERROR, error=error, details=details, spend=spend or _NOTHING)
 
     def to_json(self) -> dict[str, Any]:
         """As in a checkpoint."""

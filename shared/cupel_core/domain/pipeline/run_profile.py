@@ -31,6 +31,26 @@ class RunProfile:
         return tuple(operation for operation in self.pipeline.operations if operation.enabled)
 
     @cached_property
+    def ranked(self) -> tuple[ProfileOperation, ...]:
+        """Those that are enabled, by rank."""
+        return tuple(sorted(self.enabled, key=lambda operation: operation.rank))
+
+    @cached_property
+    def tags(self) -> Mapping[str, str]:
+        """Of the operations that are enabled, by their ids."""
+        return {operation.id: operation.artifact.tag for operation in self.enabled}
+
+    @cached_property
+    def templates_after(self) -> frozenset[str]:
+        """Of the operations after the answer."""
+        return frozenset(text for step in self.plan.steps[Hook.AFTER] for text in step.templates.values())
+
+    @cached_property
+    def expressions_after(self) -> frozenset[str]:
+        """Of the operations after the answer."""
+        return frozenset(text for step in self.plan.steps[Hook.AFTER] for text in step.expressions.values())
+
+    @cached_property
     def models(self) -> frozenset[str]:
         """Those that the operations of a turn call."""
         calls = (step.params.call for steps in self.plan.steps.values() for step in steps)

@@ -1,7 +1,8 @@
 """The state of the pipeline in a conversation: its artifacts, the turn in progress, and the records of past turns."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 
 from cupel_core.domain.pipeline.artifacts import ArtifactPersistence, ArtifactSpec, HistoryLimit, WriteMode
@@ -13,21 +14,60 @@ from cupel_core.domain.pipeline.sizes import value_length
 from cupel_core.domain.pipeline.steps import Results
 from cupel_core.domain.turns.spend import Spend
 
+_NOTHING = Spend()
+
 
 @dataclass(frozen=True)
 class StoredArtifact:
-    """A persisted artifact: its value, the value's text in the prompt, and earlier values, oldest first."""
+    """A persisted artifact: its value, the value's text in the prompt, and earlier values, oldest first.
+
+    Times are those at which turns began; empty for values that earlier releases have stored.
+    """
 
     value: Any
     inclusion: str | None = None
     history: tuple[Any, ...] = ()
+    written_at: str = ""
+    history_times: tuple[str, ...] = ()
+    """When each earlier value was written."""
+    first_at: str = ""
+    """When its first value was written."""
+    max_age_days: int | None = None
+    """After which earlier values are no part of its history, as of its last write."""
+
+    def at(self, now: str) -> Self:
+        """Without the earlier values that are too old by then."""
+        if self.max_age_days is None or not self.history:
+            return self
+        earliest = datetime.fromisoformat(now) - timedelta(days=self.max_age_days)
+        aged = zip(self.history, self.history_times, strict=True)
+        recent = [each for each in aged if not each[1] or datetime.fromisoformat(each[1]) >= earliest]
+        history, times = ([each[part] for each in recent] for part in (0, 1))
+        return replace(self, history=tuple(history), history_times=tuple(times))
 
     def to_json(self) -> dict[str, Any]:
-        return {"value": self.value, "inclusion": self.inclusion, "history": list(self.history)}
+        return {
+            "value": self.value,
+            "inclusion": self.inclusion,
+            "history": list(self.history),
+            "writtenAt": self.written_at,
+            "historyTimes": list(self.history_times),
+            "firstAt": self.first_at,
+            "maxAgeDays": self.max_age_days,
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(data["value"], data["inclusion"], tuple(data["history"]))
+        history = tuple(data["history"])
+        return cls(
+            data["value"],
+            data["inclusion"],
+            history,
+            data.get("writtenAt", ""),
+            tuple(data.get("historyTimes") or [""] * len(history)),
+            data.get("firstAt", ""),
+            data.get("maxAgeDays"),
+        )
 
 
 type Artifacts = Mapping[str, StoredArtifact]
@@ -62,17 +102,25 @@ class OpenTurn:
 
     @property
     def spend(self) -> Spend:
-        ended = (each.spend for results in (self.before, self.after) for each in results.values())
-        return sum((each.spend for each in self.answers.values()), sum(ended, Spend()))
+        made = (*self.before.values(), *self.after.values(), *self.answers.values())
+        return sum((each.spend for each in made if each.spend.calls), _NOTHING)
 
     def results(self, hook: Hook) -> Results:
         return self.before if hook is Hook.BEFORE else self.after
 
-    def with_results(self, hook: Hook, results: Results, answers: Mapping[str, PaidAnswer] | None = None) -> Self:
+    def with_results(
+        self,
+        hook: Hook,
+        results: Results,
+        answers: Mapping[str, PaidAnswer] | None = None,
+        *,
+        are_all: bool = False,
+    ) -> Self:
+        """`are_all` says that every operation of the hook has ended."""
         left = {name: answer for name, answer in (answers or {}).items() if name not in results}
         if hook is Hook.BEFORE:
-            return replace(self, before=results, answers=left)
-        return replace(self, after=results, answers=left)
+            return replace(self, before=results, answers=left, is_prepared=are_all or self.is_prepared)
+        return replace(self, after=results, answers=left, is_reviewed=are_all or self.is_reviewed)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -107,13 +155,17 @@ class PipelineState:
     @property
     def spend(self) -> Spend:
         """Of all operations."""
-        return self.past_spend + self.turn.spend if self.turn else self.past_spend
+        spent = self.turn.spend if self.turn else _NOTHING
+        return self.past_spend + spent if spent.calls else self.past_spend
 
     @property
     def length(self) -> int:
         """About how many characters past turns have left."""
         stored = (*self.records, *(artifact.to_json() for artifact in self.artifacts.values()))
         return sum(map(value_length, stored))
+
+    def with_turn(self, turn: OpenTurn) -> "PipelineState":
+        return PipelineState(self.artifacts, self.past_spend, self.records, turn)
 
     def without_content(self) -> Self:
         """What was spent, and nothing that was said."""
@@ -141,19 +193,15 @@ def _results(data: Mapping[str, Any]) -> dict[str, StepResult]:
     return {name: StepResult.from_json(each) for name, each in data.items()}
 
 
-def turn_changes(plan: PipelinePlan, enabled: tuple[ProfileOperation, ...], state: PipelineState) -> list[PromptChange]:
+def turn_changes(plan: PipelinePlan, ranked: Iterable[ProfileOperation], state: PipelineState) -> list[PromptChange]:
     """What changes the prompt of the turn in progress: inclusions by rank of their operations, then effects.
 
-    `enabled` are the operations of the profile that are enabled, also those that this turn leaves out: the persisted
-    value of such an operation is included all the same.
+    `ranked` are the operations of the profile that are enabled, by rank, also those that this turn leaves out: the
+    persisted value of such an operation is included all the same.
     """
     results = state.turn.before if state.turn else {}
-    inclusions = (_inclusion(operation, results, state.artifacts) for operation in sorted(enabled, key=_rank))
+    inclusions = (_inclusion(operation, results, state.artifacts) for operation in ranked)
     return [*(each for each in inclusions if each is not None), *prompt_changes(plan.steps[Hook.BEFORE], results)]
-
-
-def _rank(operation: ProfileOperation) -> tuple[float, str]:
-    return operation.rank
 
 
 def _inclusion(operation: ProfileOperation, results: Results, artifacts: Artifacts) -> PromptChange | None:
@@ -206,12 +254,21 @@ def committed_artifacts(
             result = turn.results(hook).get(step.id)
             lasts = of_turn or step.artifact.persistence is ArtifactPersistence.PERSISTED
             if result is not None and result.is_done and lasts:
-                written[step.artifact.tag] = _next_version(step.artifact, result, written.get(step.artifact.tag))
+                before = written.get(step.artifact.tag)
+                written[step.artifact.tag] = next_version(step.artifact, result, before, turn.now)
     return written
 
 
-def _next_version(spec: ArtifactSpec, result: StepResult, before: StoredArtifact | None) -> StoredArtifact:
-    kept = (spec.retention or HistoryLimit()).max_versions - 1
-    history = (*before.history, before.value) if before else ()
-    text = result.inclusion.text if result.inclusion else None
-    return StoredArtifact(result.value, text, history[-kept:] if kept else ())
+def next_version(spec: ArtifactSpec, result: StepResult, before: StoredArtifact | None, now: str) -> StoredArtifact:
+    """An artifact after an operation that is done, with as much of its history as is to stay."""
+    limit = spec.retention or HistoryLimit()
+    earlier = slice(1 - limit.max_versions, None) if limit.max_versions > 1 else slice(0)
+    return StoredArtifact(
+        result.value,
+        result.inclusion.text if result.inclusion else None,
+        (*before.history, before.value)[earlier] if before else (),
+        now,
+        (*before.history_times, before.written_at)[earlier] if before else (),
+        before.first_at if before else now,
+        limit.max_age_days,
+    ).at(now)
