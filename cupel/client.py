@@ -729,6 +729,11 @@ class Client:
         """What operations of a profile have stored, by default of the chat's."""
         return list(self._get(f"{_branch_path(chat_id, branch_id)}/artifacts", profileId=profile_id)["items"])
 
+    def get_branch_session(self, chat_id: str, branch_id: str, *, profile_id: str | None = None) -> Json:
+        """`{id, profileId, sessionId, createdAt, tags}`: the artifacts with which its next turn begins, and since when;
+        of the chat's profile by default."""
+        return self._get(f"{_branch_path(chat_id, branch_id)}/session", profileId=profile_id)
+
     def reset_branch_session(self, chat_id: str, branch_id: str) -> Json:
         """The next turn of the branch begins without artifacts."""
         return self._send("POST", f"{_branch_path(chat_id, branch_id)}/session/reset", is_idempotent=True)

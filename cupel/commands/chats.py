@@ -220,6 +220,27 @@ def prompt(
         session.out.print(f"{each['role']}: {printable(each['content'])}", markup=False, soft_wrap=True)
 
 
+@app.command("session")
+def show_session(
+    ctx: typer.Context,
+    chat: ChatId,
+    branch: BranchOption = None,
+    profile: Annotated[str | None, typer.Option(help="The id of a profile; the chat's by default.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show which artifacts of operations the next turn of a branch begins with, and since when."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        branch_id = branch or client.get_chat(chat)["activeBranchId"]
+        found = client.get_branch_session(chat, branch_id, profile_id=profile)
+    if as_json:
+        session.print_json(found)
+        return
+    since = f" since {found['createdAt']}" if found["createdAt"] else ""
+    tags = ", ".join(found["tags"]) or "no artifacts"
+    session.out.print(f"{found['id']} of {found['profileId']}{since}: {tags}", markup=False, soft_wrap=True)
+
+
 @app.command()
 def reset(ctx: typer.Context, chat: ChatId, branch: BranchOption = None) -> None:
     """Forget the artifacts that operations have stored on a branch."""

@@ -10,11 +10,11 @@ from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, Limit
 from api.rendering import Rendered
 from api.routing import OperationRouter
-from cupel_core.chats import branches, exchanges, turns
+from cupel_core.chats import branches, exchanges, sessions
 from cupel_core.chats.branches import ForkRequest
 from cupel_core.chats.exchanges import MessageChange
 from cupel_core.clock import utc_now
-from cupel_core.contract.chat_turns import BranchArtifactList, BranchArtifactResponse
+from cupel_core.contract.chat_turns import BranchArtifactList, BranchArtifactResponse, BranchSessionResponse
 from cupel_core.contract.chats import (
     BranchPage,
     BranchResponse,
@@ -74,8 +74,20 @@ def list_branch_artifacts(
         str | None, Query(alias="profileId", description="Profile whose artifacts to return; defaults to the chat's")
     ] = None,
 ) -> Rendered[BranchArtifactList]:
-    found = turns.list_artifacts(router.workspace, chat_id, branch_id, profile_id)
-    return bounded_record(BranchArtifactList(items=[BranchArtifactResponse.of(*each) for each in found]))
+    session = sessions.get(router.workspace, chat_id, branch_id, profile_id, utc_now())
+    items = [BranchArtifactResponse.of(*each) for each in session.artifacts.items()]
+    return bounded_record(BranchArtifactList(items=items))
+
+
+@router.operation("getBranchSession")
+def get_branch_session(
+    chat_id: str,
+    branch_id: str,
+    profile_id: Annotated[
+        str | None, Query(alias="profileId", description="Profile whose session to return; defaults to the chat's")
+    ] = None,
+) -> BranchSessionResponse:
+    return BranchSessionResponse.of(sessions.get(router.workspace, chat_id, branch_id, profile_id, utc_now()))
 
 
 @router.operation("resetBranchSession")

@@ -15,7 +15,7 @@ from cupel_core.chats.exchanges import with_variant
 from cupel_core.chats.journal import identities
 from cupel_core.chats.profiles import load_profile
 from cupel_core.chats.progress import load_partial_answer, load_progress
-from cupel_core.chats.prompts import load_artifacts
+from cupel_core.chats.sessions import session_name
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, MessageSide, Pointer
 from cupel_core.domain.chats.chats import MAX_EXCHANGES, Chat
 from cupel_core.domain.chats.drafts import Feed, FeedPosition, feed_of, wants_text
@@ -32,7 +32,6 @@ from cupel_core.domain.chats.turns import (
 )
 from cupel_core.domain.pipeline.operations import Trigger
 from cupel_core.domain.pipeline.profiles import Profile
-from cupel_core.domain.pipeline.turns import StoredArtifact
 from cupel_core.errors import Conflict, FieldError, Invalid
 from cupel_core.ids import new_id, new_short_id
 from cupel_core.messages import ChatRef, TurnOrder
@@ -40,7 +39,6 @@ from cupel_core.paging import Page
 from cupel_core.resources import profiles
 from cupel_core.settings import settings as stack_settings
 from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats, governor, queues
-from cupel_core.store import profiles as stored_profiles
 from cupel_core.store.chat_branches import BranchChange
 from cupel_core.store.chat_turns import StoredRequest
 
@@ -123,26 +121,6 @@ def get_prompt(workspace: str, chat_id: str, turn_id: str) -> list[dict[str, str
     if prompt is None:
         raise Conflict("the model was not called in this turn")
     return prompt
-
-
-class SessionArtifact(NamedTuple):
-    """What an operation has stored for later turns."""
-
-    tag: str
-    artifact: StoredArtifact
-
-
-def list_artifacts(workspace: str, chat_id: str, branch_id: str, profile_id: str | None) -> list[SessionArtifact]:
-    """Those of a profile on a branch, by default the chat's. Invalid if neither is given."""
-    ref = ChatRef(workspace, chat_id)
-    chat = chats.get(ref)
-    profile_id = profile_id or chat.settings.profile_id
-    if profile_id is None:
-        raise Invalid.field("profileId", "is required: the chat has no profile")
-    branch = chat_branches.get(ref, branch_id)
-    session = session_name(profile_id, stored_profiles.get_session_id(workspace, profile_id), branch)
-    found = load_artifacts(ref, branch_id, session, branch.length)
-    return [SessionArtifact(tag, artifact) for tag, artifact in sorted(found.items())]
 
 
 class TurnFeed(NamedTuple):
@@ -330,11 +308,6 @@ def _head(
         session=session_name(profile.id, profile.session_id, branch) if profile else "",
         client_request_id=request.client_request_id,
     )
-
-
-def session_name(profile_id: str, session_id: str, branch: ChatBranch) -> str:
-    """By profile, whatever its version: who changes a profile keeps what it has stored."""
-    return hashlib.sha256(f"{profile_id}\n{session_id}\n{branch.session_salt}".encode()).hexdigest()[:16]
 
 
 def _started(turn: ChatTurn) -> TurnEvent:

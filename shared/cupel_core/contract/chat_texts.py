@@ -26,6 +26,7 @@ CHAT_DESCRIPTIONS = {
     "UpdateChat.title": "What people call it",
     "BranchArtifact.tag": "Templates read the value as `art.<tag>.value`",
     "BranchArtifact.value": "The newest value",
+    "BranchSession.profileId": "The profile whose operations have stored them",
     "PromptMessage.content": "The text",
     "StartTurn.trigger": "Whether a new message is answered, or the last one again",
     "TurnEvent.branchId": "The branch of the turn",
@@ -172,7 +173,12 @@ _EVENT = {
     "trigger": "generate",
     "data": {"phase": "main_llm"},
 }
-_ARTIFACT = {"tag": "summary", "value": "The customer wants a refund.", "history": ["A customer writes."]}
+_ARTIFACT = {
+    "tag": "summary",
+    "value": "The customer wants a refund.",
+    "history": ["A customer writes."],
+    "updatedAt": _CREATED,
+}
 _TEXT = {"attempt": 1, "offset": 18, "text": "within 30 days."}
 _SCHEMAS: dict[str, dict[str, Any]] = {
     "TurnSummary": _TURN,
@@ -189,6 +195,13 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
     "TurnEvent": _EVENT,
     "TurnText": _TEXT,
     "BranchArtifact": _ARTIFACT,
+    "BranchSession": {
+        "id": "4be1a0f2c3d49e57",
+        "profileId": "prof_01",
+        "sessionId": "01k1f0aa",
+        "createdAt": _CREATED,
+        "tags": ["summary"],
+    },
     "PromptMessage": {"role": "user", "content": "I want my money back."},
     "Chat": _CHAT,
     "ChatTarget": {**_SHOWN_TARGET, "model": "connector/conn_01k1f0aa", "connectorId": "conn_01k1f0aa"},

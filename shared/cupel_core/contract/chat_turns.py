@@ -4,11 +4,13 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from cupel_core.clock import from_optional_iso
 from cupel_core.contract.chats import MessageText
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Id
 from cupel_core.contract.results import SpendResponse
 from cupel_core.domain.chats.drafts import Feed, TextPiece
+from cupel_core.domain.chats.sessions import ProfileSession
 from cupel_core.domain.chats.turns import (
     DEFAULT_DEADLINE_MS,
     MAX_DEADLINE_MS,
@@ -207,14 +209,39 @@ class BranchArtifactResponse(ResponseModel):
     tag: str
     value: Any
     history: Annotated[list[Any], Field(description="Earlier values, oldest first")]
+    updated_at: Annotated[
+        Time | None,
+        Field(description="When the turn began that has written the value; null for values of earlier releases"),
+    ]
 
     @classmethod
     def of(cls, tag: str, artifact: StoredArtifact) -> "BranchArtifactResponse":
-        return cls(tag=tag, value=artifact.value, history=list(artifact.history))
+        updated_at = from_optional_iso(artifact.written_at)
+        return cls(tag=tag, value=artifact.value, history=list(artifact.history), updated_at=updated_at)
 
 
 class BranchArtifactList(ResponseModel):
     items: list[BranchArtifactResponse]
+
+
+class BranchSessionResponse(ResponseModel):
+    id: Annotated[str, Field(description="Another one after a reset: of the branch's session, or of the profile's")]
+    profile_id: str
+    session_id: Annotated[str, Field(description="That of the profile")]
+    created_at: Annotated[
+        Time | None, Field(description="When the turn began that stored its first artifact; null without one")
+    ]
+    tags: Annotated[list[str], Field(description="Of the artifacts that later turns begin with")]
+
+    @classmethod
+    def of(cls, session: ProfileSession) -> "BranchSessionResponse":
+        return cls(
+            id=session.id,
+            profile_id=session.profile_id,
+            session_id=session.profile_session_id,
+            created_at=session.created_at,
+            tags=list(session.artifacts),
+        )
 
 
 def _summary(chat_id: str, turn: ChatTurn) -> dict[str, Any]:

@@ -1361,6 +1361,16 @@ _ALL = (
         "Of the chat's profile unless another is named.",
     ),
     Operation(
+        "getBranchSession",
+        "GET",
+        "/v1/chats/{chat_id}/branches/{branch_id}/session",
+        "chats",
+        _VIEWER,
+        "Get the session of a profile on a branch",
+        "The session: what operations have stored there for later turns",
+        "Of the chat's profile unless another is named. It begins with the first artifact, and lasts until a reset.",
+    ),
+    Operation(
         "resetBranchSession",
         "POST",
         "/v1/chats/{chat_id}/branches/{branch_id}/session/reset",

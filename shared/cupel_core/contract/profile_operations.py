@@ -19,6 +19,7 @@ from cupel_core.contract.fields import SINGLE_LINE, Flag, Label, ModelId, Score,
 from cupel_core.contract.parameters import CallTimeout, JsonSchema, MaxAttempts, ModelParametersInput, Parameters
 from cupel_core.domain.pipeline.artifacts import (
     DEFAULT_VERSIONS,
+    MAX_AGE_DAYS,
     MAX_DEPTH_FROM_END,
     MAX_VERSIONS,
     ArtifactFormat,
@@ -178,9 +179,10 @@ class GuardParamsInput(RequestModel):
 class RetentionInput(RequestModel):
     """How much of the history of a persisted artifact stays; its newest value always does."""
 
-    model_config = example({"maxVersions": 20})
+    model_config = example({"maxVersions": 20, "maxAgeDays": 90})
 
     max_versions: Annotated[int, Field(strict=True, ge=1, le=MAX_VERSIONS)] = DEFAULT_VERSIONS
+    max_age_days: Annotated[int | None, Field(strict=True, ge=1, le=MAX_AGE_DAYS)] = None
 
 
 class InclusionInput(RequestModel):

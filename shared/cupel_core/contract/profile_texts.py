@@ -38,6 +38,7 @@ PROFILE_DESCRIPTIONS = {
     "PlannedStep.order": "Of operations that do not depend on each other, the lower comes first",
     "PlannedStep.required": "Whether the turn fails unless the operation is done",
     "PlannedStep.tag": "Where its value is stored",
+    "RetentionInput.maxAgeDays": "For how many days an earlier value is part of the history; for ever if omitted",
     "RetentionInput.maxVersions": "How many values stay",
     "RunConditionInput.operator": "What the output must be",
     "RunConditionInput.output": "The key of one of the guard's outputs",

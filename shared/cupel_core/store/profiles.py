@@ -43,10 +43,10 @@ def get(workspace: str, profile_id: str) -> ProfileHead:
     return _head(resources.get(workspace, _KIND, profile_id))
 
 
-def get_session_id(workspace: str, profile_id: str) -> str:
-    """Also of a deleted profile; empty if there was none."""
+def find_session_id(workspace: str, profile_id: str) -> str | None:
+    """Also of a deleted profile; None if there was none."""
     resource = resources.find(workspace, _KIND, profile_id)
-    return _head(resource).session_id if resource is not None else ""
+    return _head(resource).session_id if resource is not None else None
 
 
 def get_version(workspace: str, profile_id: str, number: int) -> ProfileVersion:

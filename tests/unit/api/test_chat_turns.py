@@ -11,6 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from api import idempotency as api_idempotency
+from api.routes import chat_branches as chat_branch_routes
 from cupel_core import event_loop
 from cupel_core.chats import branches, endings, exchanges, worker
 from cupel_core.chats import turns as chat_turn_rules
@@ -636,6 +637,52 @@ def test_artifacts_last_between_turns_and_regenerating_counts_nothing_twice(
     assert log_of(client, chat_id, main) == "one\ntwo"
     assert client.post(f"/v1/chats/{chat_id}/branches/{main}/session/reset").status == 200
     assert log_of(client, chat_id, main) is None
+
+
+def session_of(client: Client, chat_id: str, branch_id: str, **query: str) -> Answer:
+    return client.get(f"/v1/chats/{chat_id}/branches/{branch_id}/session", query=query)
+
+
+def test_the_session_of_a_branch_begins_with_its_first_artifact_and_ends_with_a_reset(
+    client: Client, cloud: Settings, model: Model
+) -> None:
+    chat_id = counting_chat(client)
+    main = branch_of(client, chat_id)
+    profile_id = client.get(f"/v1/chats/{chat_id}").json()["profileId"]
+    own = client.get(f"/v1/profiles/{profile_id}").json()["sessionId"]
+    empty = session_of(client, chat_id, main).json()
+    assert (empty["tags"], empty["createdAt"]) == ([], None)
+    first = finished_turn(client, cloud, chat_id, "one")
+    finished_turn(client, cloud, chat_id, "two")
+    begun = {"id": empty["id"], "profileId": profile_id, "sessionId": own}
+    expected = {**begun, "createdAt": first["createdAt"], "tags": ["log"]}
+    assert session_of(client, chat_id, main).json() == expected
+    assert session_of(client, chat_id, main, profileId=profile_id).json() == expected
+    client.post(f"/v1/chats/{chat_id}/branches/{main}/session/reset")
+    after = session_of(client, chat_id, main).json()
+    assert (after["tags"], after["createdAt"], after["id"] == empty["id"]) == ([], None, False)
+
+
+def test_the_session_of_no_known_profile_is_refused(client: Client, chat_id: str) -> None:
+    main = branch_of(client, chat_id)
+    assert session_of(client, chat_id, main).fields() == ["profileId"]
+    assert session_of(client, chat_id, main, profileId="prof_none").fields() == ["profileId"]
+    assert session_of(client, "chat_none", main, profileId="prof_none").status == 404
+    assert session_of(client, counting_chat(client), main).status == 404
+
+
+def test_earlier_values_are_listed_until_they_are_too_old(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    artifact = {"tag": "log", "persistence": "persisted", "retention": {"maxAgeDays": 30}}
+    log = operation("log", params={"template": "{{ user.text }}"}, artifact=artifact)
+    chat_id = created(client, profileId=client.post("/v1/profiles", profile(log)).json()["id"])
+    path = f"/v1/chats/{chat_id}/branches/{branch_of(client, chat_id)}/artifacts"
+    turns = [finished_turn(client, cloud, chat_id, text) for text in ("one", "two")]
+    listed = {"tag": "log", "value": "two", "history": ["one"], "updatedAt": turns[1]["createdAt"]}
+    assert client.get(path).json()["items"] == [listed]
+    monkeypatch.setattr(chat_branch_routes, "utc_now", lambda: utc_now() + timedelta(days=31))
+    assert client.get(path).json()["items"] == [{**listed, "history": []}]
 
 
 def test_another_session_of_a_profile_begins_afresh_in_every_chat(

@@ -122,6 +122,16 @@ SHAPES: list[tuple[Json, str, str]] = [
         "artifact.retention.maxVersions",
         "must be at most 100",
     ),
+    (
+        {"artifact": {"persistence": "persisted", "retention": {"maxAgeDays": 0}}},
+        "artifact.retention.maxAgeDays",
+        "must be at least 1",
+    ),
+    (
+        {"artifact": {"persistence": "persisted", "retention": {"maxAgeDays": 3_651}}},
+        "artifact.retention.maxAgeDays",
+        "must be at most 3650",
+    ),
     ({"effects": [{"type": "prompt.delete"}]}, "effects.0.type", "must be 'prompt.system_update', "),
     (
         {"effects": [{"type": "prompt.insert_at_depth", "depthFromEnd": 1, "role": "user"}]},

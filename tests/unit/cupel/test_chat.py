@@ -49,6 +49,11 @@ def test_operations_are_reported_and_their_artifacts_shown(cupel: Cupel, model: 
     talked = cupel("chat", "--model", "sim/steady", "--profile", "logged", input="one\n/artifacts\n")
     assert talked.stdout == "answer 1\nlog: one\n"
     assert "Log: done" in talked.stderr
+    (chat,) = json.loads(cupel("chats", "list", "--json").stdout)
+    assert cupel("chats", "session", chat["id"]).stdout.endswith(": log\n")
+    assert "no artifacts" in cupel("chats", "reset", chat["id"]).stdout
+    assert cupel("chats", "session", chat["id"]).stdout.endswith(": no artifacts\n")
+    assert json.loads(cupel("chats", "session", chat["id"], "--json").stdout)["tags"] == []
 
 
 def test_a_refusal_ends_no_conversation(cupel: Cupel, model: Model) -> None:

@@ -102,7 +102,7 @@ class OpenTurn:
 
     @property
     def spend(self) -> Spend:
-        made = (*self.before.values(), *self.after.values(), *self.answers.values())
+        made: list[StepResult | PaidAnswer] = [*self.before.values(), *self.after.values(), *self.answers.values()]
         return sum((each.spend for each in made if each.spend.calls), _NOTHING)
 
     def results(self, hook: Hook) -> Results:

@@ -1,17 +1,22 @@
 """Which operations may start, what each sees, and what applies: the same whatever the timing."""
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cupel_core.clock import to_iso
+from cupel_core.domain.pipeline.context import HookBase, step_context
 from cupel_core.domain.pipeline.operations import EffectType, Hook, Trigger
 from cupel_core.domain.pipeline.planning import PipelinePlan, plan_turn
 from cupel_core.domain.pipeline.profiles import ExecutionMode, Pipeline
 from cupel_core.domain.pipeline.prompt import effective_prompt, prompt_changes, rewritten_text
 from cupel_core.domain.pipeline.results import EffectText, StepResult, StepStatus
 from cupel_core.domain.pipeline.steps import MAX_CONCURRENT, first_failure, ready_steps, settle, visible_steps
-from cupel_core.domain.pipeline.turns import OpenTurn, PipelineState, committed_artifacts
+from cupel_core.domain.pipeline.turns import OpenTurn, PipelineState, StoredArtifact, committed_artifacts
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from tests.profiles import BEFORE, Json, operation, operation_graphs, pipeline_of
 
@@ -160,6 +165,44 @@ def test_versions_have_no_gaps_and_the_newest_stays(limit: int, turns: int) -> N
     expected = [f"v{number}" for number in range(turns)]
     assert artifacts["a"].value == expected[-1]
     assert list(artifacts["a"].history) == expected[max(0, turns - limit) : -1]
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=8), st.integers(1, 30), st.integers(0, 40))
+def test_earlier_values_that_are_too_old_are_no_part_of_a_history(
+    pauses: list[int], max_age: int, read_after: int
+) -> None:
+    """`pauses` are the days between two writes."""
+    artifact = {"persistence": "persisted", "retention": {"maxVersions": 100, "maxAgeDays": max_age}}
+    _, plan = plan_of([operation("a", artifact=artifact)])
+    days, artifacts = list(accumulate(pauses)), dict[str, StoredArtifact]()
+    for day in days:
+        result = StepResult(StepStatus.DONE, f"v{day}", (EffectText("x"),))
+        artifacts = committed_artifacts(plan, OpenTurn(on_day(day), before={"a": result}), artifacts)
+    now = days[-1] + read_after
+    read = StoredArtifact.from_json(artifacts["a"].to_json()).at(on_day(now))
+    assert (read.value, read.first_at) == (f"v{days[-1]}", on_day(days[0]))
+    assert list(read.history) == [f"v{day}" for day in days[:-1] if now - day <= max_age]
+
+
+def on_day(number: int) -> str:
+    return to_iso(datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=number))
+
+
+def test_a_template_sees_no_values_that_are_too_old() -> None:
+    artifact = {"tag": "a", "persistence": "persisted", "retention": {"maxVersions": 20, "maxAgeDays": 7}}
+    _, plan = plan_of([operation("a", artifact=artifact), operation("b", dependsOn=["a"])])
+    steps = plan.steps[Hook.BEFORE]
+    stored = StoredArtifact("new", None, ("old", "recent"), on_day(8), (on_day(0), on_day(5)), on_day(0), 7)
+    base = HookBase(Hook.BEFORE, (), {"a": stored}, {"a": "a"}, now=on_day(10))
+    made = {"a": StepResult(StepStatus.DONE, "made", (EffectText("x"),))}
+    first, second = (step_context(base, steps, made, step)["art"]["a"] for step in steps)
+    assert first == {"value": "new", "history": ["recent"]}
+    assert second == {"value": "made", "history": ["recent", "new"]}
+
+
+def test_values_of_earlier_releases_have_no_age() -> None:
+    stored = StoredArtifact.from_json({"value": 2, "inclusion": None, "history": [1]})
+    assert replace(stored, max_age_days=1).at(on_day(9_000)).history == (1,)
 
 
 @given(operation_graphs(), st.randoms(use_true_random=False))

@@ -1,0 +1,34 @@
+"""Reads profile sessions."""
+
+import hashlib
+from datetime import datetime
+
+from cupel_core.chats.prompts import load_artifacts
+from cupel_core.clock import to_iso
+from cupel_core.domain.chats.branches import ChatBranch
+from cupel_core.domain.chats.sessions import ProfileSession
+from cupel_core.errors import Invalid
+from cupel_core.messages import ChatRef
+from cupel_core.store import chat_branches, chats, profiles
+
+
+def get(workspace: str, chat_id: str, branch_id: str, profile_id: str | None, now: datetime) -> ProfileSession:
+    """That of a profile on a branch, by default the chat's. Invalid if neither is given, and for an unknown one."""
+    ref = ChatRef(workspace, chat_id)
+    chat = chats.get(ref)
+    wanted = profile_id or chat.settings.profile_id
+    if wanted is None:
+        raise Invalid.field("profileId", "is required: the chat has no profile")
+    session_id = profiles.find_session_id(workspace, wanted)
+    if session_id is None and profile_id is not None:
+        raise Invalid.field("profileId", f"there is no profile {profile_id}")
+    branch = chat_branches.get(ref, branch_id)
+    name = session_name(wanted, session_id or "", branch)
+    found = load_artifacts(ref, branch_id, name, branch.length)
+    artifacts = {tag: artifact.at(to_iso(now)) for tag, artifact in sorted(found.items())}
+    return ProfileSession(name, wanted, session_id or "", artifacts)
+
+
+def session_name(profile_id: str, session_id: str, branch: ChatBranch) -> str:
+    """By profile, whatever its version: who changes a profile keeps what it has stored."""
+    return hashlib.sha256(f"{profile_id}\n{session_id}\n{branch.session_salt}".encode()).hexdigest()[:16]

@@ -1,0 +1,21 @@
+"""Profile sessions: what the operations of a profile have stored on a branch for later turns."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from cupel_core.domain.pipeline.turns import Artifacts
+
+
+@dataclass(frozen=True)
+class ProfileSession:
+    id: str
+    profile_id: str
+    profile_session_id: str
+    """The profile's own: with another one, all sessions of the profile begin afresh."""
+    artifacts: Artifacts
+
+    @property
+    def created_at(self) -> datetime | None:
+        """When its first value was written; None without one, and if an earlier release has written all of them."""
+        times = [artifact.first_at for artifact in self.artifacts.values() if artifact.first_at]
+        return datetime.fromisoformat(min(times)) if times else None
