@@ -254,6 +254,42 @@ def test_steps_and_artifacts_of_operations_are_shown(open_page: Open, client: Cl
     expect(artifacts).to_contain_text("have stored nothing")
 
 
+def test_an_agent_answers_in_place_of_the_model(open_page: Open, client: Client) -> None:
+    tools = {"name": "tools", "type": "tools", "baseUrl": "https://tools.test", "config": {"path": "/run"}}
+    agents = [
+        made(client, "/v1/connectors", {"name": name, "type": "langgraph", "baseUrl": "https://agent.test"})
+        for name in (f"first {PAYLOADS[0]}", "second")
+    ]
+    made(client, "/v1/connectors", tools)
+    page = open_page("/chats")
+    page.get_by_text("New chat").click()
+    choice = page.get_by_label("Agent instead of the model")
+    expect(choice.get_by_role("option")).to_have_text(["none", *(re.compile("second|^first <script>") for _ in agents)])
+    choice.select_option(agents[0]["id"])
+    expect(page.get_by_label("Model", exact=True)).to_be_disabled()
+    page.get_by_label("Title").fill("With an agent")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("link", name="The agent that answers")).to_have_attribute(
+        "href", re.compile(f"/connectors/{agents[0]['id']}$")
+    )
+    [stored] = client.get("/v1/chats").json()["items"]
+    assert stored["target"]["connectorId"] == agents[0]["id"]
+    page.get_by_text("Change this chat").click()
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    page.get_by_label("Agent instead of the model").select_option("second")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("link", name="The agent that answers")).to_have_attribute(
+        "href", re.compile(f"/connectors/{agents[1]['id']}$")
+    )
+    page.get_by_text("Change this chat").click()
+    page.get_by_label("Agent instead of the model").select_option("none")
+    page.get_by_label("Model", exact=True).fill("sim/steady")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("sim/steady", exact=True)).to_be_visible()
+    target = client.get(f"/v1/chats/{stored['id']}").json()["target"]
+    assert (target["model"], target["connectorId"]) == ("sim/steady", None)
+
+
 def test_a_chat_is_changed_and_deleted(open_page: Open, client: Client, chat: Any) -> None:
     page = open_page(f"/chats/{chat['id']}")
     page.get_by_text("Change this chat").click()

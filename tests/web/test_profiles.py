@@ -104,6 +104,27 @@ def test_a_profile_that_has_changed_meanwhile_is_not_overwritten(open_page: Open
     assert client.get(f"/v1/profiles/{saved}").json()["description"] == "theirs"
 
 
+def test_the_sessions_of_a_profile_are_reset_after_a_question(open_page: Open, client: Client, saved: str) -> None:
+    before = client.get(f"/v1/profiles/{saved}").json()["sessionId"]
+    page = open_page(f"/profiles/{saved}")
+    page.get_by_label("Description").fill("unsaved")
+    expect(page.get_by_role("button", name="Reset sessions…")).to_be_disabled()
+    page.get_by_label("Description").fill("saved")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Reset sessions…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    assert client.get(f"/v1/profiles/{saved}").json()["sessionId"] == before
+    page.get_by_role("button", name="Reset sessions…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Reset").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    stored = client.get(f"/v1/profiles/{saved}").json()
+    assert (stored["sessionId"] == before, stored["description"], stored["version"]) == (False, "saved", 2)
+    page.get_by_label("Description").fill("again")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    assert client.get(f"/v1/profiles/{saved}").json()["description"] == "again"
+
+
 def test_a_profile_is_deleted_after_a_question(open_page: Open, client: Client, saved: str) -> None:
     page = open_page(f"/profiles/{saved}")
     page.get_by_role("button", name="Delete…").click()

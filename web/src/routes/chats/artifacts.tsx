@@ -8,6 +8,7 @@ import page from "../../ui/page.module.css";
 import { PlainText } from "../../ui/plain_text";
 import { Section } from "../../ui/section";
 import { Failure } from "../../ui/states";
+import { Ago } from "../../ui/time";
 import { useChatChange } from "./changes";
 
 /** What operations have stored for later turns of this branch. */
@@ -35,6 +36,11 @@ export function Artifacts({ chatId, branch }: { chatId: string; branch: Branch }
           <h3>
             <code>{visible(each.tag)}</code>
           </h3>
+          {each.updatedAt !== null && (
+            <p className={page.note}>
+              written <Ago time={each.updatedAt} />
+            </p>
+          )}
           <PlainText label={`Value of ${visible(each.tag)}`} text={asValue(each.value) ?? "null"} isCode />
           {each.history.length > 0 && (
             <details className={page.below}>

@@ -48,7 +48,13 @@ function Loaded({ chat, etag, branches }: LoadedProps) {
       </p>
       <h1>{name}</h1>
       <p className={page.facts}>
-        <span>{visible(chat.target.model)}</span>
+        {chat.target.connectorId === null ? (
+          <span>{visible(chat.target.model)}</span>
+        ) : (
+          <Link to="/connectors/$id" params={{ id: chat.target.connectorId }}>
+            The agent that answers
+          </Link>
+        )}
         {chat.profileId === null ? (
           <span>no profile</span>
         ) : (

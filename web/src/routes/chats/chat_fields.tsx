@@ -1,5 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
+import type { Chat } from "../../api/chats";
+import type { Schemas } from "../../api/client";
 import { profileNamesQuery } from "../../api/profiles";
+import { connectorNamesQuery } from "../../api/resources";
 import { visible } from "../../lib/format";
 import { parseWhole } from "../../lib/forms";
 import { Field } from "../../ui/field";
@@ -11,13 +14,23 @@ export const MAX_HISTORY = 200;
 export interface ChatValues {
   readonly title: string;
   readonly model: string;
+  /** An agent that answers instead of a model; empty for none. */
+  readonly connectorId: string;
   readonly system: string;
   readonly profileId: string;
   readonly history: string;
 }
 
 export function isValidChat(values: ChatValues): boolean {
-  return /^[^/\s]+\/\S+$/.test(values.model.trim()) && typeof historyOf(values) === "number";
+  const hasTarget = values.connectorId !== "" || /^[^/\s]+\/\S+$/.test(values.model.trim());
+  return hasTarget && typeof historyOf(values) === "number";
+}
+
+/** Who answers, as the API names it; `before` is who did. An agent may refuse what a model is asked with. */
+export function targetOf(values: ChatValues, before?: Chat["target"]): Schemas["ChatTargetInput"] {
+  const { connectorId } = values;
+  if (connectorId !== "") return { connectorId };
+  return { ...(before?.connectorId === null && before), connectorId: null, model: values.model.trim() };
 }
 
 export function historyOf(values: ChatValues): number | null | undefined {
@@ -34,15 +47,19 @@ export function ChatFields({ values, change }: Props) {
   const profiles = useQuery(profileNamesQuery);
   const set = (name: keyof ChatValues) => (value: string) => change({ ...values, [name]: value });
   const isKnown = profiles.data?.some((each) => each.id === values.profileId);
+  const isAgent = values.connectorId !== "";
   return (
     <>
       <ModelField
         label="Model"
         id="model"
         placeholder="provider/name"
+        disabled={isAgent}
+        note={isAgent && "The agent answers"}
         value={values.model}
         change={set("model")}
       />
+      <AgentField value={values.connectorId} change={set("connectorId")} />
       <TextField
         label="Title (optional)"
         id="title"
@@ -90,5 +107,31 @@ export function ChatFields({ values, change }: Props) {
         />
       </Field>
     </>
+  );
+}
+
+/** Only where there are agents. */
+function AgentField({ value, change }: { value: string; change: (value: string) => void }) {
+  const connectors = useQuery(connectorNamesQuery);
+  const agents = connectors.data?.filter((each) => each.type !== "tools") ?? [];
+  if (agents.length === 0 && value === "") return null;
+  return (
+    <Field
+      label="Agent instead of the model"
+      id="agent"
+      note="A connector, which is sent the whole prompt in a new conversation each turn"
+    >
+      <select id="agent" value={value} onChange={(event) => change(event.target.value)}>
+        <option value="">none</option>
+        {value !== "" && !agents.some((each) => each.id === value) && (
+          <option value={value}>{visible(value)}</option>
+        )}
+        {agents.map((each) => (
+          <option key={each.id} value={each.id}>
+            {visible(each.name)}
+          </option>
+        ))}
+      </select>
+    </Field>
   );
 }

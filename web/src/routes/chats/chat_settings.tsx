@@ -8,13 +8,14 @@ import { DeleteButton } from "../../ui/delete_button";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 import { useChatChange } from "./changes";
-import { ChatFields, type ChatValues, historyOf, isValidChat } from "./chat_fields";
+import { ChatFields, type ChatValues, historyOf, isValidChat, targetOf } from "./chat_fields";
 
 /** What later turns of the chat have; those that were begun stay as they are. */
 export function ChatSettings({ chat, etag }: { chat: Chat; etag: string | null }) {
   const [values, change] = useState<ChatValues>({
     title: chat.title ?? "",
-    model: chat.target.model,
+    model: chat.target.connectorId === null ? chat.target.model : "",
+    connectorId: chat.target.connectorId ?? "",
     system: chat.system ?? "",
     profileId: chat.profileId ?? "",
     history: String(chat.historyLimit),
@@ -27,7 +28,10 @@ export function ChatSettings({ chat, etag }: { chat: Chat; etag: string | null }
       }),
     ),
   );
-  const model = values.model.trim();
+  const target = targetOf(values, chat.target);
+  const isSameTarget =
+    values.connectorId === (chat.target.connectorId ?? "") &&
+    (values.connectorId !== "" || target.model === chat.target.model);
   const changes: Schemas["UpdateChat"] = {
     ...changesOf(chat, {
       title: values.title.trim() || null,
@@ -35,7 +39,7 @@ export function ChatSettings({ chat, etag }: { chat: Chat; etag: string | null }
       profileId: values.profileId || null,
       historyLimit: historyOf(values) ?? chat.historyLimit,
     }),
-    ...(model !== chat.target.model && { target: { ...chat.target, model, connectorId: null } }),
+    ...(!isSameTarget && { target }),
   };
   const isValid = isValidChat(values) && Object.keys(changes).length > 0;
   const submit = (event: FormEvent) => {

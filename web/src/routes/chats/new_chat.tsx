@@ -5,9 +5,16 @@ import { api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
-import { ChatFields, type ChatValues, historyOf, isValidChat } from "./chat_fields";
+import { ChatFields, type ChatValues, historyOf, isValidChat, targetOf } from "./chat_fields";
 
-const BLANK: ChatValues = { title: "", model: "", system: "", profileId: "", history: "50" };
+const BLANK: ChatValues = {
+  title: "",
+  model: "",
+  connectorId: "",
+  system: "",
+  profileId: "",
+  history: "50",
+};
 
 export function NewChat() {
   const canWrite = useCanWrite();
@@ -21,7 +28,7 @@ export function NewChat() {
         api.POST("/v1/chats", {
           params: { header: { "Idempotency-Key": key } },
           body: {
-            target: { model: values.model.trim() },
+            target: targetOf(values),
             title: values.title.trim() || null,
             system: values.system || null,
             profileId: values.profileId || null,

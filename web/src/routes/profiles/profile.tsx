@@ -1,5 +1,6 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import { api, ifMatch, read } from "../../api/client";
 import { type Profile, type ProfileBody, profileQuery } from "../../api/profiles";
 import { useCanWrite } from "../../api/role";
@@ -7,6 +8,7 @@ import { visible } from "../../lib/format";
 import { changesOf } from "../../lib/forms";
 import { editable } from "../../lib/json_text";
 import { DeleteButton } from "../../ui/delete_button";
+import { Dialog, DialogActions } from "../../ui/dialog";
 import page from "../../ui/page.module.css";
 import { PlainText } from "../../ui/plain_text";
 import { Section } from "../../ui/section";
@@ -97,7 +99,14 @@ function Editor({ profile, etag }: { profile: Profile; etag: string | null }) {
     mode: profile.executionMode,
     operations,
   };
-  return <ProfileForm initial={initial} action="Save" save={save} />;
+  return (
+    <ProfileForm
+      initial={initial}
+      action="Save"
+      save={save}
+      others={(isChanged) => <ResetSessions id={profile.id} isDisabled={isChanged} />}
+    />
+  );
 }
 
 function ReadOnly({ profile, isNewest }: { profile: Profile; isNewest: boolean }) {
@@ -118,6 +127,50 @@ function ReadOnly({ profile, isNewest }: { profile: Profile; isNewest: boolean }
             ))}
           </ul>
         </Section>
+      )}
+    </>
+  );
+}
+
+/** Not while something is unsaved: the profile is read anew afterwards. */
+function ResetSessions({ id, isDisabled }: { id: string; isDisabled: boolean }) {
+  const client = useQueryClient();
+  const [isAsking, ask] = useState(false);
+  const reset = useMutation({
+    mutationFn: () =>
+      read(api.POST("/v1/profiles/{profile_id}/reset-session", { params: { path: { profile_id: id } } })),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["chats"] });
+      await client.invalidateQueries({ queryKey: ["profiles"] });
+      ask(false); // Nothing can be written before the profile was read.
+    },
+  });
+  return (
+    <>
+      <button type="button" disabled={isDisabled} onClick={() => ask(true)}>
+        Reset sessions…
+      </button>
+      {isAsking && (
+        <Dialog title="Begin without artifacts in every chat?" close={() => ask(false)}>
+          <p>
+            What operations of this profile have stored in chats is no part of later turns. What was said
+            stays.
+          </p>
+          {reset.isError && <Failure error={reset.error} what="The sessions were not reset" />}
+          <DialogActions>
+            <button
+              type="button"
+              data-kind="primary"
+              disabled={reset.isPending}
+              onClick={() => reset.mutate()}
+            >
+              Reset
+            </button>
+            <button type="button" onClick={() => ask(false)}>
+              Cancel
+            </button>
+          </DialogActions>
+        </Dialog>
       )}
     </>
   );

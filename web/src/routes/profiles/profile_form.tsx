@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { ApiError } from "../../api/client";
 import { type Profile, type ProfileBody, profileCheckQuery } from "../../api/profiles";
 import { parseText } from "../../lib/json_text";
@@ -25,10 +25,12 @@ interface Props {
   /** What the button does, such as "Create". */
   action: string;
   save: (body: ProfileBody) => Promise<unknown>;
+  /** Further actions, beside the button. */
+  others?: (isChanged: boolean) => ReactNode;
 }
 
 /** A profile as it is edited, with what the API says of it a moment after the last change. */
-export function ProfileForm({ initial, action, save }: Props) {
+export function ProfileForm({ initial, action, save, others }: Props) {
   const client = useQueryClient();
   const [values, change] = useState(initial);
   const set = (changes: Partial<ProfileValues>) => change({ ...values, ...changes });
@@ -97,9 +99,16 @@ export function ProfileForm({ initial, action, save }: Props) {
           issues={issues.filter((each) => each.field !== "name")}
           onChange={(operations) => set({ operations })}
         />
-        <button type="submit" data-kind="primary" disabled={body === null || !isChanged || saving.isPending}>
-          {saving.isPending ? "Saving…" : action}
-        </button>
+        <div className={page.bar}>
+          <button
+            type="submit"
+            data-kind="primary"
+            disabled={body === null || !isChanged || saving.isPending}
+          >
+            {saving.isPending ? "Saving…" : action}
+          </button>
+          {others?.(isChanged)}
+        </div>
         {saving.isError && <Failure error={saving.error} what="The profile was not saved" />}
         {check.isError && issues.length === 0 && <Failure error={check.error} what="The check" />}
       </form>
