@@ -5,27 +5,29 @@ need no stack: probes of the same evaluation in this process, with and without a
 """
 
 import argparse
-import os
+import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, NamedTuple
 
-import boto3
 import httpx
 from rich.console import Console
 from rich.table import Table
 
 import cupel
 from bench.local_server import model_server
+from bench.stored_runs import WORKSPACE, use_stack
 from cupel.client import Client
 from cupel.in_process import runner
 from cupel.json_types import Json
-from cupel.stack.address import LocalStack, read_local
+from cupel.stack import emulator
 from cupel.stack.paths import find_stack_paths
 from cupel_core.clock import from_iso, utc_now
 from cupel_core.domain.chats.branches import MessageSide, Pointer
+from cupel_core.domain.chats.chats import MAX_EXCHANGES
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.ids import new_id, new_short_id
@@ -33,10 +35,12 @@ from cupel_core.messages import ChatRef
 
 TURNS = 20
 ABORTS = 10
-SHORT, LONG = 20, 2_000
+SHORT, LONG = 20, MAX_EXCHANGES - 1
+"""Exchanges: one is appended."""
 PROBES, ROUNDS = 400, 7
-WORKSPACE = "default"
 _LATENCY_SECONDS, _WORD_SECONDS = 0.3, 0.05
+_STREAMED, _LONG = "word " * 20, "word " * 400
+"""Answers that take one second, and longer than it takes to abort them."""
 _TEMPLATES = [("greeting", "before_main_llm"), ("tone", "before_main_llm"), ("note", "after_main_llm")]
 
 
@@ -49,7 +53,7 @@ class Row(NamedTuple):
     unit: str = "ms"
 
     def cells(self) -> tuple[str, ...]:
-        p95 = quantiles(self.values, n=20)[-1] if len(self.values) > 1 else self.values[0]
+        p95 = quantiles(self.values, n=20, method="inclusive")[-1] if len(self.values) > 1 else self.values[0]
         limit = "" if self.limit is None else f"{self.limit:g}"
         verdict = "" if self.limit is None else "within" if p95 <= self.limit else "ABOVE"
         return self.name, self.unit, f"{median(self.values):.2f}", f"{p95:.2f}", limit, verdict
@@ -59,8 +63,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--without-stack", action="store_true", help="only the rows that need none")
     console, table = Console(width=140), Table("", "unit", "p50", "p95", "limit of p95", "")
+    without_stack = parser.parse_args().without_stack
+    running = None if without_stack else emulator.find_running(find_stack_paths(Path.cwd()))
+    if running is None and not without_stack:
+        sys.exit("the benchmark needs the local stack; start it with: cupel up")
     rows = list(operation_rows())
-    if not parser.parse_args().without_stack:
+    if running is not None:
+        use_stack(running)
         with Client.from_environment() as client, model_server() as server:
             client.update_provider("custom", {"baseUrl": f"{server}/v1", "maxParallelRequests": 50, "enabled": True})
             rows = [*ChatBench(client, server).rows(), *rows]
@@ -80,10 +89,11 @@ class ChatBench:
         for chat_id in (plain, profiled):  # The functions are warm then.
             self.turn(chat_id)
         yield Row("accepted to first operation's call", [self.first_call(profiled) for _ in range(TURNS)], 150)
-        self.configure(latencySeconds=_LATENCY_SECONDS, wordSeconds=_WORD_SECONDS)
+        self.configure(latencySeconds=_LATENCY_SECONDS, wordSeconds=_WORD_SECONDS, answer=_STREAMED)
         yield Row("provider's first text to reader's", [self.first_text(plain) for _ in range(TURNS)], 500)
+        self.configure(answer=_LONG)
         yield Row("abort to end of the turn", [self.aborted(plain) for _ in range(ABORTS)], 1_500)
-        self.configure(latencySeconds=0, wordSeconds=0)
+        self.configure(latencySeconds=0, wordSeconds=0, answer=None)
         yield from self.length_rows()
 
     def configure(self, **behaviour: Any) -> None:
@@ -110,13 +120,13 @@ class ChatBench:
     def first_text(self, chat_id: str) -> float:
         read: list[float] = []
         self.turn(chat_id, lambda event: read.append(time.time()) if event["type"] == "main_llm.delta" else None)
-        return 1_000 * (read[0] - self.first_request_at() - _LATENCY_SECONDS)
+        # The first event of a stream has no text.
+        return 1_000 * (read[0] - self.first_request_at() - _LATENCY_SECONDS - _WORD_SECONDS)
 
     def first_request_at(self) -> float:
         return float(httpx.get(f"{self.server}/counts").json()["firstRequestAt"])
 
     def aborted(self, chat_id: str) -> float:
-        self.configure(answer="word " * 400)
         requested: list[float] = []
 
         def abort_once(event: Json) -> None:
@@ -129,7 +139,6 @@ class ChatBench:
         for event in self.client.follow_turn(chat_id, turn_id):
             abort_once(event)
         ended = from_iso(self.client.get_turn(chat_id, turn_id)["finishedAt"]).timestamp()
-        self.configure(answer=None)
         return 1_000 * (ended - requested[0])
 
     def length_rows(self) -> Iterator[Row]:
@@ -141,9 +150,9 @@ class ChatBench:
                 for name, seconds in self.requests(chat_id):
                     measured.setdefault((name, length), []).append(1_000 * seconds)
         for name in ("open", "append", "fork"):
-            short = quantiles(measured[name, SHORT], n=20)[-1]
+            short = quantiles(measured[name, SHORT], n=20, method="inclusive")[-1]
             yield Row(f"{name} a chat of {SHORT} exchanges", measured[name, SHORT], None)
-            yield Row(f"{name} one of {LONG:,}: as fast", measured[name, LONG], round(1.3 * short + 5))
+            yield Row(f"{name} one of {LONG + 1:,}: as fast", measured[name, LONG], round(1.3 * short + 5))
 
     def requests(self, chat_id: str) -> Iterator[tuple[str, float]]:
         started_at = time.perf_counter()
@@ -163,7 +172,6 @@ class ChatBench:
     def chat_of(self, length: int) -> str:
         """Its exchanges are stored without turns, which would take minutes."""
         chat = self.client.create_chat({"target": {"model": "sim/steady"}, "historyLimit": 10})
-        use_stack()
         from cupel_core.store import chat_branches
         from cupel_core.store.chat_branches import BranchChange
 
@@ -180,23 +188,8 @@ class ChatBench:
             )
             written = BranchChange(branch, changed.branch, (changed.page_id, changed.pointers), None, exchange, said)
             chat_branches.apply(ref, written, now)
-            branch, pointers = chat_branches.get(ref, branch.id), changed.pointers
+            branch, pointers = replace(changed.branch, revision=branch.revision + 1), changed.pointers
         return str(chat["id"])
-
-
-def use_stack() -> None:
-    """Have the store of this process use that of the local stack."""
-    local = read_local(find_stack_paths(Path.cwd()))
-    if local is None:
-        raise SystemExit("there is no local stack: cupel up")
-    credentials = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_DEFAULT_REGION": local.region}
-    os.environ.update(credentials, AWS_ENDPOINT_URL=local.endpoint_url)
-    os.environ.update(TABLE_NAME=_output(local, "TableName"), BUCKET_NAME=_output(local, "BucketName"))
-
-
-def _output(local: LocalStack, name: str) -> str:
-    stacks = boto3.client("cloudformation").describe_stacks(StackName=local.stack_name)["Stacks"]
-    return next(str(each["OutputValue"]) for each in stacks[0]["Outputs"] if each["OutputKey"] == name)
 
 
 def operation_rows() -> Iterator[Row]:
