@@ -12,7 +12,9 @@ from botocore.exceptions import ReadTimeoutError
 
 from cupel_core import event_loop
 from cupel_core.budgets.allowance import LEASE_SECONDS
-from cupel_core.chats import turns, worker
+from cupel_core.chats import calls, turns, worker
+from cupel_core.chats.calls import UnansweredCalls
+from cupel_core.chats.drafts import DraftWriter
 from cupel_core.chats.journal import MAX_EVENTS, TurnJournal
 from cupel_core.chats.worker import CLAIM, TurnWorker, WorkResult
 from cupel_core.clock import utc_now
@@ -21,7 +23,7 @@ from cupel_core.domain.budgets.month_account import after_expiry
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.chats.turns import TurnEventType, TurnPhase
 from cupel_core.domain.pipeline.turns import OpenTurn
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.pipeline.kinds import llm
 from cupel_core.providers.errors import ProviderError
@@ -281,8 +283,8 @@ def test_what_a_call_may_have_cost_whose_worker_was_killed_is_uncertain(
     monkeypatch.setattr(worker, "utc_now", after_claim)
     assert carry_out(order) is WorkResult.ENDED
     turn = turn_of(client, chat_id, turn_id)
-    calls = {name: 2 if name == call else 1 for name in ("plan", "style", "main", "review")}
-    assert (turn["status"], asked(model), turn["operationsSpend"]["calls"]) == ("done", calls, 3)
+    expected = {name: 2 if name == call else 1 for name in ("plan", "style", "main", "review")}
+    assert (turn["status"], asked(model), turn["operationsSpend"]["calls"]) == ("done", expected, 3)
     assert turn["uncertainUsd"] == pytest.approx(bound, rel=0.1)
     today = utc_now().date()
     account = after_expiry(period_budgets.get("acme", today), time.time() + LEASE_SECONDS + 1)
@@ -304,7 +306,13 @@ def test_what_is_stored_has_each_call_with_its_answer_or_as_uncertain(
 ) -> None:
     assert client.put("/v1/providers/sim", PRICES).status == 200
     chat_id, stored = piped_chat(client), list[tuple[int, int, bool]]()
-    record = chat_turns.record
+    attempt, record = calls._attempt, chat_turns.record
+
+    async def attempt_and_store(draft: DraftWriter, unanswered: UnansweredCalls, *args: Any) -> Reply:
+        """A worker stores what has changed each second, perhaps between an answer and the operation that gets it."""
+        reply = await attempt(draft, unanswered, *args)
+        await unanswered.store()
+        return reply
 
     def noting(*args: Any) -> bool:
         checkpoint = args[5]
@@ -313,10 +321,11 @@ def test_what_is_stored_has_each_call_with_its_answer_or_as_uncertain(
             stored.append((len(model.asked), spend, checkpoint["uncertainNanoUsd"] > 0))
         return record(*args)
 
+    monkeypatch.setattr(calls, "_attempt", attempt_and_store)
     monkeypatch.setattr(chat_turns, "record", noting)
     turn = finished_turn(client, cloud, chat_id)
     assert all(made == answered or is_uncertain for made, answered, is_uncertain in stored)
-    assert {made for made, _, is_uncertain in stored if is_uncertain} == {0, 1, 2, 3}
+    assert {made for made, _, is_uncertain in stored if is_uncertain} == {0, 1, 2, 3, 4}
     assert (turn["status"], turn["uncertainUsd"]) == ("done", 0)
 
 
