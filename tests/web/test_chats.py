@@ -319,11 +319,15 @@ def test_a_viewer_is_offered_no_change(open_page: Open, talked: Any) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_screens_are_accessible_and_safe(open_page: Open, talked: Any, theme: str) -> None:
+def test_the_screens_are_accessible_and_safe(open_page: Open, client: Client, talked: Any, theme: str) -> None:
+    connector = {"name": f"agent {PAYLOADS[1]} {'x' * 60}", "type": "langgraph", "baseUrl": "https://agent.test"}
+    target = {"connectorId": made(client, "/v1/connectors", connector)["id"]}
+    agent = made(client, "/v1/chats", {"title": "With an agent", "target": target})
     page = open_page("/runs", color_scheme=theme, bypass_csp=True)
     paths = {
         "chats": "/chats",
         "chat": f"/chats/{talked['id']}",
+        "chat-agent": f"/chats/{agent['id']}",
         "chat-branch-none": f"/chats/{talked['id']}?branch=br_none",
         "chat-none": "/chats/chat_none",
     }
