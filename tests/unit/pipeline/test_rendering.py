@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from cupel_core import sandbox
-from cupel_core.pipeline.rendering import render_template
+from cupel_core.pipeline.rendering import MAX_QUICK_CONTEXT, is_small, render_template
 from cupel_core.templating import RenderError
 from cupel_core.templating.operation_templates import condition_template, is_quick, template_errors
 from tests.profiles import pipeline_of
@@ -49,6 +49,21 @@ QUICK = [
     "{{ messages[-3:] | json }} {{ vars['a b'] | default('none') }} {{ 'x' if answer is defined else last_user }}",
     "{{ recent(2)[0].content | contains('yes') }}",
 ]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("x" * (MAX_QUICK_CONTEXT - 100), True),
+        ("ü" * (MAX_QUICK_CONTEXT - 100), True),
+        (["\ud83d" * 10, 2**70], True),
+        ("x" * (MAX_QUICK_CONTEXT + 1), False),
+        (["\ud83d" * (MAX_QUICK_CONTEXT + 1)], False),
+    ],
+    ids=["ASCII", "other characters", "what JSON cannot have", "long", "long and no JSON"],
+)
+def test_what_templates_see_is_small_by_its_characters(value: object, expected: bool) -> None:
+    assert is_small({"messages": [{"role": "user", "content": value}]}) is expected
 
 
 @pytest.mark.parametrize("template", GROWING)
