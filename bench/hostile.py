@@ -9,6 +9,7 @@ from statistics import median
 
 from bench.counting import moto_cloud
 from cupel_core.domain.resources.connectors import PROVIDER
+from tests import moto_services
 from tests.hostile.attacks import ATTACKS, HARMLESS
 from tests.hostile.shared_worker import PROBES, run_beside
 
@@ -20,6 +21,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
+    moto_services.handle_one_request_at_a_time()
     with moto_cloud(PROVIDER):
         ratios = [asyncio.run(_ratio()) for _ in range(rounds)]
     print(f"{PROBES} ordinary probes beside {len(ATTACKS)} attacks, {rounds} times:")

@@ -61,8 +61,8 @@ RUN_OPERATIONS: list[dict[str, Any]] = [
         "effects": [{"type": "turn.assistant.rewrite"}],
     },
 ]
-BUDGET_USD = 0.06
-"""Enough for some of the conversations of a budgeted run."""
+BUDGET_USD = 0.03
+"""Enough for some of the conversations of a budgeted run: at most half of it is kept for their summaries."""
 USD_PER_MILLION = 10.0
 PRICE = {"model": None, "inputUsdPerMillion": USD_PER_MILLION, "outputUsdPerMillion": USD_PER_MILLION}
 _MAX_SECONDS = 300

@@ -192,9 +192,10 @@ class Allowance:
         )
 
     def _smallest_need(self) -> int:
-        """Of the calls that wait, and of those with which conversations would start."""
-        needs = [call.amount for call in self._waiting] + ([self.demand.first_call] if self.demand.pending else [])
-        return min(needs, default=0)
+        """Of the calls that wait. No conversation starts before them, so the cheapest one counts only if none waits."""
+        if self._waiting:
+            return min(call.amount for call in self._waiting)
+        return self.demand.first_call if self.demand.pending else 0
 
     async def _send_report(self) -> None:
         report, now = self._new_report(), self._clock()

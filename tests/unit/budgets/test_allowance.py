@@ -120,6 +120,17 @@ async def test_a_budget_is_not_exhausted_while_a_call_in_flight_may_cost_less() 
     await driven.call(reserved=50, cost=50)
 
 
+async def test_a_budget_is_exhausted_for_a_call_that_waits_although_a_cheaper_conversation_could_start() -> None:
+    """No conversation starts while a call waits, so it would wait in vain for one that ends."""
+    driven = Driven(limit=100)
+    driven.wait_for(conversations=2, first_call=40)
+    await driven.allowance.report()
+    with pytest.raises(BudgetShortage) as shortage:
+        async with asyncio.timeout(5):  # Only guards against a hang.
+            await driven.allowance.reserve(200)
+    assert shortage.value.exhausted is BudgetScope.RUN
+
+
 async def test_a_worker_whose_last_call_has_ended_asks_again_before_it_requeues_its_conversations() -> None:
     """It was refused while that call might still have left enough: only now is the budget known to be used up."""
     driven = Driven(limit=100)
