@@ -33,6 +33,8 @@ down: ready ## stop the stack; its data is kept for the next start
 test: ready ## run the test suite; starts a stack of its own
 	@$(BIN)/python -m tests.interop.tools
 	@$(BIN)/python web/build.py test
+	@$(BIN)/python web/build.py build >/dev/null
+	@$(BIN)/python -m tests.web.tools
 	@$(BIN)/pytest -n 4
 
 test-all: export HYPOTHESIS_PROFILE = searching
@@ -76,10 +78,10 @@ bench-million: ready ## run 1,000,000 simulated probes on the local stack, besid
 	@$(BIN)/python -m bench.million
 	@$(BIN)/python -m bench.tabulation
 
-test-web: ready ## test the web page in Chromium (CUPEL_CHROMIUM names another one)
-	@uv pip install --quiet --target .cupel/playwright 'playwright==1.65.2'
+test-web: ready ## test all of the web page in Chromium (CUPEL_CHROMIUM names another one)
 	@$(BIN)/python web/build.py build
-	@PYTHONPATH=.cupel/playwright $(BIN)/pytest tests/web
+	@$(BIN)/python -m tests.web.tools
+	@$(BIN)/pytest tests/web
 
 faults: ready ## fail every AWS call of a run, one at a time; restart the cloud in a run; kill it 50 times; starts a stack of its own
 	@$(BIN)/pytest tests/faults
@@ -102,9 +104,9 @@ models: ready ## refresh what is known of models (context length, kinds of input
 	@PYTHONPATH=shared:. $(BIN)/python -m refresh.model_list .cupel/litellm
 
 screenshots: ready ## take the pictures of README and docs from the page, in Chromium
-	@uv pip install --quiet --target .cupel/playwright 'playwright==1.65.2'
 	@$(BIN)/python web/build.py build
-	@PYTHONPATH=.cupel/playwright $(BIN)/pytest tests/web/screenshots.py
+	@$(BIN)/python -m tests.web.tools
+	@$(BIN)/pytest tests/web/screenshots.py
 
 docs: ready ## build the documentation site in .site; broken links are errors
 	@$(BIN)/python -m docs_site

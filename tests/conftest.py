@@ -63,6 +63,7 @@ _GROUPS = {
     "tests/integration/test_fuzzing.py": "second stack",
     "tests/integration": "stack",
     "tests/interop": "interop",
+    "tests/web": "browser",
 }
 """By folder or file, the first that fits: a shared resource that takes longer to start than most of its tests run. Two
 processes have a stack of their own, because tests of a stack mostly wait."""
@@ -70,15 +71,14 @@ processes have a stack of their own, because tests of a stack mostly wait."""
 
 _ON_REQUEST = ("faults", "hostile", "statistics", "web")
 """Folders whose tests take minutes: they run with `make faults` and so on, or `pytest tests/faults/...`."""
-_WEB = Path(__file__).parent / "web"
-"""Not even entered unless requested: its fixtures import Playwright, which only `make test-web` installs."""
+_BROWSED = ("test_browser.py", "test_compare.py", "test_matrix.py")
+"""Of the files in `web`, those that run with all tests: about a minute."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     folder = collection_path.parent.name
-    is_slow = folder in _ON_REQUEST and collection_path.name.startswith("test_")
-    if collection_path == _WEB:
-        folder, is_slow = _WEB.name, True
+    name = collection_path.name
+    is_slow = folder in _ON_REQUEST and name.startswith("test_") and name not in _BROWSED
     is_requested = any(f"tests/{folder}" in argument for argument in config.args)
     return True if is_slow and not is_requested else None
 

@@ -1,31 +1,35 @@
-"""A browser and the page. `CUPEL_CHROMIUM` names the browser, if it is not where Debian installs it."""
+"""A browser and the page."""
 
 import os
 import re
-import shutil
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
 from cupel_core.domain.access import AccessRole
 from cupel_core.settings import Settings
 from tests.conftest import ROOT
 from tests.unit.api.client import Client
 from tests.web.server import Server
+from tests.web.tools import PLAYWRIGHT_FOLDER, find_browser
+
+sys.path.append(str(PLAYWRIGHT_FOLDER))
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 expect.set_options(timeout=20_000)
 type Open = Callable[..., Page]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    program = os.environ.get("CUPEL_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    assert program, "install chromium, or name a browser with CUPEL_CHROMIUM"
+    """Of one file only: until it ends, Playwright has an event loop in the thread of the tests."""
+    program, variables = find_browser()
+    environment: dict[str, str | float | bool] = {**os.environ, **variables}
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], env=environment)
         yield started
         started.close()
 
@@ -110,6 +114,13 @@ def go(page: Page, path: str) -> Page:
         "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')) }",
         page.url.partition("$default")[0] + "$default" + path,
     )
+    return settled(page)
+
+
+def load(page: Page, path: str) -> Page:
+    """Another address of the page, as if it were opened anew in the same tab."""
+    page.goto(page.url.partition("$default")[0] + "$default" + path)
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
     return settled(page)
 
 
