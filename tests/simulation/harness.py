@@ -196,10 +196,12 @@ def install() -> Iterator[None]:
 def clear_caches() -> None:
     """Clear all caches of a process of the product."""
     from cupel_core import accounts
+    from cupel_core.sandbox import pool
     from cupel_core.settings import settings
     from cupel_core.store import scenarios, snapshots
 
     settings.cache_clear()
+    pool._threads.cache_clear()
     accounts.clear_key_cache()
     snapshots.get.cache_clear()
     scenarios.read_page.cache_clear()
