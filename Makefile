@@ -69,9 +69,9 @@ bench: ready ## measure runs through the embedded cloud with a local model serve
 	@$(BIN)/python -m bench.hostile
 
 bench-web: ready ## measure the page in Chromium with a run of 100,000 probes, beside its limits
-	@uv pip install --quiet --target .cupel/playwright 'playwright==1.65.2'
 	@$(BIN)/python web/build.py build
-	@PYTHONPATH=functions:shared:.cupel/playwright $(BIN)/python -m bench.web
+	@$(BIN)/python -m tests.web.tools
+	@PYTHONPATH=functions:shared $(BIN)/python -m bench.web
 
 bench-million: ready ## run 1,000,000 simulated probes on the local stack, beside 10,000; takes about half an hour
 	@$(BIN)/cupel up

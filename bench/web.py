@@ -1,12 +1,11 @@
 """`make bench-web`: how quick the page is with a run of 100,000 probes, beside its limits. Fails where one is missed.
 
-In Chromium without a window, and so without a GPU; `CUPEL_CHROMIUM` names another one than Debian's.
+In Chromium without a window, and so without a GPU: the one that the tests of the page use.
 """
 
 import argparse
 import gzip
 import os
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -15,12 +14,15 @@ from io import StringIO
 from typing import Any, NamedTuple
 
 import psutil
-from playwright.sync_api import sync_playwright  # type: ignore[import-not-found]
 from rich.console import Console
 from rich.table import Table
 
 from bench.local_server import ROOT
 from bench.web_server import LARGE, LIVE, LONG, MESSAGES, page_server
+from tests.web.tools import PLAYWRIGHT_FOLDER, find_browser
+
+sys.path.append(str(PLAYWRIGHT_FOLDER))
+from playwright.sync_api import sync_playwright  # type: ignore[import-not-found]
 
 BUILT = ROOT / ".cupel" / "page"
 WATCHED_SECONDS = 20
@@ -95,11 +97,9 @@ def _measure(browser: Any, address: str, requests: list[str], probes: int, notes
 
 @contextmanager
 def _browser() -> Iterator[Any]:
-    program = os.environ.get("CUPEL_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        sys.exit("install chromium, or name a browser with CUPEL_CHROMIUM")
+    program, variables = find_browser()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], env=os.environ | variables)
         yield browser
         browser.close()
 

@@ -72,7 +72,7 @@ processes have a stack of their own, because tests of a stack mostly wait."""
 _ON_REQUEST = ("faults", "hostile", "statistics", "web")
 """Folders whose tests take minutes: they run with `make faults` and so on, or `pytest tests/faults/...`."""
 _BROWSED = ("test_browser.py", "test_compare.py", "test_matrix.py")
-"""Of the files in `web`, those that run with all tests: about a minute."""
+"""Of the files in `web`, those that run with all tests: 75 s, in one process."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

