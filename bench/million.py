@@ -12,19 +12,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from pathlib import Path
 
 import psutil
 from rich.console import Console
 from rich.table import Table
 
 from bench.cases import find_or_create_definition
-from bench.processes import MemoryPeak, measure_usage
+from bench.processes import MemoryPeak, measure_usage, running_stack
 from bench.reads import PAGE, Latency, measure
 from cupel.client import Client
 from cupel.json_types import Json
-from cupel.stack import emulator
-from cupel.stack.paths import find_stack_paths
 
 FIRST_MODEL, LAST_MODEL = "sim/steady", "sim/bold"
 MODELS = (FIRST_MODEL, LAST_MODEL)
@@ -69,9 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--probes", type=int, default=LARGE, help="of the large run, a multiple of 10,000")
     probes = parser.parse_args().probes
-    running = emulator.find_running(find_stack_paths(Path.cwd()))
-    if running is None:
-        sys.exit("the benchmark needs the local stack; start it with: cupel up")
+    running = running_stack()
     with Client.from_environment() as client:
         definition_id = find_or_create_definition(client, short=False)
         small, large = (_measure(client, running.pid, definition_id, count) for count in (SMALL, probes))

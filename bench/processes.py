@@ -8,6 +8,11 @@ import httpx
 import psutil
 
 from cupel.client import Client
+from cupel.stack import emulator
+from cupel.stack.emulator import Emulator
+from cupel.stack.paths import find_stack_paths
+
+_NEEDS_STACK = "the benchmark needs the local stack; start it with: cupel up"
 
 
 class ResourceUsage(NamedTuple):
@@ -31,7 +36,15 @@ def emulator_pid(client: Client) -> int:
             and connection.pid
         ):
             return connection.pid
-    raise SystemExit("the benchmark needs the local stack; start it with: cupel up")
+    raise SystemExit(_NEEDS_STACK)
+
+
+def running_stack() -> Emulator:
+    """The embedded cloud of this folder; without one, the benchmark ends."""
+    running = emulator.find_running(find_stack_paths(Path.cwd()))
+    if running is None:
+        raise SystemExit(_NEEDS_STACK)
+    return running
 
 
 def measure_usage(emulator_pid: int) -> ResourceUsage:

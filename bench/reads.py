@@ -4,6 +4,7 @@ Latencies are those of single requests, one after another; the transcripts are t
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,18 @@ from cupel.json_types import Json
 
 REQUESTS = 40
 PAGE = 100
+_RUN_WITH_ANALYSIS = """
+query Run($id: ID!) {
+  run(id: $id) {
+    name status progress { total completed failed } definition { name }
+    analysis {
+      modelAgreement
+      mostContestedScenarios(limit: 5) { scenarioName variance }
+      figures { columns { targetId estimate { decision { mean interval95 } } } }
+    }
+  }
+}
+"""
 
 
 class Latency(NamedTuple):
@@ -84,7 +97,14 @@ def _requests(client: Client, run_id: str) -> Iterator[tuple[str, Callable[[], o
     yield "GET /runs/{id}/analysis/deep", lambda: client.get_deep_analysis(run_id)
     yield "GET /runs/{id}/scores", lambda: client.get_run_scores(run_id)
     yield "GET /runs/{id}/events", lambda: client.list_run_events(run_id)
+    yield "GraphQL, the run with its analysis", lambda: client.graphql(_RUN_WITH_ANALYSIS, {"id": run_id})
+    yield "MCP, get_run_summary", lambda: client.send_mcp_message(_tool_call("get_run_summary", run_id=run_id), {})
     yield f"GET /definitions/{{id}}/scenarios, a page of {PAGE}", lambda: _page(client.list_scenarios(definition_id))
+
+
+def _tool_call(tool: str, **arguments: str) -> str:
+    call = {"name": tool, "arguments": arguments}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
 
 
 def _page(items: Iterator[Json]) -> list[Json]:

@@ -9,18 +9,15 @@ import argparse
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import psutil
 from rich.console import Console
 
 from bench.cases import find_or_create_definition
-from bench.processes import function_peak_mb
+from bench.processes import function_peak_mb, running_stack
 from bench.stored_runs import MODELS, short_transcript, use_stack, write_run
 from cupel.client import Client
-from cupel.stack import emulator
-from cupel.stack.paths import find_stack_paths
 
 PROBES = 100_000
 MAX_SECONDS, MAX_MEGABYTES = 60.0, 300.0
@@ -37,9 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--probes", type=int, default=PROBES, help="a multiple of 10,000")
     probes = parser.parse_args().probes
-    running = emulator.find_running(find_stack_paths(Path.cwd()))
-    if running is None:
-        sys.exit("the benchmark needs the local stack; start it with: cupel up")
+    running = running_stack()
     with Client.from_environment() as client:
         definition_id = find_or_create_definition(client, short=False)
         use_stack(running)

@@ -11,22 +11,19 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import psutil
 from rich.console import Console
 
 from bench.cases import find_or_create_definition
-from bench.processes import measure_usage
+from bench.processes import measure_usage, running_stack
 from bench.reads import Latency, measure
 from bench.stored_runs import MODELS, WORKSPACE, short_transcript, use_stack, write_run
 from cupel.client import Client
 from cupel.json_types import Json
-from cupel.stack import emulator
 from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator
-from cupel.stack.paths import find_stack_paths
 
 PROBES, SMALL = 1_000_000, 1_000
 MAX_TABULATION_SECONDS = 60.0
@@ -57,9 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--probes", type=int, default=PROBES, help="of the large run, a multiple of 10,000")
     probes = parser.parse_args().probes
-    running = emulator.find_running(find_stack_paths(Path.cwd()))
-    if running is None:
-        sys.exit("the benchmark needs the local stack; start it with: cupel up")
+    running = running_stack()
     with Client.from_environment() as client:
         definition_id = find_or_create_definition(client, short=False)
         small = [_complete_small_run(client, definition_id) for _ in range(5)]

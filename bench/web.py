@@ -200,7 +200,8 @@ def _heap_mb(page: Any) -> float:
 _OPEN = """count => new Promise(done => {
   const started = performance.now();
   const check = () => {
-    if (document.querySelectorAll('article li').length < count) return requestAnimationFrame(check);
+    const first = document.querySelector('article ol > li');
+    if (Number(first?.getAttribute('aria-setsize')) < count) return requestAnimationFrame(check);
     const channel = new MessageChannel();
     channel.port1.onmessage = () => done(performance.now() - started);
     requestAnimationFrame(() => channel.port2.postMessage(null));

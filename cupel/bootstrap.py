@@ -5,6 +5,7 @@ The first admin token, and the repetition of deletions after a restore.
 
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -66,6 +67,6 @@ def outputs_of(stack: Mapping[str, Any]) -> dict[str, str]:
 
 def _settings(stack_name: str, outputs: dict[str, str]) -> dict[str, str]:
     """Settings from the stack's outputs, which have the same names: `TableName` becomes `TABLE_NAME`."""
-    known = {name.upper() for name in Settings.model_fields}
+    known = {each.name.upper() for each in fields(Settings)}
     named = {re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).upper(): value for key, value in outputs.items()}
     return {"STACK_NAME": stack_name, **{name: value for name, value in named.items() if name in known}}

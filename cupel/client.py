@@ -13,7 +13,7 @@ import orjson
 
 from cupel.environment import find_address
 from cupel.errors import ApiProblem, CupelError, GraphqlError, NotConnected, RefusedField, UsageError
-from cupel.json_types import Json, TaggedJson, without_none
+from cupel.json_types import Json, TaggedJson, unsendable_field, without_none
 from cupel.pages import Pages
 
 ATTEMPTS = 4
@@ -84,7 +84,7 @@ class Client:
         """
         body = {"query": query, "variables": variables}
         is_repeatable = re.search(r"\bmutation\b", query) is None
-        response = self._respond(self._http.build_request("POST", "/graphql", json=body), is_repeatable=is_repeatable)
+        response = self._respond(self._request("POST", "/graphql", body), is_repeatable=is_repeatable)
         answer = _json(response)
         if "errors" in answer and "title" not in answer:  # Not a problem document.
             raise GraphqlError(answer["errors"], answer.get("data"))
@@ -558,7 +558,7 @@ class Client:
         return self._get(f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}")
 
     def update_rescore_budget(self, run_id: str, rescore_id: str, max_budget_usd: float) -> Json:
-        """Raise the budget of a rescore that was stopped by it; it grades what is left."""
+        """Raise the budget of a rescore that goes on, or was stopped by it; it grades what is left."""
         path = f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}/budget"
         return self._send("PATCH", path, {"maxBudgetUsd": max_budget_usd})
 
@@ -601,7 +601,7 @@ class Client:
 
         Its `figures` are null until its job is completed; repeating the request returns the same comparison.
         """
-        return self._call(self._http.build_request("POST", "/comparisons", json=body), is_repeatable=True)
+        return self._call(self._request("POST", "/comparisons", body), is_repeatable=True)
 
     def list_profiles(self) -> Pages:
         """Newest first, without their operations."""
@@ -683,8 +683,8 @@ class Client:
     def start_turn(self, chat_id: str, turn: Json) -> Json:
         """Send `{content}`, or have the last message answered again with `{trigger: "regenerate"}`.
 
-        Further fields: `branchId`, `profileId`, `clientRequestId`, `deadlineMs`. Repeating a `clientRequestId` starts
-        nothing new.
+        Further fields: `branchId`, `profileId`, `model`, `clientRequestId`, `deadlineMs`. Repeating a `clientRequestId`
+        starts nothing new.
         """
         return self._send("POST", f"/chats/{_segment(chat_id)}/turns", turn, is_repeatable=True)
 
@@ -696,7 +696,7 @@ class Client:
         return self._get(_turn_path(chat_id, turn_id))
 
     def get_turn_prompt(self, chat_id: str, turn_id: str) -> Json:
-        """`{messages}`: what the model got."""
+        """`{hash, messages}`: what the model got, with the `operationId` of what operations have added."""
         return self._get(f"{_turn_path(chat_id, turn_id)}/prompt")
 
     def list_turn_events(self, chat_id: str, turn_id: str, *, after: int = 0, text: str = "0.0", wait: int = 0) -> Json:
@@ -725,9 +725,17 @@ class Client:
         """A turn that is over is returned as it is."""
         return self._send("POST", f"{_turn_path(chat_id, turn_id)}/abort", is_idempotent=True)
 
-    def list_branch_artifacts(self, chat_id: str, branch_id: str, *, profile_id: str | None = None) -> list[Json]:
-        """What operations of a profile have stored, by default of the chat's."""
-        return list(self._get(f"{_branch_path(chat_id, branch_id)}/artifacts", profileId=profile_id)["items"])
+    def list_branch_artifacts(
+        self, chat_id: str, branch_id: str, *, profile_id: str | None = None, include: list[str] | None = None
+    ) -> list[Json]:
+        """What operations of a profile have stored, by default of the chat's; with `include=["internal"]` also what is
+        meant for operations alone."""
+        path = f"{_branch_path(chat_id, branch_id)}/artifacts"
+        return list(self._get(path, profileId=profile_id, include=include)["items"])
+
+    def get_branch_artifact(self, chat_id: str, branch_id: str, tag: str, *, profile_id: str | None = None) -> Json:
+        """An artifact with its history; that of the chat's profile unless another is named."""
+        return self._get(f"{_branch_path(chat_id, branch_id)}/artifacts/{_segment(tag)}", profileId=profile_id)
 
     def get_branch_session(self, chat_id: str, branch_id: str, *, profile_id: str | None = None) -> Json:
         """`{id, profileId, sessionId, createdAt, tags}`: the artifacts with which its next turn begins, and since when;
@@ -969,8 +977,18 @@ class Client:
         """`is_repeatable`: with an Idempotency-Key; `is_idempotent`: repeating it changes nothing anyway."""
         key = str(uuid.uuid4()) if is_repeatable else None
         headers = without_none(**{"Idempotency-Key": key, "If-Match": if_match})
-        request = self._http.build_request(method, path, json=body, headers=headers)
+        request = self._request(method, path, body, headers)
         return self._call(request, is_repeatable=is_repeatable or is_idempotent)
+
+    def _request(
+        self, method: str, path: str, body: Json | None, headers: Mapping[str, str] | None = None
+    ) -> httpx.Request:
+        try:
+            return self._http.build_request(method, path, json=body, headers=headers)
+        except ValueError:
+            if (refused := unsendable_field(body)) is None:
+                raise
+            raise UsageError(f"{refused.field}: {refused.message}") from None
 
     def _put(self, url: str, content: bytes, headers: Mapping[str, str]) -> None:
         """To the bucket, whose address is the permission: the token is not sent."""

@@ -202,6 +202,11 @@ def _used(budget: Json) -> str:
     return ", ".join(parts)
 
 
+def _available(budget: Json) -> str:
+    """It is negative after the limit was lowered below what is spent."""
+    return f"{format_cost(max(0.0, budget['availableUsd']))} available"
+
+
 def budget_hint(run_id: str, scope: str | None = None) -> str:
     """How a run goes on whose budget is used up, or that of its workspace for a period."""
     if scope in PERIODS:
@@ -209,7 +214,11 @@ def budget_hint(run_id: str, scope: str | None = None) -> str:
             f"the workspace's budget for the {scope} is used up; the run resumes when the {scope} has ended, or when "
             f"cupel budget set --{scope} USD raises it"
         )
-    return f"the budget is used up; cupel budget raise {run_id} --to USD raises it, and the run resumes"
+    return f"the budget is used up; {_raise_hint(run_id)}"
+
+
+def _raise_hint(run_id: str) -> str:
+    return f"cupel budget raise {run_id} --to USD raises it, and the run resumes"
 
 
 def workspace_budget_lines(budgets: Json) -> list[str]:
@@ -222,7 +231,7 @@ def _period_line(scope: str, budget: Json) -> str:
     name = f"[bold]{scope} {escape(budget['period'])}[/bold]"
     if budget["limitUsd"] is None:
         return f"{name}: no limit, {_used(budget)}"
-    available = f"{format_cost(budget['availableUsd'])} available until {format_time(budget['endsAt'])}"
+    available = f"{_available(budget)} until {format_time(budget['endsAt'])}"
     return f"{name}: budget {format_cost(budget['limitUsd'])}: {_used(budget)}, {available}"
 
 
@@ -241,8 +250,7 @@ def budget_lines(budget: Json) -> list[str]:
     status = format_status(budget["status"])
     lines = [
         f"[bold]{escape(budget['runId'])}[/bold]  {status}",
-        f"budget {format_cost(budget['maxBudgetUsd'])}: {_used(budget)}, "
-        f"{format_cost(budget['availableUsd'])} available",
+        f"budget {format_cost(budget['maxBudgetUsd'])}: {_used(budget)}, {_available(budget)}",
     ]
     lines += map(escape, guarantee_lines(budget))
     if budget["finishUsd"]:
@@ -253,7 +261,8 @@ def budget_lines(budget: Json) -> list[str]:
     if budget["leases"]:
         lines.append(f"{count_of(len(budget['leases']), 'worker')} at work")
     if budget["shortage"] and budget["status"] == RunStatus.PAUSED:
-        lines.append(f"[yellow]{escape(budget_hint(budget['runId']))}[/yellow]")
+        reason = budget["shortage"].removesuffix("; raise maxBudgetUsd")
+        lines.append(f"[yellow]{escape(f'{reason}; {_raise_hint(budget["runId"])}')}[/yellow]")
     return lines
 
 

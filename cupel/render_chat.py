@@ -1,5 +1,6 @@
 """Terminal output for chats."""
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ class WrittenText:
 
     attempt: int = 0
     text: str = ""
+    is_mid_line: bool = False
+    """Whether what is printed next would continue a line of the text."""
 
     def is_void_after(self, delta: Json) -> bool:
         """Whether a delta is of a further attempt, although text of an earlier one was printed."""
@@ -31,6 +34,7 @@ class WrittenText:
             return ""
         added = str(delta["text"][len(self.text) - delta["offset"] :])
         self.text += added
+        self.is_mid_line = not self.text.endswith("\n") if added else self.is_mid_line
         return added
 
 
@@ -58,6 +62,14 @@ def branches_table(branches: Iterable[Json], active: str) -> Table:
             escape(each["forkedAfter"] or NO_VALUE),
         )
     return columns
+
+
+def artifact_line(artifact: Json) -> str:
+    """Its tag, title and version, and its value."""
+    value = artifact["value"]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    notes = [artifact["title"], f"version {artifact['version']}", artifact["usage"] == "internal" and "internal"]
+    return printable(f"{artifact['tag']} ({', '.join(filter(None, notes))}): {text}")
 
 
 def turns_table(turns: Iterable[Json]) -> Table:

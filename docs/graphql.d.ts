@@ -7,14 +7,14 @@ export type AccessRole = "admin" | "member" | "viewer" | "operator";
 
 export interface AggregateInput {
   runIds: string[];
-  /** Without any, everything is one row */
+  /** Without any, there is a single row */
   groupBy?: AggregateKey[] | null;
-  /** Also by the scores of scenarios in these dimensions */
+  /** Also group by the scenarios' scores in these dimensions */
   dimensions?: string[] | null;
-  /** Only this target, by its id or model */
+  /** Only this target: its id or model */
   target?: string | null;
   promptId?: string | null;
-  /** Only scenarios with these scores, by dimension: `{stakes: 2}` */
+  /** Only scenarios with these scores: `{stakes: 2}` */
   levels?: unknown | null;
 }
 
@@ -23,11 +23,11 @@ export type AggregateKey = "run" | "model" | "target" | "prompt";
 export interface AggregateResult {
   /** In the order of the runs, targets and levels */
   rows: AggregateRow[];
-  /** How many there are */
+  /** Number of rows without the limit */
   totalRows: number;
 }
 
-/** Probes that have in common what is not null here */
+/** A group of probes; fields that are null do not distinguish groups */
 export interface AggregateRow {
   runId: string | null;
   model: string | null;
@@ -35,9 +35,9 @@ export interface AggregateRow {
   promptId: string | null;
   /** Scores by dimension; null for scenarios that have none */
   levels: unknown;
-  /** How many runs have such probes */
+  /** Number of runs with such probes */
   runs: number;
-  /** With the scenario as the unit: what the group made of one scenario is added up */
+  /** The scenario is the unit: results of one scenario are added up within the group */
   estimate: GroupEstimate;
 }
 
@@ -92,14 +92,14 @@ export interface Analysis {
   jobId: string | null;
   /** Null if the analysis failed */
   figures: AnalysisFigures | null;
-  /** `figures.columns`: what each target decided, passed, took and cost */
+  /** `figures.columns`: decisions, pass rates, durations and costs by target */
   basicStats: unknown | null;
-  /** `figures.agreement`: how far targets agree */
+  /** `figures.agreement`: agreement of the targets */
   modelAgreement: unknown | null;
-  /** `figures.dimensions`: effects of the dimensions' levels */
+  /** `figures.dimensions`: effects of the dimensions */
   dimensionAnalysis: unknown | null;
   mostContestedScenarios: ContestedScenario[];
-  /** What each target made of each scenario */
+  /** Scores of each target by scenario */
   scenarios: AnalyzedScenarioConnection;
 }
 
@@ -197,6 +197,20 @@ export interface AnalyzedScenarioConnection {
   pageInfo: PageInfo;
 }
 
+/** What the last answer must be like; at least one field. */
+export interface AnswerFormatInput {
+  /** JSON Schema that the answer satisfies; `{}` for any JSON */
+  jsonSchema?: unknown | null;
+  /** Elements of an XML answer, such as `order.item`; empty for any XML */
+  xmlElements?: string[] | null;
+  /** JavaScript regular expression with a match */
+  pattern?: string | null;
+  /** Fewest words of the answer */
+  minWords?: number | null;
+  /** Most words of the answer */
+  maxWords?: number | null;
+}
+
 /** Of a target's answers on the scores of all dimensions together. */
 export interface AnswerRegression {
   /** Position in `columns` */
@@ -211,6 +225,48 @@ export interface AnswerRegression {
   rSquared: number | null;
   /** Of each dimension */
   slopes: RegressionSlope[];
+}
+
+export interface ArtifactDigest {
+  /** Templates of the turn read the value as `art.<tag>.value` */
+  tag: string;
+  /** Of its text, or its JSON */
+  bytes: number;
+  /** Of its text, or its JSON */
+  sha256: string;
+}
+
+export type ArtifactFormat = "text" | "markdown" | "json";
+
+/** How an operation stores its value. Each tag has one operation, each operation one tag. */
+export interface ArtifactInput {
+  /** Templates read the value as `art.<tag>.value` */
+  tag: string;
+  /** Kind of problem, in words */
+  title?: string | null;
+  /** Format of the content */
+  format?: ArtifactFormat | null;
+  /** Whether the value outlasts its turn, with its history */
+  persistence?: ArtifactPersistence | null;
+  /** Tokens that were used */
+  usage?: string | null;
+  /** `state`, `log/feed`, `lore/memory`, `intermediate` or another word, for who shows it */
+  semantics?: string | null;
+  /** `append` joins texts by a line, and concatenates lists */
+  writeMode?: WriteMode | null;
+  /** Of a persisted artifact: how much of its history stays */
+  retention?: RetentionInput | null;
+  /** Exactly for the usages `prompt_only` and `prompt+ui` */
+  inclusion?: InclusionInput | null;
+}
+
+export type ArtifactPersistence = "persisted" | "run_only";
+
+export interface ArtifactVersion {
+  /** Templates read the value as `art.<tag>.value` */
+  tag: string;
+  /** How many values it had, with this one */
+  version: number;
 }
 
 export interface AssertionResult {
@@ -256,6 +312,47 @@ export interface Branch {
   openTurnId: string | null;
   /** When it was created */
   createdAt: string;
+}
+
+/** Title, format, usage and semantics are those of the operation when it wrote the value; null, like the operation, turn and position, for values of earlier releases. */
+export interface BranchArtifact {
+  /** Templates read the value as `art.<tag>.value` */
+  tag: string;
+  /** What people call it */
+  title: string | null;
+  /** The newest value */
+  value: unknown;
+  /** `text`, `markdown` or `json` */
+  format: ArtifactFormat | null;
+  /** What it is for: prompts, people, both, or operations alone (`internal`) */
+  usage: string | null;
+  /** How it may be shown; a word of the profile's author */
+  semantics: string | null;
+  /** How many values it had, with this one */
+  version: number;
+  /** The operation that has written the value */
+  operationId: string | null;
+  /** The turn that has written the value */
+  turnId: string | null;
+  /** Of that turn's exchange */
+  position: number | null;
+  /** Earlier values, oldest first */
+  history: unknown[];
+  /** When the turn began that has written the value; null for values of earlier releases */
+  updatedAt: string | null;
+}
+
+export interface BranchSession {
+  /** Another one after a reset: of the branch's session, or of the profile's */
+  id: string;
+  /** The profile whose operations have stored them */
+  profileId: string;
+  /** That of the profile */
+  sessionId: string;
+  /** When the turn began that stored its first artifact; null without one */
+  createdAt: string | null;
+  /** Of the artifacts that later turns begin with */
+  tags: string[];
 }
 
 /** Whether the run fits into its own budget and into what is left of the workspace's. */
@@ -331,6 +428,27 @@ export interface Budgets {
   month: PeriodBudget;
 }
 
+/** A scenario with one of its personas, or with none. */
+export interface CaseResults {
+  /** Position among the cases of the run, from 0 */
+  index: number;
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Null only if the run's snapshot is gone */
+  scenarioName: string | null;
+  /** Id of the persona; null for none */
+  personaId: string | null;
+  /** Name of the persona when the run started; null for none */
+  personaName: string | null;
+  /** By target, then by prompt */
+  cells: CellResults[];
+}
+
+export interface CaseResultsConnection {
+  nodes: CaseResults[];
+  pageInfo: PageInfo;
+}
+
 /** What to bear in mind when reading figures. */
 export interface Caution {
   /** A stable name, such as SMALL_SAMPLE */
@@ -340,6 +458,36 @@ export interface Caution {
 }
 
 export type CautionCode = "PARTIAL" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "NO_DIMENSIONS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS";
+
+/** What one target, asked by one prompt, made of a case; counts are of its repeats. */
+export interface CellResults {
+  /** The target's label, or its model if it has none */
+  targetId: string;
+  /** The definition's prompt; null if the definition has none */
+  promptId: string | null;
+  /** The target's */
+  label: string | null;
+  /** Model as `provider/name`, or `connector/<id>` */
+  modelId: string;
+  /** Of an agent under test; null for a model */
+  connectorId: string | null;
+  /** Without an outcome, yet or because the run was cancelled */
+  missing: number;
+  /** With a transcript */
+  completed: number;
+  /** Errored ones by error code */
+  errors: unknown;
+  /** Completed ones with a result */
+  judged: number;
+  /** Judged ones that succeeded */
+  passed: number;
+  /** Of the judged ones, from 0 to 1 */
+  meanScore: number | null;
+  /** Completed ones by decision code; `other` if the definition has no rule or none was read */
+  decisions: unknown;
+  /** Those whose answer `select-best` found the best */
+  best: number;
+}
 
 export type ChangeDirection = "increased" | "decreased" | "unchanged";
 
@@ -372,10 +520,16 @@ export interface Chat {
   expiresAt: string | null;
   /** Oldest first */
   branches: Branch[];
-  /** Of a branch, by default the active one; newest first */
+  /** Those of a branch, by default the active one; newest first */
   exchanges: ExchangeConnection;
   /** Newest first */
   turns: TurnSummary[];
+  /** State that a profile's operations keep on a branch; defaults: the chat's profile, the active branch. Null without one */
+  session: BranchSession | null;
+  /** With those whose `usage` is `internal` */
+  artifacts: BranchArtifact[];
+  /** All variants of a message, oldest first */
+  variants: VariantConnection;
 }
 
 /** A message as a branch has it: its selected variant. */
@@ -441,6 +595,20 @@ export interface ChatTargetInput {
   maxAttempts?: number | null;
   /** Timeout of one call to a target; null for the default */
   callTimeoutSeconds?: number | null;
+}
+
+/** A profile as it would be created. */
+export interface CheckProfileInput {
+  /** Unique within the workspace, ignoring case */
+  name: string;
+  /** What it is, for people to read */
+  description?: string | null;
+  /** Whether turns with this profile run its operations */
+  enabled?: boolean | null;
+  /** Whether operations run one at a time, or up to 8 together */
+  executionMode?: ExecutionMode | null;
+  /** What runs before and after the main call; see docs/pipeline.md */
+  operations: OperationInput[];
 }
 
 /** Results of an assertion, or of the judge's criteria. */
@@ -619,6 +787,40 @@ export type ComparisonVerdict = "NOT_COMPARABLE" | "HIGHER" | "LOWER" | "EQUIVAL
 
 export type Conclusion = "SUPPORTED" | "REJECTED" | "INCONCLUSIVE";
 
+export type ConditionOperator = "is_true" | "is_false";
+
+export interface Connector {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** Names of the configured headers; their values are never returned */
+  headerNames: string[];
+  /** When it was created */
+  createdAt: string;
+  /** When it last changed */
+  updatedAt: string;
+  /** Protocol of the agent */
+  type: ConnectorType;
+  /** Address of the agent or of the provider's API */
+  baseUrl: string;
+  /** Settings of the protocol; see docs/connectors.md */
+  config: unknown;
+}
+
+export interface ConnectorTestResult {
+  /** Whether the agent replied */
+  ok: boolean;
+  /** Time to the reply in milliseconds */
+  latencyMs: number;
+  /** What the agent replied; null if it did not */
+  reply: string | null;
+  /** Why the agent did not reply */
+  error: string | null;
+}
+
+export type ConnectorType = "langgraph" | "openai" | "http" | "tools";
+
 /** A scenario that the targets answer differently. */
 export interface ContestedScenario {
   /** Id of the scenario */
@@ -629,6 +831,26 @@ export interface ContestedScenario {
   variance: number;
   /** Between the highest and the lowest mean */
   range: number;
+}
+
+/** A human result that overrides the graders'; null removes the override. */
+export interface CorrectProbeInput {
+  /** Whether it passed, with score and reason; null if nothing was judged */
+  result?: ProbeResultInput | null;
+}
+
+/** A fork: it begins with the exchanges of another branch, and changes nothing there. */
+export interface CreateBranchInput {
+  /** What people call it; its id if omitted */
+  name?: string | null;
+  /** The active branch if omitted */
+  fromBranchId?: string | null;
+  /** The last exchange that the fork has; the last of the branch if omitted */
+  afterExchangeId?: string | null;
+  /** False leaves out the answers of that exchange, to have another one generated */
+  includeAnswer?: boolean | null;
+  /** Whether the fork has the artifacts that operations have stored up to there */
+  artifacts?: string | null;
 }
 
 /** A conversation with one model, which is asked by turns. */
@@ -645,6 +867,20 @@ export interface CreateChatInput {
   historyLimit?: number | null;
   /** Without effect on the chat */
   metadata?: unknown | null;
+}
+
+/** An agent under test, reached over HTTP. Names are unique within a workspace, ignoring case. */
+export interface CreateConnectorInput {
+  /** Unique within the workspace, ignoring case */
+  name: string;
+  /** Protocol of the agent */
+  type: ConnectorType;
+  /** An absolute http(s) URL without credentials, query or fragment */
+  baseUrl: string;
+  /** Headers of every request; their values are stored as secrets and never returned */
+  headers?: unknown | null;
+  /** Settings of the protocol; see docs/connectors.md */
+  config?: unknown | null;
 }
 
 export interface CreateDefinitionInput {
@@ -755,6 +991,26 @@ export interface CreatePersonaInput {
   connectorUrls?: string[] | null;
 }
 
+/** Names are unique within a workspace, ignoring case. */
+export interface CreateProfileInput {
+  /** Unique within the workspace, ignoring case */
+  name: string;
+  /** What it is, for people to read */
+  description?: string | null;
+  /** Whether turns with this profile run its operations */
+  enabled?: boolean | null;
+  /** Whether operations run one at a time, or up to 8 together */
+  executionMode?: ExecutionMode | null;
+  /** What runs before and after the main call; see docs/pipeline.md */
+  operations: OperationInput[];
+}
+
+/** All fields may be omitted. */
+export interface CreateReportInput {
+  /** Writes the summary; the run's judge if omitted, null for no summary */
+  summarizerModel?: string | null;
+}
+
 /** Omitted fields keep the run's configuration. */
 export interface CreateRescoreInput {
   /** Assertions to use instead of the definition's and its scenarios' */
@@ -771,6 +1027,66 @@ export interface CreateRescoreInput {
   maxBudgetUsd?: number | null;
   /** Whether a rescore with a budget may call models whose price is unknown; they cost nothing */
   allowUnpriced?: boolean | null;
+}
+
+/** Exactly one of `models`, `targets` and `connectorId`, and at least one of `userMessage` and `goal`. */
+export interface CreateScaleRunInput {
+  /** What the run may spend, in USD; it is paused when this is used up. No limit by default */
+  maxBudgetUsd?: number | null;
+  /** Whether a run with a budget may call models whose price is unknown; they cost nothing */
+  allowUnpriced?: boolean | null;
+  /** The expected cost that you have agreed to. Required if the estimate exceeds `maxBudgetUsd`; the start is refused if the estimate then valid is higher */
+  confirmedUsd?: number | null;
+  /** Need not be unique */
+  name?: string | null;
+  /** Words to find runs by, without an order */
+  tags?: string[] | null;
+  /** Your own data about the run, such as a commit */
+  metadata?: unknown | null;
+  /** Models as `provider/name` */
+  models?: string[] | null;
+  /** What the probes talk to; see docs/targets.md */
+  targets?: TargetInput[] | null;
+  /** Connector of the agent under test */
+  connectorId?: string | null;
+  /** May be omitted for an agent that has its own */
+  systemPrompt?: string | null;
+  /** The user's first message; without it, the simulated user begins */
+  userMessage?: string | null;
+  /** When a conversation succeeds, and what the simulated user wants */
+  goal?: string | null;
+  /** Conversations of each target */
+  count: number;
+  /** Simulated users that share the conversations evenly */
+  personaIds?: string[] | null;
+  /** Turns of a conversation at most */
+  maxTurns?: number | null;
+  /** Sampling temperature; null for the provider's default */
+  temperature?: number | null;
+  /** Of one answer of the target */
+  maxOutputTokens?: number | null;
+  /** Attempts of one call to a target, with the first; null for the default */
+  maxAttempts?: number | null;
+  /** 3 by default; null for no limit */
+  maxConcurrency?: number | null;
+  /** [200, 400] by default; null for no gaps */
+  staggerMs?: unknown[] | null;
+  /** Defaults to the workspace's; null for none */
+  judgeModel?: string | null;
+  /** Model that simulates the user; defaults to the workspace's, or to the judge */
+  personaModel?: string | null;
+  /** All of the default evaluators run unless they are switched off */
+  evaluators?: EvaluatorsInput | null;
+  /** Checked by the evaluator of this name */
+  format?: AnswerFormatInput | null;
+  /** Whether a report is written when the run completes */
+  report?: boolean | null;
+  /** Whether the revised prompt of that report is tried, for at most what the run has cost */
+  trial?: boolean | null;
+  /** Which queue its probes wait in */
+  priority?: Priority | null;
+  /** The experiment that groups this run with others */
+  experimentId?: string | null;
 }
 
 /** At most one of `prompt` and `messages`. With `instructions` both may be omitted; the simulated user then starts. */
@@ -824,11 +1140,48 @@ export interface CreateScheduleInput {
   enabled?: boolean | null;
 }
 
+/** All fields may be omitted. */
+export interface CreateTrialInput {
+  /** What both prompts may cost together, in USD; no limit by default */
+  maxBudgetUsd?: number | null;
+  /** Whether a run with a budget may call models whose price is unknown; they cost nothing */
+  allowUnpriced?: boolean | null;
+  /** The expected cost that you have agreed to. Required if the estimate exceeds `maxBudgetUsd`; the start is refused if the estimate then valid is higher */
+  confirmedUsd?: number | null;
+  /** Scenarios to try; by default so many that a difference of 10 percentage points is found, as far as three quarters of the budget, or half of the run's conversations each, allow */
+  scenarios?: number | null;
+  /** Conversations per scenario; chosen likewise by default */
+  repeats?: number | null;
+}
+
 export interface CriteriaInput {
   /** What a successful conversation looks like */
   success?: string | null;
   /** What a failed conversation looks like */
   failure?: string | null;
+}
+
+export interface DeadLetter {
+  /** Id of the queue message */
+  messageId: string;
+  /** Name of the provider */
+  provider: string;
+  /** Which queue its probes wait in */
+  priority: Priority;
+  /** Number of times it was received */
+  receivedCount: number;
+  /** Id of the run */
+  runId: string;
+  /** Indexes of the probes it contains */
+  indexes: number[];
+  /** Why the message failed */
+  cause: string;
+}
+
+/** What records of turns also have of an operation. */
+export interface DebugInput {
+  /** Whether they have the system prompt, the prompt and the answer of its call: up to 8,000 characters of each, without what looks like a key */
+  enabled?: boolean | null;
 }
 
 /** A deep analysis with its figures. */
@@ -951,10 +1304,12 @@ export interface Definition {
   scenarioCount: number;
   /** What may be a mistake, but is no error */
   warnings: Warning[];
+  /** What it defines itself; of a fork, what it overrides */
+  localContent: unknown;
   parent: Definition | null;
-  /** Forks of it */
+  /** Its direct forks */
   children: Definition[];
-  /** What it was forked from, nearest first */
+  /** Definitions it was forked from, nearest first */
   ancestors: Definition[];
   /** Forks and their forks, level by level */
   descendants: Definition[];
@@ -1115,6 +1470,20 @@ export interface DroppedFinding {
   reason: string;
 }
 
+/** A change that an operation makes with its value once it is done. */
+export interface EffectInput {
+  /** What the value changes: the prompt, the user's message or the answer */
+  type: string;
+  /** Of `prompt.system_update` */
+  mode?: SystemUpdate | null;
+  /** Of the message that is added; `developer` is sent as `system` */
+  role?: PromptRole | null;
+  /** Of `prompt.insert_at_depth` */
+  depthFromEnd?: number | null;
+  /** Renders `value`; the value as text if omitted */
+  template?: string | null;
+}
+
 /** Cohen's words. */
 export type EffectSize = "negligible" | "small" | "medium" | "large";
 
@@ -1158,6 +1527,30 @@ export interface Estimate {
   budget: BudgetFit | null;
 }
 
+/** The body of a start. */
+export interface EstimateEvalRunInput {
+  /** What the run may spend, in USD; it is paused when this is used up. No limit by default */
+  maxBudgetUsd?: number | null;
+  /** Whether a run with a budget may call models whose price is unknown; they cost nothing */
+  allowUnpriced?: boolean | null;
+  /** The expected cost that you have agreed to. Required if the estimate exceeds `maxBudgetUsd`; the start is refused if the estimate then valid is higher */
+  confirmedUsd?: number | null;
+  /** Need not be unique */
+  name?: string | null;
+  /** Words to find runs by, without an order */
+  tags?: string[] | null;
+  /** Your own data about the run, such as a commit */
+  metadata?: unknown | null;
+  /** Which queue its probes wait in */
+  priority?: Priority | null;
+  /** Conversations of each target with each scenario and persona */
+  repeats?: number | null;
+  /** The experiment that groups this run with others */
+  experimentId?: string | null;
+  /** Settings; what is omitted is inherited */
+  config?: RunConfigInput | null;
+}
+
 /** What is expected, and the bounds between which 95 % of the cases lie that the estimate assumes. */
 export interface EstimateInterval {
   /** Lower bound */
@@ -1166,6 +1559,80 @@ export interface EstimateInterval {
   expected: number;
   /** Upper bound */
   high: number;
+}
+
+/** The body of a start. */
+export interface EstimateScaleRunInput {
+  /** What the run may spend, in USD; it is paused when this is used up. No limit by default */
+  maxBudgetUsd?: number | null;
+  /** Whether a run with a budget may call models whose price is unknown; they cost nothing */
+  allowUnpriced?: boolean | null;
+  /** The expected cost that you have agreed to. Required if the estimate exceeds `maxBudgetUsd`; the start is refused if the estimate then valid is higher */
+  confirmedUsd?: number | null;
+  /** Need not be unique */
+  name?: string | null;
+  /** Words to find runs by, without an order */
+  tags?: string[] | null;
+  /** Your own data about the run, such as a commit */
+  metadata?: unknown | null;
+  /** Models as `provider/name` */
+  models?: string[] | null;
+  /** What the probes talk to; see docs/targets.md */
+  targets?: TargetInput[] | null;
+  /** Connector of the agent under test */
+  connectorId?: string | null;
+  /** May be omitted for an agent that has its own */
+  systemPrompt?: string | null;
+  /** The user's first message; without it, the simulated user begins */
+  userMessage?: string | null;
+  /** When a conversation succeeds, and what the simulated user wants */
+  goal?: string | null;
+  /** Conversations of each target */
+  count: number;
+  /** Simulated users that share the conversations evenly */
+  personaIds?: string[] | null;
+  /** Turns of a conversation at most */
+  maxTurns?: number | null;
+  /** Sampling temperature; null for the provider's default */
+  temperature?: number | null;
+  /** Of one answer of the target */
+  maxOutputTokens?: number | null;
+  /** Attempts of one call to a target, with the first; null for the default */
+  maxAttempts?: number | null;
+  /** 3 by default; null for no limit */
+  maxConcurrency?: number | null;
+  /** [200, 400] by default; null for no gaps */
+  staggerMs?: unknown[] | null;
+  /** Defaults to the workspace's; null for none */
+  judgeModel?: string | null;
+  /** Model that simulates the user; defaults to the workspace's, or to the judge */
+  personaModel?: string | null;
+  /** All of the default evaluators run unless they are switched off */
+  evaluators?: EvaluatorsInput | null;
+  /** Checked by the evaluator of this name */
+  format?: AnswerFormatInput | null;
+  /** Whether a report is written when the run completes */
+  report?: boolean | null;
+  /** Whether the revised prompt of that report is tried, for at most what the run has cost */
+  trial?: boolean | null;
+  /** Which queue its probes wait in */
+  priority?: Priority | null;
+  /** The experiment that groups this run with others */
+  experimentId?: string | null;
+}
+
+/** The body of a start. */
+export interface EstimateTrialInput {
+  /** What both prompts may cost together, in USD; no limit by default */
+  maxBudgetUsd?: number | null;
+  /** Whether a run with a budget may call models whose price is unknown; they cost nothing */
+  allowUnpriced?: boolean | null;
+  /** The expected cost that you have agreed to. Required if the estimate exceeds `maxBudgetUsd`; the start is refused if the estimate then valid is higher */
+  confirmedUsd?: number | null;
+  /** Scenarios to try; by default so many that a difference of 10 percentage points is found, as far as three quarters of the budget, or half of the run's conversations each, allow */
+  scenarios?: number | null;
+  /** Conversations per scenario; chosen likewise by default */
+  repeats?: number | null;
 }
 
 /** An eval whose only target has no label and no parameters has it as `connectorId` or `model` too. */
@@ -1218,6 +1685,20 @@ export interface EvaluatorInput {
   url: string;
   /** Headers of every request; their values are stored as secrets and never returned */
   headers?: unknown | null;
+}
+
+/** The default evaluators: false switches one off. */
+export interface EvaluatorsInput {
+  /** Whether the goal is reached, by the judge */
+  goal?: unknown | null;
+  /** Whether the target refuses to answer; without a model */
+  refusal?: boolean | null;
+  /** Whether the last answer has the requested `format` */
+  format?: boolean | null;
+  /** Whether the last answer is toxic, by the judge */
+  toxicity?: unknown | null;
+  /** Instead of the workspace's external evaluator; null for none */
+  external?: ExternalEvaluatorInput | null;
 }
 
 export interface Evidence {
@@ -1387,6 +1868,12 @@ export interface ExperimentSummary {
   suggestedConclusion: Conclusion | null;
 }
 
+/** An evaluator of your own, called with each transcript; see docs/assertions.md. */
+export interface ExternalEvaluatorInput {
+  /** An absolute http(s) URL, called as it is */
+  url: string;
+}
+
 /** What a run of all scenarios would show. */
 export interface Extrapolation {
   /** As over the scenarios of the sample */
@@ -1507,6 +1994,21 @@ export interface GroupExtrapolation {
   decision: Extrapolation | null;
   /** Passed ones among the judged; null without an error */
   passRate: Extrapolation | null;
+}
+
+/** Where an operation runs. */
+export type Hook = "before_main_llm" | "after_main_llm";
+
+/** Where the value of an artifact stands in the prompt. */
+export interface InclusionInput {
+  /** Where the value stands in the prompt */
+  at: PromptPlace;
+  /** With `at: depth`: 0 is the end; -N is before the last N messages */
+  depthFromEnd?: number | null;
+  /** Of the message that is added, by default `system`; `developer` is sent as `system` */
+  role?: PromptRole | null;
+  /** Renders `value`; the value as text if omitted */
+  template?: string | null;
 }
 
 /** A finding in words; rules make it from the figures, no model is asked. */
@@ -1724,68 +2226,106 @@ export interface ModelSpend {
 
 export interface Mutation {
   createDefinition: Definition | null;
-  /** `changes` are the fields of the content that differ from the parent's */
+  /** `changes` has the fields of the content that differ from the parent's */
   forkDefinition: Definition | null;
-  /** New content is the next version */
+  /** New content makes a new version */
   updateDefinition: Definition | null;
-  /** Hides it; its runs and forks stay */
+  /** Hides it; its runs and forks are kept */
   deleteDefinition: boolean | null;
   createScenarios: ScenariosCreated | null;
+  /** Makes a new version; earlier ones keep the scenario as it was */
+  updateScenario: ScenarioDetail | null;
+  /** Makes a new version without it */
+  deleteScenario: boolean | null;
   generateScenarios: ScenarioGeneration | null;
-  /** A repeated request with the same `idempotencyKey` starts one run */
+  /** Requests repeated with the same `idempotencyKey` start one run */
   startRun: RunStarted | null;
   rerunRun: RunStarted | null;
-  /** Name, tags and metadata */
+  /** Starts a batch: a run without a definition of its own, such as a single try of a prompt */
+  startScaleRun: RunStarted | null;
+  /** Changes its name, tags and metadata */
   updateRun: Run | null;
-  /** By `id` or by `runId`, as in the next four */
+  /** This and the next three take either `id` or `runId` */
   pauseRun: Run | null;
   resumeRun: Run | null;
   cancelRun: Run | null;
   deleteRun: boolean | null;
-  /** Retries errored probes; all, of one model, or one */
+  /** Retries errored probes: all, those of one model, or one */
   retryRun: Run | null;
   expandRun: Run | null;
   setRunBudget: RunBudget | null;
-  /** The analysis, or the job that computes it (`jobId`) */
+  /** Returns the analysis, or the job that computes it (`jobId`) */
   analyzeRun: AnalysisSummary | null;
+  /** The run's judge writes the summary, unless `summarizerModel` names another model, or is null for no summary */
   createReport: Report | null;
-  /** The comparison if it exists, else a queued one. With the same run twice, its targets are compared with each other */
+  /** Runs the original prompt and the one that the report suggests, and compares them */
+  createTrial: Trial | null;
+  /** Replaces the result of a probe; null restores that of its graders */
+  correctProbe: ProbeDetail | null;
+  /** Erases the conversation of a probe; its figures are kept */
+  deleteProbeContent: boolean | null;
+  /** Returns the comparison if it exists, otherwise queues it. Given the same run twice, compares its targets */
   compareRuns: RunComparison | null;
   deleteComparison: boolean | null;
   createExperiment: Experiment | null;
-  /** Also its conclusion */
+  /** Also concludes it */
   updateExperiment: Experiment | null;
-  /** Its runs stay */
+  /** Its runs are kept */
   deleteExperiment: boolean | null;
   addRunToExperiment: Experiment | null;
   removeRunFromExperiment: Experiment | null;
   createChat: Chat | null;
   updateChat: Chat | null;
   deleteChat: boolean | null;
-  /** The answer is there when the turn is `done`: ask for `turn(chatId, id)`. The same `clientRequestId` starts one turn */
+  /** Poll `turn(chatId, id)` until it is `done`. Requests repeated with the same `clientRequestId` start one turn */
   startTurn: Turn | null;
   abortTurn: Turn | null;
+  createBranch: Branch | null;
+  updateBranch: Branch | null;
+  deleteBranch: boolean | null;
+  /** Discards the artifacts of its operations */
+  resetBranchSession: Branch | null;
+  /** Adds a variant, selects one, or hides the message */
+  updateMessage: ChatMessage | null;
+  deleteMessage: boolean | null;
+  createProfile: Profile | null;
+  /** New operations make a new version */
+  updateProfile: Profile | null;
+  /** Runs and turns in progress continue with it */
+  deleteProfile: boolean | null;
+  /** Discards the artifacts of its operations in all chats */
+  resetProfileSession: Profile | null;
+  createConnector: Connector | null;
+  /** Omitted fields keep their values */
+  updateConnector: Connector | null;
+  deleteConnector: boolean | null;
+  /** Sends one message to the agent */
+  testConnector: ConnectorTestResult | null;
   /** Grades the transcripts of a run again, without calling its targets */
   createRescore: Rescore | null;
+  /** Raises the budget of a rescore; one that was stopped by it continues */
+  setRescoreBudget: Rescore | null;
   createEval: Eval | null;
-  /** Omitted fields stay, null ones are cleared; as in the next four */
+  /** In this and other updates, omitted fields keep their values and null clears them */
   updateEval: Eval | null;
-  /** Its runs stay */
+  /** Its runs are kept */
   deleteEval: boolean | null;
   /** Starts a run of an eval */
   startEvalRun: RunStarted | null;
   createPersona: Persona | null;
   updatePersona: Persona | null;
-  /** Runs that use it continue */
+  /** Runs in progress continue with it */
   deletePersona: boolean | null;
   createSchedule: Schedule | null;
   updateSchedule: Schedule | null;
-  /** Runs that it has started continue */
+  /** Runs that it started continue */
   deleteSchedule: boolean | null;
   updateSettings: Settings | null;
-  /** Of all providers, or of one; running calls end */
+  /** Of one provider, or of all; calls in flight complete */
   pauseQueue: QueueStatus | null;
   resumeQueue: QueueStatus | null;
+  /** Sends dead letters again: all, those of one provider, or those named */
+  redriveDeadLetters: RedriveResult | null;
 }
 
 /** The analysis in sentences, by rules or a model; each number in them is one of the figures that they cite. */
@@ -1838,12 +2378,22 @@ export interface NarrativeFinding {
 
 export type NarrativeTopic = "differences" | "agreement" | "dimensions" | "interactions" | "outliers" | "dataQuality";
 
+/** Why an operation is not part of a turn. */
+export type OmissionReason = "disabled" | "trigger_mismatch";
+
 /** An indicator that could not be used. */
 export interface OmittedIndicator {
   /** Which one */
   indicator: OutlierIndicator;
   /** Why */
   reason: string;
+}
+
+export interface OmittedOperation {
+  /** Id of the operation */
+  operationId: string;
+  /** Why, in a sentence; null if there is none */
+  reason: OmissionReason;
 }
 
 /** Of all probes of the compared targets, also of scenarios that only one side has. */
@@ -1878,6 +2428,40 @@ export interface OperatingFigures {
   modelVersions: unknown;
 }
 
+/** One action before or after the main call: it makes one value, stores it under one tag, and may use it. */
+export interface OperationInput {
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Name for people to read */
+  name: string;
+  /** What makes the value: a template, a model, or a guard's questions */
+  kind: OperationKind;
+  /** Whether it is in use */
+  enabled?: boolean | null;
+  /** Whether the turn fails unless the operation is done */
+  required?: boolean | null;
+  /** Whether it runs before or after the main call, or both */
+  hooks: Hook[];
+  /** Whether it runs for a new message, for another answer to the last one, or both */
+  triggers?: Trigger[] | null;
+  /** Of operations that do not depend on each other, the lower comes first */
+  order: unknown;
+  /** Operations that must be done before this one starts */
+  dependsOn?: string[] | null;
+  /** What guards must have answered for it to run */
+  runConditions?: RunConditionInput[] | null;
+  /** Those of the operation's kind */
+  params: unknown;
+  /** How the value is stored */
+  artifact: ArtifactInput;
+  /** What the value changes */
+  effects?: EffectInput[] | null;
+  /** What records of turns also have of it */
+  debug?: DebugInput | null;
+}
+
+export type OperationKind = "template" | "llm" | "guard";
+
 /** How a target is found to answer unlike the others. */
 export type OutlierIndicator = "distance" | "forest" | "agreement";
 
@@ -1909,7 +2493,7 @@ export interface OutlyingScenario {
 }
 
 export interface PageInfo {
-  /** Pass it as `after` to read on */
+  /** Pass it as `after` to get the next page */
   endCursor: string | null;
   hasNextPage: boolean;
 }
@@ -1993,6 +2577,32 @@ export interface Persona {
   systemPrompt: string | null;
   /** Where the headers may be sent */
   connectorUrls: string[];
+}
+
+export interface PipelinePlan {
+  /** In the order in which their effects apply */
+  steps: PlannedStep[];
+  /** Operations that do not run, and why */
+  omitted: OmittedOperation[];
+}
+
+export interface PlannedStep {
+  /** Id of the operation */
+  operationId: string;
+  /** Name for people to read */
+  name: string;
+  /** What makes the value */
+  kind: OperationKind;
+  /** Whether it runs before or after the main call */
+  hook: Hook;
+  /** Whether the turn fails unless the operation is done */
+  required: boolean;
+  /** Of operations that do not depend on each other, the lower comes first */
+  order: number;
+  /** Operations that must be done before it starts */
+  dependsOn: string[];
+  /** Where its value is stored */
+  tag: string;
 }
 
 /** A direction in which the targets differ. */
@@ -2080,11 +2690,80 @@ export interface Probe {
   error: ProbeError | null;
   /** Errors of earlier attempts, before retries, oldest first */
   attempts: ProbeError[];
+  /** As it was when the run started */
+  scenario: Scenario | null;
+  /** Null unless it is completed */
+  transcript: Transcript | null;
 }
 
 export interface ProbeConnection {
   nodes: Probe[];
   pageInfo: PageInfo;
+}
+
+export interface ProbeDetail {
+  /** The target's label, or its model if it has none */
+  targetId: string;
+  /** The definition's prompt; null if the definition has none */
+  promptId: string | null;
+  /** The target's */
+  label: string | null;
+  /** Model as `provider/name`, or `connector/<id>` */
+  modelId: string;
+  /** Of an agent under test; null for a model */
+  connectorId: string | null;
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Null only if the run's snapshot is gone */
+  scenarioName: string | null;
+  /** Id of the persona; null for none */
+  personaId: string | null;
+  /** Name of the persona when the run started; null for none */
+  personaName: string | null;
+  /** From 0 */
+  repeat: number;
+  /** The scenario's `metadata.vars`, used in its assertions */
+  variables: unknown;
+  /** The scenario's score per dimension */
+  dimensions: unknown;
+  /** The scenario's metadata, without `vars` */
+  metadata: unknown;
+  /** Unique id; ids of later things sort after those of earlier ones */
+  id: string;
+  /** Id of the run */
+  runId: string;
+  /** Position in the run, from 0; it never changes */
+  index: number;
+  /** Current status */
+  status: ProbeStatus;
+  /** Id under which the agent knows the conversation; changes on retry */
+  threadId: string;
+  /** When its run was created */
+  createdAt: string;
+  /** When its conversation started; of a running probe without a checkpoint, when a worker took it, which may be a little earlier; null before that, or if not known */
+  startedAt: string | null;
+  /** When it completed or ended in an error */
+  completedAt: string | null;
+  /** The latest of these times */
+  updatedAt: string;
+  /** Time spent in calls of the target */
+  latencyMs: number | null;
+  /** Whether it passed, with score and reason; null if nothing was judged */
+  result: ProbeResult | null;
+  /** Why it failed; null if it did not */
+  error: ProbeError | null;
+  /** Errors of earlier attempts, before retries, oldest first */
+  attempts: ProbeError[];
+  /** Id of the eval; null for a run that was started without one */
+  evalId: string | null;
+  /** Sequence number of the eval run within the workspace */
+  executionId: number | null;
+  /** The definition's system prompt, and what the user and the target said; sent to the target as is, as far as it is known */
+  messages: Message[];
+  /** System prompt made of the persona and the scenario's `instructions`, by which a model wrote user messages; never sent to the target. Null if no model did, and for transcripts of earlier releases */
+  simulatedUserPrompt: string | null;
+  /** The last answer that is the JSON object that was requested and satisfies its schema, or what an agent returned besides its message */
+  output: unknown | null;
 }
 
 /** An infrastructure error; it never counts as the model's failure. */
@@ -2111,6 +2790,15 @@ export interface ProbeResult {
   score: number | null;
   /** Why, in a sentence; null if there is none */
   reason: string | null;
+}
+
+export interface ProbeResultInput {
+  /** Whether it passed */
+  success: boolean;
+  /** From 0 to 1; null for none */
+  score?: number | null;
+  /** Why, in a sentence; null if there is none */
+  reason?: string | null;
 }
 
 export type ProbeStatus = "QUEUED" | "RUNNING" | "COMPLETED" | "ERROR" | "CANCELLED";
@@ -2140,6 +2828,15 @@ export interface Profile {
   warnings: ProfileIssue[];
 }
 
+export interface ProfileCheck {
+  /** Empty if the profile can be created */
+  errors: ProfileIssue[];
+  /** What may be a mistake, but is no error */
+  warnings: ProfileIssue[];
+  /** What turns would run; null with errors */
+  plan: TurnPlans | null;
+}
+
 export interface ProfileIssue {
   /** Path of the field, such as `content.template` */
   field: string;
@@ -2165,6 +2862,20 @@ export interface ProfileSummary {
   /** When it last changed */
   updatedAt: string;
 }
+
+export interface PromptMessage {
+  /** `system`, `user` or `assistant` */
+  role: string;
+  /** The text */
+  content: string;
+  /** The operation that has added it; null for what was said, and the system prompt */
+  operationId: string | null;
+}
+
+export type PromptPlace = "system_prepend" | "system_append" | "after_last_user" | "depth";
+
+/** Of a message that an operation adds to the prompt. */
+export type PromptRole = "system" | "developer" | "user" | "assistant";
 
 export interface Provider {
   /** Name for people to read */
@@ -2244,29 +2955,39 @@ export interface Quantiles {
 }
 
 export interface Query {
-  /** Who sends the request */
+  /** The caller of the request */
   me: Viewer;
   definition: Definition | null;
-  /** Newest first; `includeChildren` adds folders below, `search` is a part of the name */
+  /** Newest first; `includeChildren` includes subfolders, `search` matches part of the name */
   definitions: Definition[];
   definitionsConnection: DefinitionConnection;
-  /** Of the newest 1,000 definitions; the most frequent first */
+  /** Tags of the newest 1,000 definitions; the most frequent first */
   tags: Tag[];
   scenario: ScenarioDetail | null;
   scenarioGeneration: ScenarioGeneration | null;
-  /** What a generation of mode `matrix` would write, without writing it */
+  /** Scenarios that a generation in mode `matrix` would write; nothing is stored */
   previewScenarios: ScenarioPreview | null;
   run: Run | null;
   /** Newest first */
   runs: Run[];
   runsConnection: RunConnection;
   transcript: Transcript | null;
+  /** With its conversation, even while it runs or after an error */
+  probe: ProbeDetail | null;
   /** The newest analysis of a run; null while there is none */
   analysis: Analysis | null;
-  /** What a start of this run would cost, how long it would take, and what the figures rest on; nothing is started */
+  /** Cost and duration of such a run, and the basis of the estimate; nothing is started */
   estimateRun: Estimate;
+  /** Cost of retrying errored probes: all, those of one model, or one */
+  estimateRetry: Estimate;
+  /** Cost of the probes that an expansion would add */
+  estimateExpansion: Estimate;
+  estimateScaleRun: Estimate;
+  estimateEvalRun: Estimate;
+  /** Size and cost of a trial of the prompt that a report suggests */
+  estimateTrial: TrialPlan;
   comparison: RunComparison | null;
-  /** Newest first; of a run or an experiment if one is given */
+  /** Newest first; all, or those of a run or an experiment */
   comparisons: RunComparison[];
   /** Figures over up to 20 runs that have ended, with a row per group */
   aggregate: AggregateResult;
@@ -2276,17 +2997,27 @@ export interface Query {
   job: Job | null;
   /** Newest first */
   jobs: Job[];
-  /** What is used of the workspace's daily and monthly budgets */
+  /** Use of the workspace's daily and monthly budgets */
   budgets: Budgets;
   profile: Profile | null;
   profiles: ProfileSummary[];
+  /** Errors and warnings of a profile, and the order in which its operations would run; nothing is stored */
+  checkProfile: ProfileCheck;
+  /** An agent under test behind HTTP */
+  connector: Connector | null;
+  /** Newest first */
+  connectors: Connector[];
   providers: Provider[];
   models: Model[];
   queueStatus: QueueStatus;
+  /** Messages that were given up after too many failures */
+  deadLetters: DeadLetter[];
   chat: Chat | null;
   /** Newest first */
   chats: Chat[];
   turn: Turn | null;
+  /** The messages sent to the model; null if it was not called */
+  turnPrompt: TurnPrompt | null;
   /** The workspace's defaults: models that judge, simulate users and narrate, and limits of runs */
   settings: Settings;
   eval: Eval | null;
@@ -2302,7 +3033,7 @@ export interface Query {
 }
 
 export interface QueueStatus {
-  /** Whether no queue of a provider is paused */
+  /** False if the queue of any provider is paused */
   isRunning: boolean;
   isPaused: boolean;
   pending: number;
@@ -2312,6 +3043,18 @@ export interface QueueStatus {
 
 /** How much a reasoning model thinks before it answers. */
 export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+
+/** All requested messages have been removed from the dead-letter queue. */
+export interface RedriveResult {
+  /** Messages sent again because their probes had no outcome */
+  sent: number;
+  /** Messages discarded because nothing was left to do */
+  dropped: number;
+  /** Ids of runs with errored probes from these messages; retry them with POST /runs/{id}/retry */
+  runsToRetry: string[];
+  /** Those of the requested `messageIds` that no dead letter has; they change nothing */
+  unknownMessageIds: string[];
+}
 
 /** What one dimension does to the answers of a target, all others being equal. */
 export interface RegressionSlope {
@@ -2358,6 +3101,8 @@ export interface Report {
   trial: Trial | null;
   /** Why the trial that the run asked for did not start; null if it did not ask */
   trialRefusal: string | null;
+  /** The conversations it covers, by probe */
+  conversations: ReportConversationConnection;
 }
 
 /** The budget of the run when the report was made. */
@@ -2452,6 +3197,11 @@ export interface ReportConversation {
   failureTags: string[];
   /** By metric or type; null if it could not be computed */
   assertionResults: unknown;
+}
+
+export interface ReportConversationConnection {
+  nodes: ReportConversation[];
+  pageInfo: PageInfo;
 }
 
 /** What the run has cost, against the estimate. */
@@ -2592,7 +3342,7 @@ export interface Rescore {
   failure: Failure | null;
   /** Null without a budget of its own: that of the run pays */
   budget: RescoreBudget | null;
-  /** By probe; those that are stored so far */
+  /** By probe; those stored so far */
   results: RescoreResultConnection;
 }
 
@@ -2676,6 +3426,14 @@ export interface ResponseFormatInput {
   schema?: unknown | null;
   /** A name for the schema, which some providers show */
   name?: string | null;
+}
+
+/** How much of the history of a persisted artifact stays; its newest value always does. */
+export interface RetentionInput {
+  /** How many values stay */
+  maxVersions?: number | null;
+  /** For how many days an earlier value is part of the history; for ever if omitted */
+  maxAgeDays?: number | null;
 }
 
 /** Calls of one kind. */
@@ -2766,15 +3524,15 @@ export interface Run {
   failure: Failure | null;
   /** Models that are temporarily not called, because their calls kept failing; empty in lists */
   suspendedModels: SuspendedModel[];
-  /** As it is now; `config` has what the run was started with */
+  /** Its current state; `config` has what the run was started with */
   definition: Definition | null;
   models: string[];
   targets: Target[];
-  /** What is used of its budget; null without one */
+  /** Null for a run without a budget */
   budget: RunBudget | null;
-  /** How far each target is, how fast, and what holds it up */
+  /** Progress, rate and delays of each target */
   targetProgress: DetailedProgress;
-  /** Probes that ended most recently, latest first */
+  /** The most recently ended probes, latest first */
   recentTasks: Task[];
   probes: ProbeConnection;
   transcripts: Transcript[];
@@ -2784,18 +3542,24 @@ export interface Run {
   /** The newest deep analysis; null while there is none */
   deepAnalysis: DeepAnalysis | null;
   analysisHistory: AnalysisSummary[];
-  /** In order; read on with the `seq` of the last one */
+  /** In order; continue with the `seq` of the last one */
   events: RunEvent[];
   costUsd: number | null;
+  /** The scenarios of the run, as they were when it started */
+  selectedScenarios: ScenarioConnection;
+  /** Results of each target, by scenario and persona */
+  cases: CaseResultsConnection;
   experiment: Experiment | null;
   /** The eval that it is a run of */
   eval: Eval | null;
   /** Newest first */
   rescores: Rescore[];
-  /** With this run on a side, newest first */
+  /** Those that include this run, newest first */
   comparisons: RunComparison[];
   /** The newest report; null while there is none */
   report: Report | null;
+  /** Newest first */
+  reports: Report[];
 }
 
 export interface RunBudget {
@@ -2878,6 +3642,16 @@ export interface RunComparison {
   /** Of one pair of targets, by its position in `figures.rows` */
   mostChangedScenarios: ScenarioDelta[];
   whatChanged: WhatChanged | null;
+}
+
+/** What an output of a guard must be; an operation runs if all of its conditions hold. */
+export interface RunConditionInput {
+  /** A guard, which must also be in `dependsOn` */
+  operationId: string;
+  /** The key of one of the guard's outputs */
+  output: string;
+  /** What the output must be */
+  operator: ConditionOperator;
 }
 
 /** Grading models and the evaluator override those of the eval, which override the workspace's settings; null means that this run has none. */
@@ -3133,9 +3907,9 @@ export interface ScenarioLoading {
 }
 
 export interface ScenarioPreview {
-  /** How many scenarios there would be */
+  /** Number of scenarios that would be written */
   total: number;
-  /** Some of them, from the first to the last one; they have no ids yet */
+  /** A selection that includes the first and the last; they have no ids yet */
   scenarios: Scenario[];
 }
 
@@ -3173,7 +3947,7 @@ export interface Schedule {
   createdAt: string;
   /** When it last changed */
   updatedAt: string;
-  /** That it has started, newest first */
+  /** Runs that it started, newest first */
   runs: Run[];
 }
 
@@ -3186,7 +3960,7 @@ export interface ScheduleFiring {
   runId: string | null;
   /** Why the firing started no run */
   error: string | null;
-  /** Null if none was started */
+  /** Null if no run was started */
   run: Run | null;
 }
 
@@ -3421,6 +4195,8 @@ export interface StartTurnInput {
   branchId?: string | null;
   /** Operation profile instead of the chat's; null for none in this turn */
   profileId?: string | null;
+  /** Asked in this turn instead of the chat's model or agent, with its settings */
+  model?: string | null;
   /** The same id and body start one turn within a day, however often they are sent */
   clientRequestId?: string | null;
   /** From now; a turn that is not over by then is aborted */
@@ -3451,6 +4227,8 @@ export interface SuspendedModel {
   /** Why, in a sentence; null if there is none */
   reason: string;
 }
+
+export type SystemUpdate = "prepend" | "append" | "replace";
 
 export interface Tag {
   name: string;
@@ -3759,7 +4537,9 @@ export interface Transcript {
   /** From then on the content cannot be read; null for never */
   contentExpiresAt: string | null;
   run: Run | null;
-  /** As it is now; null without one, and once it was deleted */
+  /** As it was when the run started */
+  scenario: Scenario | null;
+  /** Its current state; null without one or after its deletion */
   persona: Persona | null;
 }
 
@@ -3823,6 +4603,22 @@ export interface Trial {
   failure: string | null;
   /** Null until it is completed */
   result: TrialResult | null;
+}
+
+/** What a trial would be. */
+export interface TrialPlan {
+  /** Scenarios that both prompts are tried on */
+  scenarios: number;
+  /** Those of them of which the summarizer has read no conversation; they are taken first */
+  unseenScenarios: number;
+  /** Conversations of either prompt per scenario, target and persona */
+  repeats: number;
+  /** Difference of pass rates that such a trial finds with a chance of 80 %, from 0 to 1 */
+  detectableDifference: number;
+  /** What both prompts may cost together; null without a limit */
+  maxBudgetUsd: number | null;
+  /** Of both prompts together */
+  estimate: Estimate;
 }
 
 /** What the comparison of both prompts says. */
@@ -3914,10 +4710,20 @@ export interface Turn {
   main: unknown;
   /** What became of each effect */
   commits: unknown[];
+  /** What it has written; null until it is over with an answer */
+  artifacts: TurnArtifacts | null;
   /** Of all operations; null until it is over */
   operationsSpend: Spend | null;
   /** What calls that were not answered may have cost besides; null until it is over */
   uncertainUsd: number | null;
+}
+
+/** The artifacts that a turn has written. */
+export interface TurnArtifacts {
+  /** Those that later turns begin with */
+  persisted: ArtifactVersion[];
+  /** Those that last no longer than the turn */
+  runOnly: ArtifactDigest[];
 }
 
 export interface TurnFailure {
@@ -3931,6 +4737,13 @@ export interface TurnFailure {
 
 export type TurnPhase = "planning" | "before_main_llm" | "barrier" | "main_llm" | "after_main_llm" | "commit" | "finished";
 
+export interface TurnPlans {
+  /** For a new message of the user */
+  generate: PipelinePlan;
+  /** For another answer to the last message */
+  regenerate: PipelinePlan;
+}
+
 export interface TurnProfile {
   /** Unique id; ids of later things sort after those of earlier ones */
   id: string;
@@ -3940,6 +4753,13 @@ export interface TurnProfile {
   enabled: boolean;
   /** The profile's when the turn was accepted */
   sessionId: string;
+}
+
+export interface TurnPrompt {
+  /** SHA-256; equal for equal prompts */
+  hash: string;
+  /** As they were sent */
+  messages: PromptMessage[];
 }
 
 export type TurnStatus = "queued" | "running" | "done" | "failed" | "aborted";
@@ -3995,6 +4815,11 @@ export interface UnavailablePart {
   reason: string;
 }
 
+export interface UpdateBranchInput {
+  /** What people call it */
+  name: string;
+}
+
 /** Omitted fields keep their value and null clears it. */
 export interface UpdateBudgetsInput {
   /** What all calls of models may cost on a calendar day, in USD; null for no limit */
@@ -4021,6 +4846,20 @@ export interface UpdateChatInput {
   metadata?: unknown | null;
   /** The branch that turns go to by default */
   activeBranchId?: string | null;
+}
+
+/** Omitted fields keep their value; null clears `headers` and `config`, and a new value replaces them entirely. */
+export interface UpdateConnectorInput {
+  /** Name for people to read */
+  name?: string | null;
+  /** Protocol of the agent */
+  type?: ConnectorType | null;
+  /** If the address changes (`config.path` included), `headers` must be sent again, or null to remove them */
+  baseUrl?: string | null;
+  /** Headers of every request; their values are stored as secrets and never returned */
+  headers?: unknown | null;
+  /** Settings of the protocol; see docs/connectors.md */
+  config?: unknown | null;
 }
 
 /** Omitted fields keep their value; a null `folder` removes the definition from its folder. New content, scenarios or both create the next version; `versionLabel` names it or, without them, the latest version. */
@@ -4099,6 +4938,18 @@ export interface UpdateExperimentInput {
   note?: string | null;
 }
 
+/** Exactly one of `content`, `selected` and `hidden`. */
+export interface UpdateMessageInput {
+  /** An edit: a new variant, which is selected */
+  content?: string | null;
+  /** The number of a variant */
+  selected?: number | null;
+  /** Whether the message is left out of later prompts */
+  hidden?: boolean | null;
+  /** Of the branch that the change is based on; 409 for another */
+  revision?: number | null;
+}
+
 /** Omitted fields keep their value and null clears it. New `headers` replace the old ones entirely. */
 export interface UpdatePersonaInput {
   /** Name for people to read */
@@ -4113,6 +4964,20 @@ export interface UpdatePersonaInput {
   connectorUrls?: string[] | null;
 }
 
+/** Omitted fields keep their value. Another mode or other operations make the next version. */
+export interface UpdateProfileInput {
+  /** Name for people to read */
+  name?: string | null;
+  /** What it is, for people to read */
+  description?: string | null;
+  /** Whether turns with this profile run its operations */
+  enabled?: boolean | null;
+  /** Whether operations run one at a time, or up to 8 together */
+  executionMode?: ExecutionMode | null;
+  /** What runs before and after the main call; see docs/pipeline.md */
+  operations?: OperationInput[] | null;
+}
+
 /** Omitted fields keep their value; `tags` and `metadata` replace all of them, and a null `name` removes it. */
 export interface UpdateRunInput {
   /** Need not be unique */
@@ -4121,6 +4986,42 @@ export interface UpdateRunInput {
   tags?: string[] | null;
   /** Your own data about the run, such as a commit */
   metadata?: unknown | null;
+}
+
+/** Omitted fields keep their value; null removes one. `prompt` replaces all messages. */
+export interface UpdateScenarioInput {
+  /** Name for people to read */
+  name?: string | null;
+  /** The user's first message */
+  prompt?: string | null;
+  /** Messages the conversation starts with */
+  messages?: MessageInput[] | null;
+  /** By id of the definition's prompts: messages to start with instead */
+  messagesByPrompt?: unknown | null;
+  /** Scores by dimension name */
+  dimensions?: unknown | null;
+  /** Any JSON object of your own */
+  metadata?: unknown | null;
+  /** What the simulated user wants; not shown to the target */
+  instructions?: string | null;
+  /** User messages after the first answer, in order, instead of the definition's */
+  followUps?: string[] | null;
+  /** Whether each message is a request of its own, without the earlier ones; `[answer 1]` in a follow-up is then the first answer */
+  separateTurns?: boolean | null;
+  /** Messages of the conversation at most, those of the scenario included */
+  maxMessages?: number | null;
+  /** When the judge ends with success */
+  successCriteria?: string | null;
+  /** When the judge ends with failure */
+  failureCriteria?: string | null;
+  /** Whether any or all failure criteria must be met for a failure */
+  failureCriteriaMode?: FailureCriteriaMode | null;
+  /** Checks, each `{type, value?, threshold?, weight?, metric?, …}`; see docs/assertions.md */
+  assertions?: unknown[] | null;
+  /** Ids of personas; each one has its own conversation */
+  personaIds?: string[] | null;
+  /** What calls of tools return; the first that matches a call answers it */
+  toolResults?: ToolResultInput[] | null;
 }
 
 /** Omitted fields keep their value. */
@@ -4201,6 +5102,39 @@ export interface VarianceShares {
   repeat: number | null;
 }
 
+/** One wording of a message. It never changes. */
+export interface Variant {
+  /** The number of the variant */
+  number: number;
+  /** `main` as it was sent or answered, `edit` of a person, `rewrite` of an operation */
+  kind: VariantKind;
+  /** The text */
+  content: string;
+  /** Whether the call that wrote it was answered to its end */
+  status: VariantStatus;
+  /** The variant that was edited or rewritten */
+  basedOn: number | null;
+  /** The branch in which it was made */
+  branchId: string;
+  /** The turn that made it */
+  turnId: string | null;
+  /** Of an answer: the model that gave it */
+  modelId: string | null;
+  /** Tokens of the main call; null if there was none */
+  usage: TokenUsage | null;
+  /** Of the main call; null if it is unknown, or there was none */
+  costUsd: number | null;
+  /** What operations have stored beside it */
+  annotations: unknown[];
+  /** When it was created */
+  createdAt: string;
+}
+
+export interface VariantConnection {
+  nodes: Variant[];
+  pageInfo: PageInfo;
+}
+
 export type VariantKind = "main" | "edit" | "rewrite";
 
 /** Whether a message is complete. */
@@ -4267,3 +5201,5 @@ export interface WinRate {
   /** 95 % interval; see docs/statistics.md */
   interval95: number[] | null;
 }
+
+export type WriteMode = "replace" | "append";

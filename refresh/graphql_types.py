@@ -86,7 +86,7 @@ class _Types:
             if (name, field) in self._extended:
                 continue
             kind = "JSON" if (model, field) in _AS_JSON else self._kind(field, described, is_input=is_input)
-            has_value = field in required if is_input else not _is_nullable(described)
+            has_value = not _is_nullable(described) and (field in required or not is_input)
             fields.append(f"{_description(described, '  ')}  {field}: {kind}{'!' if has_value else ''}\n")
         keyword = "input" if is_input else "type"
         return f"{_description(schema)}{keyword} {name} {{\n{''.join(fields)}}}\n"

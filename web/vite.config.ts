@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
@@ -5,6 +6,13 @@ export default defineConfig({
   plugins: [react()],
   // Relative addresses: the same files work at the root, under a stage, and under the emulator's path.
   base: "./",
+  resolve: {
+    alias: {
+      "decode-named-character-reference": fileURLToPath(
+        new URL("src/lib/character_references.ts", import.meta.url),
+      ),
+    },
+  },
   build: {
     outDir: process.env["OUT_DIR"] ?? "dist",
     emptyOutDir: true,

@@ -1,13 +1,12 @@
 """`cupel budget`: show, raise and lower the budgets of runs, and those of the workspace for days and months."""
 
 from collections.abc import Callable
-from math import isfinite
 from typing import Annotated, NamedTuple
 
 import typer
 
 from cupel import render
-from cupel.commands.options import AsJson, RunId
+from cupel.commands.options import AsJson, RunId, parse_usd
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.render_scores import rescore_line
@@ -26,12 +25,9 @@ def _parse_limit(text: str) -> Limit:
     if text.strip().lower() == _NONE:
         return Limit(None)
     try:
-        usd = float(text)
-    except ValueError:
-        usd = -1.0
-    if usd <= 0 or not isfinite(usd):
-        raise typer.BadParameter(f'"{text}" is neither an amount in US dollars nor {_NONE}')
-    return Limit(usd)
+        return Limit(parse_usd(text))
+    except typer.BadParameter as error:
+        raise typer.BadParameter(f"{error}, nor {_NONE}") from None
 
 
 @app.command()
@@ -83,13 +79,16 @@ def set_limits(
 def raise_budget(
     ctx: typer.Context,
     run_id: RunId,
-    to: Annotated[float, typer.Option(metavar="USD", help="The new budget in all, in US dollars; may be lower, too.")],
+    to: Annotated[
+        float,
+        typer.Option(parser=parse_usd, metavar="USD", help="The new budget in all, in US dollars; may be lower, too."),
+    ],
     resume: Annotated[
         bool, typer.Option("--resume/--no-resume", help="Resume the run if it is paused because of its budget.")
     ] = True,
     rescore_id: Annotated[
         str | None,
-        typer.Option("--rescore", help="Raise the budget of this rescore, which it has stopped; it continues."),
+        typer.Option("--rescore", help="Raise the budget of this rescore; if it has stopped it, it continues."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -1,6 +1,6 @@
 """`cupel chat`: a conversation with a model in the terminal."""
 
-import json
+import io
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from cupel.commands.targets import profile_id
 from cupel.errors import ApiProblem, UsageError
 from cupel.json_types import Json
 from cupel.printable import printable
-from cupel.render_chat import WrittenText, exchange_lines
+from cupel.render_chat import WrittenText, artifact_line, exchange_lines
 from cupel.session import Session
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 """Exchanges of a chat that is continued."""
+
+
+def _exchanges(count: int) -> str:
+    return f"{count} exchange" if count == 1 else f"{count} exchanges"
 
 
 def chat(
@@ -83,10 +87,12 @@ class Conversation:
 
     def run(self) -> None:
         """Until the end of the input, or /quit."""
+        if isinstance(sys.stdin, io.TextIOWrapper):  # Of a file or a pipe, which may be in any encoding.
+            sys.stdin.reconfigure(errors="replace")
         while (line := self._read()) is not None and line != "/quit":
             try:
-                self._carry_out(line)
-            except ApiProblem as problem:  # A refusal ends no conversation.
+                self._execute(line)
+            except (ApiProblem, UsageError) as problem:  # A refusal ends no conversation.
                 self.session.remark(str(problem))
 
     def _read(self) -> str | None:
@@ -95,7 +101,7 @@ class Conversation:
         line = sys.stdin.readline()
         return line.strip() if line else None
 
-    def _carry_out(self, line: str) -> None:
+    def _execute(self, line: str) -> None:
         if not line.startswith("/"):
             if line:
                 self._turn({"content": line})
@@ -110,8 +116,8 @@ class Conversation:
         for line in (
             "/regenerate           have the last message answered again",
             "/edit TEXT            change the last message, and have it answered",
-            "/branch [NAME]        fork the conversation here, and go on in the fork",
-            "/branches             list the branches; /branch ID goes on in one",
+            "/branch [NAME]        fork the conversation here, and continue there",
+            "/branches             list the branches; /branch ID continues in one",
             "/artifacts            what operations have stored",
             "/abort                abort the turn that another terminal has begun on this branch",
             "/show                 the last exchanges",
@@ -142,7 +148,7 @@ class Conversation:
     def branches(self, _: str) -> None:
         for each in self.client.list_branches(self.chat_id):
             mark = "*" if each["id"] == self.branch_id else " "
-            self.session.out.print(f"{mark} {each['id']} {each['name']} ({each['length']} exchanges)", markup=False)
+            self.session.out.print(f"{mark} {each['id']} {each['name']} ({_exchanges(each['length'])})", markup=False)
 
     def abort(self, _: str) -> None:
         turn_id = self.client.get_branch(self.chat_id, self.branch_id)["openTurnId"]
@@ -152,9 +158,11 @@ class Conversation:
             self.client.abort_turn(self.chat_id, turn_id)
 
     def artifacts(self, _: str) -> None:
-        for each in self.client.list_branch_artifacts(self.chat_id, self.branch_id):
-            value = each["value"] if isinstance(each["value"], str) else json.dumps(each["value"], ensure_ascii=False)
-            self.session.out.print(f"{each['tag']}: {printable(value)}", markup=False, soft_wrap=True)
+        found = self.client.list_branch_artifacts(self.chat_id, self.branch_id, include=["internal"])
+        for each in found:
+            self.session.out.print(artifact_line(each), markup=False, soft_wrap=True)
+        if not found:
+            self.session.remark("operations have stored nothing on this branch")
 
     def show(self) -> None:
         exchanges = self.client.list_exchanges(self.chat_id, self.branch_id)
@@ -178,30 +186,44 @@ class Conversation:
         for event in self.client.follow_turn(self.chat_id, turn_id):
             if event["type"] == "operation.finished":
                 data = event["data"]
-                self.session.remark(f"{printable(data['operationName'])}: {data['status']}")
+                self._remark(f"{printable(data['operationName'])}: {data['status']}", written)
             elif event["type"] == "main_llm.delta" and not self.as_json:
                 if written.is_void_after(event):
-                    self._print("\n")
-                    self.session.remark("the call failed and is made again")
+                    self._remark("the call failed and is made again", written)
                 self._print(written.add(event))
 
     def _print(self, text: str) -> None:
         self.session.out.print(printable(text), end="", markup=False, soft_wrap=True)
+
+    def _remark(self, text: str, written: WrittenText) -> None:
+        self._end_line(written)
+        self.session.remark(text)
+
+    def _end_line(self, written: WrittenText) -> None:
+        if written.is_mid_line:
+            self._print("\n")
+            written.is_mid_line = False
+
+    def _answer_of(self, turn: Json) -> str:
+        """As operations may have rewritten it; empty if somebody has taken it away since."""
+        exchanges = self.client.list_exchanges(self.chat_id, turn["branchId"])
+        answers = (each["answer"] for each in exchanges if each["id"] == turn["exchangeId"])
+        answer = next(answers, None)
+        return answer["content"] if answer is not None else ""
 
     def _print_end(self, turn: Json, written: WrittenText) -> None:
         if self.as_json:
             self.session.print_json(turn)
             return
         if turn["main"].get("assistantVariantId") and turn["main"]["status"] == "done":
-            last = next(iter(self.client.list_exchanges(self.chat_id, turn["branchId"])))
-            content = last["answer"]["content"]
+            content = self._answer_of(turn)
             if not content.startswith(written.text):
-                self._print("\n")
-                self.session.remark("the answer was rewritten")
+                self._remark("the answer was rewritten", written)
                 written = WrittenText()
-            self._print(f"{content[len(written.text) :]}\n")
-        elif written.text:
-            self._print("\n")
+            rest = content[len(written.text) :]
+            self._print(rest)
+            written.is_mid_line = not rest.endswith("\n") if rest else written.is_mid_line
+        self._end_line(written)
         if turn["failedDetails"] is not None:
             details = turn["failedDetails"]
             self.session.remark(f"failed: {details['errorCode']}: {printable(details['errorMessage'])}")

@@ -13,6 +13,20 @@ _COMMANDS = (
 )
 
 _MODELS = re.compile(r"(?:run\.)?models(?:\.\d+)?")
+_PREFIX = re.compile(r"^(?:run\.)?(?:config\.)?")
+_PRICES = re.compile(r"prices\.\d+(?:\.\w+)?")
+_OPTIONS = {
+    "maxBudgetUsd": "--budget",
+    "allowUnpriced": "--allow-unpriced",
+    "maxConcurrency": "--concurrency",
+    "staggerMs": "--stagger",
+    "systemPrompt": "--system-file",
+    "userMessage": "--message",
+    "budgets.dayUsd": "--day",
+    "budgets.monthUsd": "--month",
+    "budgets.timezone": "--timezone",
+}
+"""Options that are not named like their fields."""
 _CONFIG_FIELD = re.compile(r"(?:run\.)?config\.(\w+)")
 _CAPITAL = re.compile("[A-Z]")
 
@@ -21,6 +35,10 @@ def name_option(field: str) -> str:
     """`config.judgeModel` is `--judge-model`; fields that no option sets keep their names."""
     if _MODELS.fullmatch(field):
         return "--models"
+    if _PRICES.fullmatch(field):
+        return "--price"
+    if option := _OPTIONS.get(_PREFIX.sub("", field)):
+        return option
     if match := _CONFIG_FIELD.fullmatch(field):
         return "--" + _CAPITAL.sub(lambda capital: f"-{capital[0].lower()}", match[1])
     return field

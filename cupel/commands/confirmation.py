@@ -5,35 +5,33 @@ from collections.abc import Callable
 from cupel.commands.options import confirm
 from cupel.errors import ApiProblem, UsageError
 from cupel.json_types import Json
-from cupel.render import format_cost_interval
 from cupel.session import Session
 
+_REMEDY = "; repeat the request"
+"""With which the API's reason goes on: the command does that."""
 
-def start_confirmed(
-    session: Session, start: Callable[[Json], Json], *, yes: bool, option: str | None = "--budget"
-) -> Json:
+
+def start_confirmed(session: Session, start: Callable[[Json], Json], *, yes: bool) -> Json:
     """`start` gets the fields of an agreement: none at first. Whoever says no ends the command with 1.
 
-    `option` is the one that set the budget, if the command has one. The amount is what was shown: if a price rises in
-    between, the API refuses again.
+    The amount is what was shown: if a price rises in between, the API refuses again.
     """
     try:
         return start({})
     except ApiProblem as problem:
         if problem.estimate is None:
             raise
-        usd = problem.estimate["usd"]
-    confirm_estimate(session, usd, yes=yes, option=option)
+        usd, reason = problem.estimate["usd"], problem.detail.partition(_REMEDY)[0]
+    confirm_cost(session, reason, yes=yes)
     return start({"confirmedUsd": usd["expected"]})
 
 
-def confirm_estimate(session: Session, usd: Json, *, yes: bool, option: str | None = "--budget") -> None:
-    """Ask whether to start although the estimate exceeds the budget. UsageError if nobody can answer."""
-    exceeds = f"the estimate of {format_cost_interval(usd)} exceeds the budget"
+def confirm_cost(session: Session, reason: str, *, yes: bool) -> None:
+    """Ask whether to start although it is expected to cost more than its budget, as `reason` says. UsageError if nobody
+    can answer."""
     if yes:
-        session.remark(f"{exceeds}; started because of --yes")
+        session.remark(f"{reason}; started because of --yes")
         return
     if not session.can_ask():
-        where = f"{option}: " if option else ""
-        raise UsageError(f"{where}{exceeds}, so the run may be paused before its end; --yes starts it all the same")
-    confirm(f"{exceeds[0].upper()}{exceeds[1:]}, so the run may be paused before its end. Start it?", yes=False)
+        raise UsageError(f"{reason}; --yes starts it all the same")
+    confirm(f"{reason[0].upper()}{reason[1:]}. Start it?", yes=False)

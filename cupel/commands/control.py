@@ -55,7 +55,7 @@ def retry(
             confirmed = agreed.get("confirmedUsd")
             return client.retry_run(run_id, model=model, probe_index=probe, confirmed_usd=confirmed)
 
-        run = start_confirmed(session, start, yes=yes, option=None)
+        run = start_confirmed(session, start, yes=yes)
         _print_run(session, run, as_json=as_json, next_command="watch")
 
 
@@ -79,7 +79,7 @@ def expand(
         def start(agreed: Json) -> Json:
             return client.expand_run(run_id, sample, confirmed_usd=agreed.get("confirmedUsd"))
 
-        run = start_confirmed(session, start, yes=yes, option=None)
+        run = start_confirmed(session, start, yes=yes)
         _print_run(session, run, as_json=as_json, next_command="watch")
 
 

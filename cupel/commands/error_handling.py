@@ -26,7 +26,8 @@ def _print_error(session: Session, error: CupelError) -> None:
     """Print field errors instead of the detail, which only repeats them."""
     if isinstance(error, ApiProblem) and error.errors:
         session.remark(f"cupel: {error.status} {error.title}")
-        for problem in error.errors:
-            session.remark(f"  {name_option(problem.field)}: {name_commands(problem.message, command_name())}")
+        named = ((name_option(each.field), name_commands(each.message, command_name())) for each in error.errors)
+        for option, message in dict.fromkeys(named):  # Two models of one provider lack the same key.
+            session.remark(f"  {option}: {message}")
     else:
         session.remark(f"cupel: {name_commands(str(error), command_name())}")

@@ -99,7 +99,8 @@ def _estimate_in_process(definitions: Sequence[str], specification: Json) -> Jso
     with named_after_options():
         estimated = estimate_evaluation(definitions, target_specs(specification), evaluation_options(specification))
     max_usd = specification.get("maxBudgetUsd")
-    fit = budget_fit(estimated.usd, {} if max_usd is None else {BudgetScope.RUN: max_usd}, None)
+    left = {} if max_usd is None else {BudgetScope.RUN: max_usd}
+    fit = budget_fit(estimated.usd, left, None, estimated.reserved_usd)
     response = EstimateResponse.of(estimated, price_list_version(), fit)
     return response.model_dump(mode="json", by_alias=True)
 
@@ -136,7 +137,7 @@ def _totals(estimate: Json) -> list[str]:
         *_expansion_lines(estimate["expansion"]),
         *missing,
         f"basis  {'; '.join(bases)}",
-        *_budget_lines(estimate.get("budget")),
+        *_budget_lines(estimate.get("budget"), estimate["usd"]),
     ]
 
 
@@ -147,7 +148,7 @@ def _expansion_lines(expansion: Json | None) -> list[str]:
     return [f"all other scenarios: {probes} more, {cost}"]
 
 
-def _budget_lines(budget: Json | None) -> list[str]:
+def _budget_lines(budget: Json | None, usd: Json) -> list[str]:
     """What is left of each budget, and whether the run fits."""
     if budget is None:
         return []
@@ -158,6 +159,8 @@ def _budget_lines(budget: Json | None) -> list[str]:
     verdict = "the run fits"
     if exceeded is not None:
         verdict = f"the expected cost exceeds {_BUDGETS[exceeded]}"
+        if usd["expected"] <= min(budget[field] for field in _LEFT if budget[field] is not None):
+            verdict = f"before its end, less than a call may cost would be left of {_BUDGETS[exceeded]}"
     elif perhaps is not None:
         verdict = f"the run fits, unless it comes close to the upper bound, which exceeds {_BUDGETS[perhaps]}"
     return [f"budget {', '.join(left)}: {verdict}", *(f"       {line}" for line in guarantee_lines(budget))]

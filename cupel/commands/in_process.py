@@ -9,7 +9,7 @@ import typer
 from cupel import junit_xml
 from cupel.commands import saved_evaluations
 from cupel.commands.analyze import print_deep_figures
-from cupel.commands.confirmation import confirm_estimate
+from cupel.commands.confirmation import confirm_cost
 from cupel.commands.gate_options import GateOptions
 from cupel.commands.options import DEFAULT_OPTIONS, InProcessOptions
 from cupel.commands.show import print_matrix, print_results, print_sample
@@ -25,7 +25,7 @@ from cupel.json_types import Json
 from cupel.render import evaluation_lines
 from cupel.render_matrix import ResultMatrix
 from cupel.session import Session
-from cupel_core.domain.budgets.confirmation import needs_confirmation
+from cupel_core.domain.budgets.confirmation import excess_reason, needs_confirmation
 from cupel_core.domain.runs.run import RunStatus
 
 MAX_PRINTED_FAILURES = 10
@@ -106,9 +106,11 @@ def _confirm_if_needed(session: Session, plan: EvaluationPlan, *, yes: bool) -> 
     max_usd = plan.options.get("budget_usd")
     if max_usd is None:
         return
-    usd = checked_estimate(plan).usd
-    if needs_confirmation(usd, max_usd, None):
-        confirm_estimate(session, vars(usd), yes=yes)
+    estimate = checked_estimate(plan)
+    if needs_confirmation(estimate.usd, max_usd, None, estimate.reserved_usd):
+        name = f"its budget of ${max_usd:g}"
+        reason = excess_reason("the run", estimate.usd, estimate.reserved_usd, max_usd, name)
+        confirm_cost(session, f"{reason}, so its last probes would end with the error budget", yes=yes)
 
 
 def evaluation_options(specification: Json, options: InProcessOptions = DEFAULT_OPTIONS) -> EvaluationOptions:

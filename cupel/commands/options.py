@@ -1,6 +1,7 @@
 """Options and arguments shared by several commands."""
 
 import sys
+from math import inf, nan
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -103,9 +104,25 @@ EmbeddingModel = Annotated[
     ),
 ]
 
+_MIN_USD = 0.000001
+
+
+def parse_usd(text: str) -> float:
+    """An amount that may be spent."""
+    try:
+        usd = float(text)
+    except ValueError:
+        usd = nan
+    if not _MIN_USD <= usd < inf:
+        raise typer.BadParameter(f'"{text}" is not an amount in US dollars of at least {_MIN_USD:f}')
+    return usd
+
+
 Budget = Annotated[
     float | None,
-    typer.Option("--budget", metavar="USD", help="What the run may spend, in US dollars; then it is paused."),
+    typer.Option(
+        "--budget", parser=parse_usd, metavar="USD", help="What the run may spend, in US dollars; then it is paused."
+    ),
 ]
 AllowUnpriced = Annotated[
     bool, typer.Option("--allow-unpriced", help="With --budget: also call models whose price is unknown.")

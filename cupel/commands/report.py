@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel.commands.options import AllowUnpriced, RunId, StartAnyway, budget_fields, command_name
+from cupel.commands.options import AllowUnpriced, RunId, StartAnyway, budget_fields, command_name, parse_usd
 from cupel.commands.suggestions import complete_model
 from cupel.commands.trial import try_revised_prompt, wait_for_requested_trial
 from cupel.errors import UsageError
@@ -42,7 +42,7 @@ TrialScenarios = Annotated[
 TrialRepeats = Annotated[int | None, typer.Option(min=1, max=100, help="Conversations of the trial per scenario.")]
 TrialBudget = Annotated[
     float | None,
-    typer.Option("--budget", metavar="USD", help="What the trial may cost; default: no limit."),
+    typer.Option("--budget", parser=parse_usd, metavar="USD", help="What the trial may cost; default: no limit."),
 ]
 
 

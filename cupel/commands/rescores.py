@@ -8,7 +8,7 @@ import typer
 
 from cupel import render_scores
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list, remark_on_limit
-from cupel.commands.options import AsJson, Ids, Model, RunId, command_name
+from cupel.commands.options import AsJson, Ids, Model, RunId, command_name, parse_usd
 from cupel.errors import CupelError, UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
@@ -40,7 +40,11 @@ def rescore(
     failure: Annotated[str | None, typer.Option(help="Failure criteria that replace those of every scenario.")] = None,
     budget: Annotated[
         float | None,
-        typer.Option(metavar="USD", help="What it may spend; otherwise the budget of the run pays, if there is one."),
+        typer.Option(
+            parser=parse_usd,
+            metavar="USD",
+            help="What it may spend; otherwise the budget of the run pays, if there is one.",
+        ),
     ] = None,
     allow_unpriced: Annotated[
         bool, typer.Option("--allow-unpriced", help="Call models whose price is unknown although there is a budget.")

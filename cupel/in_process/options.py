@@ -197,7 +197,7 @@ def _check_number(name: str, value: object) -> None:
     low, high = _RANGES[name]
     kind, article = (int | float, "a number") if name in _FRACTIONAL else (int, "a whole number")
     if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
-        raise UsageError(f"{name}: must be {article} from {low} to {high}")
+        raise UsageError(f"{name}: must be {article} from {_plain(low)} to {_plain(high)}")
 
 
 def _check_label(name: str, value: object) -> None:
@@ -243,3 +243,8 @@ def grader_config_of(options: EvaluationOptions) -> GraderConfig:
         options.get("embedding_model"),
         options.get("evaluator_url"),
     )
+
+
+def _plain(number: float) -> str:
+    """Without an exponent: 0.000001, not 1e-06."""
+    return f"{number:,.6f}".rstrip("0").rstrip(".")

@@ -136,7 +136,7 @@ class EvaluationRunner:
                 self.progress.resume(probe.index)
             except BudgetShortage as shortage:
                 if shortage.exhausted is not None and self.budget is not None:
-                    error = budget_error(shortage.exhausted, self.budget.max_usd)
+                    error = budget_error(shortage, self.budget.max_usd)
                     return probe_error(spec, target.model, error, utc_now(), None, checkpoints.state or unstarted)
                 await self.sleep(WAIT_SECONDS)
 

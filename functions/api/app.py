@@ -86,7 +86,7 @@ def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[st
         if request.http_method == "OPTIONS":
             return cors.preflight(request.path)
         operation = admit(request)
-        routing.load(_app_of(request.path), request.path)
+        routing.load(_app_of(request.path), request.path, operation.method)
         routing.check_query(operation.id, request.query_string_parameters)
         event = request.raw_event
         return respond_once(
@@ -107,7 +107,7 @@ def _carry_out(operation: Operation, event: dict[str, Any], context: LambdaConte
 
 def _read(path: str, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """The response to a GET of this path by the sender of the event."""
-    routing.load(_app_of(path), path)
+    routing.load(_app_of(path), path, "GET")
     return _resolve(_as_get({**event, "rawPath": path, "body": None, "isBase64Encoded": False}), context)
 
 

@@ -8,7 +8,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
-from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.domain.text.validation_messages import field_message, without_union_members
 from cupel_core.errors import AppError, ClientError, FieldError, Invalid
 from cupel_core.gateway.problems import CONTENT_TYPE, document, from_unexpected, headers
 
@@ -20,7 +20,7 @@ _MAX_NAME_LENGTH = 200
 type Path = tuple[str | int, ...]
 
 
-def register(app: APIGatewayHttpResolver, locate: Callable[[Path, Any], Path] = lambda path, _: path) -> None:
+def register(app: APIGatewayHttpResolver, locate: Callable[[Path, Any], Path] = without_union_members) -> None:
     """`locate` corrects the paths of invalid fields of a body, which is its second argument."""
 
     def request_id() -> str:

@@ -37,6 +37,7 @@ MODULES = {
     **dict.fromkeys(("chats/branches", "chats/messages"), "chat_branches"),
     "chats/turns": "chat_turns",
     "openapi.json": "openapi",
+    **dict.fromkeys(("POST runs", "POST runs/estimate", "runs/rerun"), "run_starts"),
     "scale-runs": "scale_runs",
     "definitions/scenarios": "scenarios",
     "evals/runs": "eval_runs",
@@ -56,7 +57,8 @@ MODULES = {
     ),
     **dict.fromkeys(("runs/rescores", "runs/scores"), "rescores"),
 }
-"""The module of a path, by its first word or its first and third; named after the first if None."""
+"""The module of a path, by its method and itself, by its first and third word, or by the first, after which it is named
+if None."""
 OPENAI_MODULES = {
     "evals": "openai_evals",
     "files": "openai_files",
@@ -182,20 +184,21 @@ def _has_tag(event: dict[str, Any], tag: str) -> bool:
     return is_get and tag in (each.strip() for each in event.get("headers", {}).get("if-none-match", "").split(","))
 
 
-def load(app: APIGatewayHttpResolver, path: str) -> None:
-    """Loads the router that may serve this path; none if no router does."""
-    if (name := module_of(path)) is not None:
+def load(app: APIGatewayHttpResolver, path: str, method: str) -> None:
+    """Loads the router that may serve such a request; none if no router does."""
+    if (name := module_of(path, method)) is not None:
         _include(app, name)
 
 
-def module_of(path: str) -> str | None:
-    """The name of the module with the routes of this path; None if there is none."""
+def module_of(path: str, method: str) -> str | None:
+    """The name of the module with the route of this path and method; None if there is none."""
     if path.startswith(f"{OPENAI_PREFIX}/"):
         return OPENAI_MODULES.get(path.removeprefix(f"{OPENAI_PREFIX}/").partition("/")[0])
-    first, _, rest = path.removeprefix(f"{PREFIX}/").partition("/")
+    below = path.removeprefix(f"{PREFIX}/")
+    first, _, rest = below.partition("/")
     words = f"{first}/{rest.partition('/')[2].partition('/')[0]}"
-    key = words if words in MODULES else first
-    return (MODULES[key] or key) if key in MODULES else None
+    key = next((key for key in (f"{method} {below}", words, first) if key in MODULES), None)
+    return key and (MODULES[key] or key)
 
 
 def known_query_parameters() -> dict[str, tuple[str, ...]]:

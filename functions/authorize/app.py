@@ -58,7 +58,7 @@ def identify(authorization: str) -> Caller:
     if bearer.count(".") == 2 and settings().oidc_issuer:
         from cupel_core.access import oidc  # loads PyJWT and cryptography, which API tokens do not need
 
-        return oidc.identify(bearer, settings().oidc_issuer, settings().oidc_audience)
+        return oidc.identify(bearer, settings().oidc_issuer, settings().oidc_audiences)
     caller = tokens.identify(bearer, utc_now())
     if caller is None:
         raise Unauthorized("the token is unknown or was revoked")

@@ -25,13 +25,13 @@ class ReadTargets(ReadAnalysis):
     targets: Annotated[
         list[TargetName] | None, Field(min_length=1, max_length=100, description="Only these; all if omitted")
     ] = None
-    offset: Annotated[Offset, Field(description="Targets to skip, to read on after a cut")] = 0
+    offset: Annotated[Offset, Field(description="Targets to skip, to continue after a cut")] = 0
 
 
 class AnalysisState(ToolResult):
     run_id: str
-    metric: Annotated[str, Field(description="What targets are compared by")]
-    is_stale: Annotated[bool, Field(description="Whether computing it now would give other figures")]
+    metric: Annotated[str, Field(description="The metric that targets are compared by")]
+    is_stale: Annotated[bool, Field(description="Whether recomputing it would give other figures")]
     sample: Annotated[str | None, Field(description="What part of the scenarios the figures are based on")] = None
 
 

@@ -43,7 +43,7 @@ class CreatingArguments(Arguments):
             min_length=1,
             max_length=255,
             pattern=r"^[ -~]+$",
-            description="A repeated call with the same key does nothing again, and gets what the first one has made",
+            description="A repeated call with the same key creates nothing more, and returns what the first one did",
         ),
     ] = None
 

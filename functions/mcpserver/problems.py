@@ -10,10 +10,14 @@ from cupel_core.gateway.problems import document
 from mcpserver.registry import McpTool, list_all_tools
 
 _MAX_TEXT_LENGTH = 300
+_MAX_DETAIL_LENGTH = 600
+"""Of what is said once. A cost that must be confirmed is explained with the budget, and what to send comes last."""
 _MAX_ERRORS = 10
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z0-9]*)+\b")
 _REQUEST = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (/v1(?:/[\w.-]+)+)")
+_PROVIDER = re.compile(r"PUT /v1/providers/([\w.-]+)")
+"""What it sets that is missing is a key or an address, which the tool for providers does not set."""
 _KEY = "Idempotency-Key"
 _BODIES = ("config", "content")
 """Parts of bodies of the API whose fields are arguments, or an argument of another name."""
@@ -25,7 +29,7 @@ def problem_of(error: AppError, request_id: str, tool: McpTool | None = None) ->
     problem.pop("estimate", None)
     if tool is not None:
         problem |= _in_words_of(tool, error, problem["detail"])
-    problem["detail"] = _cut(problem["detail"])
+    problem["detail"] = _cut(problem["detail"], _MAX_DETAIL_LENGTH)
     if errors := problem.get("errors"):
         problem["errors"] = [{name: _cut(text) for name, text in each.items()} for each in errors[:_MAX_ERRORS]]
         if len(errors) > _MAX_ERRORS:
@@ -61,7 +65,8 @@ def _argument(tool: McpTool, field: str) -> str:
 
 
 def _words(tool: McpTool, text: str) -> str:
-    text = _REQUEST.sub(lambda found: _tool_of(found[1], found[2]) or found[0], text[: 10 * _MAX_TEXT_LENGTH])
+    text = _PROVIDER.sub(r"`cupel providers set \1`", text[: 10 * _MAX_TEXT_LENGTH])
+    text = _REQUEST.sub(lambda found: _tool_of(found[1], found[2]) or found[0], text)
     fields = tool.arguments.model_fields
     text = _CAMEL.sub(lambda found: _snake(found[0]) if _snake(found[0]) in fields else found[0], text)
     return text.replace(_KEY, "idempotency_key")
@@ -86,5 +91,5 @@ def _pattern(tool: McpTool) -> re.Pattern[str]:
     return re.compile(f"{tool.operation.method} {path}")
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_TEXT_LENGTH else f"{text[: _MAX_TEXT_LENGTH - 1]}…"
+def _cut(text: str, max_length: int = _MAX_TEXT_LENGTH) -> str:
+    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"

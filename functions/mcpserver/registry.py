@@ -32,7 +32,14 @@ MODULES: dict[str, tuple[str, ...]] = {
         "get_job",
         "aggregate_results",
     ),
-    "workspace": ("list_providers", "list_models", "get_queue_status", "get_settings", "list_profiles"),
+    "workspace": (
+        "list_providers",
+        "list_models",
+        "list_connectors",
+        "get_queue_status",
+        "get_settings",
+        "list_profiles",
+    ),
     "graphql_queries": ("graphql_query",),
     "authoring": (
         "validate_definition",
@@ -45,6 +52,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "run_control": (
         "estimate_run",
+        "estimate_retry",
+        "estimate_expansion",
         "start_run",
         "pause_run",
         "resume_run",
@@ -53,8 +62,9 @@ MODULES: dict[str, tuple[str, ...]] = {
         "expand_run",
         "set_run_budget",
         "delete_run",
-        "rescore_run",
     ),
+    "batches": ("start_batch",),
+    "rescores": ("get_rescore", "rescore_run", "set_rescore_budget"),
     "analysis_requests": (
         "analyze_run",
         "compare_runs",

@@ -1,8 +1,8 @@
 """A request: who sends it, which tools it may see, and how large the result of the called tool may be."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.access import Caller
 from mcpserver.registry import ToolGroup
 

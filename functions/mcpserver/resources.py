@@ -121,13 +121,13 @@ RESOURCES = (
     McpResource(
         "cupel://authoring/system-prompts",
         "System prompts",
-        "That ask for answers whose decision can be read",
+        "System prompts that lead to answers with a readable decision",
         _MARKDOWN,
         _text(PROMPTS),
     ),
-    McpResource("cupel://glossary", "Glossary", "What the words of Cupel mean", _MARKDOWN, _text(TERMS)),
+    McpResource("cupel://glossary", "Glossary", "Terms of Cupel", _MARKDOWN, _text(TERMS)),
     McpResource("cupel://graphql/schema", "GraphQL schema", "What graphql_query can ask for", _GRAPHQL, _schema),
-    McpResource("cupel://models", "Models", "Models that runs can have", _JSON, _of_tool("list_models")),
+    McpResource("cupel://models", "Models", "Models that can be used in runs", _JSON, _of_tool("list_models")),
     McpResource(
         "cupel://definitions/{id}", "Definition", "With its content", _JSON, _of_tool("get_definition", "definition_id")
     ),

@@ -6,8 +6,10 @@ The files are public: they are those of the package, and have no data. So reques
 import base64
 import hashlib
 import json
+import os
 import re
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,11 +20,10 @@ _ENCODINGS = {"br": ".br", "gzip": ".gz"}
 """By preference; each asset was compressed when the page was built."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'; "
+    "connect-src {}; base-uri 'self'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 _SECURITY = {
-    "Content-Security-Policy": _POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
@@ -34,6 +35,9 @@ _MAX_DEPTH = 20
 """No address of the page has as many segments."""
 
 
+_ORIGIN = re.compile(r"https?://[A-Za-z0-9.:-]+")
+
+
 class _File(NamedTuple):
     content: bytes
     encoding: str | None
@@ -43,12 +47,34 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """HTTP API, payload 2.0, route $default: whatever no other route takes."""
     method, path = event["requestContext"]["http"]["method"], event["rawPath"]
     response = _respond(method, path, event.get("headers") or {})
-    response["headers"] |= _SECURITY
+    response["headers"] |= _SECURITY | {"Content-Security-Policy": _policy(_issuer())}
     if method == "HEAD":
         response |= {"body": "", "isBase64Encoded": False}
     # One line per request: the embedded cloud waits for it.
     print(json.dumps({"level": "INFO", "message": "page", "method": method, "status": response["statusCode"]}))
     return response
+
+
+class _Issuer(NamedTuple):
+    """The OpenID Connect issuer that people sign in with on the page."""
+
+    address: str
+    client_id: str
+    origins: str
+    """Of its endpoints, if they are not those of its address; separated by spaces."""
+
+
+def _issuer() -> _Issuer | None:
+    """From the variables of the function, which has no layer and so no `cupel_core.settings`. None without both."""
+    address, client_id = os.environ.get("OIDC_ISSUER", ""), os.environ.get("OIDC_CLIENT_ID", "")
+    return _Issuer(address, client_id, os.environ.get("OIDC_ORIGINS", "")) if address and client_id else None
+
+
+def _policy(issuer: _Issuer | None) -> str:
+    """The page may call its own origin, and the issuer that it gets tokens from. What is no origin is left out."""
+    named = [] if issuer is None else [issuer.address, *issuer.origins.split()]
+    origins = [found[0] for each in named if (found := _ORIGIN.match(each))]
+    return _POLICY.format(" ".join(["'self'", *dict.fromkeys(origins)]))
 
 
 def _respond(method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:
@@ -97,7 +123,11 @@ def _read(name: str, encoding: str | None) -> _File | None:
 def _index(path: str, known: str) -> dict[str, Any]:
     """The HTML names its base relative to the address, so that it works below any path."""
     depth = max(0, path.count("/") - 1)
-    html = _template().replace("<head>", f'<head>\n    <base href="{"../" * depth or "./"}" />', 1)
+    head = f'<base href="{"../" * depth or "./"}" />'
+    if issuer := _issuer():
+        head += f'\n    <meta name="oidc-issuer" content="{escape(issuer.address)}" />'
+        head += f'\n    <meta name="oidc-client-id" content="{escape(issuer.client_id)}" />'
+    html = _template().replace("<head>", f"<head>\n    {head}", 1)
     tag = f'"{hashlib.sha256(html.encode()).hexdigest()[:32]}"'
     headers = {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "ETag": tag}
     if tag in (each.strip().removeprefix("W/") for each in known.split(",")):

@@ -1,4 +1,4 @@
-"""Carries out turns of chats. Each message is one turn."""
+"""Runs turns of chats. Each message is one turn."""
 
 from typing import Any
 
@@ -17,11 +17,11 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
-    """Carry out the batch's turns; a malformed or failed message is redelivered."""
+    """Run the turns of the batch; a malformed or failed message is redelivered."""
 
-    def carry_out(record: SQSRecord) -> None:
+    def run_turn(record: SQSRecord) -> None:
         order = TurnOrder.model_validate_json(record.body)
         result = event_loop.run(worker.work(order, time_left(context)))
         logger.info("turn", outcome=result, turn_id=order.turn_id)
 
-    return sqs_batch.process(event, context, carry_out)
+    return sqs_batch.process(event, context, run_turn)

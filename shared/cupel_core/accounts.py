@@ -191,8 +191,10 @@ def list_models(workspace: str, provider: str | None = None) -> tuple[ModelView,
 def _models_of(view: ProviderView) -> Iterator[ModelView]:
     """Those of the price list, and the others that the workspace has prices for."""
     own = {f"{view.name}/{price.model}": price for price in view.prices if price.model is not None}
+    of_others = next((price for price in view.prices if price.model is None), None)
     for model in prices.known_models(view.name):
-        yield _model_view(model.id, model.name, view, own.pop(model.id, model), model.context_length)
+        price = own.pop(model.id, of_others or model)
+        yield _model_view(model.id, model.name, view, price, model.context_length)
     for model_id, price in own.items():
         yield _model_view(model_id, price.model or model_id, view, price)
 

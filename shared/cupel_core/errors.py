@@ -21,8 +21,9 @@ gateway/problems.py turns them into RFC 9457 problem documents; nothing else map
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from cupel_core.deferred import dataclass
 
 if TYPE_CHECKING:
     from cupel_core.domain.estimates.run_estimate import RunEstimate

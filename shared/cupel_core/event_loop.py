@@ -23,5 +23,17 @@ def run[T](coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end on the process's event loop, with the context of the caller.
 
     Without it, every one would have the context of the first, such as the idempotency key of another request.
+    A thread that the loop itself has started, as for a mutation of GraphQL, waits for the loop to run it.
     """
+    loop = _runner().get_loop()
+    if loop.is_running() and not _is_in_a_loop():
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
     return _runner().run(coroutine, context=copy_context())
+
+
+def _is_in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -3,10 +3,10 @@
 import base64
 import binascii
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.errors import Invalid
 
 DEFAULT_LIMIT = 20

@@ -6,10 +6,10 @@ The check is part of the write: what was read and checked is written on conditio
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import orjson
 
+from cupel_core.deferred import dataclass
 from cupel_core.errors import Conflict, PreconditionFailed
 
 _ANY = "*"

@@ -1,10 +1,12 @@
 """The budgets of runs in the table: workers' reports, events, and the pause of a run whose budget is used up."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
+from cupel_core.budget_metrics import publish_used
 from cupel_core.budgets.accounts import BudgetGrant
+from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
 from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.budgets.periods import BudgetScope
@@ -40,13 +42,18 @@ class TableAccount:
 
 def announce_usage(run: Run, account: BudgetAccount, percent: int, now: datetime) -> Run:
     """Write the event that says that so much of the budget is used, once per share and limit; returns the run."""
+    is_new = False
 
     def note(budget: RunBudget) -> RunBudget:
+        nonlocal is_new
         is_new = run.budget is not None and budget.max_usd == run.budget.max_usd and percent > budget.announced_percent
         return replace(budget, announced_percent=percent) if is_new else budget
 
     data: dict[str, object] = {"percent": percent, **_figures(run, account)}
-    return runs.change_budget(RunRef(run.workspace, run.id), note, RunEventType.BUDGET, data, now)
+    changed = runs.change_budget(RunRef(run.workspace, run.id), note, RunEventType.BUDGET, data, now)
+    if is_new:
+        publish_used(BudgetScope.RUN, percent)
+    return changed
 
 
 class BudgetChanged(RetryableError):

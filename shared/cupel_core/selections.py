@@ -3,11 +3,12 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from cupel_core.clock import utc_now
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult

@@ -1,12 +1,13 @@
 """A function's environment variables, read once. A test compares these fields with the variables in template.yaml."""
 
 import os
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
 from datetime import timedelta
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
-from pydantic import BaseModel, ConfigDict
-
+from cupel_core.deferred import dataclass
 from cupel_core.domain.limits.request_rate import RequestLimit
 from cupel_core.domain.runs.priority import Priority
 
@@ -28,14 +29,13 @@ class Lane(NamedTuple):
         return self.provider if self.priority is Priority.NORMAL else f"{self.provider}-{self.priority.lower()}"
 
 
-class Settings(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    stack_name: str = "cupel"
+@dataclass(frozen=True)
+class Settings:
     table_name: str
     bucket_name: str
     dispatch_queue_url: str
     generate_queue_url: str
+    stack_name: str = "cupel"
     finish_machine_arn: str = ""
     schedule_function_arn: str = ""
     schedule_role_arn: str = ""
@@ -62,6 +62,33 @@ class Settings(BaseModel):
     request_burst: int = 100
     oidc_issuer: str = ""
     oidc_audience: str = ""
+    oidc_client_id: str = ""
+    """Of the web page, whose users send the ID tokens that were issued for it."""
+    oidc_origins: str = ""
+    """Only the page function uses these, for its content security policy."""
+
+    @property
+    def oidc_audiences(self) -> tuple[str, ...]:
+        """Of the JWTs that are accepted."""
+        return tuple(each for each in (self.oidc_audience, self.oidc_client_id) if each)
+
+    @classmethod
+    def read(cls, variables: Mapping[str, str]) -> "Settings":
+        """Unset variables have their defaults. Raises ValueError with those that are missing or have a wrong value."""
+        values: dict[str, Any] = {}
+        wrong = []
+        for each in fields(cls):
+            variable, kind = each.name.upper(), cast("type", each.type)
+            if variable in variables:
+                try:
+                    values[each.name] = _PARSERS[kind](variables[variable])
+                except ValueError:
+                    wrong.append(f"{variable} is no {kind.__name__}: {variables[variable]!r}")
+            elif each.default is MISSING:
+                wrong.append(f"{variable} is not set")
+        if wrong:
+            raise ValueError("; ".join(wrong))
+        return cls(**values)
 
     @property
     def retention(self) -> timedelta | None:
@@ -112,8 +139,17 @@ class Settings(BaseModel):
         return tuple(origin.strip() for origin in self.allowed_origins.split(",") if origin.strip())
 
 
+def _flag(text: str) -> bool:
+    flags = {"true": True, "false": False}
+    if text.lower() not in flags:
+        raise ValueError(text)
+    return flags[text.lower()]
+
+
+_PARSERS: Mapping[type, Callable[[str], Any]] = {str: str, int: int, float: float, bool: _flag}
+
+
 @cache
 def settings() -> Settings:
-    """The settings of this process; unset variables take their defaults, required ones raise ValidationError."""
-    present = {name: os.environ[name.upper()] for name in Settings.model_fields if name.upper() in os.environ}
-    return Settings.model_validate(present)
+    """The settings of this process."""
+    return Settings.read(os.environ)

@@ -4,16 +4,17 @@ They limit the calls of all runs of the workspace together, and those that belon
 """
 
 import asyncio
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple
 
 from aws_lambda_powertools import Logger
 
+from cupel_core.budget_metrics import publish_used
 from cupel_core.budgets.accounts import AccountStore, BudgetGrant, JointAccount
 from cupel_core.clock import utc_now
+from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.account import BudgetReport
-from cupel_core.domain.budgets.money import usd
+from cupel_core.domain.budgets.money import limit_text, usd
 from cupel_core.domain.budgets.month_account import MonthAccount
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits, period_name
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, PeriodPause, Run, RunEventType
@@ -69,8 +70,7 @@ class PeriodAccount:
         limits = evaluation_settings.get_budgets(self.workspace)
         result = period_budgets.report(self.workspace, limits, self.day, report, now, self._stored)
         self._stored, account = result.stored, result.stored.value
-        if self.run is not None and result.announcements:
-            _announce(self.run, limits, self.day, result)
+        _announce(self.run, limits, self.day, result)
         amount = account.of_day(self.day).leases[report.worker_id].reserved - report.reserved
         is_short = report.needed > amount
         return BudgetGrant(amount, account.exhausted_scope(limits, self.day, report.needed) if is_short else None)
@@ -160,14 +160,19 @@ def shortage(workspace: str, needed: int, now: datetime) -> str | None:
     if missing <= 0:
         return None
     return (
-        f"the workspace's budget of ${limits.usd_of(scope):g} for the {scope} is used up, and the next call needs "
-        f"${usd(missing):.6f} more; wait until {limits.end_of(scope, day):%Y-%m-%dT%H:%MZ}, or raise {FIELDS[scope]}"
+        f"the workspace's budget of {limit_text(limits.usd_of(scope) or 0.0)} for the {scope} is used up, "
+        f"and the next call needs ${usd(missing):.6f} more; "
+        f"wait until {limits.end_of(scope, day):%Y-%m-%dT%H:%MZ}, or raise {FIELDS[scope]}"
     )
 
 
-def _announce(run: RunRef, limits: PeriodLimits, day: date, result: ReportResult) -> None:
-    """Write an event of the run that was the first to use so much. It is lost if the process ends before."""
+def _announce(run: RunRef | None, limits: PeriodLimits, day: date, result: ReportResult) -> None:
+    """Publish the metric, and write an event of the run that was the first to use so much, if it was one. Both are lost
+    if the process ends before."""
     for scope, percent in result.announcements.items():
+        publish_used(scope, percent)
+        if run is None:
+            continue
         data = {"percent": percent, **_figures(limits, result.stored.value, day, scope)}
         try:
             runs.append_event(run, RunEventType.BUDGET, utc_now(), data)

@@ -56,7 +56,7 @@ def test_a_profile_runs_around_the_call(api: Client) -> None:
     chat = api.create_chat({"target": {"model": "sim/steady"}, "profileId": created["id"]})
     for text in ("one", "two"):
         assert ended(api, api.start_turn(chat["id"], {"content": text}))["status"] == "done"
-    (found,) = api.list_branch_artifacts(chat["id"], chat["activeBranchId"])
+    (found,) = api.list_branch_artifacts(chat["id"], chat["activeBranchId"], include=["internal"])
     assert (found["value"], found["history"]) == ("one\ntwo", ["one"])
 
 

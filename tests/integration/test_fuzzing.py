@@ -95,6 +95,7 @@ def existing(caller: Client) -> dict[str, str]:
         "chat_id": str(chat["id"]),
         "branch_id": str(chat["activeBranchId"]),
         "message_id": "ex_01k1f0aa.user",
+        "tag": "summary",
         "turn_id": str(caller.start_turn(chat["id"], {"content": "hello"})["id"]),
         "definition_id": generated,
         "scenario_id": f"scn_{generated.removeprefix('def_')}_000000",

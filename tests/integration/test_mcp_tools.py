@@ -87,4 +87,19 @@ def test_a_model_writes_scenarios_and_a_run_is_graded_again(agent: ToolUser) -> 
     run_id = agent.run(definition_id)
     assert agent.follow(run_id)["status"] == "COMPLETED"
     rescore = agent.use("rescore_run", run_id=run_id, assertions=[{"type": "contains", "value": "Rating"}])
-    assert rescore["runId"] == run_id
+
+    def is_graded() -> bool:
+        found = agent.use("get_rescore", run_id=run_id, rescore_id=rescore["id"])
+        return bool(found["status"] == "COMPLETED" and found["progress"]["completed"] == SCENARIOS)
+
+    assert wait_until(is_graded)
+
+
+def test_a_prompt_is_tried(agent: ToolUser) -> None:
+    targets = [{"model": "sim/steady", "label": label, "params": {"maxOutputTokens": 50}} for label in ("one", "two")]
+    started = agent.use("start_batch", targets=targets, system_prompt="Be brief.", user_message="Rate it", max_turns=1)
+    assert agent.follow(started["runId"])["status"] == "COMPLETED"
+    results = agent.use("get_run_results", run_id=started["runId"])["items"]
+    assert [each["status"] for each in results] == ["COMPLETED"] * 2
+    read = agent.use("get_transcript", transcript_id=results[0]["id"])
+    assert [each["role"] for each in read["messages"]] == ["system", "user", "assistant"]

@@ -72,6 +72,36 @@ def test_a_failing_judge_gives_a_rescore_with_errors(api: Client, models: ModelS
     assert result["scoring"]["success"] is None
 
 
+def test_a_rescore_that_its_budget_stops_grades_the_rest_with_a_greater_one(api: Client, models: ModelServer) -> None:
+    """Each call sets aside 4,096 tokens of output at $1,000 per million, $4.10, and then costs some cents."""
+    models.configure(
+        script=[{"model": "judge", "reply": {"pass": True, "score": 1, "reason": "it is"}}], answer="Hello."
+    )
+    run = completed_run(api, *[{"prompt": f"Hi {number}"} for number in range(6)])
+    prices = [{"model": None, "inputUsdPerMillion": 0.0, "outputUsdPerMillion": 1_000.0}]
+    api.update_provider("custom", {"prices": prices, "maxParallelRequests": 2})
+    try:
+        before = models.counts()
+        criteria = {"assertions": [{"type": "llm-rubric", "value": "it is polite"}], "judgeModel": "custom/judge"}
+        stopped, graded = run_rescore(api, run["id"], {**criteria, "maxBudgetUsd": 4.14})
+        assert (stopped["status"], stopped["failure"]["where"]) == ("FAILED", "budget")
+        assert 1 <= len(graded) < 6
+        api.update_rescore_budget(run["id"], stopped["id"], 20.0)
+        raised = wait_until(lambda: _ended_rescore(api, run["id"], stopped["id"], "COMPLETED"), 60) or {}
+        after = models.counts()
+    finally:
+        api.update_provider("custom", {"prices": None})
+    assert raised["progress"] == {"total": 6, "completed": 6, "failed": 0}
+    assert after["requests"] - before["requests"] == 6
+    bill = (after["outputTokens"] - before["outputTokens"]) * 1_000.0 / 1_000_000
+    assert raised["budget"]["spentUsd"] == pytest.approx(bill)
+
+
+def _ended_rescore(api: Client, run_id: str, rescore_id: str, status: str) -> Json | None:
+    rescore = api.get_rescore(run_id, rescore_id)
+    return rescore if rescore["status"] == status else None
+
+
 def test_an_unfinished_run_cannot_be_rescored(api: Client, models: ModelServer) -> None:
     models.configure(latencySeconds=2)
     definition_id = str(api.create_definition({"name": "slow", "content": {"system": "Be kind."}})["id"])

@@ -15,13 +15,15 @@ from cupel_core.messages import RunRef
 from cupel_core.providers.errors import ProviderError
 from cupel_core.store import budgets, keys, period_budgets, versioned_items
 from tests.simulation.expressions import Item
-from tests.simulation.harness import CALL_USD, DAY_SECONDS, FIRST_DAY
+from tests.simulation.harness import CALL_USD, DAY_SECONDS, FIRST_DAY, START
 from tests.simulation.scheduler import Violation
 
 if TYPE_CHECKING:
     from tests.simulation.cloud import Cloud
 
 CALL = nano_usd(CALL_USD)
+_MAX_LATE_SECONDS = 120.0
+"""Clocks differ, and a write may take long after its report was made."""
 
 
 class Bills:
@@ -49,6 +51,14 @@ class Bills:
         was_paused = before is not None and before.fencing_token == run.fencing_token
         if run.exhausted_budget is BudgetScope.RUN and not was_paused:
             self._check_pause(run)
+
+    def observe_account(self, item: Item) -> None:
+        """Each report ends the leases that are over, so that no run waits for what a dead worker has reserved."""
+        now = START + self._cloud.scheduler.now
+        leases = versioned_items.from_item(item, budgets.CODEC).value.leases
+        over = {worker: lease for worker, lease in leases.items() if lease.until < now - _MAX_LATE_SECONDS}
+        if over and not self._cloud.has_large_skew:
+            raise Violation(f"9: at {now} the account has leases that are over: {over}")
 
     @contextmanager
     def call(self) -> Iterator[None]:

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from importlib import import_module
@@ -174,6 +175,7 @@ def install() -> Iterator[None]:
     from cupel_core.providers.model_metadata import metadata_of
 
     metadata_of("sim/steady")  # Reads a file that knows of all providers.
+    _generate_data_classes()
     _replace(patches)
     _shrink_limits(patches)
     _shorten_days(patches)
@@ -228,6 +230,14 @@ def rebind(patches: Patches, before: object, after: object) -> None:
                 patches.set(function, "__kwdefaults__", kwdefaults)
 
 
+def _generate_data_classes() -> None:
+    """Their `__init__` has defaults that are replaced, such as clocks."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("cupel_core."):
+            for value in list(vars(module).values()):
+                is_dataclass(value)
+
+
 def _functions(module: ModuleType) -> Iterator[FunctionType]:
     for value in vars(module).values():
         members = vars(value).values() if isinstance(value, type) and value.__module__ == module.__name__ else [value]
@@ -241,6 +251,7 @@ def _replace(patches: Patches) -> None:
     import time
     from concurrent.futures import ThreadPoolExecutor
 
+    from cupel_core.budget_metrics import publish_used
     from cupel_core.clock import utc_now
     from cupel_core.providers import PROVIDERS, QUEUES
     from cupel_core.providers.completion import complete
@@ -277,6 +288,7 @@ def _replace(patches: Patches) -> None:
             (complete_streaming, simulation.complete_streaming),
             (expiry, simulation.chat_expiry),
             (cost_usd, simulated_cost),
+            (publish_used, lambda *_: None),  # Prints.
             (execute, simulation.execute_tool),
             (PROVIDERS, {name: PROVIDERS[name] for name in ("sim", "connector")}),
             (QUEUES, ("sim",)),

@@ -111,6 +111,8 @@ class Invariants:
             self._observe_account(after)
         elif sk == "run":
             self._check_run(after, before)
+        elif sk == "budget":
+            self._cloud.bills.observe_account(after)
 
     def _observe_page(self, item: Item) -> None:
         """The page's own record of what its outcomes have cost, beside that of the log."""

@@ -554,6 +554,14 @@ def forget_what_a_dead_worker_has_reserved(patches: Patches) -> None:
 
 
 @mutation(BUDGET)
+def ignore_that_leases_expire(patches: Patches) -> None:
+    """Although nobody gives back what they have reserved: the run waits for it forever."""
+    from cupel_core.domain.budgets import account
+
+    patches.set(account, "after_expiry", lambda before, _: before)
+
+
+@mutation(BUDGET)
 def report_what_was_spent_since_the_last_report(patches: Patches) -> None:
     """Instead of what was spent in all: a report that is lost is missing for good."""
     from cupel_core.budgets.ledger import WorkerLedger

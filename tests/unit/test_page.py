@@ -137,6 +137,18 @@ def test_every_answer_has_the_security_headers(request_line: str) -> None:
     assert (policy["require-trusted-types-for"], policy["trusted-types"]) == ("'script'", "'none'")
 
 
+def test_the_page_names_the_issuer_and_may_call_its_origins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OIDC_ISSUER", "https://id.example/pool?a&b")
+    assert "oidc" not in ask("/runs")["body"], "without a client id"
+    monkeypatch.setenv("OIDC_CLIENT_ID", 'page"><script>')
+    monkeypatch.setenv("OIDC_ORIGINS", "https://login.example 'unsafe-inline' https://id.example")
+    answer = ask("/runs")
+    assert '<meta name="oidc-issuer" content="https://id.example/pool?a&amp;b" />' in answer["body"]
+    assert '<meta name="oidc-client-id" content="page&quot;&gt;&lt;script&gt;" />' in answer["body"]
+    policy = answer["headers"]["Content-Security-Policy"]
+    assert "connect-src 'self' https://id.example https://login.example; base-uri" in policy
+
+
 def test_a_request_is_logged_in_one_line_without_its_address(capsys: pytest.CaptureFixture[str]) -> None:
     ask("/runs/run_1")
     logged = capsys.readouterr().out

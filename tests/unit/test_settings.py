@@ -1,7 +1,8 @@
 """A function's environment variables as read by shared/cupel_core/settings.py."""
 
+from dataclasses import FrozenInstanceError
+
 import pytest
-from pydantic import ValidationError
 
 from cupel_core.domain.runs.run import Priority
 from cupel_core.settings import Lane, Settings, settings
@@ -48,11 +49,21 @@ def test_settings_come_from_upper_case_variables(monkeypatch: pytest.MonkeyPatch
     assert (loaded.table_name, loaded.transcript_retention_days) == ("table", 7)
 
 
-def test_a_missing_table_name_is_an_error() -> None:
-    with pytest.raises(ValidationError):
-        Settings.model_validate({key: value for key, value in REQUIRED.items() if key != "table_name"})
+def test_variables_are_numbers_and_flags() -> None:
+    variables = {name.upper(): value for name, value in REQUIRED.items()}
+    read = Settings.read({**variables, "REQUESTS_PER_SECOND": "2.5", "ALLOW_PRIVATE_ENDPOINTS": "true", "HOME": "/"})
+    assert (read.requests_per_second, read.allow_private_endpoints, read.request_burst) == (2.5, True, 100)
+
+
+def test_missing_and_wrong_variables_are_named() -> None:
+    variables = {name.upper(): value for name, value in REQUIRED.items() if name != "table_name"}
+    wrong = {"TRANSCRIPT_RETENTION_DAYS": "a year", "ALLOW_PRIVATE_ENDPOINTS": "maybe"}
+    with pytest.raises(ValueError, match="TABLE_NAME is not set") as caught:
+        Settings.read({**variables, **wrong})
+    assert "TRANSCRIPT_RETENTION_DAYS is no int: 'a year'" in str(caught.value)
+    assert "ALLOW_PRIVATE_ENDPOINTS is no bool: 'maybe'" in str(caught.value)
 
 
 def test_settings_are_immutable() -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(FrozenInstanceError):
         Settings(**REQUIRED).table_name = "other"  # type: ignore[misc]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import product
@@ -368,7 +368,7 @@ def test_the_authorizer_may_only_read_tokens_and_erasures_and_note_the_use_of_to
 def test_environment_variables_are_the_settings() -> None:
     variables = template()["Globals"]["Function"]["Environment"]["Variables"]
     own = {name for name in variables if not name.startswith("POWERTOOLS_")}
-    assert own == {name.upper() for name in Settings.model_fields}
+    assert own == {each.name.upper() for each in fields(Settings)}
     others = {folder: each["Environment"]["Variables"] for folder, each in functions().items() if "Environment" in each}
     assert others == {"analyze": {"OPENBLAS_NUM_THREADS": "1"}}, "a library reads it, and a thread per processor"
 
@@ -383,7 +383,7 @@ def test_numpy_and_graphql_core_are_in_layers_of_the_functions_that_need_them() 
 
 def test_outputs_include_the_required_settings() -> None:
     words = {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper() for name in template()["Outputs"]}
-    required = {name.upper() for name, field in Settings.model_fields.items() if field.is_required()}
+    required = {each.name.upper() for each in fields(Settings) if each.default is MISSING}
     assert required <= words
 
 

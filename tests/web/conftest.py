@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.conftest import ROOT
 from tests.unit.api.client import Client
 from tests.web.server import Server
 from tests.web.tools import PLAYWRIGHT_FOLDER, find_browser
+from web import build
 
 sys.path.append(str(PLAYWRIGHT_FOLDER))
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
@@ -34,11 +36,20 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
+@pytest.fixture(scope="session")
+def built_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the built page: tests of a stack build it again meanwhile, which deletes its files first."""
+    folder = tmp_path_factory.mktemp("page") / "dist"
+    with build.lock():
+        build.copy(build.BUILT, folder)
+    return folder
+
+
 @pytest.fixture
-def server(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server(cloud: Settings, built_page: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     from page import app as page
 
-    monkeypatch.setattr(page, "_FOLDER", ROOT / ".cupel" / "page")
+    monkeypatch.setattr(page, "_FOLDER", built_page)
     page._read.cache_clear()
     page._template.cache_clear()
     with Server() as started:
@@ -48,8 +59,8 @@ def server(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]
 class Watched:
     """What a page must not do: ask another host, break the policy, show a dialog, fail."""
 
-    def __init__(self, page: Page, address: str) -> None:
-        self.page, self.address = page, address
+    def __init__(self, page: Page, *addresses: str) -> None:
+        self.page, self.addresses = page, addresses
         self.faults: list[str] = []
         page.on("request", self._check)
         page.on("dialog", lambda dialog: (self.faults.append(f"dialog {dialog.message}"), dialog.dismiss()))
@@ -57,7 +68,7 @@ class Watched:
         page.on("console", lambda message: self._note(message))
 
     def _check(self, request: Request) -> None:
-        if not request.url.startswith((self.address, "data:")):
+        if not request.url.startswith((*self.addresses, "data:")):
             self.faults.append(f"request to {request.url}")
 
     def _note(self, message: Any) -> None:
@@ -67,17 +78,22 @@ class Watched:
 
 @pytest.fixture
 def open_page(browser: Browser, server: Server) -> Iterator[Open]:
-    """Open an address of the page, signed in with a code for this role, and fail for what it must not do."""
+    """Open an address of the page, signed in with a code for this role, and fail for what it must not do.
+
+    The page may also call an `issuer`.
+    """
     contexts, watched = [], []
 
-    def open_(path: str = "/runs", *, role: AccessRole | None = AccessRole.ADMIN, **options: Any) -> Page:
+    def open_(
+        path: str = "/runs", *, role: AccessRole | None = AccessRole.ADMIN, issuer: str | None = None, **options: Any
+    ) -> Page:
         context = browser.new_context(
             **{"viewport": {"width": 1440, "height": 900}, "color_scheme": "light", **options}
         )
         context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
-        watched.append(Watched(page, server.address))
+        watched.append(Watched(page, server.address, *filter(None, [issuer])))
         if role is None:
             page.goto(f"{server.address}{path}")
             return page

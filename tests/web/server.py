@@ -2,7 +2,7 @@
 
 import base64
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,6 +10,7 @@ from api import app as api
 from authorize import app as authorizer
 from page import app as page
 from tests.lambda_context import Context
+from tests.unit.api.client import one_request_at_a_time
 
 PREFIX = "/_aws/execute-api/cupel/$default"
 """As the embedded cloud has it, so that the page works below a path."""
@@ -56,12 +57,8 @@ class Gateway(BaseHTTPRequestHandler):
         """Nothing: the functions log their requests."""
 
 
-_one_at_a_time = Lock()
-"""Like an instance of a function, which has one request at a time."""
-
-
 def call(event: dict[str, Any]) -> dict[str, Any]:
-    with _one_at_a_time:
+    with one_request_at_a_time:
         return _call(event)
 
 

@@ -34,7 +34,7 @@ def test_a_code_opens_a_session_once_and_leaves_the_address(open_page: Open, ser
     expect(page.get_by_role("alert")).to_contain_text("was used")
 
 
-def test_a_pasted_token_signs_in_and_returns_to_the_address(open_page: Open, run: Run) -> None:
+def test_a_pasted_token_signs_in_and_returns_to_the_address(open_page: Open, server: Server, run: Run) -> None:
     page = open_page(f"/runs/{run.id}", role=None)
     page.get_by_label("paste an API token").fill("cupel_wrong")
     page.get_by_role("button", name="Sign in").click()
@@ -42,7 +42,7 @@ def test_a_pasted_token_signs_in_and_returns_to_the_address(open_page: Open, run
     page.get_by_label("paste an API token").fill(Client(None).issue())
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Results")).to_be_visible()
-    assert page.url.endswith(f"/runs/{run.id}")
+    assert page.url == f"{server.address}/runs/{run.id}"
 
 
 def test_a_session_that_was_revoked_leads_to_the_login_and_back(open_page: Open, run: Run) -> None:
@@ -99,6 +99,35 @@ def test_a_run_is_started_from_the_page_once(open_page: Open, server: Server) ->
     assert len(client.get("/v1/runs").json()["items"]) == 1
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_text(re.compile("Paused$"))).to_be_visible()
+
+
+def test_the_runs_are_listed_with_their_pass_rates_and_by_experiment(open_page: Open, run: Run) -> None:
+    page = open_page("/runs")
+    row = page.get_by_role("row").nth(1)
+    expect(row).to_contain_text(re.compile(r"\d+\.\d% to \d+\.\d%\s*3 targets, n = 59"))
+    page.get_by_label("Order").select_option("oldest first")
+    expect(page).to_have_url(re.compile("sort=createdAt"))
+    expect(row).to_contain_text(run.id)
+    client = Client(None)
+    body = {"name": "Tone", "hypothesis": "Warm is better."}
+    key = client.post("/v1/experiments", body, token=client.issue()).json()["id"]
+    load(page, f"/runs?experiment={key}")
+    expect(page.get_by_role("heading", name="No run matches")).to_be_visible()
+    page.get_by_role("button", name=f"Experiment {key}").click()
+    expect(row).to_contain_text(run.id)
+
+
+def test_runs_that_are_started_meanwhile_wait_above_the_list(open_page: Open, run: Run) -> None:
+    client = Client(None)
+    client.token = client.issue()
+    body = {"models": ["sim/steady"], "count": 1, "userMessage": "hello"}
+    assert client.post("/v1/scale-runs", {**body, "name": "First"}).status == 201
+    page = open_page("/runs")
+    expect(page.get_by_role("row")).to_have_count(3)
+    assert client.post("/v1/scale-runs", {**body, "name": "Second"}).status == 201
+    page.get_by_role("button", name="1 new").click()
+    expect(page.get_by_role("row").nth(1)).to_contain_text("Second")
+    expect(page.get_by_role("row").last).to_contain_text(run.id)
 
 
 def test_a_viewer_is_offered_no_change(open_page: Open, run: Run) -> None:

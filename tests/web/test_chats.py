@@ -249,6 +249,8 @@ def test_steps_and_artifacts_of_operations_are_shown(open_page: Open, client: Cl
     exchange(page, 2).get_by_text("What the model got").click()
     expect(page.get_by_role("region", name="What the model got, exchange 2")).to_contain_text("system: Be brief.")
     artifacts = page.get_by_role("region", name="Artifacts")
+    expect(artifacts).to_contain_text("version 2")
+    expect(artifacts).to_contain_text("in exchange 2")
     expect(artifacts.get_by_role("region", name="Value of notes")).to_contain_text(PAYLOADS[0])
     artifacts.get_by_role("button", name="Begin without artifacts").click()
     expect(artifacts).to_contain_text("have stored nothing")

@@ -10,7 +10,7 @@ from cupel_core.domain.access import AccessRole
 from cupel_core.ids import new_id
 from tests.compared_runs import carry_out_jobs, run_of
 from tests.unit.api.client import Client
-from tests.web.conftest import Open, settled, violations
+from tests.web.conftest import Open, check_screen, settled
 from tests.web.samples import sample_run
 from tests.web.server import Server
 
@@ -49,7 +49,7 @@ def test_the_differences_are_those_of_the_api(open_page: Open, runs: TwoRuns) ->
     client.token = client.issue()
     (listed,) = client.get("/v1/comparisons").json()["items"]
     figures = client.get(f"/v1/comparisons/{listed['id']}").json()["figures"]
-    page.get_by_text("Figures as a table").click()
+    page.get_by_text("Figures as a table").first.click()
     table = page.get_by_role("region", name=re.compile("^Figures:")).get_by_role("row")
     expect(table).to_have_count(1 + 1 + len(figures["rows"]))
     for row, shown in zip([figures["overall"], *figures["rows"]], table.all()[1:], strict=True):
@@ -69,11 +69,33 @@ def test_a_changed_scenario_leads_to_its_cells_in_the_matrix(open_page: Open, ru
     expect(page.get_by_role("rowheader")).to_have_count(1)
 
 
+def test_a_scenario_is_drawn_by_both_values_and_opens_its_two_conversations(open_page: Open, runs: TwoRuns) -> None:
+    page = compared(open_page, runs)
+    plot = page.get_by_role("img", name="Pass rate of each scenario")
+    said = page.get_by_role("paragraph").filter(
+        has_text=re.compile(r"^8 scenarios: \d higher in the other run, \d lower")
+    )
+    expect(said).to_contain_text(re.compile(r"changed from failed to passed and \d from passed to failed"))
+    plot.locator("path[data-change=increased]").first.click()
+    expect(page).to_have_url(re.compile("[?&]s=scn_"))
+    for name in ("Baseline", "Other run"):
+        expect(page.get_by_role("region", name=name, exact=True).get_by_role("heading", name=name)).to_be_visible()
+    address = page.url
+    page.get_by_label("Repeat").select_option("2 of 4")
+    expect(page).to_have_url(re.compile("repeat=1"))
+    expect(page.get_by_role("region", name="Other run", exact=True).get_by_text("repeat 2")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("region", name="Other run", exact=True)).to_have_count(0)
+    page.get_by_role("button", name=re.compile("^both conversations")).last.click()
+    expect(page.get_by_role("region", name="Other run", exact=True)).to_be_visible()
+    assert page.url != address
+
+
 def test_the_drawing_is_exported(open_page: Open, runs: TwoRuns) -> None:
     page = compared(open_page, runs)
     for ending, begin in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
         with page.expect_download() as download:
-            page.get_by_role("button", name=re.compile(f"^{ending}")).click()
+            page.get_by_role("button", name=re.compile(f"^{ending} of .Other run minus")).click()
         assert download.value.suggested_filename == f"differences.{ending.lower()}"
         assert download.value.path().read_bytes().startswith(begin)
 
@@ -103,11 +125,6 @@ def test_axe_finds_nothing_in_a_comparison(open_page: Open, runs: TwoRuns, theme
     compared(open_page, runs)
     page = settled(open_page(runs.path, color_scheme=theme, bypass_csp=True))
     expect(page.get_by_role("heading", name="What changed between the runs")).to_be_visible()
-    page.get_by_text("Figures as a table").click()
-    assert violations(page) == []
-
-
-@pytest.mark.parametrize("width", [320, 1680])
-def test_a_comparison_is_not_wider_than_the_page(open_page: Open, runs: TwoRuns, width: int) -> None:
-    page = compared(open_page, runs, viewport={"width": width, "height": 900})
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("button", name=re.compile("^both conversations")).first.click()
+    expect(page.get_by_role("region", name="Other run", exact=True)).to_be_visible()
+    check_screen(page, "compare")

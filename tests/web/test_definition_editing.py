@@ -54,6 +54,20 @@ def test_a_definition_is_written_with_the_keyboard(open_page: Open, client: Clie
     assert (stored["name"], stored["tags"], stored["version"]) == ("Facts", ["one", "two"], 1)
 
 
+def test_a_scenario_is_previewed_and_the_decision_pattern_tried(open_page: Open, server: Server) -> None:
+    page = open_page("/definitions/new")
+    write(page, {**CONTENT, "template": "There is [risk] risk of [harm].", "decision": {"pattern": "Rating: (\\d)"}})
+    expect(page.get_by_role("list", name="Problems of the template")).to_contain_text("[harm] has no dimension")
+    preview = page.get_by_role("region", name="Preview of a scenario")
+    expect(preview).to_contain_text("There is low risk of [harm].")
+    preview.get_by_label("risk").select_option("high")
+    expect(preview).to_contain_text("There is high risk of [harm].")
+    page.get_by_label("An answer").fill("Rating: 2, no. Rating: 4")
+    expect(page.get_by_label("Decision", exact=True)).to_have_text("4, from “Rating: 4”")
+    page.get_by_label("An answer").fill("never")
+    expect(page.get_by_label("Decision", exact=True)).to_contain_text("No match")
+
+
 def test_errors_are_named_with_their_lines(open_page: Open, client: Client) -> None:
     page = open_page("/definitions/new")
     page.get_by_label("Name", exact=True).fill("Facts")

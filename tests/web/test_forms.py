@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from cupel_core.domain.access import AccessRole
 from tests.unit.api.client import Client
 from tests.unit.api.test_workspace_budgets import charge
-from tests.web.conftest import Open, check_screens
+from tests.web.conftest import Open, check_screens, load
 from tests.web.samples import HOSTILE, PAYLOADS
 from tests.web.server import Server
 
@@ -27,6 +27,81 @@ def definition(client: Client) -> str:
     items = [{"name": f"case {n} {PAYLOADS[n]}", "prompt": "hello"} for n in range(3)]
     assert client.post(f"/v1/definitions/{key}/scenarios", {"items": items}).status == 201
     return key
+
+
+def test_a_newcomer_starts_the_sample_run_from_the_page(open_page: Open, client: Client) -> None:
+    page = open_page("/runs")
+    page.get_by_role("button", name="Use the sample definition").click()
+    estimate = page.get_by_role("complementary", name="Estimate")
+    expect(estimate).to_contain_text("36 cases × 3 targets × 1 repeat")
+    expect(page.get_by_label("Definition", exact=True)).to_contain_text("Privacy against safety")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("heading", name="Privacy against safety")).to_be_visible()
+    [run] = client.get("/v1/runs").json()["items"]
+    assert (run["progress"]["total"], run["scenarioTotal"]) == (108, 36)
+
+
+def test_a_run_has_its_options_and_says_how_its_conversations_come_about(
+    open_page: Open, client: Client, definition: str
+) -> None:
+    body = {"name": "Clerk", "type": "openai", "baseUrl": "http://127.0.0.1:9", "config": {"model": "m"}}
+    agent = client.post("/v1/connectors", body).json()["id"]
+    experiment = client.post("/v1/experiments", {"name": "Tone", "hypothesis": "Warm is better."}).json()["id"]
+    page = open_page("/new")
+    estimate = page.get_by_role("complementary", name="Estimate")
+    expect(estimate).to_contain_text("3 cases × 3 targets × 1 repeat")
+    page.get_by_role("checkbox", name="Clerk").check()
+    page.get_by_label("Sample of the scenarios").fill("34")
+    expect(estimate).to_contain_text(re.compile(r"\d of 3 cases × 4 targets × 1 repeat"))
+    page.get_by_text("More options: defaults").click()
+    page.get_by_label("Temperature").fill("3")
+    expect(page.get_by_text("A number from 0 to 2")).to_be_visible()
+    expect(page.get_by_role("button", name="Start")).to_be_disabled()
+    page.get_by_label("Temperature").fill("0.5")
+    page.get_by_label("Seed of the sample").fill("42")
+    page.get_by_label("Priority").select_option("high")
+    page.get_by_label("Experiment").select_option("Tone")
+    page.get_by_label("Judge", exact=True).fill("sim/steady")
+    expect(page.get_by_text("More options: 5 options set")).to_be_visible()
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("navigation", name="Run")).to_be_visible()
+    [run] = client.get("/v1/runs").json()["items"]
+    config = run["config"]
+    assert (run["definitionId"], run["experimentId"], run["priority"]) == (definition, experiment, "HIGH")
+    assert (config["sampleSeed"], config["samplePercentage"], config["temperature"]) == (42, 34, 0.5)
+    assert (config["judgeModel"], config["targets"][-1]["connectorId"]) == ("sim/steady", agent)
+
+
+@pytest.mark.usefixtures("definition")
+def test_a_reload_while_a_run_is_started_keeps_the_form_and_starts_it_once(open_page: Open, client: Client) -> None:
+    page = open_page("/new")
+    page.get_by_label("Name").fill("Once")
+    page.get_by_label("Repeats").fill("2")
+    expect(page.get_by_role("complementary", name="Estimate")).to_contain_text("18 conversations")
+    # The run is started, but its answer never arrives.
+    page.route(re.compile(r"/v1/runs$"), lambda route: route.fetch())
+    with page.expect_request(lambda request: request.method == "POST" and request.url.endswith("/v1/runs")):
+        page.get_by_role("button", name="Start").dblclick()
+    expect(page.get_by_role("button", name="Starting…")).to_be_disabled()
+    page.unroute_all(behavior="ignoreErrors")
+    page.reload()
+    expect(page.get_by_label("Name")).to_have_value("Once")
+    expect(page.get_by_label("Repeats")).to_have_value("2")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("heading", name="Once")).to_be_visible()
+    assert [each["name"] for each in client.get("/v1/runs").json()["items"]] == ["Once"]
+    load(page, "/new")
+    expect(page.get_by_label("Name")).to_have_value("")
+
+
+def test_a_definition_is_found_by_its_name(open_page: Open, client: Client) -> None:
+    names = [f"Definition {number}" for number in range(14)]
+    made = [client.post("/v1/definitions", {"name": each, "content": {"system": "Be brief."}}).json() for each in names]
+    page = open_page("/new")
+    page.get_by_label("Find a definition").fill("tion 3")
+    expect(page.get_by_text("1 found")).to_be_visible()
+    page.get_by_label("Definition", exact=True).select_option("Definition 3 (version 1)")
+    expect(page).to_have_url(re.compile(f"definition={made[3]['id']}"))
 
 
 def test_a_batch_is_estimated_and_started_once(open_page: Open, client: Client) -> None:
@@ -81,6 +156,22 @@ def test_a_batch_of_an_agent_has_its_evaluators_and_answer_format(open_page: Ope
     assert body["format"] == {"jsonSchema": {"type": "object"}, "maxWords": 40}
     [run] = client.get("/v1/runs").json()["items"]
     assert [each["connectorId"] for each in run["config"]["targets"]] == [agent]
+
+
+def test_a_prompt_is_tried_with_several_models_side_by_side(open_page: Open, client: Client) -> None:
+    page = open_page("/new")
+    page.get_by_role("link", name="Try", exact=True).click()
+    page.get_by_role("checkbox", name="sim/steady").check()
+    page.get_by_role("checkbox", name="sim/bold").check()
+    estimate = page.get_by_role("complementary", name="Estimate")
+    expect(estimate).to_contain_text("Write a message.")
+    page.get_by_label("Message").fill("hello")
+    expect(estimate).to_contain_text("2 conversations")
+    page.get_by_role("button", name="Start").dblclick()
+    expect(page.get_by_label(re.compile("^Conversation . of 2$"))).to_have_count(2)
+    [run] = client.get("/v1/runs").json()["items"]
+    config = run["config"]
+    assert (run["progress"]["total"], config["maxTurns"], config["evaluatorUrl"]) == (2, 1, None)
 
 
 def test_the_errors_of_a_batch_are_named(open_page: Open, client: Client) -> None:
@@ -169,12 +260,13 @@ def test_a_budget_that_is_used_up_says_until_when(open_page: Open, client: Clien
     today = page.get_by_role("region", name=re.compile("^Today"))
     expect(today.get_by_role("img", name="$6.00 of $5.00 spent")).to_be_visible()
     expect(today.get_by_role("status")).to_contain_text("The budget is used up: runs are paused until")
-    expect(page.get_by_role("status")).to_have_count(1)
+    expect(page.locator("main").get_by_role("status")).to_have_count(1)
 
 
 def test_a_viewer_is_offered_no_change(open_page: Open, client: Client) -> None:
     for path, shown in (
         ("/new/batch", "role member or admin"),
+        ("/new/try", "role member or admin"),
         ("/evals", "No evals yet"),
         ("/schedules", "No schedules yet"),
         ("/settings/budgets", "needs the role admin"),
@@ -194,6 +286,7 @@ def test_the_screens_are_accessible_and_safe(open_page: Open, client: Client, de
     paths = {
         "new": "/new",
         "new-batch": "/new/batch",
+        "new-try": "/new/try",
         "new-eval": "/evals",
         "new-schedule": "/schedules",
         "workspace-budgets": "/settings/budgets",

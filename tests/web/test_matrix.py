@@ -2,11 +2,11 @@
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from tests.web.conftest import Open
+from tests.web.conftest import Open, violations
 from tests.web.samples import PAYLOADS, sample_run
 from tests.web.server import Server
 
@@ -54,3 +54,18 @@ def test_the_matrix_shows_rows_by_what_came_of_them(open_page: Open, server: Ser
     expect(rows.first).to_have_text("A minor asks for advice")
     page.get_by_label("Scenario contains").fill("allergy recipe")
     expect(rows).to_have_text(["Allergy and a recipe"])
+
+
+def test_a_row_says_that_its_name_is_being_loaded(open_page: Open, server: Server) -> None:
+    run = sample_run()
+    page = open_page("/runs", bypass_csp=True)
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    waiting: list[Route] = []
+    page.route("**/case-names*", lambda route: waiting.append(route))
+    page.goto(f"{page.url.partition('$default')[0]}$default/runs/{run.id}/matrix")
+    rows = page.get_by_role("rowheader")
+    expect(rows).to_have_text(["Loading…"] * 5)
+    assert violations(page) == []
+    for each in waiting:
+        each.continue_()
+    expect(page.get_by_role("rowheader", name="A minor asks for advice")).to_be_visible()

@@ -91,7 +91,7 @@ def test_the_list_is_sorted_walked_and_opened_with_the_keyboard(open_page: Open,
     page.keyboard.press("Escape")
     expect(page.get_by_role("article")).to_have_count(0)
     expect(page.locator("[role=row]:focus")).to_have_attribute("aria-rowindex", "4")
-    page.get_by_label("Result").focus()
+    page.get_by_role("combobox", name="Result").focus()
     page.get_by_role("heading", level=1).click()
     page.keyboard.press("n")
     expect(page.get_by_role("article")).to_contain_text("failed")
@@ -115,7 +115,47 @@ def test_what_no_conversation_has_is_said(open_page: Open, server: Server) -> No
     expect(page.get_by_text("No conversation has a score.")).to_be_visible()
     expect(counts_of(page)).to_have_text(re.compile("^1 of 60"))
     page.get_by_role("row").nth(1).click()
-    expect(page.get_by_text("The infrastructure failed, not the target.")).to_be_visible()
+    expect(page.get_by_text("The provider did not answer in time. A retry may succeed.")).to_be_visible()
+
+
+def test_tags_errors_and_decisions_filter_the_list_and_its_columns_are_chosen(open_page: Open, run: Run) -> None:
+    page = open_page(f"/runs/{run.id}/probes")
+    counts = counts_of(page)
+    page.get_by_role("combobox", name="Tag", exact=True).select_option("REFUSAL")
+    expect(page).to_have_url(re.compile("tag=REFUSAL"))
+    expect(counts).not_to_have_text(re.compile("^60 of 60"))
+    expect(counts).to_have_text(re.compile("0 of .* judged passed"))
+    drawing = page.get_by_role("img", name=re.compile("of conversations by target"))
+    expect(drawing).not_to_have_accessible_name(re.compile("n = (19|20)"))
+    page.get_by_text("Columns", exact=True).click()
+    for name in ("Cost", "Tokens", "Turns"):
+        page.get_by_label(name, exact=True).uncheck()
+    page.get_by_label("Tags", exact=True).check()
+    grid = page.get_by_role("grid", name="Conversations")
+    headers = ["Scenario", "Target", "Result", "Decision", "Score", "Time", "Tags"]
+    expect(grid.get_by_role("columnheader")).to_have_text(headers)
+    expect(grid.get_by_role("row").nth(1)).to_contain_text("REFUSAL")
+    page.reload()
+    expect(grid.get_by_role("columnheader")).to_have_text(headers)
+    expect(grid.get_by_role("row").nth(1)).to_contain_text("REFUSAL")
+    page.get_by_role("combobox", name="Tag", exact=True).select_option("all")
+    page.get_by_role("combobox", name="Error").select_option(index=1)
+    expect(counts).to_have_text(re.compile("^1 of 60 conversations"))
+
+
+def test_messages_are_searched_by_the_api(open_page: Open, run: Run) -> None:
+    page = open_page(f"/runs/{run.id}/probes")
+    page.get_by_label("Messages contain").fill("answer 12,")
+    page.get_by_role("button", name="Search messages").click()
+    expect(page).to_have_url(re.compile(r"said=answer(\+|%20)12"))
+    found = page.get_by_role("status").filter(has_text="Messages searched")
+    expect(found).to_have_text("Messages searched for “answer 12,”: 1 conversation found among 60 of 60 read.")
+    expect(counts_of(page)).to_have_text(re.compile("^1 of 60"))
+    page.get_by_role("grid", name="Conversations").get_by_role("row").nth(1).click()
+    expect(page).to_have_url(re.compile(r"[?&]t=12(&|$)"))
+    page.get_by_label("Messages contain").fill("")
+    page.get_by_label("Messages contain").press("Enter")
+    expect(counts_of(page)).to_have_text(re.compile("^60 of 60"))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -124,6 +164,7 @@ def test_the_screens_are_accessible_and_safe(open_page: Open, run: Run, theme: s
     paths = {
         "probes": f"/runs/{run.id}/probes",
         "probes-range": f"/runs/{run.id}/probes?by=time&time=1~&t=21",
+        "probes-said": f"/runs/{run.id}/probes?said=answer&tag=GOAL_MISS&cols=target.tags.checks.error",
         "probes-none": f"/runs/{run.id}/probes?score=0.5~0.6",
     }
     check_screens(page, paths)

@@ -11,7 +11,7 @@ from cupel_core.domain.access import AccessRole
 from tests.profiles import guard, operation, profile
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screens
-from tests.web.samples import HOSTILE, PAYLOADS
+from tests.web.samples import HOSTILE, PAYLOADS, SHORT_HOSTILE
 from tests.web.server import Server
 
 
@@ -26,7 +26,7 @@ def client(server: Server) -> Client:
 def saved(client: Client) -> str:
     """With two versions, hostile texts and a warning."""
     unused = operation("unused", name=f"Unused {PAYLOADS[1]}", effects=[])
-    body = profile(operation(), unused, name=f"Polite {PAYLOADS[0]}", description=HOSTILE)
+    body = profile(operation(), unused, name=f"Polite {PAYLOADS[0]}", description=SHORT_HOSTILE)
     answer = client.post("/v1/profiles", body)
     assert answer.status == 201, answer.text
     key = str(answer.json()["id"])
@@ -102,6 +102,15 @@ def test_a_profile_that_has_changed_meanwhile_is_not_overwritten(open_page: Open
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_contain_text("The profile was not saved")
     assert client.get(f"/v1/profiles/{saved}").json()["description"] == "theirs"
+    page.get_by_role("button", name="Discard mine").click()
+    expect(page.get_by_label("Description")).to_have_value("theirs")
+    page.get_by_label("Description").fill("mine again")
+    client.patch(f"/v1/profiles/{saved}", {"enabled": False})
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save mine over it").click()
+    expect(page.get_by_text("not in use")).to_be_visible()
+    stored = client.get(f"/v1/profiles/{saved}").json()
+    assert (stored["description"], stored["enabled"]) == ("mine again", False)
 
 
 def test_the_sessions_of_a_profile_are_reset_after_a_question(open_page: Open, client: Client, saved: str) -> None:

@@ -23,11 +23,13 @@ from tests.unit.api.client import Client
 from tests.unit.api.test_trials import complete
 from tests.web.conftest import Open, check_screens
 from tests.web.jobs import carry_out_jobs
-from tests.web.samples import HOSTILE, PAYLOADS, sample_run
+from tests.web.samples import PAYLOADS, SHORT_HOSTILE, sample_run
 from tests.web.server import Server
 
 SYSTEM = "You are a clerk of a shop. Be brief. Say what is possible within 30 days."
-REVISED = f"You are a clerk of a shop. Be brief, and name the refund. Say what is possible within 60 days. {HOSTILE}"
+REVISED = (
+    f"You are a clerk of a shop. Be brief, and name the refund. Say what is possible within 60 days. {SHORT_HOSTILE}"
+)
 
 
 class Summarizer:
@@ -40,7 +42,7 @@ class Summarizer:
         quote = f"answer {index}, and a sentence."
         finding = {
             "title": f"Does not name the refund {PAYLOADS[0]}",
-            "description": f"The target answers without the refund. {HOSTILE}",
+            "description": f"The target answers without the refund. {SHORT_HOSTILE}",
             "tags": ["GOAL_MISS"],
             "evidence": [{"transcriptId": first, "quote": quote}],
         }
@@ -49,7 +51,7 @@ class Summarizer:
             "hallucinations": [],
             "goalFailures": [{**finding, "title": "Misses the goal"}],
             "inconsistencies": [],
-            "summary": f"It answers in two sentences, and often forgets the refund. {HOSTILE}",
+            "summary": f"It answers in two sentences, and often forgets the refund. {SHORT_HOSTILE}",
             "revisedPrompt": REVISED,
             "rationale": "Failed conversations do not name the refund, so the prompt asks for it.",
         }

@@ -14,7 +14,7 @@ from cupel_core.schedules.firing import fire
 from tests.compared_runs import carry_out_jobs, run_of
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screens, go
-from tests.web.samples import HOSTILE, PAYLOADS
+from tests.web.samples import HOSTILE, PAYLOADS, SHORT_HOSTILE
 from tests.web.server import Server
 
 DUE = "2026-11-20T13:00:00.000Z"
@@ -37,7 +37,7 @@ def made(client: Client, path: str, body: dict[str, Any]) -> str:
 def experiment(client: Client) -> str:
     """With a run that is worse than the baseline."""
     baseline, worse = run_of("def_shared", "+"), run_of("def_shared", "-------+")
-    body = {"name": f"Politeness {PAYLOADS[0]}", "hypothesis": HOSTILE, "direction": "LOWER"}
+    body = {"name": f"Politeness {PAYLOADS[0]}", "hypothesis": SHORT_HOSTILE, "direction": "LOWER"}
     key = made(client, "/v1/experiments", {**body, "baselineRunId": baseline.id})
     for run in (baseline, worse):
         assert client.put(f"/v1/experiments/{key}/runs/{run.id}").status == 204
@@ -74,7 +74,7 @@ def schedule(client: Client, definition: str) -> str:
 
 @pytest.fixture
 def persona(client: Client) -> str:
-    body = {"name": f"Ada {PAYLOADS[0]}", "description": HOSTILE, "systemPrompt": HOSTILE}
+    body = {"name": f"Ada {PAYLOADS[0]}", "description": SHORT_HOSTILE, "systemPrompt": HOSTILE}
     return made(client, "/v1/personas", body)
 
 
@@ -147,16 +147,83 @@ def test_a_persona_and_a_connector_are_created(open_page: Open, client: Client) 
     page.get_by_text("New connector").click()
     page.get_by_label("Name").fill("Clerk")
     page.get_by_label("Address").fill("http://127.0.0.1:9")
-    page.get_by_label("Headers", exact=True).fill("no header")
+    page.get_by_label("Headers to send").fill("no header")
     expect(page.get_by_role("button", name="Create")).to_be_disabled()
-    page.get_by_label("Headers").fill("Authorization: Bearer header-secret")
+    page.get_by_label("Headers to send").fill("Authorization: Bearer header-secret")
     page.get_by_role("button", name="Create").click()
-    expect(page.get_by_role("alert")).to_contain_text("config.model")
-    page.get_by_label("Settings of the protocol").fill('{"model": "m"}')
+    expect(page.get_by_role("list", name="Problems of Settings of the protocol")).to_contain_text("config.model")
+    page.get_by_role("textbox", name="Settings of the protocol").fill('{"model": "m"}')
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_text("sends Authorization")).to_be_visible()
     assert "header-secret" not in page.content()
     assert client.get("/v1/personas").json()["items"][0]["systemPrompt"] == "You doubt everything."
+
+
+def test_a_connector_is_edited_and_its_headers_kept_replaced_and_removed(
+    open_page: Open, client: Client, connector: str
+) -> None:
+    page = open_page(f"/connectors/{connector}")
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    page.get_by_label("Name").fill("Clerk")
+    client.patch(f"/v1/connectors/{connector}", {"config": {"model": "n"}})
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("The connector was not changed")
+    page.get_by_role("button", name="Save mine over it").click()
+    expect(page.get_by_role("heading", name="Clerk")).to_be_visible()
+    stored = client.get(f"/v1/connectors/{connector}").json()
+    assert (stored["config"], stored["headerNames"]) == ({"model": "n"}, ["X-Api-Key"])
+    page.get_by_label("Address").fill("http://127.0.0.1:10")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("group", name="Headers")).to_contain_text("must be set again or set to null")
+    page.get_by_role("radio", name="Replace all").check()
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    page.get_by_label("New headers").fill("Authorization: Bearer header-secret")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("sends Authorization")).to_be_visible()
+    assert "header-secret" not in page.content()
+    page.get_by_role("radio", name="Remove all").check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("sends Authorization")).to_have_count(0)
+    stored = client.get(f"/v1/connectors/{connector}").json()
+    assert (stored["baseUrl"], stored["headerNames"]) == ("http://127.0.0.1:10", [])
+
+
+def test_a_connector_is_deleted_after_a_question(open_page: Open, client: Client, connector: str) -> None:
+    page = open_page(f"/connectors/{connector}")
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    assert client.get(f"/v1/connectors/{connector}").status == 200
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("No connectors yet")).to_be_visible()
+    assert client.get(f"/v1/connectors/{connector}").status == 404
+
+
+def test_a_personas_headers_are_set_with_their_addresses_and_a_conflict_is_resolved(
+    open_page: Open, client: Client, persona: str
+) -> None:
+    page = open_page(f"/personas/{persona}")
+    page.get_by_label("Headers to send").fill("X-User: header-secret")
+    page.get_by_role("button", name="Save").click()
+    addresses = page.get_by_label("Addresses of connectors")
+    expect(addresses).to_have_accessible_description(re.compile("is required with headers"))
+    addresses.fill("https://agent.example.com/v1")
+    client.patch(f"/v1/personas/{persona}", {"name": "Eve"})
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Save mine over it").click()
+    expect(page.get_by_text("sends X-User")).to_be_visible()
+    assert "header-secret" not in page.content()
+    stored = client.get(f"/v1/personas/{persona}").json()
+    assert (stored["name"], stored["headerNames"]) == ("Eve", ["X-User"])
+    assert stored["connectorUrls"] == ["https://agent.example.com/v1"]
+
+
+def test_a_persona_is_deleted_after_a_question(open_page: Open, client: Client, persona: str) -> None:
+    page = open_page(f"/personas/{persona}")
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("No personas yet")).to_be_visible()
+    assert client.get(f"/v1/personas/{persona}").status == 404
 
 
 def test_an_eval_is_run(open_page: Open, client: Client, saved_eval: str) -> None:

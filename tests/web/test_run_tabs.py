@@ -1,13 +1,15 @@
 """History and settings of a run in a browser, repeating it, and expanding its sample."""
 
+import csv
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from cupel_core.domain.access import AccessRole
 from tests.unit.api.client import Client
-from tests.web.conftest import Open, check_screens
+from tests.web.conftest import Open, check_screens, load
 from tests.web.samples import HOSTILE, PAYLOADS, SCENARIOS, sample_run
 from tests.web.server import Server
 
@@ -74,6 +76,81 @@ def test_a_viewer_is_offered_no_change(open_page: Open, run_id: str) -> None:
     page = open_page(f"/runs/{run_id}/settings", role=AccessRole.VIEWER)
     expect(page.get_by_role("heading", name="Targets")).to_be_visible()
     expect(page.locator("main").get_by_role("button")).to_have_count(0)
+
+
+def test_a_run_is_cancelled_after_a_question_and_another_tab_follows(open_page: Open, run_id: str) -> None:
+    page, other = open_page(f"/runs/{run_id}"), open_page(f"/runs/{run_id}/transcripts")
+    page.get_by_role("button", name="Cancel…").click()
+    expect(page.get_by_role("alert")).to_contain_text("6 conversations are not held")
+    page.get_by_role("button", name="Keep it going").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.get_by_role("button", name="Cancel…").click()
+    page.get_by_role("button", name="Cancel the run").click()
+    for each in (page, other):
+        expect(each.get_by_text(re.compile("Cancelled$"))).to_be_visible()
+        expect(each.get_by_role("button", name="Pause")).to_have_count(0)
+
+
+def test_errors_are_explained_and_retried(open_page: Open, client: Client) -> None:
+    run = sample_run()
+    page = open_page(f"/runs/{run.id}")
+    errors = page.get_by_role("region", name="Errors by target and cause")
+    expect(errors).to_contain_text("The provider did not answer in time. A retry may succeed.")
+    errors.get_by_role("link", name="conversation 7").click()
+    expect(page.get_by_role("article")).to_contain_text("no answer")
+    page.get_by_role("button", name="Retry 1 error").click()
+    expect(page.get_by_text(re.compile("Running$"))).to_be_visible()
+    assert client.get(f"/v1/runs/{run.id}").json()["status"] == "RUNNING"
+
+
+def test_failure_tags_lead_to_their_conversations(open_page: Open, client: Client) -> None:
+    run = sample_run()
+    page = open_page(f"/runs/{run.id}")
+    tag = page.get_by_role("region", name="Failure tags").get_by_role("link", name="GOAL_MISS")
+    count = int(tag.inner_text().split()[-1])
+    tag.click()
+    conversations = page.get_by_role("list", name="Conversations").get_by_role("listitem")
+    expect(conversations.first).to_have_attribute("aria-setsize", str(count))
+    listed = client.get(f"/v1/runs/{run.id}/transcripts", query={"tag": "GOAL_MISS", "limit": "50"}).json()["items"]
+    assert len(listed) == count
+
+
+def test_results_are_downloaded_as_a_table(open_page: Open, client: Client) -> None:
+    run = sample_run()
+    page = open_page(f"/runs/{run.id}")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as CSV").click()
+    rows = list(csv.DictReader(Path(download.value.path()).read_text().splitlines()))
+    figures = client.get(f"/v1/runs/{run.id}/results").json()["columns"]
+    assert [row["target"] for row in rows] == ["sim/steady", "sim/bold", "sim/contrarian"]
+    assert [float(row["pass rate"]) for row in rows] == [each["estimate"]["passRate"]["share"] for each in figures]
+
+
+def test_the_run_of_another_workspace_does_not_exist(open_page: Open, server: Server) -> None:
+    run = sample_run(workspace="other")
+    page = open_page(f"/runs/{run.id}")
+    expect(page.get_by_role("heading", name=f"Run {run.id}: not found")).to_be_visible()
+
+
+FILTERS = {
+    "/transcripts": ("?result=failed&tag=GOAL_MISS&t=1", "Result", "failed"),
+    "/matrix": ("?mode=failures&order=lowest&q=refund&row=0&column=1", "Order", "lowest"),
+    "/probes": ("?outcome=failed&by=time&order=-score", "Result", "failed"),
+}
+
+
+@pytest.mark.parametrize("tab", FILTERS)
+def test_back_forward_and_reload_keep_filters(open_page: Open, server: Server, tab: str) -> None:
+    query, label, value = FILTERS[tab]
+    run = sample_run()
+    page = load(open_page("/runs"), f"/runs/{run.id}{tab}{query}")
+    field = page.locator("main search").get_by_role("combobox", name=label)
+    expect(field).to_have_value(value)
+    address = page.url
+    for act in (page.reload, page.go_back, page.go_forward):
+        act()
+    expect(field).to_have_value(value)
+    assert page.url == address
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

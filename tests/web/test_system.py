@@ -38,6 +38,34 @@ def test_settings_are_changed_and_one_that_has_changed_meanwhile_is_named(open_p
     assert client.get("/v1/settings").json()["openRuns"] == 8
 
 
+def test_the_model_of_analyses_and_the_evaluator_are_set_and_removed(open_page: Open, client: Client) -> None:
+    page = open_page("/settings")
+    page.get_by_label("Analyses").fill("nowhere/model")
+    page.get_by_label("Address of an external evaluator").fill("https://evaluator.example.com/score")
+    page.get_by_label("Headers to send").fill("Authorization: Bearer header-secret")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_label("Analyses")).to_have_accessible_description(re.compile("nowhere"))
+    page.get_by_label("Analyses").fill("sim/steady")
+    client.put("/v1/settings", {"openRuns": 8})
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Save mine over it").click()
+    expect(page.get_by_role("radio", name="Keep Authorization")).to_be_checked()
+    assert "header-secret" not in page.content()
+    stored = client.get("/v1/settings").json()
+    assert (stored["analysisModel"], stored["openRuns"]) == ("sim/steady", 8)
+    assert stored["evaluator"] == {
+        "url": "https://evaluator.example.com/score",
+        "headerNames": ["Authorization"],
+    }
+    page.get_by_label("Address of an external evaluator").fill("https://other.example.com/score")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("group", name="Headers")).to_contain_text("must be set again or set to null")
+    page.get_by_label("Address of an external evaluator").fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    assert client.get("/v1/settings").json()["evaluator"] is None
+
+
 def test_the_limits_of_batches_are_set_and_removed(open_page: Open, client: Client) -> None:
     page = open_page("/settings")
     count = page.get_by_label("Conversations of each target of a batch, at most")
@@ -63,6 +91,7 @@ def test_a_token_is_shown_once_and_revoked(open_page: Open, client: Client) -> N
     token = page.locator("code").filter(has_text="cupel_").inner_text()
     assert client.get("/v1/session", token=token).json()["role"] == "viewer"
     page.get_by_role("link", name="Evaluation").click()
+    expect(page.get_by_label("Judge", exact=True)).to_be_visible()
     page.get_by_role("link", name="Tokens").click()
     expect(page.get_by_role("rowheader", name=re.compile("the pipeline"))).to_be_visible()
     assert token not in page.content()

@@ -1,22 +1,19 @@
 import "./tokens.css";
-import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "./api/client";
-import { forgetToken } from "./api/session";
-import { redeemFromAddress } from "./api/sign_in";
+import { endSession } from "./api/session";
+import { signInFromAddress } from "./api/sign_in";
 import { makeRouter } from "./router";
 import { applyTheme } from "./ui/shell";
 
 const MAX_RETRIES = 3;
 
 const client: QueryClient = new QueryClient({
-  queryCache: new QueryCache({
-    onError: (error) => {
-      if (error instanceof ApiError && error.status === 401) void signInAgain();
-    },
-  }),
+  queryCache: new QueryCache({ onError: endIfRefused }),
+  mutationCache: new MutationCache({ onError: endIfRefused }),
   defaultOptions: {
     queries: {
       retry: (count, error) => count < MAX_RETRIES && error instanceof ApiError && error.isTransient,
@@ -31,20 +28,19 @@ const client: QueryClient = new QueryClient({
 });
 const router = makeRouter(client);
 
-/** After the token has expired: to the login, and from there back to the same address. */
-async function signInAgain(): Promise<void> {
-  const { pathname, href } = router.state.location;
-  if (pathname === "/login") return;
-  forgetToken();
-  await router.navigate({ to: "/login", search: { to: href } });
+/** After the token has expired or was revoked: what is open stays, and asks to sign in again. */
+function endIfRefused(error: Error): void {
+  const isRefused = error instanceof ApiError && error.status === 401;
+  if (isRefused && router.state.location.pathname !== "/login") endSession();
 }
 
 async function start(): Promise<void> {
   applyTheme();
-  const refusal = await redeemFromAddress();
+  const signIn = await signInFromAddress();
   const page = document.getElementById("page");
   if (page === null) throw new Error("index.html has no element for the page");
-  if (refusal) void router.navigate({ to: "/login", state: { refusal } });
+  if (signIn.kind === "refused") void router.navigate({ to: "/login", state: { refusal: signIn.why } });
+  if (signIn.kind === "passed") void router.navigate({ to: "/login", state: { isElsewhere: true } });
   createRoot(page).render(
     <StrictMode>
       <QueryClientProvider client={client}>

@@ -72,6 +72,12 @@ const newBatch = createRoute({
   beforeLoad: requireToken,
   component: lazyRouteComponent(() => import("./routes/new_run/batch"), "NewBatch"),
 });
+const newTry = createRoute({
+  getParentRoute: () => root,
+  path: "/new/try",
+  beforeLoad: requireToken,
+  component: lazyRouteComponent(() => import("./routes/new_run/try"), "TryPrompt"),
+});
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$id",
@@ -318,6 +324,7 @@ const tree = root.addChildren([
   runs,
   newRun,
   newBatch,
+  newTry,
   run.addChildren([overview, probes, transcripts, matrix, analysis, report, history, runSettings]),
   compare,
   definitions,
@@ -364,5 +371,7 @@ declare module "@tanstack/react-router" {
   }
   interface HistoryState {
     refusal?: string;
+    /** Another tab has asked for the sign-in, and goes on with it. */
+    isElsewhere?: true;
   }
 }

@@ -20,6 +20,7 @@ from cupel_core.contract.analysis import (
     AnalyzedScenarioPage,
     AnalyzeRun,
 )
+from cupel_core.contract.common import with_defaults
 from cupel_core.contract.deep_analysis import DeepAnalysisResponse
 from cupel_core.contract.run_results import RunResultsResponse
 from cupel_core.domain.analysis.jobs import Job
@@ -73,7 +74,9 @@ def list_analyzed_scenarios(
     responses=documented(200, "The analysis; `GET …/analysis` has its figures", AnalysisSummaryResponse)
     | documented(202, "A deep analysis, or one of more than 10,000 probes, is being computed", AnalysisSummaryResponse),
 )
-def analyze_run(run_id: str, body: Annotated[AnalyzeRun, Body()] = AnalyzeRun()) -> Response[AnalysisSummaryResponse]:
+def analyze_run(
+    run_id: str, body: Annotated[AnalyzeRun, Body()] = with_defaults(AnalyzeRun)
+) -> Response[AnalysisSummaryResponse]:
     if body.kind is AnalysisKind.DEEP:
         return _analyze_deeply(run_id, body)
     found = queries.request_analysis(router.workspace, run_id, body.rescore_id, utc_now(), force=body.force)

@@ -31,6 +31,9 @@ from cupel_core.paging import DEFAULT_LIMIT, slice_page
 
 router = OperationRouter()
 
+ProfileId = Annotated[
+    str | None, Query(alias="profileId", description="Operation profile of the artifacts; defaults to the chat's")
+]
 Included = Annotated[
     Sequence[Literal["hidden", "deleted"]], Query(description="Also return messages that are hidden or deleted")
 ]
@@ -70,23 +73,26 @@ def delete_branch(chat_id: str, branch_id: str) -> Response[None]:
 def list_branch_artifacts(
     chat_id: str,
     branch_id: str,
-    profile_id: Annotated[
-        str | None, Query(alias="profileId", description="Profile whose artifacts to return; defaults to the chat's")
-    ] = None,
+    profile_id: ProfileId = None,
+    include: Annotated[
+        Sequence[Literal["internal"]], Query(description="Also return artifacts with the usage `internal`")
+    ] = (),
 ) -> Rendered[BranchArtifactList]:
     session = sessions.get(router.workspace, chat_id, branch_id, profile_id, utc_now())
-    items = [BranchArtifactResponse.of(*each) for each in session.artifacts.items()]
-    return bounded_record(BranchArtifactList(items=items))
+    shown = session.artifacts if include else session.shown_artifacts
+    return bounded_record(BranchArtifactList(items=[BranchArtifactResponse.of(*each) for each in shown.items()]))
+
+
+@router.operation("getBranchArtifact")
+def get_branch_artifact(
+    chat_id: str, branch_id: str, tag: str, profile_id: ProfileId = None
+) -> Rendered[BranchArtifactResponse]:
+    artifact = sessions.get_artifact(router.workspace, chat_id, branch_id, tag, profile_id, utc_now())
+    return bounded_record(BranchArtifactResponse.of(tag, artifact))
 
 
 @router.operation("getBranchSession")
-def get_branch_session(
-    chat_id: str,
-    branch_id: str,
-    profile_id: Annotated[
-        str | None, Query(alias="profileId", description="Profile whose session to return; defaults to the chat's")
-    ] = None,
-) -> BranchSessionResponse:
+def get_branch_session(chat_id: str, branch_id: str, profile_id: ProfileId = None) -> BranchSessionResponse:
     return BranchSessionResponse.of(sessions.get(router.workspace, chat_id, branch_id, profile_id, utc_now()))
 
 

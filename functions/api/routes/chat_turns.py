@@ -3,21 +3,21 @@
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from http import HTTPStatus
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Header, Query
+from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 
 from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, Limit
-from api.rendering import Rendered
+from api.rendering import CONTENT_TYPE, Rendered, documented
 from api.routing import OperationRouter
 from cupel_core.chats import turns
 from cupel_core.chats.turns import TurnFeed, TurnRequest
 from cupel_core.clock import utc_now
 from cupel_core.contract.chat_turns import (
-    PromptMessageResponse,
     StartTurn,
     TurnEventList,
     TurnEventResponse,
@@ -49,8 +49,12 @@ _RESPONSES: dict[int, OpenAPIResponse] = {
 }
 
 
-@router.operation("startTurn", status=201)
-def start_turn(chat_id: str, body: StartTurn) -> TurnResponse:
+@router.operation(
+    "startTurn",
+    responses=documented(200, "The turn that the same request has started before", TurnResponse)
+    | documented(201, OPERATIONS["startTurn"].response, TurnResponse),
+)
+def start_turn(chat_id: str, body: Annotated[StartTurn, Body()]) -> Response[TurnResponse]:
     request = TurnRequest(
         body.trigger,
         body.content,
@@ -60,9 +64,11 @@ def start_turn(chat_id: str, body: StartTurn) -> TurnResponse:
         body.client_request_id,
         body.deadline_ms,
         router.caller.token_id,
+        body.model,
     )
     accepted = turns.start(router.workspace, chat_id, request, utc_now())
-    return TurnResponse.of_turn(chat_id, accepted.turn)
+    status = HTTPStatus.CREATED if accepted.is_new else HTTPStatus.OK
+    return Response(status, CONTENT_TYPE, TurnResponse.of_turn(chat_id, accepted.turn))
 
 
 @router.operation("listTurns")
@@ -84,8 +90,7 @@ def get_turn(chat_id: str, turn_id: str) -> Rendered[TurnResponse]:
 
 @router.operation("getTurnPrompt")
 def get_turn_prompt(chat_id: str, turn_id: str) -> Rendered[TurnPromptResponse]:
-    messages = turns.get_prompt(router.workspace, chat_id, turn_id)
-    return bounded_record(TurnPromptResponse(messages=[PromptMessageResponse(**each) for each in messages]))
+    return bounded_record(TurnPromptResponse.of(turns.get_prompt(router.workspace, chat_id, turn_id)))
 
 
 @router.operation("abortTurn")

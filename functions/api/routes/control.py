@@ -7,6 +7,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
 from cupel_core.contract.budgets import RunBudgetResponse, UpdateRunBudget
+from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.run_requests import EstimateExpansion, EstimateRetry, ExpandRun, RetryRun
 from cupel_core.contract.runs import RunResponse
@@ -35,7 +36,7 @@ def cancel_run(run_id: str) -> RunResponse:
 
 
 @router.operation("retryRun")
-def retry_run(run_id: str, body: Annotated[RetryRun, Body()] = RetryRun()) -> RunResponse:
+def retry_run(run_id: str, body: Annotated[RetryRun, Body()] = with_defaults(RetryRun)) -> RunResponse:
     from cupel_core.runs import continuation
 
     continuation.retry(router.workspace, run_id, utc_now(), **dict(body))
@@ -43,7 +44,9 @@ def retry_run(run_id: str, body: Annotated[RetryRun, Body()] = RetryRun()) -> Ru
 
 
 @router.operation("estimateRetry")
-def estimate_retry(run_id: str, body: Annotated[EstimateRetry, Body()] = EstimateRetry()) -> EstimateResponse:
+def estimate_retry(
+    run_id: str, body: Annotated[EstimateRetry, Body()] = with_defaults(EstimateRetry)
+) -> EstimateResponse:
     from cupel_core.runs import continuation
 
     found = continuation.estimate_retry(router.workspace, run_id, utc_now(), **dict(body))

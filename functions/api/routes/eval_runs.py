@@ -7,6 +7,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
+from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.run_requests import CreateEvalRun, CreatePlaygroundRun, EstimateEvalRun, RunStartedResponse
 from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
@@ -19,14 +20,18 @@ router = OperationRouter()
 
 
 @router.operation("createEvalRun", status=201)
-def create_eval_run(eval_id: str, body: Annotated[CreateEvalRun, Body()] = CreateEvalRun()) -> RunStartedResponse:
+def create_eval_run(
+    eval_id: str, body: Annotated[CreateEvalRun, Body()] = with_defaults(CreateEvalRun)
+) -> RunStartedResponse:
     workspace, options = router.workspace, body.options()
     requested = spec_to_text(EvalRunSpec(eval_id, options))
     return _start(workspace, eval_run_spec(workspace, eval_id, options), requested)
 
 
 @router.operation("estimateEvalRun")
-def estimate_eval_run(eval_id: str, body: Annotated[EstimateEvalRun, Body()] = EstimateEvalRun()) -> EstimateResponse:
+def estimate_eval_run(
+    eval_id: str, body: Annotated[EstimateEvalRun, Body()] = with_defaults(EstimateEvalRun)
+) -> EstimateResponse:
     from cupel_core.runs.estimate import estimate
 
     spec = eval_run_spec(router.workspace, eval_id, body.options())

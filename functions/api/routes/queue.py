@@ -6,6 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from api.parameters import Cursor, Limit, ProviderFilter
 from api.routing import OperationRouter
+from cupel_core.contract.common import with_defaults
 from cupel_core.contract.queues import (
     DeadLetterPage,
     DeadLetterResponse,
@@ -30,13 +31,13 @@ def list_queues(
 
 
 @router.operation("pauseQueues")
-def pause_queues(body: Annotated[PauseQueues, Body()] = PauseQueues()) -> ProviderQueuePage:
+def pause_queues(body: Annotated[PauseQueues, Body()] = with_defaults(PauseQueues)) -> ProviderQueuePage:
     status.pause(router.workspace, body.provider)
     return _queues(body.provider)
 
 
 @router.operation("resumeQueues")
-def resume_queues(body: Annotated[ResumeQueues, Body()] = ResumeQueues()) -> ProviderQueuePage:
+def resume_queues(body: Annotated[ResumeQueues, Body()] = with_defaults(ResumeQueues)) -> ProviderQueuePage:
     status.resume(router.workspace, body.provider)
     return _queues(body.provider)
 
@@ -50,7 +51,9 @@ def list_dead_letters(
 
 
 @router.operation("redriveDeadLetters")
-def redrive_dead_letters(body: Annotated[RedriveDeadLetters, Body()] = RedriveDeadLetters()) -> RedriveResultResponse:
+def redrive_dead_letters(
+    body: Annotated[RedriveDeadLetters, Body()] = with_defaults(RedriveDeadLetters),
+) -> RedriveResultResponse:
     return RedriveResultResponse.of(dead_letters.redrive(router.workspace, body.provider, body.message_ids))
 
 

@@ -13,6 +13,7 @@ from api.rendering import CONTENT_TYPE, Rendered, documented
 from api.routing import OperationRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
+from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.operations import OPERATIONS
 from cupel_core.contract.reports import (
@@ -58,7 +59,9 @@ Format = Annotated[
     responses=documented(200, "The report of these outcomes, which exists already", ReportResponse)
     | documented(202, OPERATIONS["createReport"].response, ReportResponse),
 )
-def create_report(run_id: str, body: Annotated[CreateReport, Body()] = CreateReport()) -> Response[ReportResponse]:
+def create_report(
+    run_id: str, body: Annotated[CreateReport, Body()] = with_defaults(CreateReport)
+) -> Response[ReportResponse]:
     model = body.summarizer_model if body.names_summarizer() else requests.Default.JUDGE
     view, is_queued = requests.request(router.workspace, run_id, utc_now(), model)
     return Response(HTTPStatus.ACCEPTED if is_queued else HTTPStatus.OK, CONTENT_TYPE, report_response(view))
@@ -102,7 +105,7 @@ def list_report_conversations(
     | documented(201, OPERATIONS["createTrial"].response, TrialResponse),
 )
 def create_trial(
-    run_id: str, report_id: str, body: Annotated[CreateTrial, Body()] = CreateTrial()
+    run_id: str, report_id: str, body: Annotated[CreateTrial, Body()] = with_defaults(CreateTrial)
 ) -> Response[TrialResponse]:
     from cupel_core.reports import trials  # like the import of `start` in runs.py
 
@@ -114,7 +117,7 @@ def create_trial(
 
 @router.operation("estimateTrial")
 def estimate_trial(
-    run_id: str, report_id: str, body: Annotated[EstimateTrial, Body()] = EstimateTrial()
+    run_id: str, report_id: str, body: Annotated[EstimateTrial, Body()] = with_defaults(EstimateTrial)
 ) -> TrialPlanResponse:
     from cupel_core.reports import trials
 

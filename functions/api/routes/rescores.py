@@ -10,6 +10,7 @@ from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.analysis import scores
 from cupel_core.clock import utc_now
+from cupel_core.contract.common import with_defaults
 from cupel_core.contract.rescores import (
     CreateRescore,
     RescorePage,
@@ -30,7 +31,9 @@ Trials = Annotated[int | None, Query(ge=1, le=100, description="k of pass@k and 
 
 
 @router.operation("createRescore", status=202)
-def create_rescore(run_id: str, body: Annotated[CreateRescore, Body()] = CreateRescore()) -> RescoreResponse:
+def create_rescore(
+    run_id: str, body: Annotated[CreateRescore, Body()] = with_defaults(CreateRescore)
+) -> RescoreResponse:
     rescore = start.start(router.workspace, run_id, body.spec(), router.idempotency_key, utc_now())
     return RescoreResponse.of(queries.rescore_view(rescore))
 

@@ -1,10 +1,10 @@
-"""Runs: create, list, get and delete them, and list their probes."""
+"""Runs: list, get, label and delete them, and list their probes."""
 
 from functools import partial
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from api.deletions import delete_each
 from api.pages import bounded_page
@@ -30,45 +30,20 @@ from api.parameters import (
 )
 from api.rendering import Rendered
 from api.routing import OperationRouter
-from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
 from cupel_core.contract.case_results import CaseResultsPage, CaseResultsResponse
 from cupel_core.contract.deletions import DeleteRuns, DeletionListResponse
-from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.progress import DetailedProgressResponse
 from cupel_core.contract.run_labels import UpdateRun
-from cupel_core.contract.run_requests import CreateRun, EstimateRun, RerunRun, RunStartedResponse
 from cupel_core.contract.runs import ProbePage, ProbeResponse, RunPage, RunResponse
 from cupel_core.domain.runs.run import ProbeStatus, RunStatus
-from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.views import RunView
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.preconditions import Precondition
-from cupel_core.providers.prices import price_list_version
 from cupel_core.runs import case_results, labels, progress, queries
 from cupel_core.runs import probes as run_probes
 
 router = OperationRouter()
-
-
-@router.operation("createRun", status=201)
-def create_run(body: CreateRun) -> RunStartedResponse:
-    return _start(body.spec())
-
-
-@router.operation("estimateRun")
-def estimate_run(body: EstimateRun) -> EstimateResponse:
-    from cupel_core.runs.estimate import estimate
-
-    estimated = estimate(router.workspace, body.spec(), utc_now())
-    return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit)
-
-
-@router.operation("rerunRun", status=201)
-def rerun_run(run_id: str, body: Annotated[RerunRun, Body()] = RerunRun()) -> RunStartedResponse:
-    from cupel_core.runs.rerun import rerun_spec
-
-    return _start(body.apply_to(rerun_spec(router.workspace, run_id)))
 
 
 @router.operation("listRuns")
@@ -173,14 +148,6 @@ def _tagged(view: RunView) -> RunResponse:
 
 
 def _delete(workspace: str, run_id: str) -> None:
-    from cupel_core.runs import erasure  # like the import of `start`
+    from cupel_core.runs import erasure  # few requests delete
 
     erasure.delete_run(workspace, run_id, utc_now())
-
-
-def _start(spec: RunSpec) -> RunStartedResponse:
-    """The run as it was at its start, even if the request is repeated later with the same key."""
-    from cupel_core.runs import start  # a tenth of a cold start, which requests that read do without
-
-    started = start.start(router.workspace, spec, router.idempotency_key, utc_now(), started_by(router.caller))
-    return RunStartedResponse.of(*started, price_list_version())

@@ -146,7 +146,7 @@ class RedriveResultBrief(ToolResult):
 @tool(
     "redriveDeadLetters",
     title="Redrive dead letters",
-    description="Sends messages that failed too often again, if there is something left to do for them.",
+    description="Sends dead letters again, if there is still something to do for them.",
     max_kb=2,
     group=ToolGroup.ADMIN,
     effect=ToolEffect.UPDATE,

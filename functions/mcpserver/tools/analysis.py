@@ -55,9 +55,9 @@ class AgreementBrief(ResultModel):
 
 class RunFigures(AnalysisState, UntrustedResult):
     targets: list[TargetFigures]
-    total_targets: Annotated[int, Field(description="Without `offset`")]
+    total_targets: Annotated[int, Field(description="Regardless of `offset`")]
     agreement: AgreementBrief | None = None
-    contested: Annotated[list[ContestedBrief], Field(description="That the targets answer most differently")]
+    contested: Annotated[list[ContestedBrief], Field(description="Scenarios that the targets answer most differently")]
     insights: list[str] | None = None
     cautions: list[str]
     narrative: Annotated[list[str] | None, Field(description="Of the deep analysis, if there is one")] = None
@@ -137,18 +137,18 @@ class PairBrief(ResultModel):
     effect_size: float | None = None
     kappa: Annotated[float | None, Field(description="Quadratic-weighted agreement")] = None
     spearman: float | None = None
-    adjusted_p: Annotated[float | None, Field(description="Of the rank correlation, by Holm")] = None
+    adjusted_p: Annotated[float | None, Field(description="Of the rank correlation, adjusted by Holm")] = None
 
 
 class GetStatisticalSummary(ReadTargets):
-    pair_offset: Annotated[Offset, Field(description="Pairs to skip, to read on after a cut")] = 0
+    pair_offset: Annotated[Offset, Field(description="Pairs to skip, to continue after a cut")] = 0
 
 
 class StatisticalSummary(AnalysisState):
     targets: list[TargetFigures]
-    total_targets: Annotated[int, Field(description="Without `offset`")]
-    pairs: Annotated[list[PairBrief], Field(description="Of the targets, those before `offset` too")]
-    total_pairs: Annotated[int, Field(description="Without `pair_offset`")]
+    total_targets: Annotated[int, Field(description="Regardless of `offset`")]
+    pairs: Annotated[list[PairBrief], Field(description="Pairs of these targets, regardless of `offset`")]
+    total_pairs: Annotated[int, Field(description="Regardless of `pair_offset`")]
     cautions: list[str]
     methods: list[str]
 

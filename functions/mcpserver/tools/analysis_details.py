@@ -170,7 +170,7 @@ class TargetOperations(ResultModel):
 
 class LatencyFigures(AnalysisState):
     targets: list[TargetOperations]
-    total_targets: Annotated[int, Field(description="Without `offset`")]
+    total_targets: Annotated[int, Field(description="Regardless of `offset`")]
 
 
 @tool(

@@ -33,7 +33,7 @@ class RequestedAnalysisResult(ToolResult):
     run_id: str
     kind: AnalysisKind
     analysis_id: str | None = None
-    status: Annotated[AnalysisStatus | None, Field(description="None while it is computed")] = None
+    status: Annotated[AnalysisStatus | None, Field(description="Absent while it is computed")] = None
     job_id: Annotated[str | None, Field(description="The job that computes it: see get_job")] = None
 
 
@@ -79,11 +79,16 @@ TargetNames = Annotated[
 ]
 
 
+PromptIds = Annotated[list[Id], Field(max_length=100, description="Ids of the definition's prompts; all if empty")]
+
+
 class CompareRuns(Arguments):
     baseline_run_id: Id
     comparison_run_id: Annotated[Id, Field(description="The same run to compare its own targets")]
     baseline_targets: TargetNames = Field(default_factory=list)
     comparison_targets: TargetNames = Field(default_factory=list)
+    baseline_prompts: PromptIds = Field(default_factory=list)
+    comparison_prompts: PromptIds = Field(default_factory=list)
     metric: Metric | None = None
     margin: Annotated[float | None, Field(strict=True, gt=0, le=4, description="Smaller differences do not matter")] = (
         None
@@ -123,8 +128,16 @@ class RequestedComparisonResult(ToolResult):
 )
 def compare_runs(request: ToolRequest, arguments: CompareRuns) -> RequestedComparisonResult:
     body: dict[str, Any] = {
-        "baseline": {"runId": arguments.baseline_run_id, "targets": arguments.baseline_targets},
-        "comparison": {"runId": arguments.comparison_run_id, "targets": arguments.comparison_targets},
+        "baseline": {
+            "runId": arguments.baseline_run_id,
+            "targets": arguments.baseline_targets,
+            "prompts": arguments.baseline_prompts,
+        },
+        "comparison": {
+            "runId": arguments.comparison_run_id,
+            "targets": arguments.comparison_targets,
+            "prompts": arguments.comparison_prompts,
+        },
         "alpha": arguments.alpha,
     }
     body |= {name: value for name in ("metric", "margin") if (value := getattr(arguments, name)) is not None}

@@ -163,7 +163,7 @@ class CreateDefinitionArguments(CreatingArguments):
 @tool(
     "createDefinition",
     title="Create a definition",
-    description="Stores a new definition. It needs scenarios before it can be run: see generate_scenarios.",
+    description="Stores a new definition. Before it can be run it needs scenarios: see generate_scenarios.",
     max_kb=4,
     group=ToolGroup.AUTHORING,
     effect=ToolEffect.CREATE,
@@ -256,7 +256,7 @@ class DeletedDefinition(ToolResult):
 @tool(
     "deleteDefinition",
     title="Delete a definition",
-    description="Deletes a definition. Its runs and forks stay.",
+    description="Deletes a definition. Its runs and forks are kept.",
     max_kb=1,
     group=ToolGroup.AUTHORING,
     effect=ToolEffect.DESTROY,

@@ -58,7 +58,7 @@ class GetChat(ListArguments):
 
 class ChatMessageBrief(ResultModel):
     content: str
-    model_id: Annotated[str | None, Field(description="That gave the answer")] = None
+    model_id: Annotated[str | None, Field(description="The model that answered")] = None
     created_at: Time
 
 

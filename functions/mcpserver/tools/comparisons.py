@@ -84,7 +84,9 @@ def _comparison(record: ComparisonRecord) -> ComparisonBrief:
 
 class GetComparison(Arguments):
     comparison_id: Id
-    row: Annotated[int, Field(strict=True, ge=0, le=200, description="Whose changed scenarios are listed")] = 0
+    row: Annotated[
+        int, Field(strict=True, ge=0, le=200, description="Position of the row whose changed scenarios are listed")
+    ] = 0
     scenarios: Annotated[int, Field(strict=True, ge=0, le=50, description="How many of them")] = 5
 
 
@@ -134,7 +136,7 @@ class ComparisonDetail(UntrustedResult, ComparisonBrief):
     rows: Annotated[list[ComparisonRowBrief], Field(description="One per pair of targets; empty until it is completed")]
     what_changed: Annotated[list[str], Field(description="Differences of the runs, in sentences")]
     is_confounded: Annotated[bool | None, Field(description="Whether several changes could be the cause")] = None
-    changed_scenarios: Annotated[list[ScenarioChangeBrief], Field(description="Of the row, the most changed first")]
+    changed_scenarios: Annotated[list[ScenarioChangeBrief], Field(description="Of that row; the most changed first")]
 
 
 @tool(
@@ -225,7 +227,7 @@ class ExperimentRowBrief(ResultModel):
     comparison_mean: float | None = None
     difference: float | None = None
     interval: list[float] | None = None
-    adjusted_p: Annotated[float | None, Field(description="Over all rows of the experiment")] = None
+    adjusted_p: Annotated[float | None, Field(description="Adjusted over all rows of the experiment")] = None
     verdict: str
 
 
@@ -296,7 +298,7 @@ class AggregateResults(Arguments):
     levels: Annotated[
         dict[Text, float] | None, Field(max_length=_MAX_DIMENSIONS, description="Only scenarios with these scores")
     ] = None
-    offset: Annotated[Offset, Field(description="Rows to skip, to read on after a cut")] = 0
+    offset: Annotated[Offset, Field(description="Rows to skip, to continue after a cut")] = 0
 
 
 class AggregateRowBrief(ResultModel):
@@ -316,7 +318,7 @@ class AggregateRowBrief(ResultModel):
 
 class AggregatedRows(ToolResult):
     rows: list[AggregateRowBrief]
-    total_rows: Annotated[int, Field(description="Without `offset`")]
+    total_rows: Annotated[int, Field(description="Regardless of `offset`")]
 
 
 @tool(

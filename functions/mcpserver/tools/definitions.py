@@ -46,6 +46,19 @@ class ListDefinitions(ListArguments):
     include_children: Annotated[bool, Field(strict=True, description="Also of the folders below `folder`")] = False
     search: Annotated[Text | None, Field(description="Part of the name")] = None
     tag: Text | None = None
+    include_dimensions: Annotated[
+        bool, Field(strict=True, description="Also the number of scenarios, and the dimensions with their scores")
+    ] = False
+
+
+class DimensionScale(ResultModel):
+    name: str
+    scores: Annotated[list[float], Field(description="Scores of its levels")]
+
+
+class ListedDefinition(DefinitionBrief):
+    scenario_count: int | None = None
+    dimensions: list[DimensionScale] | None = None
 
 
 @tool(
@@ -54,7 +67,7 @@ class ListDefinitions(ListArguments):
     description="Definitions of evaluations, newest first. get_definition has the content of one.",
     max_kb=4,
 )
-def list_definitions(request: ToolRequest, arguments: ListDefinitions) -> ListResult[DefinitionBrief]:
+def list_definitions(request: ToolRequest, arguments: ListDefinitions) -> ListResult[ListedDefinition]:
     page = catalog.list_definitions(
         request.workspace,
         folder=arguments.folder,
@@ -64,11 +77,21 @@ def list_definitions(request: ToolRequest, arguments: ListDefinitions) -> ListRe
         limit=arguments.limit,
         cursor=arguments.cursor,
     )
-    return list_result(request, ListResult[DefinitionBrief], page.entries(), arguments.limit, _view)
+
+    def view(head: DefinitionHead) -> ListedDefinition:
+        listed = DefinitionSummaryResponse.of(head).model_dump(by_alias=False)
+        return ListedDefinition(**listed, **(_scales(request, head) if arguments.include_dimensions else {}))
+
+    return list_result(request, ListResult[ListedDefinition], page.entries(), arguments.limit, view)
 
 
-def _view(head: DefinitionHead) -> DefinitionBrief:
-    return DefinitionBrief.model_validate(DefinitionSummaryResponse.of(head))
+def _scales(request: ToolRequest, head: DefinitionHead) -> dict[str, Any]:
+    found = catalog.get(request.workspace, head.id)
+    dimensions = [
+        DimensionScale(name=each.name, scores=[level.score for level in each.levels])
+        for each in found.content.dimensions
+    ]
+    return {"scenario_count": DefinitionResponse.of_definition(found).scenario_count, "dimensions": dimensions}
 
 
 class GetDefinition(Arguments):

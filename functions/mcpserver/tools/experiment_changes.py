@@ -82,7 +82,7 @@ class UpdateExperimentArguments(ExperimentArguments):
     name: Text | None = None
     hypothesis: LongText | None = None
     conclusion: Annotated[Conclusion | None, Field(description="Ends the experiment")] = None
-    note: Annotated[LongText | None, Field(description="Why it is concluded so")] = None
+    note: Annotated[LongText | None, Field(description="The reason for the conclusion")] = None
 
 
 @tool(
@@ -122,7 +122,7 @@ def add_run_to_experiment(request: ToolRequest, arguments: ExperimentRunArgument
 @tool(
     "removeExperimentRun",
     title="Remove a run from an experiment",
-    description="The run itself stays.",
+    description="The run itself is kept.",
     max_kb=2,
     group=ToolGroup.ANALYSIS,
     effect=ToolEffect.OVERWRITE,

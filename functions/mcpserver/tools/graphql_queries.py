@@ -25,8 +25,8 @@ class QueryError(ResultModel):
 
 
 class QueryData(UntrustedResult):
-    data: Annotated[dict[str, Any] | None, Field(description="Null fields may have errors")] = None
-    errors: Annotated[list[QueryError] | None, Field(description="Of fields that could not be read")] = None
+    data: Annotated[dict[str, Any] | None, Field(description="Fields that failed are null")] = None
+    errors: Annotated[list[QueryError] | None, Field(description="Errors of fields that failed")] = None
 
 
 @tool(

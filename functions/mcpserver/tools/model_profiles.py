@@ -19,7 +19,7 @@ _MAX_DIMENSIONS = 5
 
 class GetModelProfile(Arguments):
     model: Annotated[str, Field(strict=True, min_length=1, max_length=300, description="Id of a target, or its model")]
-    definition_id: Annotated[Id | None, Field(description="Only its runs")] = None
+    definition_id: Annotated[Id | None, Field(description="Only runs of this definition")] = None
     runs: Annotated[int, Field(strict=True, ge=1, le=20, description="How many, the newest first")] = 20
 
 
@@ -32,7 +32,7 @@ class ProfileRow(ResultModel):
     decision_interval95: list[float] | None = None
     pass_rate: float | None = None
     is_outlier: Annotated[bool, Field(description="Whether it answers unlike the other targets of the run")]
-    is_stale: Annotated[bool, Field(description="Whether computing the analysis now would give other figures")]
+    is_stale: Annotated[bool, Field(description="Whether recomputing the analysis would give other figures")]
 
 
 class DimensionStrength(ResultModel):

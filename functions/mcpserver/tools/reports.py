@@ -31,7 +31,7 @@ class ReportState(ResultModel):
     id: str
     run_id: str
     status: JobStatus
-    is_stale: Annotated[bool, Field(description="Whether the run has other outcomes by now")]
+    is_stale: Annotated[bool, Field(description="Whether outcomes have changed since")]
     failure: FailureText | None = None
     created_at: Time
 
@@ -70,13 +70,13 @@ class ReportFinding(ResultModel):
 
 
 class ReportSummary(ResultModel):
-    model: Annotated[str, Field(description="That wrote it")]
+    model: Annotated[str, Field(description="The model that wrote it")]
     error: Annotated[str | None, Field(description="Why there is none")] = None
     text: str
     findings: Annotated[
         list[ReportFinding], Field(description="Failure modes, hallucinations, goal failures, inconsistencies")
     ]
-    diff: Annotated[str, Field(description="Of the system prompt and the one that it suggests")]
+    diff: Annotated[str, Field(description="Between the system prompt and the suggested one")]
     rationale: str
 
 

@@ -1,5 +1,6 @@
 """Estimates, starts and controls runs."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -8,25 +9,23 @@ from pydantic import Field
 from cupel_core.access.starters import started_by
 from cupel_core.contract.budgets import UpdateRunBudget
 from cupel_core.contract.estimates import EstimateResponse
-from cupel_core.contract.rescores import CreateRescore, RescoreResponse
 from cupel_core.contract.run_requests import CreateRun, EstimateRun
 from cupel_core.contract.runs import RunResponse
 from cupel_core.domain.budgets.confirmation import needs_confirmation
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.estimates.run_estimate import Basis, RunEstimate
+from cupel_core.domain.runs.batches import Batch
 from cupel_core.domain.runs.run import PauseReason, Priority, RunStatus
 from cupel_core.domain.runs.spec import RunSpec
-from cupel_core.domain.scoring.rescores import RescoreStatus
 from cupel_core.errors import AppError, ConfirmationRequired, Invalid
 from cupel_core.gateway.validation import parse
 from cupel_core.providers.prices import price_list_version
-from cupel_core.rescoring import queries as rescores
-from cupel_core.rescoring import start as rescoring
 from cupel_core.runs import budgets, continuation, control, erasure, queries, start
 from cupel_core.runs.budgets import BudgetedEstimate
 from cupel_core.runs.estimate import estimate
 from cupel_core.runs.spec import spec_to_text
-from mcpserver.bodies import body_of
+from cupel_core.runs.start import RunStarted
+from mcpserver.bodies import body_of, in_camel_case
 from mcpserver.models import Arguments, CreatingArguments, Id, ResultModel, Text, ToolResult
 from mcpserver.registry import ToolEffect, ToolGroup, tool
 from mcpserver.repeats import once
@@ -35,22 +34,48 @@ from mcpserver.request import ToolRequest
 ModelName = Annotated[str, Field(strict=True, min_length=3, max_length=256)]
 Usd = Annotated[float, Field(strict=True, ge=0, le=1_000_000)]
 BudgetUsd = Annotated[float, Field(strict=True, ge=0.000001, le=1_000_000)]
+Tag = Annotated[str, Field(strict=True, min_length=1, max_length=100)]
 Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
-_IN_CONFIG = ("temperature", "maxTurns", "judgeModel", "personaModel")
+_IN_CONFIG = ("temperature", "maxTurns", "judgeModel", "personaModel", "profileId")
 """Fields of `config` in a body of the API."""
 
 
-class EstimateRunArguments(Arguments):
+class TargetsArguments(Arguments):
+    """What is asked: either models, or targets."""
+
+    models: Annotated[
+        list[ModelName] | None,
+        Field(min_length=1, max_length=100, description="`provider/name`, or `connector/<id>` for an agent"),
+    ] = None
+    targets: Annotated[
+        list[Annotated[dict[str, Any], Field(max_length=20)]] | None,
+        Field(
+            min_length=1,
+            max_length=100,
+            description=(
+                "Instead of `models`: {model | connector_id, label, params: {temperature, max_output_tokens, …}}"
+            ),
+        ),
+    ] = None
+
+    def body(self, without: tuple[str, ...] = ()) -> dict[str, Any]:
+        """That of a start by the API."""
+        body = body_of(self, without=without)
+        return body | ({"targets": list(map(_target_body, self.targets))} if self.targets else {})
+
+
+def _target_body(target: dict[str, Any]) -> dict[str, Any]:
+    body = in_camel_case(target)
+    return body | ({"params": in_camel_case(body["params"])} if isinstance(body.get("params"), dict) else {})
+
+
+class EstimateRunArguments(TargetsArguments):
     """What a run would be of."""
 
     definition_id: Id
     definition_version: Annotated[
         int | None, Field(strict=True, ge=1, le=1_000_000, description="The newest if omitted")
     ] = None
-    models: Annotated[
-        list[ModelName],
-        Field(min_length=1, max_length=100, description="`provider/name`, or `connector/<id>` for an agent"),
-    ]
     sample_percentage: Percentage = 100
     sample_seed: Annotated[
         int | None, Field(strict=True, ge=0, le=2**53 - 1, description="The same seed draws the same scenarios")
@@ -60,6 +85,7 @@ class EstimateRunArguments(Arguments):
     max_turns: Annotated[int | None, Field(strict=True, ge=1, le=100)] = None
     judge_model: ModelName | None = None
     persona_model: ModelName | None = None
+    profile_id: Annotated[Id | None, Field(description="Operations around model calls; see list_profiles")] = None
     max_budget_usd: Annotated[
         BudgetUsd | None, Field(description="The run is paused when this is used up; without it, there is no limit")
     ] = None
@@ -74,7 +100,7 @@ class EstimateRunArguments(Arguments):
     ] = False
 
     def body(self, without: tuple[str, ...] = ()) -> dict[str, Any]:
-        body = body_of(self, without=without)
+        body = super().body(without)
         config = {name: body.pop(name) for name in _IN_CONFIG if name in body}
         return body | ({"config": config} if config else {})
 
@@ -113,14 +139,22 @@ class RunEstimateResult(ToolResult):
 )
 def estimate_run(request: ToolRequest, arguments: EstimateRunArguments) -> RunEstimateResult:
     spec = parse(EstimateRun, arguments.body(), "").spec()
-    found = estimate(request.workspace, replace(spec, allow_unpriced=True), request.now)
+    found = _estimate(request, spec)
+    return estimated(found, needs_agreement=agreement_refusal(spec, found.estimate) is not None)
+
+
+def _estimate(request: ToolRequest, spec: RunSpec) -> BudgetedEstimate:
+    """Also of models whose price is unknown."""
+    return estimate(request.workspace, replace(spec, allow_unpriced=True), request.now)
+
+
+def estimated(found: BudgetedEstimate, *, needs_agreement: bool) -> RunEstimateResult:
     shown = EstimateResponse.of(found.estimate, price_list_version(), found.fit)
     fields = {name: getattr(shown, name) for name in RunEstimateResult.model_fields if hasattr(shown, name)}
-    needs_agreement = found.fit.needs_confirmation or _refusal(spec, found.estimate) is not None
-    return RunEstimateResult(**fields, needs_agreement=needs_agreement)
+    return RunEstimateResult(**fields, needs_agreement=needs_agreement or found.fit.needs_confirmation)
 
 
-def _refusal(spec: RunSpec, expected: RunEstimate) -> AppError | None:
+def agreement_refusal(spec: RunSpec | Batch, expected: RunEstimate) -> AppError | None:
     """Why the run may not start before the user has agreed to its cost, beside what the API refuses."""
     if expected.unpriced and not spec.allow_unpriced:
         names = ", ".join(expected.unpriced)
@@ -134,8 +168,10 @@ def _refusal(spec: RunSpec, expected: RunEstimate) -> AppError | None:
 
 class StartRunArguments(EstimateRunArguments, CreatingArguments):
     name: Text | None = None
+    tags: Annotated[list[Tag] | None, Field(max_length=50)] = None
     priority: Priority = Priority.NORMAL
     experiment_id: Id | None = None
+    report: Annotated[bool, Field(strict=True, description="Make a report when it ends: see get_report")] = False
 
 
 class StartedRun(ToolResult):
@@ -161,8 +197,12 @@ def start_run(request: ToolRequest, arguments: StartRunArguments) -> StartedRun:
     spec = parse(CreateRun, arguments.body(without=("idempotency_key",)), "").spec()
     key = arguments.idempotency_key
     if key is None or start.find_started(request.workspace, key, spec_to_text(spec), request.now) is None:
-        _check_agreement(request, spec)
-    run, job_count, expected = start.start(request.workspace, spec, key, request.now, started_by(request.caller))
+        check_agreement(spec, lambda: _estimate(request, spec).estimate)
+    return started(start.start(request.workspace, spec, key, request.now, started_by(request.caller)))
+
+
+def started(found: RunStarted) -> StartedRun:
+    run, job_count, expected = found
     usd = EstimateResponse.of(expected, price_list_version()).usd if expected else None
     return StartedRun(
         run_id=run.id,
@@ -172,11 +212,10 @@ def start_run(request: ToolRequest, arguments: StartRunArguments) -> StartedRun:
     )
 
 
-def _check_agreement(request: ToolRequest, spec: RunSpec) -> None:
-    if spec.max_budget_usd is None:
-        found = estimate(request.workspace, replace(spec, allow_unpriced=True), request.now)
-        if (refusal := _refusal(spec, found.estimate)) is not None:
-            raise refusal
+def check_agreement(wanted: RunSpec | Batch, expected: Callable[[], RunEstimate]) -> None:
+    """A run with a budget costs no more than that, unless prices are unknown, which a start refuses."""
+    if wanted.max_budget_usd is None and (refusal := agreement_refusal(wanted, expected())) is not None:
+        raise refusal
 
 
 class RunArguments(Arguments):
@@ -206,7 +245,7 @@ def _changed(request: ToolRequest, run_id: str) -> ChangedRun:
 @tool(
     "pauseRun",
     title="Pause a run",
-    description="No new call of a model starts; those that are made are recorded. resume_run continues it.",
+    description="No further model call starts; calls in flight are recorded. resume_run continues the run.",
     max_kb=1,
     group=ToolGroup.RUNS,
     effect=ToolEffect.UPDATE,
@@ -233,7 +272,7 @@ def resume_run(request: ToolRequest, arguments: RunArguments) -> ChangedRun:
 @tool(
     "cancelRun",
     title="Cancel a run",
-    description="Ends a run for good. Its transcripts stay.",
+    description="Ends a run for good. Its transcripts are kept.",
     max_kb=1,
     group=ToolGroup.RUNS,
     effect=ToolEffect.DESTROY,
@@ -243,20 +282,63 @@ def cancel_run(request: ToolRequest, arguments: RunArguments) -> ChangedRun:
     return _changed(request, arguments.run_id)
 
 
-class AdditionArguments(RunArguments, CreatingArguments):
+def _needs_agreement(found: BudgetedEstimate, confirmed_usd: float | None) -> bool:
+    """Without a budget of the run, whoever adds probes that are not free has to ask the user, as for a start."""
+    return BudgetScope.RUN not in found.fit.left_usd and needs_confirmation(found.estimate.usd, 0, confirmed_usd)
+
+
+def _check_addition(what: str, found: BudgetedEstimate, confirmed_usd: float | None) -> None:
+    if _needs_agreement(found, confirmed_usd):
+        expected = found.estimate.usd
+        cost = f"${expected.expected:.6g} (from ${expected.low:.6g} to ${expected.high:.6g})"
+        reason = f"the run has no budget and {what} is expected to cost {cost}"
+        raise ConfirmationRequired(reason, found.estimate)
+
+
+class EstimateRetryArguments(RunArguments):
+    model: Annotated[ModelName | None, Field(description="Only probes of this model; all errored ones if omitted")] = (
+        None
+    )
+
+
+@tool(
+    "estimateRetry",
+    title="Estimate a retry",
+    description="What retry_run would cost and how long it would take, with 95 % intervals; starts nothing.",
+    max_kb=2,
+    group=ToolGroup.RUNS,
+)
+def estimate_retry(request: ToolRequest, arguments: EstimateRetryArguments) -> RunEstimateResult:
+    found = continuation.estimate_retry(request.workspace, arguments.run_id, request.now, model=arguments.model)
+    return estimated(found, needs_agreement=_needs_agreement(found, None))
+
+
+class EstimateExpansionArguments(RunArguments):
+    sample_percentage: Annotated[Percentage, Field(description="Higher than the run's")]
+
+
+@tool(
+    "estimateExpansion",
+    title="Estimate an expansion",
+    description=(
+        "What the probes would cost that expand_run adds, and how long they would take, with 95 % intervals; starts"
+        " nothing."
+    ),
+    max_kb=2,
+    group=ToolGroup.RUNS,
+)
+def estimate_expansion(request: ToolRequest, arguments: EstimateExpansionArguments) -> RunEstimateResult:
+    percentage = arguments.sample_percentage
+    found = continuation.estimate_expansion(request.workspace, arguments.run_id, percentage, request.now)
+    return estimated(found, needs_agreement=_needs_agreement(found, None))
+
+
+class AdditionArguments(CreatingArguments):
     confirmed_usd: Annotated[Usd | None, Field(description="The cost that the user agreed to, when asked")] = None
 
-    def check(self, what: str, found: BudgetedEstimate) -> None:
-        """Without a budget of the run, whoever adds probes that are not free has to ask the user, as for a start."""
-        expected = found.estimate.usd
-        if BudgetScope.RUN not in found.fit.left_usd and needs_confirmation(expected, 0, self.confirmed_usd):
-            cost = f"${expected.expected:.6g} (from ${expected.low:.6g} to ${expected.high:.6g})"
-            reason = f"the run has no budget and {what} is expected to cost {cost}"
-            raise ConfirmationRequired(reason, found.estimate)
 
-
-class RetryRunArguments(AdditionArguments):
-    model: Annotated[ModelName | None, Field(description="Only its probes; all errored ones if omitted")] = None
+class RetryRunArguments(AdditionArguments, EstimateRetryArguments):
+    """Which probes, and what was agreed to."""
 
 
 @tool(
@@ -271,15 +353,16 @@ class RetryRunArguments(AdditionArguments):
 def retry_run(request: ToolRequest, arguments: RetryRunArguments) -> ChangedRun:
     def retry() -> ChangedRun:
         retried = (request.workspace, arguments.run_id, request.now)
-        arguments.check("the retry", continuation.estimate_retry(*retried, model=arguments.model))
+        found = continuation.estimate_retry(*retried, model=arguments.model)
+        _check_addition("the retry", found, arguments.confirmed_usd)
         continuation.retry(*retried, model=arguments.model, confirmed_usd=arguments.confirmed_usd)
         return _changed(request, arguments.run_id)
 
     return once(request, "retryRun", arguments, retry, lambda run_id: _changed(request, run_id))
 
 
-class ExpandRunArguments(AdditionArguments):
-    sample_percentage: Annotated[Percentage, Field(description="Higher than the run's")]
+class ExpandRunArguments(AdditionArguments, EstimateExpansionArguments):
+    """How far, and what was agreed to."""
 
 
 @tool(
@@ -297,7 +380,8 @@ class ExpandRunArguments(AdditionArguments):
 def expand_run(request: ToolRequest, arguments: ExpandRunArguments) -> ChangedRun:
     def expand() -> ChangedRun:
         expanded = (request.workspace, arguments.run_id, arguments.sample_percentage, request.now)
-        arguments.check("the expansion", continuation.estimate_expansion(*expanded))
+        found = continuation.estimate_expansion(*expanded)
+        _check_addition("the expansion", found, arguments.confirmed_usd)
         continuation.expand(*expanded, confirmed_usd=arguments.confirmed_usd)
         return _changed(request, arguments.run_id)
 
@@ -337,7 +421,7 @@ class DeletedRun(ToolResult):
 @tool(
     "deleteRun",
     title="Delete a run",
-    description="Deletes a run with everything that was said in it. This cannot be undone.",
+    description="Deletes a run with all of its conversations. This cannot be undone.",
     max_kb=1,
     group=ToolGroup.RUNS,
     effect=ToolEffect.DESTROY,
@@ -345,36 +429,3 @@ class DeletedRun(ToolResult):
 def delete_run(request: ToolRequest, arguments: RunArguments) -> DeletedRun:
     erasure.delete_run(request.workspace, arguments.run_id, request.now)
     return DeletedRun(run_id=arguments.run_id, deleted=True)
-
-
-class RescoreRun(RunArguments, CreatingArguments):
-    judge_model: Annotated[ModelName | None, Field(description="Instead of the run's")] = None
-    assertions: Annotated[
-        list[Annotated[dict[str, Any], Field(max_length=20)]] | None,
-        Field(max_length=100, description="Instead of those of the definition and its scenarios"),
-    ] = None
-
-
-class StartedRescore(ToolResult):
-    id: str
-    run_id: str
-    status: RescoreStatus
-
-
-@tool(
-    "createRescore",
-    title="Rescore a run",
-    description=(
-        "Grades the transcripts of a run again, without calling its targets. The run's own results stay. This calls the"
-        " judge and may cost money."
-    ),
-    max_kb=1,
-    group=ToolGroup.RUNS,
-    effect=ToolEffect.CREATE,
-    calls_models=True,
-)
-def rescore_run(request: ToolRequest, arguments: RescoreRun) -> StartedRescore:
-    spec = parse(CreateRescore, body_of(arguments, without=("run_id", "idempotency_key")), "").spec()
-    key = arguments.idempotency_key
-    rescore = rescoring.start(request.workspace, arguments.run_id, spec, key, request.now)
-    return StartedRescore.model_validate(RescoreResponse.of(rescores.rescore_view(rescore)))

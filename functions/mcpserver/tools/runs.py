@@ -81,7 +81,7 @@ def _fields(run: RunResponse) -> dict[str, Any]:
 
 class GetRun(Arguments):
     run_id: Id
-    offset: Annotated[Offset, Field(description="Targets to skip, to read on after a cut")] = 0
+    offset: Annotated[Offset, Field(description="Targets to skip, to continue after a cut")] = 0
 
 
 class TargetBrief(ResultModel):
@@ -121,11 +121,19 @@ class PauseCauseBrief(ResultModel):
     message: str
 
 
+class RunBudgetBrief(ResultModel):
+    max_budget_usd: float
+    spent_usd: float
+    reserved_usd: Annotated[float, Field(description="For calls that are in flight")]
+    projected_usd: Annotated[float | None, Field(description="What the whole run is expected to cost")] = None
+
+
 class RunDetail(UntrustedResult, RunBrief):
     tags: list[str]
     priority: Priority
     config: RunConfigBrief
     sample: Annotated[str | None, Field(description="Which part of the scenarios the run has")] = None
+    budget: Annotated[RunBudgetBrief | None, Field(description="Absent without a limit")] = None
     pause_reason: PauseReason | None = None
     pause_cause: Annotated[PauseCauseBrief | None, Field(description="What must be repaired")] = None
     failure: FailureBrief | None = None
@@ -140,7 +148,7 @@ class RunDetail(UntrustedResult, RunBrief):
     "getRun",
     title="Get a run",
     description=(
-        "A run: its targets and configuration, progress, cost, and why it is paused, waits or has failed."
+        "A run: its targets and configuration, progress, cost, budget, and why it is paused, waits or has failed."
         " get_run_summary has its figures."
     ),
     max_kb=4,
@@ -149,7 +157,7 @@ def get_run(request: ToolRequest, arguments: GetRun) -> RunDetail:
     view = queries.get_run(request.workspace, arguments.run_id, request.now)
     run = RunResponse.of(view)
     fields = _fields(run) | _of_targets(view, run, arguments.offset)
-    return RunDetail.model_validate({**fields, "sample": _sample_note(run)})
+    return RunDetail.model_validate({**fields, "sample": _sample_note(run), "budget": run.spend.budget})
 
 
 def _of_targets(view: RunView, run: RunResponse, offset: int) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class TranscriptMessages(UntrustedResult):
     decision_code: str | None = None
     messages: list[MessageBrief]
     total_characters: Annotated[int, Field(description="Of all messages; 0 once the content has expired")]
-    next_offset: Annotated[int | None, Field(description="Reads on with `offset`; absent at the end")] = None
+    next_offset: Annotated[int | None, Field(description="Pass it as `offset` to continue; absent at the end")] = None
 
 
 @tool(

@@ -6,13 +6,15 @@ from pydantic import Field
 
 from cupel_core import accounts
 from cupel_core.contract.common import Time
+from cupel_core.contract.connectors import ConnectorResponse
 from cupel_core.contract.evals import SettingsResponse
 from cupel_core.contract.profiles import ProfileSummaryResponse
 from cupel_core.contract.providers import ModelResponse, ProviderResponse
 from cupel_core.contract.queues import DeadLetterResponse, ProviderQueueResponse
 from cupel_core.contract.workspace_budgets import BudgetsResponse
+from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.queues import dead_letters, status
-from cupel_core.resources import evaluation_settings, profiles
+from cupel_core.resources import connectors, evaluation_settings, profiles
 from cupel_core.workspace_budgets import get_use
 from mcpserver.models import Arguments, ListArguments, ListResult, ResultModel, ToolResult, UntrustedResult
 from mcpserver.registry import tool
@@ -78,6 +80,30 @@ def list_models(request: ToolRequest, arguments: ListModels) -> ListResult[Model
     return list_result(request, ListResult[ModelBrief], entries, arguments.limit, lambda each: each)
 
 
+class ConnectorBrief(ResultModel):
+    id: Annotated[str, Field(description="As `connector/<id>` among the models of a run")]
+    name: str
+    type: ConnectorType
+    base_url: str
+
+
+@tool(
+    "listConnectors",
+    title="List connectors",
+    description="Agents under test behind HTTP, which runs can have as targets. Their headers are never returned.",
+    max_kb=4,
+)
+def list_connectors(request: ToolRequest, arguments: ListArguments) -> ListResult[ConnectorBrief]:
+    page = connectors.list_connectors(request.workspace, arguments.limit, arguments.cursor)
+    return list_result(
+        request,
+        ListResult[ConnectorBrief],
+        page.entries(),
+        arguments.limit,
+        lambda found: ConnectorBrief.model_validate(ConnectorResponse.of(found)),
+    )
+
+
 class GetQueueStatus(Arguments):
     provider: ProviderName | None = None
     include_dead_letters: Annotated[bool, Field(strict=True)] = False
@@ -109,15 +135,17 @@ class DeadLetterBrief(ResultModel):
 
 class QueueStatusDetail(UntrustedResult):
     is_paused: bool
-    pending: Annotated[int, Field(description="Probes that wait")]
-    queues: Annotated[list[QueueBrief], Field(description="Those with anything to say; all for a named provider")]
+    pending: Annotated[int, Field(description="Waiting probes")]
+    queues: Annotated[
+        list[QueueBrief], Field(description="Those that wait, are paused or failing; all for a named provider")
+    ]
     dead_letters: Annotated[list[DeadLetterBrief] | None, Field(description="The first ten")] = None
 
 
 @tool(
     "listQueues",
     title="Get the status of the queues",
-    description="Probes that wait per provider, paused and throttled providers, suspended models, dead letters.",
+    description="Waiting probes per provider, paused and throttled providers, suspended models, dead letters.",
     max_kb=4,
 )
 def get_queue_status(request: ToolRequest, arguments: GetQueueStatus) -> QueueStatusDetail:

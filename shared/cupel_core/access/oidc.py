@@ -19,15 +19,18 @@ _TIMEOUT_SECONDS = 3
 _LEEWAY_SECONDS = 30
 
 
-def identify(token: str, issuer: str, audience: str) -> Caller:
-    """The caller of a valid token. Unauthorized for any other token, RetryableError if the issuer is unreachable."""
+def identify(token: str, issuer: str, audiences: tuple[str, ...]) -> Caller:
+    """The caller of a valid token for one of the audiences.
+
+    Unauthorized for any other token, RetryableError if the issuer is unreachable.
+    """
     try:
         key = _keys(issuer).get_signing_key_from_jwt(token)
         claims = jwt.decode(
             token,
             key,
             algorithms=_ALGORITHMS,
-            audience=audience,
+            audience=audiences,
             issuer=issuer,
             leeway=_LEEWAY_SECONDS,
             options={"require": ["exp", "iss", "aud", "sub"]},

@@ -1,9 +1,10 @@
 """Where the account of a budget is: in the table, or in the memory of the only process that spends from it."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport, after_leave, after_report
 from cupel_core.domain.budgets.periods import BudgetScope
 

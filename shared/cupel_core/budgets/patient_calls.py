@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 
 from cupel_core.budgets.charging import ChargedCalls
 from cupel_core.budgets.reservations import SHORTAGE_SECONDS, BudgetShortage
+from cupel_core.deferred import dataclass
+from cupel_core.domain.budgets.money import limit_text, usd
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
@@ -14,11 +15,13 @@ from cupel_core.providers.embeddings import Embeddings
 from cupel_core.providers.errors import ProviderError
 
 
-def budget_error(scope: BudgetScope, max_usd: float | None = None) -> ProviderError:
-    """`max_usd` is the budget of the run, if it has one."""
-    of_run = "the budget" if max_usd is None else f"the budget of ${max_usd:g}"
-    name = of_run if scope is BudgetScope.RUN else f"the workspace's budget for the {scope}"
-    return ProviderError(ProbeErrorCode.BUDGET, f"{name} is used up", final=True)
+def budget_error(shortage: BudgetShortage, max_usd: float | None = None) -> ProviderError:
+    """Of a call that no budget will allow. `max_usd` is the budget of the run, if it has one."""
+    of_run = "the budget" if max_usd is None else f"the budget of {limit_text(max_usd)}"
+    is_own = shortage.exhausted is None or shortage.exhausted is BudgetScope.RUN
+    name = of_run if is_own else f"the workspace's budget for the {shortage.exhausted}"
+    too_little = f"less is left than the call may cost (${usd(shortage.needed):.6f})"
+    return ProviderError(ProbeErrorCode.BUDGET, f"{name} is used up: {too_little}", final=True)
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class PatientCalls:
                 if shortage.exhausted is BudgetScope.RUN and self.has_own_budget:
                     raise
                 if shortage.exhausted is not None:
-                    raise budget_error(shortage.exhausted, self.max_usd) from None
+                    raise budget_error(shortage, self.max_usd) from None
                 if not self.may_wait():
                     raise
             await asyncio.sleep(self.wait_seconds)

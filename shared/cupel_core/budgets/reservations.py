@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.providers.errors import CallPostponed
 

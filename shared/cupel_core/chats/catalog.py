@@ -62,12 +62,16 @@ def update(
     now: datetime,
     precondition: Precondition = UNCONDITIONAL,
 ) -> Chat:
-    """Change these settings, and the active branch if one is given. Invalid for settings that cannot be used."""
+    """Change these settings, and the active branch if one is given. Invalid for those that cannot be used; what stays
+    as it is may have become invalid since, and prevents turns only."""
     ref = ChatRef(workspace, chat_id)
     before = chats.get(ref)
     precondition.check(etag(before.revision))
     settings = replace(before.settings, **fields)
-    check_settings(workspace, settings)
+    if "target" in fields:
+        _raise(_target_errors(workspace, settings))
+    if "profile_id" in fields:
+        _raise(_profile_errors(workspace, settings))
     if active_branch_id is not None:
         _check_branch(ref, active_branch_id)
     after = replace(before, settings=settings, active_branch_id=active_branch_id or before.active_branch_id)
@@ -113,23 +117,38 @@ def erase_content(ref: ChatRef, has_time: Callable[[], bool]) -> bool:
     )
 
 
-def check_settings(workspace: str, settings: ChatSettings) -> None:
-    """Raise Invalid, naming each field: keys and providers change after a chat was created."""
+def check_settings(workspace: str, settings: ChatSettings, model_field: str | None = None) -> None:
+    """Raise Invalid, naming each field: keys and providers change after a chat was created. `model_field` replaces the
+    fields of the target's model and connector."""
+    _raise([*_target_errors(workspace, settings, model_field), *_profile_errors(workspace, settings)])
+
+
+def _raise(errors: list[FieldError]) -> None:
+    if errors:
+        raise Invalid.fields(errors)
+
+
+def _target_errors(workspace: str, settings: ChatSettings, model_field: str | None = None) -> list[FieldError]:
     errors = []
     target = Target(settings.model, params=settings.target.get("params", {}))
     if problem := _target_error(workspace, target):
-        errors.append(FieldError("target.connectorId" if target.connector_id else "target.model", problem))
+        field = "target.connectorId" if target.connector_id else "target.model"
+        errors.append(FieldError(model_field or field, problem))
     timeout = settings.target.get("callTimeoutSeconds")
     if timeout is not None and timeout > stack_settings().call_timeout_seconds:
         message = f"must be at most {stack_settings().call_timeout_seconds:g}, the stack's CallTimeoutSeconds"
         errors.append(FieldError("target.callTimeoutSeconds", message))
-    if settings.profile_id is not None:
-        try:
-            profiles.get(workspace, settings.profile_id)
-        except NotFound as unknown:
-            errors.append(FieldError("profileId", unknown.detail))
-    if errors:
-        raise Invalid.fields(errors)
+    return errors
+
+
+def _profile_errors(workspace: str, settings: ChatSettings) -> list[FieldError]:
+    if settings.profile_id is None:
+        return []
+    try:
+        profiles.get(workspace, settings.profile_id)
+    except NotFound as unknown:
+        return [FieldError("profileId", unknown.detail)]
+    return []
 
 
 def _target_error(workspace: str, target: Target) -> str | None:

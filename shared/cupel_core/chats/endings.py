@@ -1,14 +1,15 @@
 """What the end of a turn writes: its result, its last events, and the change of its branch."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
 from cupel_core.chats.journal import Identity, identity_of
+from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, MessageSide, Pointer
-from cupel_core.domain.chats.commits import TurnCommit, commit_of, commit_report, operation_records
+from cupel_core.domain.chats.commits import TurnCommit, artifact_summary, commit_of, operation_records
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind, VariantStatus
 from cupel_core.domain.chats.turns import (
     AbortReason,
@@ -21,6 +22,7 @@ from cupel_core.domain.chats.turns import (
 )
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
 from cupel_core.domain.pipeline.planning import PipelinePlan
+from cupel_core.domain.pipeline.records import commit_report
 from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn
 from cupel_core.ids import new_short_id
 from cupel_core.messages import ChatRef
@@ -61,10 +63,17 @@ class TurnEnding:
         """None without an answer: such a turn changes nothing but its own record."""
         return None if self.answer is None else commit_of(plan, self.turn, self.artifacts)
 
-    def artifacts_after(self, plan: PipelinePlan) -> dict[str, Any] | None:
+    def artifacts_after(self, head: TurnHead, plan: PipelinePlan) -> dict[str, Any] | None:
         """Those that later turns begin with, as they are stored; None without an answer, or any artifact."""
         commit = self.commit(plan)
-        return {tag: each.to_json() for tag, each in commit.artifacts.items()} or None if commit else None
+        if commit is None:
+            return None
+        written = {tag for tag, each in commit.artifacts.items() if each is not self.artifacts.get(tag)}
+        after = {
+            tag: replace(each, turn_id=head.id, position=head.position) if tag in written else each
+            for tag, each in commit.artifacts.items()
+        }
+        return {tag: each.to_json() for tag, each in after.items()} or None
 
 
 def stopped_call(main: Mapping[str, Any], reason: AbortReason | None) -> Mapping[str, Any]:
@@ -76,6 +85,7 @@ def stopped_call(main: Mapping[str, Any], reason: AbortReason | None) -> Mapping
 
 def result_of(head: TurnHead, plan: PipelinePlan, ending: TurnEnding) -> dict[str, Any]:
     """What a turn has run, as it is stored with it."""
+    commit = ending.commit(plan)
     return {
         "leftOut": [{"operationId": each.operation_id, "reason": each.reason} for each in plan.omitted],
         "operations": operation_records(plan, ending.turn, ending.started, ending.abort_reason),
@@ -84,17 +94,18 @@ def result_of(head: TurnHead, plan: PipelinePlan, ending: TurnEnding) -> dict[st
             "model": head.settings.model,
             "assistantVariantId": head.answer_id if ending.has_variant else None,
         },
-        "commits": commit_report(plan, ending.turn) if ending.answer is not None else [],
+        "commits": commit_report(plan, ending.turn) if commit is not None else [],
+        "artifacts": artifact_summary(plan, ending.turn, commit) if commit is not None else None,
         "operationsSpend": ending.turn.spend.to_json(),
         "uncertainUsd": usd(ending.uncertain_nano_usd),
     }
 
 
 def ending_events(
-    turn: ChatTurn, plan: PipelinePlan, ending: TurnEnding, told: Collection[Identity], last_seq: int, now: datetime
+    turn: ChatTurn, plan: PipelinePlan, ending: TurnEnding, recorded: Collection[Identity], last_seq: int, now: datetime
 ) -> list[TurnEvent]:
     """The last events of a turn, numbered from `last_seq` + 1. What the turn has left open ends by one of them,
-    unless `told` has it: every planned operation has an end, and so has the main call."""
+    unless `recorded` has it: every planned operation has an end, and so has the main call."""
     failure = ending.failure
     details = {
         "operationId": failure.operation_id if failure else None,
@@ -107,7 +118,7 @@ def ending_events(
         "failedDetails": details if turn.failure else None,
         "abortReason": turn.abort_reason,
     }
-    events = [event for event in _left_open(turn.head, plan, ending) if identity_of(*event) not in told]
+    events = [event for event in _left_open(turn.head, plan, ending) if identity_of(*event) not in recorded]
     if ending.answer is not None:
         events.append((TurnEventType.COMMIT_FINISHED, {"report": commit_report(plan, ending.turn)}))
     events += [(TurnEventType.PHASE_CHANGED, {"phase": turn.phase}), (TurnEventType.FINISHED, finished)]

@@ -26,7 +26,7 @@ from cupel_core.store.chat_branches import BranchChange
 
 
 class MessageChange(NamedTuple):
-    """What is asked for; exactly one of the first three."""
+    """What to change; exactly one of the first three."""
 
     content: str | None = None
     """An edit: a new variant, which is selected."""
@@ -66,13 +66,13 @@ def read_pointers(ref: ChatRef, branch: ChatBranch, positions: range) -> list[Po
 def show(ref: ChatRef, pointers: Iterable[Pointer], included: frozenset[str]) -> list[ShownExchange]:
     pointers = list(pointers)
     exchanges = chat_branches.get_exchanges(ref, [pointer.exchange_id for pointer in pointers])
-    wanted = [
+    variant_keys = [
         (pointer.exchange_id, side, number)
         for pointer in pointers
         for side in MessageSide
         if (number := pointer.selected(side)) is not None
     ]
-    variants = chat_branches.get_variants(ref, wanted)
+    variants = chat_branches.get_variants(ref, variant_keys)
     return [
         shown_exchange(
             pointer,
@@ -94,15 +94,15 @@ def list_variants(workspace: str, chat_id: str, message_id: str, limit: int, cur
     if not numbers:
         raise _unknown(message_id)
     start = decode_index(cursor)
-    wanted = [(exchange.id, message.side, number) for number in numbers[start : start + limit]]
-    found = chat_branches.get_variants(ref, wanted)
-    cursors = ("", *(encode_cursor(str(index)) for index in range(start + 1, start + len(wanted))))
+    variant_keys = [(exchange.id, message.side, number) for number in numbers[start : start + limit]]
+    variants = chat_branches.get_variants(ref, variant_keys)
+    cursors = ("", *(encode_cursor(str(index)) for index in range(start + 1, start + len(variant_keys))))
     more = encode_cursor(str(start + limit)) if start + limit < len(numbers) else None
-    return Page(tuple(found[key] for key in wanted), more, cursors[: len(wanted)])
+    return Page(tuple(variants[key] for key in variant_keys), more, cursors[: len(variant_keys)])
 
 
 def update_message(
-    workspace: str, chat_id: str, branch_id: str, message_id: str, asked: MessageChange, now: datetime
+    workspace: str, chat_id: str, branch_id: str, message_id: str, requested: MessageChange, now: datetime
 ) -> ShownMessage:
     """Change what a branch has of a message. NotFound if it has none; Conflict while a turn is in progress on
     it, for another revision, and when others change it all the time; Invalid for an unknown variant, or too many."""
@@ -110,12 +110,14 @@ def update_message(
     changed: list[tuple[Pointer, Exchange]] = []
 
     def make(branch: ChatBranch) -> BranchChange | None:
-        if asked.revision is not None and asked.revision != branch.revision:
-            raise Conflict(f"the branch has revision {branch.revision}, not {asked.revision}; read it and try again")
+        if requested.revision is not None and requested.revision != branch.revision:
+            raise Conflict(
+                f"the branch has revision {branch.revision}, not {requested.revision}; read it and try again"
+            )
         check_is_free(branch)
         exchange, pointers, pointer = _locate(ref, branch, message)
-        after, variants = _changed(pointer, exchange, message.side, asked, branch, now)
-        pointer = _repointed(pointer, message.side, asked, variants)
+        after, variants = _changed(pointer, exchange, message.side, requested, branch, now)
+        pointer = _repointed(pointer, message.side, requested, variants)
         changed[:] = [(pointer, after)]
         written = branch.replacing(exchange.position, pointers, pointer, new_short_id())
         return BranchChange(
@@ -130,10 +132,10 @@ def update_message(
     change(ref, branch_id, make, now)
     pointer, _ = changed[0]
     shown = show(ref, [pointer], frozenset({"hidden", "deleted"}))[0]
-    found = shown.user if message.side is MessageSide.USER else shown.answer
-    if found is None:
+    changed_message = shown.user if message.side is MessageSide.USER else shown.answer
+    if changed_message is None:
         raise _unknown(message_id)
-    return found
+    return changed_message
 
 
 def _locate(ref: ChatRef, branch: ChatBranch, message: MessageRef) -> tuple[Exchange, tuple[Pointer, ...], Pointer]:
@@ -150,13 +152,13 @@ def _locate(ref: ChatRef, branch: ChatBranch, message: MessageRef) -> tuple[Exch
 
 
 def _changed(
-    pointer: Pointer, exchange: Exchange, side: MessageSide, asked: MessageChange, branch: ChatBranch, now: datetime
+    pointer: Pointer, exchange: Exchange, side: MessageSide, requested: MessageChange, branch: ChatBranch, now: datetime
 ) -> tuple[Exchange, tuple[Variant, ...]]:
     """With the new variant of an edit."""
-    if asked.selected is not None and asked.selected not in exchange.numbers(side):
+    if requested.selected is not None and requested.selected not in exchange.numbers(side):
         numbers = ", ".join(map(str, exchange.numbers(side)))
         raise Invalid.field("selected", f"must be one of the variants {numbers}")
-    if asked.content is None:
+    if requested.content is None:
         return exchange, ()
     after, number = with_variant(exchange, side, "content")
     variant = Variant(
@@ -164,7 +166,7 @@ def _changed(
         side,
         number,
         VariantKind.EDIT,
-        asked.content,
+        requested.content,
         now,
         branch.id,
         based_on=pointer.selected(side),
@@ -176,22 +178,24 @@ def with_variant(exchange: Exchange, side: MessageSide, field: str) -> tuple[Exc
     """With the number of another variant. Raises Invalid if there are as many as there may be."""
     numbers = exchange.numbers(side)
     if len(numbers) >= MAX_VARIANTS:
-        raise Invalid.field(field, f"a message has at most {MAX_VARIANTS} variants: fork the branch, or go on")
+        raise Invalid.field(
+            field, f"a message has at most {MAX_VARIANTS} variants: fork the branch, or send another message"
+        )
     number = exchange.next_number(side)
     if side is MessageSide.USER:
         return replace(exchange, user=(*numbers, number)), number
     return replace(exchange, answer=(*numbers, number), last_answer=number), number
 
 
-def _repointed(pointer: Pointer, side: MessageSide, asked: MessageChange, variants: tuple[Variant, ...]) -> Pointer:
+def _repointed(pointer: Pointer, side: MessageSide, requested: MessageChange, variants: tuple[Variant, ...]) -> Pointer:
     changes: list[Callable[[Pointer], Pointer]] = []
     if variants:
         changes.append(lambda each: each.selecting(side, variants[0].number))
-    if (selected := asked.selected) is not None:
+    if (selected := requested.selected) is not None:
         changes.append(lambda each: each.selecting(side, selected))
-    if (hidden := asked.hidden) is not None:
+    if (hidden := requested.hidden) is not None:
         changes.append(lambda each: each.hiding(side, is_hidden=hidden))
-    if asked.deleted:
+    if requested.deleted:
         changes.append(lambda each: each.deleting(side))
     for apply in changes:
         pointer = apply(pointer)

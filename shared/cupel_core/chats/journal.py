@@ -43,23 +43,23 @@ async def repeated[**P, R](write: Callable[P, R], *args: P.args, **kwargs: P.kwa
 class TurnJournal:
     """Numbers and stores events. An event of an operation that an earlier worker has stored is not stored again.
 
-    What has changed of the turn is stored with the next event, or before it: no event tells of a call that could be
-    made again.
+    What has changed of the turn is stored with the next event, or before it, so no event reports the end of a call that
+    could still be repeated.
     """
 
     def __init__(self, ref: ChatRef, turn_id: str, worker_id: str, earlier: Collection[TurnEvent]) -> None:
         self._ref, self._turn_id, self._worker_id = ref, turn_id, worker_id
         self._checkpoint: Callable[[], Mapping[str, Any]] | None = None
         self._pending: list[tuple[TurnEventType, Mapping[str, Any]]] = []
-        self.told = identities(earlier)
+        self.recorded = identities(earlier)
         self._lock = asyncio.Lock()
         self.last_seq = max((event.seq for event in earlier), default=0)
         self.phase = TurnPhase.PLANNING
 
     def add(self, kind: TurnEventType, data: Mapping[str, Any]) -> None:
         identity = identity_of(kind, data)
-        if identity is None or identity not in self.told:
-            self.told.add(identity)
+        if identity is None or identity not in self.recorded:
+            self.recorded.add(identity)
             self._pending.append((kind, data))
 
     def note_change(self, checkpoint: Callable[[], Mapping[str, Any]]) -> None:

@@ -21,13 +21,21 @@ def load_messages(ref: ChatRef, head: TurnHead) -> tuple[Message, ...]:
     """The system prompt, the last exchanges before the turn's, and the user's message."""
     branch = chat_branches.get(ref, head.branch_id)
     first = max(0, head.position - head.settings.history_limit)
-    wanted = head.exchange_id, MessageSide.USER, head.user_variant
-    current = chat_branches.get_variants(ref, [wanted])[wanted].content
+    key = head.exchange_id, MessageSide.USER, head.user_variant
+    current = chat_branches.get_variants(ref, [key])[key].content
     system = head.settings.system or ""
     leading = (Message(MessageRole.SYSTEM, system),) if system.strip() else ()
     room = MAX_PROMPT_LENGTH - len(system) - len(current)
     last = _last_messages(ref, branch, range(first, head.position), room)
     return (*leading, *last, Message(MessageRole.USER, current))
+
+
+def template_names(ref: ChatRef, head: TurnHead) -> dict[str, object]:
+    """What templates of operations see of the chat, besides its messages."""
+    return {
+        "chat": {"id": ref.chat_id, "title": head.settings.title, "branchId": head.branch_id},
+        "exchange": {"id": head.exchange_id, "position": head.position},
+    }
 
 
 def _last_messages(ref: ChatRef, branch: ChatBranch, positions: range, room: int) -> list[Message]:

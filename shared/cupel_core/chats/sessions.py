@@ -7,7 +7,8 @@ from cupel_core.chats.prompts import load_artifacts
 from cupel_core.clock import to_iso
 from cupel_core.domain.chats.branches import ChatBranch
 from cupel_core.domain.chats.sessions import ProfileSession
-from cupel_core.errors import Invalid
+from cupel_core.domain.pipeline.turns import StoredArtifact
+from cupel_core.errors import Invalid, NotFound
 from cupel_core.messages import ChatRef
 from cupel_core.store import chat_branches, chats, profiles
 
@@ -16,17 +17,28 @@ def get(workspace: str, chat_id: str, branch_id: str, profile_id: str | None, no
     """That of a profile on a branch, by default the chat's. Invalid if neither is given, and for an unknown one."""
     ref = ChatRef(workspace, chat_id)
     chat = chats.get(ref)
-    wanted = profile_id or chat.settings.profile_id
-    if wanted is None:
+    resolved_id = profile_id or chat.settings.profile_id
+    if resolved_id is None:
         raise Invalid.field("profileId", "is required: the chat has no profile")
-    session_id = profiles.find_session_id(workspace, wanted)
+    session_id = profiles.find_session_id(workspace, resolved_id)
     if session_id is None and profile_id is not None:
         raise Invalid.field("profileId", f"there is no profile {profile_id}")
     branch = chat_branches.get(ref, branch_id)
-    name = session_name(wanted, session_id or "", branch)
-    found = load_artifacts(ref, branch_id, name, branch.length)
-    artifacts = {tag: artifact.at(to_iso(now)) for tag, artifact in sorted(found.items())}
-    return ProfileSession(name, wanted, session_id or "", artifacts)
+    name = session_name(resolved_id, session_id or "", branch)
+    stored = load_artifacts(ref, branch_id, name, branch.length)
+    artifacts = {tag: artifact.at(to_iso(now)) for tag, artifact in sorted(stored.items())}
+    return ProfileSession(name, resolved_id, session_id or "", artifacts)
+
+
+def get_artifact(
+    workspace: str, chat_id: str, branch_id: str, tag: str, profile_id: str | None, now: datetime
+) -> StoredArtifact:
+    """Raises NotFound if there is none, and what `get` raises."""
+    artifacts = get(workspace, chat_id, branch_id, profile_id, now).artifacts
+    if tag not in artifacts:
+        known = f"it has {', '.join(artifacts)}" if artifacts else "it has none"
+        raise NotFound(f"the branch has no artifact {tag} of this profile; {known}")
+    return artifacts[tag]
 
 
 def session_name(profile_id: str, session_id: str, branch: ChatBranch) -> str:

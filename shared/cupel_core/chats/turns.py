@@ -17,7 +17,7 @@ from cupel_core.chats.profiles import load_profile
 from cupel_core.chats.progress import load_partial_answer, load_progress
 from cupel_core.chats.sessions import session_name
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, MessageSide, Pointer
-from cupel_core.domain.chats.chats import MAX_EXCHANGES, Chat
+from cupel_core.domain.chats.chats import MAX_EXCHANGES, Chat, ChatSettings
 from cupel_core.domain.chats.drafts import Feed, FeedPosition, feed_of, wants_text
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
 from cupel_core.domain.chats.turns import (
@@ -28,10 +28,14 @@ from cupel_core.domain.chats.turns import (
     TurnFailure,
     TurnHead,
     TurnProfile,
+    TurnPrompt,
     TurnStatus,
 )
-from cupel_core.domain.pipeline.operations import Trigger
+from cupel_core.domain.pipeline.operations import EffectType, Trigger
+from cupel_core.domain.pipeline.planning import plan_turn
 from cupel_core.domain.pipeline.profiles import Profile
+from cupel_core.domain.pipeline.prompt import prompt_hash
+from cupel_core.domain.turns.model_request import Message
 from cupel_core.errors import Conflict, FieldError, Invalid
 from cupel_core.ids import new_id, new_short_id
 from cupel_core.messages import ChatRef, TurnOrder
@@ -55,6 +59,8 @@ class TurnRequest(NamedTuple):
     client_request_id: str | None
     deadline_ms: int
     initiator: str
+    model: str | None = None
+    """Instead of the chat's target."""
 
 
 class AcceptedTurn(NamedTuple):
@@ -73,7 +79,7 @@ class _Accepted(NamedTuple):
 
 
 def start(workspace: str, chat_id: str, request: TurnRequest, now: datetime) -> AcceptedTurn:
-    """Accept a turn and have a worker carry it out.
+    """Accept a turn and have a worker run it.
 
     Conflict while a turn is in progress on the branch; Invalid for a model that cannot be called, a branch that is
     full, and a `clientRequestId` that was used for something else.
@@ -84,14 +90,16 @@ def start(workspace: str, chat_id: str, request: TurnRequest, now: datetime) -> 
         chat = chats.get(ref)
         if (earlier := _find_earlier(ref, request, body_hash, now)) is not None:
             return AcceptedTurn(earlier, is_new=False)
-        settings = replace(chat.settings, profile_id=request.profile_id) if request.has_profile else chat.settings
-        chat = replace(chat, settings=settings)
-        profile = _check(chat)
+        chat = replace(chat, settings=_settings(chat.settings, request))
+        profile = _check(chat, model_field=None if request.model is None else "model")
         branch = chat_branches.get(ref, request.branch_id or chat.active_branch_id)
         check_is_free(branch)
-        accept = _generate if request.trigger is Trigger.GENERATE else _regenerate
-        accepted = accept(ref, branch, request, turn_id, now)
-        turn = ChatTurn(_head(chat, branch, accepted, request, turn_id, profile, now), last_seq=1)
+        if request.trigger is Trigger.GENERATE:
+            accepted = _generate(ref, branch, request, turn_id, now)
+        else:
+            accepted = _regenerate(ref, branch, turn_id, rewrites_user=profile is not None and _rewrites_user(profile))
+        head = _head(chat, branch, accepted, request, turn_id, profile and _turn_profile(profile), now)
+        turn = ChatTurn(head, last_seq=1)
         stored = StoredRequest(body_hash, turn_id) if request.client_request_id else None
         if chat_turns.create(ref, turn, accepted.change, [_started(turn)], stored):
             send_order(ref, turn_id)
@@ -114,13 +122,13 @@ def list_turns(
     return chat_turns.list_turns(ref, branch_id, status, limit, cursor)
 
 
-def get_prompt(workspace: str, chat_id: str, turn_id: str) -> list[dict[str, str]]:
+def get_prompt(workspace: str, chat_id: str, turn_id: str) -> TurnPrompt:
     """What the model got. Raises Conflict if it was not called."""
     get(workspace, chat_id, turn_id)
-    prompt = chat_turns.get_prompt(ChatRef(workspace, chat_id), turn_id)
-    if prompt is None:
+    messages = chat_turns.get_prompt(ChatRef(workspace, chat_id), turn_id)
+    if messages is None:
         raise Conflict("the model was not called in this turn")
-    return prompt
+    return TurnPrompt(prompt_hash(map(Message.from_json, messages)), messages)
 
 
 class TurnFeed(NamedTuple):
@@ -185,7 +193,7 @@ def end_without_worker(
         # Whatever is stored from now on has the number of one of these events.
         events = ending_events(ended, plan, ending, identities(progress.events), stored.turn.last_seq, now)
         change = ending_change(ref, head, plan, ending, now)
-        if chat_turns.end(ref, ended, None, change, events, ending.artifacts_after(plan)):
+        if chat_turns.end(ref, ended, None, change, events, ending.artifacts_after(head, plan)):
             return True
     return False
 
@@ -212,13 +220,23 @@ def _find_earlier(ref: ChatRef, request: TurnRequest, body_hash: str, now: datet
 
 def _body_hash(request: TurnRequest) -> str:
     fields = [request.trigger, request.content, request.branch_id, request.has_profile, request.profile_id]
-    return hashlib.sha256(orjson.dumps([*fields, request.deadline_ms])).hexdigest()
+    model = [request.model] if request.model is not None else []
+    return hashlib.sha256(orjson.dumps([*fields, request.deadline_ms, *model])).hexdigest()
 
 
-def _check(chat: Chat) -> TurnProfile | None:
+def _settings(settings: ChatSettings, request: TurnRequest) -> ChatSettings:
+    """The chat's, as the turn has them."""
+    if request.has_profile:
+        settings = replace(settings, profile_id=request.profile_id)
+    if request.model is not None:
+        settings = replace(settings, target={**settings.target, "model": request.model})
+    return settings
+
+
+def _check(chat: Chat, model_field: str | None) -> Profile | None:
     """The profile of the turn, if it has one. Raises Invalid or Conflict for what prevents every call."""
     workspace, settings = chat.workspace, chat.settings
-    catalog.check_settings(workspace, settings)
+    catalog.check_settings(workspace, settings, model_field)
     provider = settings.model.partition("/")[0]
     if governor.get_status(workspace, provider).paused:
         raise Conflict(f"provider {provider} is paused; resume it first (POST /v1/queue/resume)")
@@ -226,7 +244,7 @@ def _check(chat: Chat) -> TurnProfile | None:
         return None
     profile = profiles.get(workspace, settings.profile_id)
     if not profile.head.enabled:
-        return _turn_profile(profile, enabled=False)
+        return profile
     calls = [
         (operation.id, operation.params.call.target.model)
         for operation in profile.version.pipeline.operations
@@ -235,16 +253,25 @@ def _check(chat: Chat) -> TurnProfile | None:
     problems = [(name, model_error(workspace, model)) for name, model in calls]
     if errors := [FieldError("profileId", f"operation {name}: {problem}") for name, problem in problems if problem]:
         raise Invalid.fields(errors)
-    return _turn_profile(profile, enabled=True)
+    return profile
 
 
-def _turn_profile(profile: Profile, *, enabled: bool) -> TurnProfile:
-    return TurnProfile(profile.head.id, profile.version.number, enabled, profile.head.session_id)
+def _turn_profile(profile: Profile) -> TurnProfile:
+    return TurnProfile(profile.head.id, profile.version.number, profile.head.enabled, profile.head.session_id)
+
+
+def _rewrites_user(profile: Profile) -> bool:
+    """Whether an operation of another answer may rewrite the user's message."""
+    if not profile.head.enabled:
+        return False
+    plan = plan_turn(profile.version.pipeline, Trigger.REGENERATE)
+    steps = (step for steps in plan.steps.values() for step in steps)
+    return any(effect.type is EffectType.REWRITE_USER for step in steps for effect in step.effects)
 
 
 def _generate(ref: ChatRef, branch: ChatBranch, request: TurnRequest, turn_id: str, now: datetime) -> _Accepted:
     if branch.length >= MAX_EXCHANGES:
-        raise Invalid.field("branchId", f"a branch has at most {MAX_EXCHANGES:,} exchanges: fork it earlier, or go on")
+        raise Invalid.field("branchId", f"a branch has at most {MAX_EXCHANGES:,} exchanges: fork it earlier")
     exchange = Exchange(new_id("ex"), branch.length, last_answer=1)
     page = chat_branches.get_page(ref, branch.last_page)
     sessions = page[-1].sessions if page else sessions_before(ref, branch, branch.length)
@@ -256,7 +283,7 @@ def _generate(ref: ChatRef, branch: ChatBranch, request: TurnRequest, turn_id: s
     return _Accepted(change, exchange, 1, 1)
 
 
-def _regenerate(ref: ChatRef, branch: ChatBranch, _: TurnRequest, turn_id: str, __: datetime) -> _Accepted:
+def _regenerate(ref: ChatRef, branch: ChatBranch, turn_id: str, *, rewrites_user: bool) -> _Accepted:
     if not branch.length:
         raise Conflict("the branch has no exchange yet whose answer could be generated again")
     position = branch.length - 1
@@ -271,13 +298,14 @@ def _regenerate(ref: ChatRef, branch: ChatBranch, _: TurnRequest, turn_id: str, 
     written = branch.replacing(position, page, replace(pointer, turn_id=turn_id), new_short_id())
     after = replace(written.branch, open_turn=turn_id)
     change = BranchChange(branch, after, (written.page_id, written.pointers), exchange, reserved)
-    return _Accepted(change, reserved, _written_by_person(ref, exchange, pointer.user), number)
+    user = _written_by_person(ref, exchange, pointer.user) if rewrites_user else pointer.user
+    return _Accepted(change, reserved, user, number)
 
 
 def _written_by_person(ref: ChatRef, exchange: Exchange, number: int) -> int:
     """The variant from which operations have made this one: rewriting begins with what the person wrote."""
-    wanted = [(exchange.id, MessageSide.USER, each) for each in exchange.user if each <= number]
-    variants = {each.number: each for each in chat_branches.get_variants(ref, wanted).values()}
+    variant_keys = [(exchange.id, MessageSide.USER, each) for each in exchange.user if each <= number]
+    variants = {each.number: each for each in chat_branches.get_variants(ref, variant_keys).values()}
     while variants[number].kind is VariantKind.REWRITE and (origin := variants[number].based_on) is not None:
         number = origin
     return number

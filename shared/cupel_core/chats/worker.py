@@ -1,15 +1,15 @@
-"""Carries out turns: the operations before the main call, the call, the operations after it, and the end.
+"""Runs turns: the operations before the main call, the call, the operations after it, and the end.
 
 A worker claims a turn and renews the claim each second, by which it also learns of an abort. What was paid for is
-stored before anything follows from it, so a turn that another worker goes on with repeats at most the calls that were
-in flight.
+stored before anything follows from it, so another worker that continues a turn repeats at most the calls that were in
+flight.
 """
 
 import asyncio
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -29,10 +29,11 @@ from cupel_core.chats.endings import (
 from cupel_core.chats.journal import ClaimLost, TurnJournal, repeated
 from cupel_core.chats.profiles import load_profile
 from cupel_core.chats.progress import TurnProgress, load_partial_answer, load_progress
-from cupel_core.chats.prompts import load_messages
+from cupel_core.chats.prompts import load_messages, template_names
 from cupel_core.clock import utc_now
 from cupel_core.conversations.pipeline_turn import TurnOperations
 from cupel_core.conversations.turn import Turn, run_turn
+from cupel_core.deferred import dataclass
 from cupel_core.domain.chats.commits import operation_fields
 from cupel_core.domain.chats.turns import (
     AbortReason,
@@ -44,6 +45,7 @@ from cupel_core.domain.chats.turns import (
     TurnPhase,
 )
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
+from cupel_core.domain.pipeline.prompt import PromptMessage, prompt_hash
 from cupel_core.domain.pipeline.results import PaidAnswer, StepResult
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.pipeline.steps import first_failure
@@ -93,7 +95,7 @@ class TurnWorker:
     abort_reason: AbortReason | None = None
     started: set[tuple[Hook, str]] = field(default_factory=set)
     is_lost: bool = False
-    _prompt: list[dict[str, str]] | None = field(default=None, init=False, repr=False)
+    _prompt: list[dict[str, Any]] | None = field(default=None, init=False, repr=False)
     """What the model is about to get, until it is stored."""
 
     async def run(self) -> WorkResult:
@@ -102,7 +104,7 @@ class TurnWorker:
         return await self._end() if self.abort_reason is not None else await self._run()
 
     async def _run(self) -> WorkResult:
-        task = asyncio.ensure_future(self._carry_out())
+        task = asyncio.ensure_future(self._run_phases())
         watching = asyncio.ensure_future(self._watch(task))
         try:
             await task
@@ -147,7 +149,7 @@ class TurnWorker:
     def _renew(self) -> ChatTurn | None:
         return chat_turns.renew(self.ref, self.turn.id, self.worker_id, self.now() + CLAIM)
 
-    async def _carry_out(self) -> None:
+    async def _run_phases(self) -> None:
         profile, journal, head = self.profile, self.journal, self.turn.head
         operations = TurnOperations(
             profile,
@@ -158,13 +160,10 @@ class TurnWorker:
             on_answer=self._note_operation_answer,
             on_end=self._note_end,
             perform=perform_or_fail,
+            chat=template_names(self.ref, head),
         )
         state = ConversationState(messages=self.messages, pipeline=PipelineState(self.artifacts, turn=self.open_turn))
-        plan = [
-            {**operation_fields(hook, step), "required": step.required, "order": step.order}
-            for hook, steps in profile.plan.steps.items()
-            for step in steps
-        ]
+        plan = [operation_fields(hook, step) for hook, steps in profile.plan.steps.items() for step in steps]
         journal.enter(TurnPhase.PLANNING, plan=plan)
         journal.enter(TurnPhase.BEFORE_MAIN_LLM)
         if not self.open_turn.is_prepared:
@@ -172,9 +171,10 @@ class TurnWorker:
         journal.enter(TurnPhase.BARRIER)
         if self._has_failed(Hook.BEFORE, FailedType.BEFORE_BARRIER):
             return
-        prompt = operations.prompt(state)
+        traced = operations.traced_prompt(state)
+        prompt = tuple(each.message for each in traced)
         journal.enter(TurnPhase.MAIN_LLM)
-        if not self._has_answer and not await self._call(prompt):
+        if not self._has_answer and not await self._call(traced, prompt):
             return
         answer = Message(MessageRole.ASSISTANT, self.main["text"])
         state = operations.answered(replace(state, messages=(*state.messages, answer)), prompt)
@@ -183,21 +183,22 @@ class TurnWorker:
         if not self._has_failed(Hook.AFTER, FailedType.AFTER_MAIN_LLM):
             journal.enter(TurnPhase.COMMIT)
 
-    async def _call(self, prompt: tuple[Message, ...]) -> bool:
+    async def _call(self, traced: Iterable[PromptMessage], prompt: tuple[Message, ...]) -> bool:
         """Whether there is an answer, which is stored then. A call that has failed is not made again."""
         head, journal = self.turn.head, self.journal
         if self.main["performed"] and (error := self.main.get("error")) is not None:
             self.failure = TurnFailure.of(FailedType.MAIN_LLM, error["code"], error["message"])
             return False
         journal.add(TurnEventType.MAIN_STARTED, self._attempt)
-        self.main = {"performed": True, "attempts": self.turn.attempts, "status": "aborted"}
-        self._prompt = [{"role": str(message.role), "content": message.content} for message in prompt]
+        begun = {"performed": True, "attempts": self.turn.attempts, "status": "aborted"}
+        self.main = {**begun, "promptHash": prompt_hash(prompt)}
+        self._prompt = [{**each.message.to_json(), "operationId": each.operation_id} for each in traced]
         self._note_change()
         request = ModelRequest(
             prompt,
             ModelParameters.from_json(head.settings.target.get("params", {})),
             SimulationKey(head.exchange_id, repeat=head.answer_variant),
-            # An agent that keeps what was said is told all of it each time: edits and forks need nothing of it.
+            # Each turn is a new conversation for an agent, so that edits and forks need nothing of it.
             thread=AgentThread(str(uuid.uuid5(uuid.NAMESPACE_OID, head.id))),
         )
         answered: Turn | None = None
@@ -314,14 +315,14 @@ class TurnWorker:
             await asyncio.to_thread(self._load_partial_answer),
             self.calls.unanswered.nano_usd,
         )
-        artifacts = ending.artifacts_after(plan)
+        artifacts = ending.artifacts_after(head, plan)
         await self.journal.flush()
         for _ in range(_MAX_END_ATTEMPTS):
             now = self.now()
             ended = self.turn.ended(
                 now, result_of(head, plan, ending), failure=self.failure, abort_reason=self.abort_reason
             )
-            events = ending_events(ended, plan, ending, self.journal.told, self.journal.last_seq, now)
+            events = ending_events(ended, plan, ending, self.journal.recorded, self.journal.last_seq, now)
             change = await asyncio.to_thread(ending_change, self.ref, head, plan, ending, now)
             written = self.ref, ended, self.worker_id, change, events, artifacts
             if await repeated(chat_turns.end, *written):
@@ -342,7 +343,7 @@ class TurnWorker:
 
 
 async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResult:
-    """Carry out a turn to its end, whatever that is."""
+    """Run a turn to its end, whatever that is."""
     ref, worker_id = ChatRef(order.workspace, order.chat_id), uuid.uuid4().hex[:12]
     now = utc_now()
     claimed = await asyncio.to_thread(chat_turns.claim, ref, order.turn_id, worker_id, now, now + CLAIM)

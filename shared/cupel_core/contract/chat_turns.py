@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 from cupel_core.clock import from_optional_iso
 from cupel_core.contract.chats import MessageText
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
-from cupel_core.contract.fields import Id
+from cupel_core.contract.fields import Id, ModelId
 from cupel_core.contract.results import SpendResponse
 from cupel_core.domain.chats.drafts import Feed, TextPiece
 from cupel_core.domain.chats.sessions import ProfileSession
@@ -21,8 +21,10 @@ from cupel_core.domain.chats.turns import (
     TurnEvent,
     TurnEventType,
     TurnPhase,
+    TurnPrompt,
     TurnStatus,
 )
+from cupel_core.domain.pipeline.artifacts import ArtifactFormat, ArtifactUsage
 from cupel_core.domain.pipeline.operations import Trigger
 from cupel_core.domain.pipeline.turns import StoredArtifact
 from cupel_core.domain.turns.spend import Spend
@@ -38,6 +40,9 @@ class StartTurn(RequestModel):
     branch_id: Annotated[Id | None, Field(description="The active branch if omitted")] = None
     profile_id: Annotated[
         Id | None, Field(description="Operation profile instead of the chat's; null for none in this turn")
+    ] = None
+    model: Annotated[
+        ModelId | None, Field(description="Asked in this turn instead of the chat's model or agent, with its settings")
     ] = None
     client_request_id: Annotated[
         Annotated[str, StringConstraints(strict=True, min_length=1, max_length=255, pattern=r"^[!-~]+$")] | None,
@@ -104,11 +109,32 @@ class TurnSummaryResponse(ResponseModel):
         return cls(**_summary(chat_id, turn))
 
 
+class ArtifactVersionResponse(ResponseModel):
+    tag: str
+    version: int
+
+
+class ArtifactDigestResponse(ResponseModel):
+    tag: str
+    bytes: int
+    sha256: str
+
+
+class TurnArtifactsResponse(ResponseModel):
+    """The artifacts that a turn has written."""
+
+    persisted: list[ArtifactVersionResponse]
+    run_only: Annotated[list[ArtifactDigestResponse], Field(description="Those that last no longer than the turn")]
+
+
 class TurnResponse(TurnSummaryResponse):
     left_out: Annotated[list[dict[str, Any]], Field(description="Operations that are not part of the turn, and why")]
     operations: Annotated[list[dict[str, Any]], Field(description="How each operation has ended; see docs/chats.md")]
     main: Annotated[dict[str, Any], Field(description="The main call; empty until the turn is over")]
     commits: Annotated[list[dict[str, Any]], Field(description="What became of each effect")]
+    artifacts: Annotated[
+        TurnArtifactsResponse | None, Field(description="What it has written; null until it is over with an answer")
+    ]
     operations_spend: Annotated[SpendResponse | None, Field(description="Of all operations; null until it is over")]
     uncertain_usd: Annotated[
         float | None,
@@ -118,13 +144,14 @@ class TurnResponse(TurnSummaryResponse):
     @classmethod
     def of_turn(cls, chat_id: str, turn: ChatTurn) -> "TurnResponse":
         result = turn.result or {}
-        spend = result.get("operationsSpend")
+        spend, artifacts = result.get("operationsSpend"), result.get("artifacts")
         return cls(
             **_summary(chat_id, turn),
             left_out=result.get("leftOut", []),
             operations=result.get("operations", []),
             main=result.get("main", {}),
             commits=result.get("commits", []),
+            artifacts=TurnArtifactsResponse.model_validate(artifacts) if artifacts else None,
             operations_spend=SpendResponse.of(Spend.from_json(spend)) if spend else None,
             uncertain_usd=result.get("uncertainUsd"),
         )
@@ -138,10 +165,23 @@ class TurnPage(ResponseModel):
 class PromptMessageResponse(ResponseModel):
     role: Annotated[str, Field(description="`system`, `user` or `assistant`")]
     content: str
+    operation_id: Annotated[
+        str | None,
+        Field(description="The operation that has added it; null for what was said, and the system prompt"),
+    ]
 
 
 class TurnPromptResponse(ResponseModel):
+    hash: Annotated[str, Field(description="SHA-256; equal for equal prompts")]
     messages: list[PromptMessageResponse]
+
+    @classmethod
+    def of(cls, prompt: TurnPrompt) -> "TurnPromptResponse":
+        messages = [
+            PromptMessageResponse(role=each["role"], content=each["content"], operation_id=each.get("operationId"))
+            for each in prompt.messages
+        ]
+        return cls(hash=prompt.hash, messages=messages)
 
 
 class TurnEventResponse(ResponseModel):
@@ -154,6 +194,7 @@ class TurnEventResponse(ResponseModel):
     chat_id: str
     branch_id: str
     exchange_id: str
+    user_message_id: str
     trigger: Trigger
     data: dict[str, Any]
 
@@ -168,6 +209,7 @@ class TurnEventResponse(ResponseModel):
             chat_id=chat_id,
             branch_id=head.branch_id,
             exchange_id=head.exchange_id,
+            user_message_id=head.user_message_id,
             trigger=head.trigger,
             data=dict(event.data),
         )
@@ -206,8 +248,19 @@ class TurnEventList(ResponseModel):
 
 
 class BranchArtifactResponse(ResponseModel):
+    """Title, format, usage and semantics are those of the operation when it wrote the value; null, like the operation,
+    turn and position, for values of earlier releases."""
+
     tag: str
+    title: str | None
     value: Any
+    format: ArtifactFormat | None
+    usage: ArtifactUsage | None
+    semantics: Annotated[str | None, Field(description="How it may be shown; a word of the profile's author")]
+    version: Annotated[int, Field(description="How many values it had, with this one")]
+    operation_id: Annotated[str | None, Field(description="The operation that has written the value")]
+    turn_id: Annotated[str | None, Field(description="The turn that has written the value")]
+    position: Annotated[int | None, Field(description="Of that turn's exchange")]
     history: Annotated[list[Any], Field(description="Earlier values, oldest first")]
     updated_at: Annotated[
         Time | None,
@@ -216,8 +269,21 @@ class BranchArtifactResponse(ResponseModel):
 
     @classmethod
     def of(cls, tag: str, artifact: StoredArtifact) -> "BranchArtifactResponse":
-        updated_at = from_optional_iso(artifact.written_at)
-        return cls(tag=tag, value=artifact.value, history=list(artifact.history), updated_at=updated_at)
+        writer = artifact.writer
+        return cls(
+            tag=tag,
+            title=writer.get("title"),
+            value=artifact.value,
+            format=writer.get("format"),
+            usage=writer.get("usage"),
+            semantics=writer.get("semantics"),
+            version=artifact.version,
+            operation_id=writer.get("operationId"),
+            turn_id=artifact.turn_id,
+            position=artifact.position,
+            history=list(artifact.history),
+            updated_at=from_optional_iso(artifact.written_at),
+        )
 
 
 class BranchArtifactList(ResponseModel):
@@ -252,7 +318,7 @@ def _summary(chat_id: str, turn: ChatTurn) -> dict[str, Any]:
         "chat_id": chat_id,
         "branch_id": head.branch_id,
         "exchange_id": head.exchange_id,
-        "user_message_id": f"{head.exchange_id}.user",
+        "user_message_id": head.user_message_id,
         "trigger": head.trigger,
         "initiator": head.initiator,
         "client_request_id": head.client_request_id,

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, require_one
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, require_one, with_defaults
 from cupel_core.contract.fields import Flag, Id, Label, ModelId, not_blank, not_null
 from cupel_core.contract.parameters import CallTimeout, MaxAttempts, ModelParametersInput, Parameters, target_of
 from cupel_core.contract.results import TokenUsageResponse
@@ -48,7 +48,7 @@ class ChatTargetInput(RequestModel):
     connector_id: Annotated[
         Id | None, Field(description="An agent, which is sent the whole prompt in a new conversation each turn")
     ] = None
-    params: Parameters = ModelParametersInput()
+    params: Parameters = with_defaults(ModelParametersInput)
     max_attempts: MaxAttempts | None = None
     call_timeout_seconds: CallTimeout | None = None
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self, get_args
 from pydantic import (
     BaseModel,
     ConfigDict,
+    GetJsonSchemaHandler,
     ModelWrapValidatorHandler,
     PlainSerializer,
     ValidationError,
@@ -15,7 +16,8 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from cupel_core.clock import to_iso
 from cupel_core.domain.text.near_names import unknown_field_message
@@ -24,10 +26,19 @@ MAX_ERRORS = 100
 """Fields that an error names: a body of 1 MB may have 100,000 unknown ones, and a response has at most 6 MB."""
 
 
+_models_of_defaults: set[type[BaseModel]] = set()
+
+
 class RequestModel(BaseModel):
     """Refuses unknown fields with a message that lists the known ones."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, defer_build=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        for model in _models_of_defaults:  # The document shows their defaults as they write them.
+            model.model_rebuild()
+        return handler(core_schema)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -49,6 +60,13 @@ class RequestModel(BaseModel):
             loc=error["loc"],
             input=error["input"],
         )
+
+
+def with_defaults[Model: BaseModel](model: type[Model]) -> Model:
+    """For defaults of fields and parameters: what the model's constructor returns without arguments, but its validator,
+    which takes milliseconds to make, is not made while a module is imported."""
+    _models_of_defaults.add(model)
+    return model.model_construct()
 
 
 def require_one(model: BaseModel, *names: str) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints, model_validator
 
-from cupel_core.contract.common import RequestModel, example
+from cupel_core.contract.common import RequestModel, example, with_defaults
 from cupel_core.contract.fields import SINGLE_LINE, Assertions, Count100, JsonObject, Label, LongText, Score
 from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.contract.scenarios import Messages
@@ -98,7 +98,7 @@ class PromptInput(RequestModel):
     messages: Messages | None = None
     params: Annotated[
         ModelParametersInput, Field(description="They take precedence over the target's, where it knows them")
-    ] = ModelParametersInput()
+    ] = with_defaults(ModelParametersInput)
 
     @model_validator(mode="after")
     def _has_one_text(self) -> "PromptInput":

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Self, cast
 from pydantic import Field, field_validator, model_validator
 
 from cupel_core.contract.columns import TargetResponse
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, require_one
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, require_one, with_defaults
 from cupel_core.contract.fields import Id, ModelId, ResourceName, Url, not_null
 from cupel_core.contract.headers import HeaderNames, Headers, header_values
 from cupel_core.contract.parameters import MaxConcurrency, ModelParametersInput, Targets, target_of, targets_of
@@ -46,8 +46,8 @@ class UpdateEval(RequestModel):
     connector_id: Id | None = None
     model: ModelId | None = None
     targets: Targets | None = None
-    params: Annotated[ModelParametersInput, Field(description="Of every target that knows them")] = (
-        ModelParametersInput()
+    params: Annotated[ModelParametersInput, Field(description="Of every target that knows them")] = with_defaults(
+        ModelParametersInput
     )
     judge_model: ModelId | None = None
     persona_model: PersonaModel = None

@@ -977,9 +977,10 @@ _ALL = (
         "/v1/runs/{run_id}/rescores/{rescore_id}/budget",
         "rescores",
         _MEMBER,
-        "Raise the budget of a rescore that was stopped by it",
+        "Raise the budget of a rescore that goes on, or was stopped by it",
         "The rescore, which grades what is left",
-        "Results that are stored stay, and their transcripts are not graded again.",
+        "Results that are stored stay, and their transcripts are not graded again. 409 for a rescore that has ended "
+        "otherwise, and in the moment in which its budget stops it.",
     ),
     Operation(
         "listRescoreResults",
@@ -1358,6 +1359,17 @@ _ALL = (
         _VIEWER,
         "List the artifacts that operations have stored",
         "The persisted artifacts of the profile on this branch",
+        "Of the chat's profile unless another is named. Those with the usage `internal` are left out unless `include` "
+        "names them.",
+    ),
+    Operation(
+        "getBranchArtifact",
+        "GET",
+        "/v1/chats/{chat_id}/branches/{branch_id}/artifacts/{tag}",
+        "chats",
+        _VIEWER,
+        "Get an artifact that operations have stored",
+        "The artifact with its history",
         "Of the chat's profile unless another is named.",
     ),
     Operation(

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from cupel_core.contract.common import RequestModel, example, require_one
+from cupel_core.contract.common import RequestModel, example, require_one, with_defaults
 from cupel_core.contract.fields import SINGLE_LINE, Flag, FunctionName, Id, JsonObject, Label, ModelId, Seed
 from cupel_core.domain.resources.connectors import target_of_connector
 from cupel_core.domain.runs.pace import MAX_CONCURRENCY, MAX_STAGGER_MS
@@ -205,8 +205,8 @@ class TargetInput(RequestModel):
     model: ModelId | None = None
     connector_id: Id | None = None
     label: Annotated[Label | None, Field(description="Identifies the target in results; its model if omitted")] = None
-    params: Annotated[Parameters, Field(description="They take precedence over those of the run")] = (
-        ModelParametersInput()
+    params: Annotated[Parameters, Field(description="They take precedence over those of the run")] = with_defaults(
+        ModelParametersInput
     )
     max_attempts: MaxAttempts | None = None
     call_timeout_seconds: CallTimeout | None = None

@@ -14,7 +14,7 @@ from pydantic import (
     field_validator,
 )
 
-from cupel_core.contract.common import RequestModel, example
+from cupel_core.contract.common import RequestModel, example, with_defaults
 from cupel_core.contract.fields import SINGLE_LINE, Flag, Label, ModelId, Score, not_blank
 from cupel_core.contract.parameters import CallTimeout, JsonSchema, MaxAttempts, ModelParametersInput, Parameters
 from cupel_core.domain.pipeline.artifacts import (
@@ -87,7 +87,7 @@ class OperationTargetInput(RequestModel):
     model_config = example({"model": "openai/gpt-5-mini", "params": {"temperature": 0.2, "maxOutputTokens": 300}})
 
     model: ModelId
-    params: Parameters = ModelParametersInput()
+    params: Parameters = with_defaults(ModelParametersInput)
     max_attempts: MaxAttempts | None = None
     call_timeout_seconds: CallTimeout | None = None
 
@@ -140,7 +140,7 @@ class LlmParamsInput(RequestModel):
     strict_variables: StrictVariables = False
     max_input_tokens: MaxInputTokens | None = None
     max_cost_usd: MaxCost | None = None
-    output: OutputInput = OutputInput()
+    output: OutputInput = with_defaults(OutputInput)
 
 
 class GuardOutputInput(RequestModel):
@@ -232,6 +232,20 @@ class EffectInput(RequestModel):
     template: ValueTemplate | None = None
 
 
+class DebugInput(RequestModel):
+    """What records of turns also have of an operation."""
+
+    model_config = example({"enabled": True})
+
+    enabled: Annotated[
+        Flag,
+        Field(
+            description="Whether they have the system prompt, the prompt and the answer of its call: up to 8,000 "
+            "characters of each, without what looks like a key"
+        ),
+    ] = False
+
+
 _PARAMS: Mapping[OperationKind, type[RequestModel]] = {
     OperationKind.TEMPLATE: TemplateParamsInput,
     OperationKind.LLM: LlmParamsInput,
@@ -289,3 +303,4 @@ class OperationInput(RequestModel):
     ]
     artifact: ArtifactInput
     effects: Annotated[list[EffectInput], Field(default_factory=list, max_length=MAX_EFFECTS)]
+    debug: DebugInput | None = None

@@ -27,6 +27,7 @@ PROFILE_DESCRIPTIONS = {
     "LlmParamsInput.system": "Template of the system prompt",
     "LlmParamsInput.target": "The model that is called",
     "OperationInput.artifact": "How the value is stored",
+    "OperationInput.debug": "What records of turns also have of it",
     "OperationInput.effects": "What the value changes",
     "OperationInput.hooks": "Whether it runs before or after the main call, or both",
     "OperationInput.kind": "What makes the value: a template, a model, or a guard's questions",
@@ -87,7 +88,7 @@ PROFILE_EXAMPLES: dict[str, Any] = {
             "trigger": "generate",
             "profileVersion": 2,
             "operations": [{"operationId": "tone", "name": "Tone", "status": "done", "value": "Be polite."}],
-            "commits": [{"operationId": "tone", "effectIndex": 0, "status": "applied"}],
+            "commits": [{"hook": "before_main_llm", "operationId": "tone", "effectIndex": 0, "status": "applied"}],
         }
     ],
     "TurnPlans.generate": _PLAN,

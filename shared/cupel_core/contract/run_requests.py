@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from cupel_core.contract.budgets import BudgetFields, ConfirmedAdditionUsd
-from cupel_core.contract.common import RequestModel, ResponseModel, example, forbid_both, require_one
+from cupel_core.contract.common import RequestModel, ResponseModel, example, forbid_both, require_one, with_defaults
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.fields import CompleteUrl, Count100, Id, ModelId, Seed
 from cupel_core.contract.parameters import (
@@ -48,8 +48,8 @@ class CallOptions(RequestModel):
     """How the targets are called."""
 
     temperature: Annotated[Temperature | None, Field(description="Short for `params.temperature`")] = None
-    params: Annotated[Parameters, Field(description="Parameters of every target that knows them")] = (
-        ModelParametersInput()
+    params: Annotated[Parameters, Field(description="Parameters of every target that knows them")] = with_defaults(
+        ModelParametersInput
     )
     max_attempts: MaxAttempts | None = None
     call_timeout_seconds: CallTimeout | None = None
@@ -144,7 +144,7 @@ class CreateRun(LabelFields, BudgetFields):
     experiment_id: ExperimentId = None
     repeats: Repeats = 1
     report: WritesReport = False
-    config: RunConfigInput = RunConfigInput()
+    config: RunConfigInput = with_defaults(RunConfigInput)
 
     @model_validator(mode="after")
     def _has_targets(self) -> Self:
@@ -180,7 +180,7 @@ class CreateEvalRun(LabelFields, BudgetFields):
     priority: Priority = Priority.NORMAL
     repeats: Repeats = 1
     experiment_id: ExperimentId = None
-    config: RunConfigInput = RunConfigInput()
+    config: RunConfigInput = with_defaults(RunConfigInput)
 
     def options(self) -> EvalRunOptions:
         return EvalRunOptions(
@@ -239,7 +239,7 @@ class RerunRun(LabelFields, BudgetFields):
     priority: Priority | None = None
     repeats: Repeats | None = None
     experiment_id: ExperimentId = None
-    config: RunConfigInput = RunConfigInput()
+    config: RunConfigInput = with_defaults(RunConfigInput)
 
     @model_validator(mode="after")
     def _has_targets_once(self) -> Self:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints, model_validator
 
 from cupel_core.contract.budgets import BudgetFields
-from cupel_core.contract.common import RequestModel, example, fields_error, require_any, require_one
+from cupel_core.contract.common import RequestModel, example, fields_error, require_any, require_one, with_defaults
 from cupel_core.contract.fields import CompleteUrl, Count100, Flag, Id, LongText, ModelId
 from cupel_core.contract.parameters import (
     JsonSchema,
@@ -189,7 +189,7 @@ class CreateScaleRun(LabelFields, BudgetFields):
     ] = None
     evaluators: Annotated[
         EvaluatorsInput, Field(description="All of the default evaluators run unless they are switched off")
-    ] = EvaluatorsInput()
+    ] = with_defaults(EvaluatorsInput)
     format: Annotated[AnswerFormatInput | None, Field(description="Checked by the evaluator of this name")] = None
     report: WritesReport = True
     trial: TriesRevisedPrompt = False

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from typing import Any
+
+from cupel_core.deferred import dataclass
 
 DELAY_SECONDS = 1.0
 """A crash loses what changed in this time and during one write."""

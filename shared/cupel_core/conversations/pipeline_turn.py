@@ -1,19 +1,25 @@
 """The turns of a probe with an operation profile: before the target's call, its prompt, after the answer, commit."""
 
-import hashlib
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import partial
 from itertools import chain
 from typing import Any
 
-import orjson
-
 from cupel_core.clock import to_iso
+from cupel_core.deferred import dataclass
 from cupel_core.domain.pipeline.context import HookBase, step_context, user_text
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation
-from cupel_core.domain.pipeline.prompt import effective_prompt, rewritten_text, with_user_text
+from cupel_core.domain.pipeline.prompt import (
+    PromptChange,
+    PromptMessage,
+    effective_prompt,
+    prompt_hash,
+    rewritten_text,
+    traced_prompt,
+    with_user_text,
+)
 from cupel_core.domain.pipeline.records import turn_record
 from cupel_core.domain.pipeline.results import PaidAnswer, StepResult
 from cupel_core.domain.pipeline.run_profile import RunProfile
@@ -35,7 +41,6 @@ from cupel_core.pipeline.kinds import ModelCaller
 from cupel_core.pipeline.rendering import is_small
 from cupel_core.pipeline.steps import perform_step, within_share
 from cupel_core.providers.errors import ProviderError
-from cupel_core.templating.operation_templates import condition_template, is_quick
 
 type OnOperationStart = Callable[[Hook, ProfileOperation], None]
 type OnOperationAnswer = Callable[[Hook, ProfileOperation, PaidAnswer], None]
@@ -66,6 +71,8 @@ class TurnOperations:
     on_end: OnOperationEnd = _ignore
     """Called when an operation has ended, also with one that could not begin."""
     perform: Perform = perform_step
+    chat: Mapping[str, object] = field(default_factory=dict)
+    """`{chat, exchange}` for templates, in a chat."""
     _last_base: list[tuple[ConversationState, HookBase]] = field(default_factory=list, init=False, repr=False)
     """What operations after the answer see is asked for twice: whether they may take long, and when they run."""
 
@@ -85,21 +92,29 @@ class TurnOperations:
             variables=self.variables,
             now=turn.now,
             trigger=self.profile.trigger,
+            chat=self.chat,
         )
         return await self._run(base, state, pipeline.with_turn(turn), save)
 
     def prompt(self, state: ConversationState) -> tuple[Message, ...]:
         """What the target gets. Raises ProviderError if a required operation is not done."""
+        return effective_prompt(*self._prompt_parts(state))
+
+    def traced_prompt(self, state: ConversationState) -> tuple[PromptMessage, ...]:
+        """The same with the operations that have added messages."""
+        return traced_prompt(*self._prompt_parts(state))
+
+    def _prompt_parts(self, state: ConversationState) -> tuple[tuple[Message, ...], list[PromptChange]]:
         pipeline, turn = _open(state)
         self._check(Hook.BEFORE, turn.before, "the target was not called")
         messages = self._rewritten_user(state.messages, turn)
-        return effective_prompt(messages, turn_changes(self.profile.plan, self.profile.ranked, pipeline))
+        return messages, turn_changes(self.profile.plan, self.profile.ranked, pipeline)
 
     def answered(self, state: ConversationState, prompt: tuple[Message, ...]) -> ConversationState:
         """Once the answer is complete."""
-        digest = hashlib.sha256(orjson.dumps([message.to_json() for message in prompt])).hexdigest()
         pipeline, turn = _open(state)
-        return replace(state, pipeline=pipeline.with_turn(replace(turn, is_answered=True, prompt_hash=digest)))
+        answered = replace(turn, is_answered=True, prompt_hash=prompt_hash(prompt))
+        return replace(state, pipeline=pipeline.with_turn(answered))
 
     async def run_after(self, state: ConversationState, save: Save) -> ConversationState:
         """Run the operations after the answer. They see the prompt, the answer, and what those before have made."""
@@ -125,6 +140,7 @@ class TurnOperations:
             self.variables,
             turn.now,
             self.profile.trigger,
+            self.chat,
         )
 
     def commit(self, state: ConversationState) -> ConversationState:
@@ -162,6 +178,8 @@ class TurnOperations:
 
     @property
     def _is_quick_after(self) -> bool:
+        from cupel_core.templating.operation_templates import condition_template, is_quick
+
         texts = chain(self.profile.templates_after, map(condition_template, self.profile.expressions_after))
         return all(map(is_quick, texts))
 
@@ -171,7 +189,7 @@ class TurnOperations:
         """`pipeline` has the turn in progress."""
         steps, hook, turn = self.profile.plan.steps[base.hook], base.hook, _turn_of(pipeline)
         share = step_share(pipeline.length, self.profile.plan.step_count)
-        seen, given = set(turn.results(hook)), dict(turn.answers)
+        seen, answers_by_id = set(turn.results(hook)), dict(turn.answers)
 
         def after(results: Results, answers: Mapping[str, PaidAnswer], *, are_all: bool = False) -> ConversationState:
             changed = turn.with_results(hook, results, answers, are_all=are_all)
@@ -182,12 +200,14 @@ class TurnOperations:
             context = step_context(base, steps, results, step)
 
             def on_answer(answer: PaidAnswer) -> None:
-                given[step.id] = answer
+                answers_by_id[step.id] = answer
                 self.on_answer(hook, step, answer)
 
             caller = self.caller
             if step.params.call is not None:
-                caller = replace(caller, answer=given.get(step.id), on_answer=on_answer)
+                caller = replace(
+                    caller, answer=answers_by_id.get(step.id), on_answer=on_answer, is_debugged=step.is_debugged
+                )
             made = await self.perform(step, context, base.artifacts.get(step.artifact.tag), caller)
             result = within_share(step, made, share)
             seen.add(step.id)
@@ -200,7 +220,7 @@ class TurnOperations:
             perform,
             lambda results, answers: save(after(dict(results), answers)),
             dict(turn.results(hook)),
-            given,
+            answers_by_id,
         )
         ended = await execution.run()
         for step in steps:

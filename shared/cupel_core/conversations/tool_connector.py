@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from cupel_core.conversations.tool_execution import ToolError
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.connectors import Connector
 from cupel_core.domain.resources.personas import Persona

@@ -6,10 +6,10 @@ answered within the last second, are executed again, with the same ids.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from cupel_core.conversations.delayed_saver import DELAY_SECONDS, DelayedSaver
+from cupel_core.deferred import dataclass
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode

@@ -1,9 +1,10 @@
 """Access control: a workspace is the tenant, a role says what a caller may do in it."""
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+
+from cupel_core.deferred import dataclass
 
 _WORKSPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 

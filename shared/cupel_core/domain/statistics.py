@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import comb, fsum, sqrt
 from statistics import fmean, stdev
 from typing import NamedTuple
+
+from cupel_core.deferred import dataclass
 
 DECISION_CODES = ("1", "2", "3", "4", "5")
 OTHER = "other"

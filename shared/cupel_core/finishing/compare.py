@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from cupel_core.charged_calls import charged_calls
 from cupel_core.clock import utc_now
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress

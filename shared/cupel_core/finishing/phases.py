@@ -4,9 +4,9 @@ Step Functions repeats a task whose reply was lost, so each phase may be repeate
 """
 
 from collections import Counter
-from dataclasses import dataclass
 from datetime import datetime
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
 from cupel_core.domain.runs.run import Action, IllegalTransition, Progress, Run, RunFailure, RunStatus

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from cupel_core.contract.common import RequestModel
-from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.domain.text.validation_messages import field_message, without_union_members
 from cupel_core.errors import FieldError, Invalid
 
 
@@ -16,7 +16,8 @@ def parse[M: RequestModel](model: type[M], values: Mapping[str, Any], field: str
         return model.model_validate(values)
     except ValidationError as error:
         raise Invalid.fields(
-            FieldError(_path(field, *each["loc"]), field_message(each["msg"])) for each in error.errors()
+            FieldError(_path(field, *without_union_members(each["loc"], values)), field_message(each["msg"]))
+            for each in error.errors()
         ) from None
 
 

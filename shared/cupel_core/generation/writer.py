@@ -6,7 +6,7 @@ one chunk is ever paid for twice.
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
@@ -17,6 +17,7 @@ from cupel_core.accounts import load_account
 from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.charged_calls import workspace_calls
 from cupel_core.clock import utc_now
+from cupel_core.deferred import dataclass
 from cupel_core.definitions import resolve
 from cupel_core.domain.definitions.generations import UNFINISHED, Generation, request_for
 from cupel_core.domain.definitions.matrix import Matrix

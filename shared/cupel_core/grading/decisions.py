@@ -2,12 +2,13 @@
 text, where a pattern has given the code."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.transcripts import Summary, Transcript
 from cupel_core.domain.scoring.decisions import OTHER
 from cupel_core.domain.turns.model_parameters import ModelParameters

@@ -1,7 +1,7 @@
 """Calls of models other than the target: for a verdict, a score, or a simulated user's next message."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from random import Random
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.text.json_replies import extract_json_object
 from cupel_core.domain.turns.model_parameters import ResponseFormat

@@ -1,10 +1,11 @@
 """The one place that makes graders: the models that judge, simulate users and embed texts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from random import Random
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.errors import Invalid

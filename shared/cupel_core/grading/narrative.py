@@ -1,12 +1,13 @@
 """A model writes the narrative of a deep analysis from its figures. It reads no conversation."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.model_narratives import WrittenNarrative, checked_narrative
 from cupel_core.domain.analysis.narrating import narrate
 from cupel_core.domain.analysis.narrative_facts import facts_text, narrative_facts

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.reports.summaries import (
     MAX_RATIONALE_WORDS,
     MAX_SUMMARY_WORDS,

@@ -76,10 +76,10 @@ def answer(body: GraphqlRequest, request: Request) -> QueryAnswer:
 
 def _too_large(request: Request) -> QueryAnswer:
     """Mutations have been carried out nevertheless, so the answer is that of an executed request."""
-    error = TooLarge("the answer is too large; ask for fewer objects or fields")
+    error = TooLarge("the response is too large; select fewer objects or fields")
     if not request.changes:
         return _refused([error], request)
-    error = TooLarge(f"{error.detail}. What the mutations changed stays changed: do not repeat them for the answer")
+    error = TooLarge(f"{error.detail}. The mutations have been carried out: do not repeat them for the response")
     return QueryAnswer(200, orjson.dumps({"data": None, "errors": [_formatted(error, request)]}))
 
 
@@ -96,15 +96,15 @@ class _InvalidQueries(Exception):
 async def _execute(body: GraphqlRequest, request: Request) -> ExecutionResult:
     checked, variables = _check(body.query or "", body.variables or {}, body.operation_name, request)
     running = execute(
-        schema(), checked, context_value=request, variable_values=variables, operation_name=body.operation_name
+        schema(), checked, context_value=request, variable_values=variables, operation_name=body.operation_name or None
     )
     if isinstance(running, ExecutionResult):
         return running
     try:
         return await asyncio.wait_for(running, MAX_SECONDS)
     except TimeoutError:
-        done = " The mutations may have been carried out: look before you repeat them." if request.changes else ""
-        detail = f"the query took longer than {MAX_SECONDS:g} seconds; ask for less at once.{done}"
+        done = " Its mutations may have been carried out: check before you repeat them." if request.changes else ""
+        detail = f"the query took longer than {MAX_SECONDS:g} seconds; select less at once.{done}"
         raise RetryableError(detail) from None
 
 
@@ -115,13 +115,13 @@ def _check(
     parsed = parse(query)
     operations = [each for each in parsed.definitions if isinstance(each, OperationDefinitionNode)]
     if len(operations) != 1:
-        raise TooComplex(f"the query has {len(operations)} operations; send one at a time")
-    if name is not None and (operations[0].name is None or operations[0].name.value != name):
+        raise TooComplex(f"the query has {len(operations)} operations; send exactly one")
+    if name and (operations[0].name is None or operations[0].name.value != name):
         raise InvalidQuery(f"the query has no operation {name}")
     if schema().get_root_type(operations[0].operation) is None:
         raise InvalidQuery(f"there are no {operations[0].operation.value}s; docs/graphql.md says what to do instead")
     if request.is_read_only and operations[0].operation is not OperationType.QUERY:
-        raise InvalidQuery("only queries are carried out here")
+        raise InvalidQuery("only queries are accepted here")
     if invalid := validate(schema(), parsed, specified_rules, max_errors=_MAX_ERRORS):
         raise _InvalidQueries(invalid)
     known = get_variable_values(schema(), operations[0].variable_definitions or (), variables, max_errors=_MAX_ERRORS)

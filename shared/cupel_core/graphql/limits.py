@@ -4,7 +4,7 @@ Checks take time in proportion to the query: a fragment is measured once, howeve
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from graphql import (
@@ -24,6 +24,7 @@ from graphql import (
 )
 from graphql.execution.values import get_argument_values
 
+from cupel_core.deferred import dataclass
 from cupel_core.errors import ClientError
 from cupel_core.graphql.registry import find_resolver
 
@@ -60,7 +61,7 @@ def check_text(query: str) -> None:
         if tokens > MAX_TOKENS:
             raise TooComplex(f"the query must have at most {MAX_TOKENS:,} tokens; pass long values as variables")
         if nesting > MAX_NESTING:
-            raise TooComplex(f"the query must have at most {MAX_NESTING} brackets within each other")
+            raise TooComplex(f"the query must have at most {MAX_NESTING} nested brackets")
 
 
 def check_operation(
@@ -73,15 +74,15 @@ def check_operation(
     fragments = {each.name.value: each for each in document.definitions if isinstance(each, FragmentDefinitionNode)}
     measured = _Measure(schema, fragments, variables).selection(operation.selection_set, root)
     if measured.aliases > MAX_ALIASES:
-        raise TooComplex(f"the query has {measured.aliases} aliases; at most {MAX_ALIASES} are possible")
+        raise TooComplex(f"the query has {measured.aliases} aliases; the maximum is {MAX_ALIASES}")
     if measured.depth > MAX_DEPTH:
-        raise TooComplex(f"the query is {measured.depth} levels deep; at most {MAX_DEPTH} are possible")
+        raise TooComplex(f"the query is {measured.depth} levels deep; the maximum is {MAX_DEPTH}")
     if measured.introspection_depth > MAX_INTROSPECTION_DEPTH:
-        raise TooComplex(f"the schema may be asked for up to {MAX_INTROSPECTION_DEPTH} levels deep")
+        raise TooComplex(f"introspection must be at most {MAX_INTROSPECTION_DEPTH} levels deep")
     if measured.cost > MAX_COST:
         raise TooComplex(
-            f"the query costs {measured.cost:,}, and at most {MAX_COST:,} is possible: an object that is read costs 1 "
-            "or more, times every `limit` and `first` around it"
+            f"the query costs {measured.cost:,}; the maximum is {MAX_COST:,}. Each object costs 1 or more, multiplied "
+            "by the `limit` and `first` of the fields around it"
         )
 
 

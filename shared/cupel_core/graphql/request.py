@@ -1,12 +1,13 @@
 """A request: who sends it, and what has been read for it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cupel_core.contract.common import ResponseModel
+from cupel_core.deferred import dataclass
 from cupel_core.domain.access import Caller
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from graphql import (
 from cupel_core.contract.operations import Operation
 from cupel_core.errors import Forbidden, Invalid
 from cupel_core.graphql.auditing import audit
-from cupel_core.graphql.inputs import as_argument
+from cupel_core.graphql.inputs import as_argument, whole_numbers
 from cupel_core.graphql.lazy_schema import LazySchema
 from cupel_core.graphql.registry import MODULES, Resolver, find_resolver
 from cupel_core.graphql.request import Request
@@ -58,7 +58,7 @@ async def _resolve(source: Any, info: GraphQLResolveInfo, **arguments: Any) -> A
     if not is_change:
         _check_role(resolver.operation, request)
         _refuse_null(info.parent_type.fields[info.field_name].args, arguments)
-    arguments = {names[name]: value for name, value in arguments.items()}
+    arguments = {names[name]: whole_numbers(value) for name, value in arguments.items()}
     if is_change:
         return await asyncio.to_thread(_change, resolver, request, source, arguments)
     try:
@@ -73,7 +73,7 @@ def _refuse_null(declared: Mapping[str, GraphQLArgument], arguments: Mapping[str
     """An argument with a default may be left out, but GraphQL lets it be null as well."""
     for name, value in arguments.items():
         if value is None and declared[name].default_value is not Undefined:
-            raise Invalid.field(name, "must not be null; it may be left out")
+            raise Invalid.field(name, "must not be null; it may be omitted")
 
 
 @cache

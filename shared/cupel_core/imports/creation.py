@@ -1,10 +1,11 @@
 """Creates the definitions and scenarios of an import, after all of them have been validated."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from cupel_core import sandbox
+from cupel_core.deferred import dataclass
 from cupel_core.definitions import catalog
 from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer

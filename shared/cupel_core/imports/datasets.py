@@ -2,10 +2,11 @@
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from io import StringIO
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
 from cupel_core.domain.definitions.drafts import MAX_SCENARIOS, DefinitionDraft, ImportedSuite, ImportReport
 from cupel_core.domain.definitions.scenarios import Scenario

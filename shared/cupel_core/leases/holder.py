@@ -14,10 +14,10 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from math import ceil
 from random import Random
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.limits.breaker import Breaker, CallRecord
 from cupel_core.domain.limits.governor import (
     Governor,

@@ -1,7 +1,8 @@
 """What a worker has observed of an account since its last report to the governor."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.limits.breaker import CallRecord
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 

@@ -4,7 +4,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from cupel_core.deferred import dataclass
 
 
 @dataclass(eq=False)

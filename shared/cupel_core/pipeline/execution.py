@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.pipeline.operations import ProfileOperation
 from cupel_core.domain.pipeline.profiles import ExecutionMode
 from cupel_core.domain.pipeline.results import PaidAnswer, StepResult

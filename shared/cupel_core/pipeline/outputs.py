@@ -27,7 +27,7 @@ class UnusableOutput(ValueError):
 async def read_output(text: str, output: OutputSpec) -> Any:
     """The text, or its JSON. Raises UnusableOutput and ComputationPostponed.
 
-    Schemas and patterns are applied in the sandbox: what they cost cannot be told from their text.
+    Schemas and patterns are applied in the sandbox: their text does not show what they cost.
     """
     if output.mode is OutputMode.TEXT:
         return text

@@ -9,8 +9,7 @@ from cupel_core import sandbox
 from cupel_core.domain.pipeline.sizes import value_length
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.errors import RetryLater
-from cupel_core.templating import RenderError
-from cupel_core.templating.operation_templates import condition_template, is_quick, render
+from cupel_core.templating.errors import RenderError
 
 MAX_QUICK_CONTEXT = 50_000
 """About how many characters the messages and values have that a template sees."""
@@ -28,6 +27,9 @@ class ComputationPostponed(RetryLater):
 async def render_template(template: str, context: Mapping[str, Any], *, strict: bool) -> str:
     """Raises RenderError with the reason, also beyond the limits of CPU time, memory and output, and
     ComputationPostponed."""
+    # Imports Jinja, which few workers need.
+    from cupel_core.templating.operation_templates import is_quick, render
+
     if is_quick(template) and is_small(context):
         return render(template, context, strict=strict)
     try:
@@ -50,4 +52,6 @@ def is_small(context: Mapping[str, Any]) -> bool:
 
 async def is_true(expression: str, context: Mapping[str, Any], *, strict: bool) -> bool:
     """Whether an expression is true. Raises what `render_template` raises."""
+    from cupel_core.templating.operation_templates import condition_template
+
     return bool(await render_template(condition_template(expression), context, strict=strict))

@@ -1,9 +1,9 @@
 """Checkpoints of a probe's conversation in the table, from which the next worker to claim the probe resumes."""
 
 import asyncio
-from dataclasses import dataclass
 
 from cupel_core.clock import utc_now
+from cupel_core.deferred import dataclass
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.messages import RunRef
 from cupel_core.store import checkpoints

@@ -2,8 +2,9 @@
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.messages import ProbeSlice
 from cupel_core.probing.slice_context import SliceContext

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 from cupel_core.clock import utc_now
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.transcripts import Outcome, unstorable
 from cupel_core.errors import RetryableError
 from cupel_core.probing.claimed_slice import ClaimedSlice

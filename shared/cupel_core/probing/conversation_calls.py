@@ -1,12 +1,12 @@
 """The calls of one conversation: its target's and its graders', each within a lease on the account that it uses."""
 
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from functools import cached_property
 
 from cupel_core.budgets.allowance import Allowance
 from cupel_core.budgets.charging import ChargedCalls
 from cupel_core.budgets.reservations import OpeningReservation
+from cupel_core.deferred import dataclass
 from cupel_core.leases import LeasePool
 from cupel_core.leases.holder import Reservation
 from cupel_core.providers.account import Account

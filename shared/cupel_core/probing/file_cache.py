@@ -6,8 +6,9 @@ Probes of one image run side by side, so the first reads it and the others wait 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from cupel_core.deferred import dataclass
 from cupel_core.store import files
 
 MAX_CACHED_BYTES = 32_000_000

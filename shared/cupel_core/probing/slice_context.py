@@ -1,7 +1,7 @@
 """What the conversations of a slice need: the run's snapshot, and the accounts of its targets, agents and graders."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import cached_property, partial
 from random import Random
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cupel_core.accounts import load_account, load_accounts, with_prices
 from cupel_core.conversations.runner import MAX_ERROR_LENGTH, ConversationSpec
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Scenario

@@ -4,9 +4,9 @@ A workspace may have several servers of its own: each is a provider named `custo
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
 from cupel_core.domain.text.control_characters import has_control_characters
 from cupel_core.domain.text.near_names import did_you_mean, near_name

@@ -12,12 +12,13 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import orjson
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.errors import ProviderError, error_from_response, malformed_reply_error
 from cupel_core.providers.safe_http import HttpResponse
+from cupel_core.providers.wire_format import WireModel
 
 _LIFETIME_SECONDS = 3_600
 _MARGIN_SECONDS = 300
@@ -32,7 +33,7 @@ class AccessToken(NamedTuple):
     expires_at: float
 
 
-class _GrantedToken(BaseModel):
+class _GrantedToken(WireModel):
     """The response of an OAuth 2.0 token endpoint (RFC 6749, section 5.1)."""
 
     access_token: str

@@ -1,8 +1,9 @@
 """A workspace's access to one provider."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.resources.connectors import Connector
 from cupel_core.domain.resources.providers import ModelPrice
 

@@ -6,7 +6,6 @@ from enum import StrEnum
 from itertools import groupby
 
 import orjson
-from pydantic import BaseModel
 
 from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
@@ -16,6 +15,7 @@ from cupel_core.providers.account import Account
 from cupel_core.providers.reply_limits import TokenCount
 from cupel_core.providers.wire_format import (
     AttachedFile,
+    WireModel,
     WireRequest,
     api_key_of,
     content_filtered_error,
@@ -179,7 +179,7 @@ def _part(request: ModelRequest, part: MessagePart) -> dict[str, object]:
     return {"type": "image", "source": source}
 
 
-class _Block(BaseModel):
+class _Block(WireModel):
     type: str
     text: str = ""
     id: str = ""
@@ -187,7 +187,7 @@ class _Block(BaseModel):
     input: dict[str, object] | None = None
 
 
-class _Tokens(BaseModel):
+class _Tokens(WireModel):
     """`input_tokens` does not include tokens read from or written to the prompt cache."""
 
     input_tokens: TokenCount = 0
@@ -201,7 +201,7 @@ class _Tokens(BaseModel):
         return Usage(self.input_tokens + read + written, self.output_tokens, read, written)
 
 
-class _Message(BaseModel):
+class _Message(WireModel):
     content: list[_Block]
     model: str | None = None
     stop_reason: str | None = None

@@ -13,7 +13,7 @@ from itertools import count, groupby
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import orjson
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
@@ -27,6 +27,7 @@ from cupel_core.providers.retry_after import retry_after_seconds
 from cupel_core.providers.wire_format import (
     AttachedFile,
     CamelModel,
+    WireModel,
     api_key_of,
     content_filtered_error,
     is_closed_schema,
@@ -263,11 +264,11 @@ class _Block(CamelModel):
     tool_use: _ToolUse | None = None
 
 
-class _Message(BaseModel):
+class _Message(WireModel):
     content: list[_Block]
 
 
-class _Output(BaseModel):
+class _Output(WireModel):
     message: _Message
 
 

@@ -9,13 +9,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.access_tokens import AccessToken, AccessTokens, parse_token
 from cupel_core.providers.account import Account, is_key_file
 from cupel_core.providers.errors import ProviderError
-from cupel_core.providers.wire_format import WireRequest
+from cupel_core.providers.wire_format import WireModel, WireRequest
 
 if TYPE_CHECKING:
     from cupel_core.providers.http import SendRequest
@@ -36,7 +36,7 @@ _NATIONAL = {
 """By what the address of a resource ends with."""
 
 
-class _ServicePrincipal(BaseModel):
+class _ServicePrincipal(WireModel):
     app_id: Annotated[str, Field(alias="appId", min_length=1, max_length=256)]
     password: Annotated[str, Field(min_length=1, max_length=1_024)]
     tenant: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]{1,253}$")]

@@ -7,13 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel
-
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.access_tokens import AccessToken, AccessTokens, parse_token
 from cupel_core.providers.account import Account, is_key_file
 from cupel_core.providers.errors import ProviderError
-from cupel_core.providers.wire_format import WireRequest
+from cupel_core.providers.wire_format import WireModel, WireRequest
 
 if TYPE_CHECKING:
     from cupel_core.providers.http import SendRequest
@@ -26,7 +24,7 @@ _LIFETIME_SECONDS = 3_600
 tokens = AccessTokens()
 
 
-class _ServiceAccountKey(BaseModel):
+class _ServiceAccountKey(WireModel):
     """Its own `token_uri` is ignored: a workspace must not choose where requests go."""
 
     client_email: str

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
@@ -18,6 +18,7 @@ from cupel_core.providers.errors import error_in_reply
 from cupel_core.providers.reply_limits import ReportedCost, TokenCount
 from cupel_core.providers.wire_format import (
     AttachedFile,
+    WireModel,
     WireRequest,
     bearer_header,
     content_filtered_error,
@@ -150,22 +151,22 @@ def _response_format(account: Account, request: ModelRequest) -> dict[str, objec
     return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": is_closed_schema(schema)}}
 
 
-class _Part(BaseModel):
+class _Part(WireModel):
     type: str = "text"
     text: str | None = None
 
 
-class _Function(BaseModel):
+class _Function(WireModel):
     name: str
     arguments: str = ""
 
 
-class _ToolCall(BaseModel):
+class _ToolCall(WireModel):
     id: str | None = None
     function: _Function
 
 
-class _Message(BaseModel):
+class _Message(WireModel):
     content: str | list[_Part] | None = None
     refusal: str | None = None
     tool_calls: list[_ToolCall] | None = None
@@ -178,16 +179,16 @@ class _Message(BaseModel):
         return self.content or self.refusal or ""
 
 
-class _Choice(BaseModel):
+class _Choice(WireModel):
     message: _Message
     finish_reason: str | None = None
 
 
-class _PromptDetails(BaseModel):
+class _PromptDetails(WireModel):
     cached_tokens: TokenCount = 0
 
 
-class _Tokens(BaseModel):
+class _Tokens(WireModel):
     prompt_tokens: TokenCount = 0
     completion_tokens: TokenCount = 0
     prompt_tokens_details: _PromptDetails | None = None
@@ -202,18 +203,18 @@ class _Tokens(BaseModel):
         return Usage(self.prompt_tokens, self.completion_tokens, details or self.prompt_cache_hit_tokens)
 
 
-class _FailedChoice(BaseModel):
+class _FailedChoice(WireModel):
     error: object = None
 
 
-class _FailedCompletion(BaseModel):
+class _FailedCompletion(WireModel):
     """OpenRouter answers with status 200 when a model fails; with a choice if the model had begun to answer."""
 
     error: object = None
-    choices: list[_FailedChoice] = []
+    choices: list[_FailedChoice] = Field(default_factory=list)
 
 
-class _Completion(BaseModel):
+class _Completion(WireModel):
     choices: Annotated[list[_Choice], Field(min_length=1)]
     model: str | None = None
     usage: _Tokens | None = None

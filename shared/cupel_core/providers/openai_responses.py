@@ -5,8 +5,6 @@ Nothing is stored by the provider (`store`), because every request has the whole
 
 from collections.abc import Iterator
 
-from pydantic import BaseModel
-
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.turns.parts import ImageDetail, MessagePart, TextPart
@@ -17,6 +15,7 @@ from cupel_core.providers.openai import operation_request, with_json_instruction
 from cupel_core.providers.reply_limits import ReportedCost, TokenCount
 from cupel_core.providers.wire_format import (
     AttachedFile,
+    WireModel,
     WireRequest,
     content_filtered_error,
     is_closed_schema,
@@ -102,13 +101,13 @@ def _text_format(request: ModelRequest) -> dict[str, object] | None:
     return {"format": {"type": "json_schema", "name": reply_format.name, "schema": schema, "strict": strict}}
 
 
-class _OutputPart(BaseModel):
+class _OutputPart(WireModel):
     type: str
     text: str = ""
     refusal: str = ""
 
 
-class _OutputItem(BaseModel):
+class _OutputItem(WireModel):
     """A message or a call; reasoning and calls of the provider's own tools have no content of interest."""
 
     type: str
@@ -125,21 +124,21 @@ class _OutputItem(BaseModel):
         return "".join(part.refusal if part.type == "refusal" else part.text for part in self.content or ())
 
 
-class _Incompleteness(BaseModel):
+class _Incompleteness(WireModel):
     reason: str | None = None
 
 
-class _FailedResponse(BaseModel):
+class _FailedResponse(WireModel):
     """A response that failed has an error and, through some gateways, nothing else."""
 
     error: object = None
 
 
-class _InputDetails(BaseModel):
+class _InputDetails(WireModel):
     cached_tokens: TokenCount = 0
 
 
-class _Tokens(BaseModel):
+class _Tokens(WireModel):
     """Reasoning tokens are part of the output, and cached ones of the input."""
 
     input_tokens: TokenCount = 0
@@ -153,7 +152,7 @@ class _Tokens(BaseModel):
         return Usage(self.input_tokens, self.output_tokens, cached)
 
 
-class _ResponseObject(BaseModel):
+class _ResponseObject(WireModel):
     status: str = "completed"
     incomplete_details: _Incompleteness | None = None
     model: str | None = None

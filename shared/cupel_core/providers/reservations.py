@@ -11,11 +11,9 @@ from cupel_core.domain.budgets.money import nano_usd
 from cupel_core.domain.estimates.file_tokens import FileFormulas
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import ModelRequest, RequestParameter, Usage
-from cupel_core.providers import anthropic, is_claude, model_name_of, wire_format_of
+from cupel_core.providers import is_claude, model_name_of, wire_format_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.adaptation import ADAPTER
-from cupel_core.providers.file_formulas import file_formulas
-from cupel_core.providers.openai_responses import MIN_OUTPUT_TOKENS
 from cupel_core.providers.prices import cost_usd
 
 
@@ -28,6 +26,8 @@ class CallBound(NamedTuple):
 
 def bound_of_call(account: Account, model: str, request: ModelRequest, mean_output_tokens: float = 0.0) -> CallBound:
     """At the account's prices. 0 if the price is unknown."""
+    from cupel_core.providers.file_formulas import file_formulas
+
     limit = output_limit(account, model, request)
     formulas = file_formulas(model)
     if limit is None:
@@ -56,8 +56,12 @@ def output_limit(account: Account, model: str, request: ModelRequest) -> int | N
     """The tokens that the provider generates at most; None if the request sets no limit, or the model rejects it."""
     wire_format, name, parameters = wire_format_of(model), model_name_of(model), request.parameters
     if wire_format == "anthropic" or (wire_format == "vertex" and is_claude(name)):
+        from cupel_core.providers import anthropic
+
         return anthropic.max_tokens(name, parameters)
     if RequestParameter.MAX_OUTPUT_TOKENS in ADAPTER.omitted(account, model, request):
         return None
+    from cupel_core.providers.openai_responses import MIN_OUTPUT_TOKENS
+
     limit = parameters.max_output_tokens
     return limit and max(limit, MIN_OUTPUT_TOKENS)

@@ -9,7 +9,6 @@ import asyncio
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn, Protocol
 from weakref import WeakKeyDictionary
@@ -20,6 +19,7 @@ from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict
 from yarl import URL
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers import connections
 from cupel_core.providers.addresses import header_errors, is_non_public_address

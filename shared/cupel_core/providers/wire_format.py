@@ -1,13 +1,14 @@
 """The interface of an HTTP wire format: it builds a request and parses a response body. The call is made elsewhere."""
 
 from base64 import b64encode
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 import orjson
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.files.formats import FileFormat
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.turns.parts import FilePart
@@ -25,8 +26,14 @@ class WireRequest:
     is_form: bool = False
 
 
-class CamelModel(BaseModel):
-    """Part of a response whose fields the provider writes in camelCase."""
+class WireModel(BaseModel):
+    """Part of what a provider sends. Its validator is made with the first that arrives."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class CamelModel(WireModel):
+    """The same where the provider writes its fields in camelCase."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 

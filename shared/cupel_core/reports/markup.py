@@ -1,8 +1,8 @@
 """HTML whose texts are escaped by construction: only elements are markup, and everything else is text."""
 
-from dataclasses import dataclass
 from html import escape
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.text.control_characters import without_control_characters
 
 _VOID = frozenset({"meta", "rect", "line", "path", "circle"})

@@ -1,10 +1,11 @@
 """One pass over the outcomes of a run: sample conversations, the first conversations, and pairs of graders."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from cupel_core.contract.reports import ReportConversationResponse
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.column_totals import CountedOutcome
 from cupel_core.domain.reports.grader_agreement import GraderPairs
 from cupel_core.domain.reports.samples import CandidatePool, SampleCandidate, rank_of

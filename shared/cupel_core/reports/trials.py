@@ -78,7 +78,16 @@ class _TrialSource(NamedTuple):
 def plan(workspace: str, run_id: str, report_id: str, request: TrialRequest, now: datetime) -> PlannedTrial:
     """What a trial would be. Conflict if the report has no prompt to try, or its run nothing to compare."""
     material = _load(workspace, run_id, report_id, now)
-    size = _size(material, request)
+    planned = _planned(workspace, material, request, _size(material, request), now)
+    if request.max_budget_usd is None or not planned.estimate.reserved_usd:
+        return planned
+    smaller = _size(material, request, ARMS * planned.estimate.reserved_usd)
+    return planned if smaller == planned.size else _planned(workspace, material, request, smaller, now)
+
+
+def _planned(
+    workspace: str, material: _TrialSource, request: TrialRequest, size: TrialSize, now: datetime
+) -> PlannedTrial:
     positions = choose_scenarios(material.groups, size.scenarios, material.run.sample_seed)
     spec = _spec(material.run, size)
     source = material.source._replace(cases=_cases(workspace, material, positions))
@@ -103,7 +112,7 @@ def start(
         request_comparison(workspace, record.trial, now)
         return StartedTrial(record.trial, is_new=False)
     planned = plan(workspace, run_id, report_id, request, now)
-    check_estimate(workspace, request, lambda: planned.estimate, now)
+    check_estimate(workspace, request, lambda: planned.estimate, now, ARMS)
     arms = list(_arms(workspace, planned, request, started_by))
     experiment = experiments.new_experiment(f"Trial of {report_id}", _design(run_id, arms[0]), now)
     arms = [replace(run, experiment_id=experiment.id) for run in arms]
@@ -185,7 +194,8 @@ def _groups(run: Run, source: RerunSource, shown: set[int]) -> tuple[list[int], 
     return others, [each for each in of_run if each not in read], [each for each in of_run if each in read]
 
 
-def _size(material: _TrialSource, request: TrialRequest) -> TrialSize:
+def _size(material: _TrialSource, request: TrialRequest, in_hand_usd: float = 0.0) -> TrialSize:
+    """`in_hand_usd` of the budget are not for conversations: both arms must have enough left for their last calls."""
     available = sum(map(len, material.groups))
     if 1 < available < MIN_SCENARIOS:
         raise Conflict(f"there are {available} scenarios; a trial needs a single one, or at least {MIN_SCENARIOS}")
@@ -196,7 +206,7 @@ def _size(material: _TrialSource, request: TrialRequest) -> TrialSize:
         raise Conflict("no conversation of the run was judged, so there are no pass rates to compare")
     personas = plan.cases / len(counted.scenarios)
     known = TrialMaterial(available, personas * len(plan.columns), noise_of(trials))
-    size = trial_size(known, _max_probes(material, request))
+    size = trial_size(known, _max_probes(material, request, in_hand_usd))
     if request.scenarios is None and request.repeats is None:
         return size
     scenarios = size.scenarios if request.scenarios is None else request.scenarios
@@ -206,13 +216,14 @@ def _size(material: _TrialSource, request: TrialRequest) -> TrialSize:
     return sized(known, scenarios, size.repeats if request.repeats is None else request.repeats)
 
 
-def _max_probes(material: _TrialSource, request: TrialRequest) -> int:
+def _max_probes(material: _TrialSource, request: TrialRequest, in_hand_usd: float) -> int:
     """Of an arm: what the budget pays for, or half of what the run had."""
     overall, cost = material.content.overall, material.content.cost
     held = overall.completed + overall.errored
     if request.max_budget_usd is None or not cost.priced_usd:
         return held // ARMS
-    return int(BUDGETED_SHARE * request.max_budget_usd / (cost.priced_usd / held) / ARMS)
+    usable = min(BUDGETED_SHARE * request.max_budget_usd, max(0.0, request.max_budget_usd - in_hand_usd))
+    return int(usable / (cost.priced_usd / held) / ARMS)
 
 
 def _spec(run: Run, size: TrialSize) -> RunSpec:

@@ -1,10 +1,11 @@
 """The models that a rescore needs: whether they are configured, and whether the workspace can call them."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cache, cached_property, partial
 
 from cupel_core.accounts import account_error, load_account, model_error
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import (
     EMBEDDER,
@@ -82,19 +83,26 @@ class RescoreModels:
 
     def list_unpriced(self) -> list[str]:
         """The models that the rescore may call and whose price is unknown, as the accounts are now."""
+        return self._list_by_price(lambda usd: usd is None)
+
+    def list_paid(self) -> list[str]:
+        """The models that the rescore may call and that are not free, or may not be."""
+        return self._list_by_price(lambda usd: usd != 0)
+
+    def _list_by_price(self, matches: Callable[[float | None], bool]) -> list[str]:
         find_account = cache(partial(load_account, self.run.workspace))
 
-        def is_unpriced(model: str) -> bool:
-            return cost_usd(model, Usage(1, 1), find_account(model.partition("/")[0])) is None
+        def is_wanted(model: str) -> bool:
+            return matches(cost_usd(model, Usage(1, 1), find_account(model.partition("/")[0])))
 
         needed = {field for field, _ in self._missing(GraderConfig(), self.config)}
         graders = {JUDGE: self._graders.judge_model, EMBEDDER: self._graders.embedding_model}
         named = {graders[field] for field in needed} | named_models(self._content.assertions)
         if self.config.assertions is None:
             manifest, positions = self._snapshot.manifest, self._snapshot.scenario_positions
-            for scenario in scenarios.iterate_naming(manifest, positions, is_unpriced):
+            for scenario in scenarios.iterate_naming(manifest, positions, is_wanted):
                 named |= named_models(scenario.assertions)
-        return sorted(model for model in named if model is not None and is_unpriced(model))
+        return sorted(model for model in named if model is not None and is_wanted(model))
 
     def _assertion_errors(self) -> Iterator[FieldError]:
         workspace = self.run.workspace

@@ -1,8 +1,8 @@
 """The phases of a rescore's execution: begin → score (slice by slice) → complete, or fail. Each may be repeated."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
 from cupel_core.domain.runs.run import RunFailure
 from cupel_core.domain.scoring.rescores import RescoreStatus

@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.charged_calls import charged_calls
 from cupel_core.clock import utc_now
+from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress

@@ -7,6 +7,7 @@ import orjson
 from cupel_core import idempotency
 from cupel_core.definitions.assertions import assertion_errors
 from cupel_core.domain.budgets.confirmation import unpriced_message
+from cupel_core.domain.budgets.money import limit_text
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.rescores import RESCORABLE, Rescore, RescoreSpec
 from cupel_core.errors import Conflict, FieldError, Invalid
@@ -41,26 +42,44 @@ def start(workspace: str, run_id: str, spec: RescoreSpec, idempotency_key: str |
 
 
 def raise_budget(workspace: str, run_id: str, rescore_id: str, max_usd: float, now: datetime) -> Rescore:
-    """Raise the budget of a rescore that was stopped by it, and let it grade what is left. May be repeated.
+    """Raise the budget of a rescore that goes on, or that it has stopped and that then grades what is left. May be
+    repeated.
 
-    Raises Conflict for any other rescore and while the run is not over, Invalid for a budget that is not greater.
+    Raises Conflict for one that has ended otherwise, or is being stopped, and while the run is not over; Invalid for a
+    budget that is not greater.
     """
     ref = RunRef(workspace, run_id)
     run, rescore = runs.get(ref), rescores.get(ref, rescore_id)
     if rescore.max_budget_usd is None:
         raise Conflict("the rescore has no budget of its own: it was started without maxBudgetUsd")
     if not rescore.is_stopped_by_budget:
-        if rescore.max_budget_usd == max_usd and rescore.execution > 1:
-            return rescore
-        raise Conflict(f"the rescore is {rescore.status}: its budget is raised when it has been stopped by it")
+        return _raise_while_open(rescore, max_usd)
     if max_usd <= rescore.max_budget_usd:
-        raise Invalid.field("maxBudgetUsd", f"must be greater than {rescore.max_budget_usd:g}, which is used up")
+        raise Invalid.field(
+            "maxBudgetUsd", f"must be greater than {limit_text(rescore.max_budget_usd)}, which is used up"
+        )
     _check_is_rescorable(run)
     stored = rescores.reopen(rescore.with_budget(max_usd), now)
     if stored.max_budget_usd != max_usd:
         raise Conflict("the budget of the rescore was raised at the same time")
     executions.start_rescore(ref, rescore.id, stored.execution)
     return stored
+
+
+def _raise_while_open(rescore: Rescore, max_usd: float) -> Rescore:
+    """A task that uses up the earlier limit leaves the rest to its repetition, which reads the new one."""
+    limit = rescore.max_budget_usd or 0.0
+    if max_usd == limit:  # Also of one that has ended since: a reply may be lost.
+        return rescore
+    if rescore.status.is_over:
+        raise Conflict(f"the rescore is {rescore.status}: only one that its budget has stopped continues")
+    if max_usd < limit:
+        raise Invalid.field(
+            "maxBudgetUsd", f"must be greater than {limit_text(limit)}: a budget of a rescore is only raised"
+        )
+    if not rescores.raise_limit(rescore, max_usd):
+        raise Conflict("the rescore is being stopped by its budget, or has just ended; try again in a moment")
+    return rescores.get(RunRef(rescore.workspace, rescore.run_id), rescore.id)
 
 
 def _rescore(run: Run, spec: RescoreSpec, now: datetime) -> Rescore:

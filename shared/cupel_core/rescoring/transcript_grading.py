@@ -1,9 +1,9 @@
 """Grades one transcript again: its criteria, its assertions, and its selections among the targets' outputs."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from cupel_core.conversations.runner import ConversationSpec, assertion_context
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.identifiers import thread_id

@@ -9,10 +9,11 @@ from cupel_core.domain.budgets.confirmation import (
     BudgetFit,
     budget_fit,
     confirmable_usd,
+    excess_reason,
     needs_confirmation,
     unpriced_message,
 )
-from cupel_core.domain.budgets.money import usd
+from cupel_core.domain.budgets.money import limit_text, usd
 from cupel_core.domain.budgets.periods import PERIODS, BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.estimates.run_estimate import RunEstimate
@@ -71,18 +72,20 @@ class BudgetTerms(Protocol):
     def confirmed_usd(self) -> float | None: ...
 
 
-def check_estimate(workspace: str, spec: BudgetTerms, estimated: Callable[[], RunEstimate], now: datetime) -> None:
+def check_estimate(
+    workspace: str, spec: BudgetTerms, estimated: Callable[[], RunEstimate], now: datetime, runs_at_once: int = 1
+) -> None:
     """For a run that a budget limits, its own or the workspace's, raises Invalid if that could not limit the calls of a
     model, because its price is unknown, and ConfirmationRequired if the run is expected to cost more than is left,
-    unless the caller has agreed."""
-    own = [] if (max_usd := spec.max_budget_usd) is None else [_Spendable(max_usd, f"its budget of ${max_usd:g}")]
+    unless the caller has agreed. `runs_at_once` divide the budget, and each needs enough left for its last call."""
+    own = [] if (limit := spec.max_budget_usd) is None else [_Spendable(limit, f"its budget of {limit_text(limit)}")]
     spendable = _scarcest(workspace, own, now)
     if spendable is None:
         return
     estimate = estimated()
     if estimate.unpriced and not spec.allow_unpriced:
         raise Invalid.field("allowUnpriced", unpriced_message(estimate.unpriced))
-    _check_cost("the run", estimate, spendable, spec.confirmed_usd)
+    _check_cost("the run", estimate, spendable, spec.confirmed_usd, runs_at_once)
 
 
 def check_addition(
@@ -91,16 +94,20 @@ def check_addition(
     """The same of further probes of a run, which may cost what is left of its budget. Its models are those that it was
     started with, so whoever agreed to unknown prices then is not asked again."""
     left = _left_usd(run)
-    name = f"the ${left or 0:.6g} that are left of its budget of ${run.budget.max_usd:g}" if run.budget else ""
+    name = f"the ${left or 0:.6g} that are left of its budget of {limit_text(run.budget.max_usd)}" if run.budget else ""
     spendable = _scarcest(run.workspace, [] if left is None else [_Spendable(left, name)], now)
     if spendable is not None:
         _check_cost(what, estimated(), spendable, confirmed_usd)
 
 
-def _check_cost(what: str, estimate: RunEstimate, spendable: _Spendable, confirmed_usd: float | None) -> None:
-    if needs_confirmation(estimate.usd, spendable.usd, confirmed_usd):
+def _check_cost(
+    what: str, estimate: RunEstimate, spendable: _Spendable, confirmed_usd: float | None, runs_at_once: int = 1
+) -> None:
+    reserved = runs_at_once * estimate.reserved_usd
+    if needs_confirmation(estimate.usd, spendable.usd, confirmed_usd, reserved):
+        reason = excess_reason(what, estimate.usd, reserved, spendable.usd, spendable.budget)
         remedy = f"repeat the request with confirmedUsd of at least {confirmable_usd(estimate.usd)} to start it"
-        raise ConfirmationRequired(_reason(what, estimate, spendable.budget), estimate, remedy)
+        raise ConfirmationRequired(f"{reason}, so it would be paused before its end", estimate, remedy)
 
 
 def _left_usd(run: Run) -> float | None:
@@ -132,7 +139,7 @@ def _fit(
     day, limits, account = workspace_budgets.get_use(workspace, now)
     available = {scope: account.available(scope, limits, day) for scope in PERIODS}
     left = {scope: usd(max(0, amount)) for scope, amount in available.items() if amount is not None}
-    return budget_fit(estimate.usd, {**own, **left}, confirmed_usd)
+    return budget_fit(estimate.usd, {**own, **left}, confirmed_usd, estimate.reserved_usd)
 
 
 def _scarcest(workspace: str, own: list[_Spendable], now: datetime) -> _Spendable | None:
@@ -143,14 +150,6 @@ def _scarcest(workspace: str, own: list[_Spendable], now: datetime) -> _Spendabl
         name = f"the ${left_usd:.6g} that are left of the workspace's budget for the {scope}"
         budgets.append(_Spendable(left_usd, f"{name} ({workspace_budgets.FIELDS[scope]})"))
     return min(budgets, default=None)
-
-
-def _reason(what: str, estimate: RunEstimate, budget: str) -> str:
-    cost = estimate.usd
-    return (
-        f"{what} is expected to cost ${cost.expected:.6g} (from ${cost.low:.6g} to ${cost.high:.6g}), more than "
-        f"{budget}, so it would be paused before its end"
-    )
 
 
 def get_budget(workspace: str, run_id: str) -> BudgetView:

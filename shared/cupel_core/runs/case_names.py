@@ -1,8 +1,8 @@
 """The names of a run's cases, for the rows of tables: from the scenario pages of its snapshot."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.run import Run

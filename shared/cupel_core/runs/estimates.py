@@ -57,9 +57,12 @@ def from_history(estimate: RunEstimate, comparable: ComparableRuns, own_prices: 
 
 
 def finishing_usd(run: Run, snapshot: Snapshot) -> float:
-    """What the summaries and selections of a run cost at most, as far as their price is known."""
+    """What the summaries and selections of a run cost at most, and what the last of them sets aside beyond its cost;
+    as far as their price is known."""
     graders = _estimate(run, snapshot, finishing_only=True).graders
-    return sum(each.calls.usd.high for each in graders if each.role in _FINISHING_ROLES and each.calls.usd)
+    finishing = [each.calls for each in graders if each.role in _FINISHING_ROLES]
+    costs = sum(calls.usd.high for calls in finishing if calls.usd)
+    return costs + max((calls.reserved_usd for calls in finishing), default=0.0)
 
 
 def _estimate(

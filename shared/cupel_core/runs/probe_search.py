@@ -5,11 +5,11 @@ that has scanned many runs without a match ends early with a cursor.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import batched, chain, islice
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.run import ProbeStatus, Run
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.errors import Invalid, NotFound

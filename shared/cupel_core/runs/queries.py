@@ -22,7 +22,7 @@ from cupel_core.domain.runs.transcripts import (
     TranscriptFilter,
     readable_at,
 )
-from cupel_core.domain.runs.views import RunView, TranscriptView
+from cupel_core.domain.runs.views import ProbeView, RunView, TranscriptView
 from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
 from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, Page, decode_index, encode_cursor, fill_page
@@ -227,6 +227,11 @@ def get_transcript(workspace: str, transcript_id: str, now: datetime) -> Transcr
     if _is_to_be_noted(outcome.last_accessed_at, now):
         _background.submit(outcomes.note_access, ref, index, now)
     return _transcript_view(run, outcome, now)
+
+
+def transcript_of(probe: ProbeView, now: datetime) -> TranscriptView | None:
+    """None unless the probe is completed."""
+    return _transcript_view(probe.run, probe.outcome, now) if isinstance(probe.outcome, Transcript) else None
 
 
 def find_probe(workspace: str, probe_id: str) -> tuple[Run, int] | None:

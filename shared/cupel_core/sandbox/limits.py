@@ -1,7 +1,9 @@
 """TaskLimits of one task, and of a workspace whose tasks exceed them again and again."""
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from cupel_core.deferred import dataclass
 
 MAX_EXCEEDED = 3
 WINDOW_SECONDS = 60.0

@@ -1,9 +1,10 @@
 """The input of assertions: the output, the conversation that led to it, and its time and cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.domain.turns.tools import Tool, ToolCall
 

@@ -1,8 +1,9 @@
 """The grades that models have given so far, so that an interrupted scoring asks only for the missing ones."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.turns.conversation import AssertionGrade
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.scoring.check_result import SpendLog

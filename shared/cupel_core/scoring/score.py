@@ -2,10 +2,11 @@
 
 from asyncio import gather
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel_core import sandbox
+from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.assertion_rules import (
     ASSERT_SET,
     ASSERTION_KINDS,

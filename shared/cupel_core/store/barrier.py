@@ -1,11 +1,12 @@
 """The barrier's nodes in the table. Plain client calls: the protocol relies on the sets that a write returns."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel_core.clock import from_iso, to_iso, utc_now
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT, InnerNode, Leaf, Node, encode_member, probe_count, root_of
 from cupel_core.domain.runs.claims import Claim, SliceDivision, divide_slice
 from cupel_core.domain.runs.column_progress import LeafCounts, LeafDetail

@@ -6,7 +6,6 @@ The transaction of a transition sets the row's `seq`; the row is removed when al
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import batched
 
@@ -16,6 +15,7 @@ from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import to_iso
+from cupel_core.deferred import dataclass
 from cupel_core.errors import RetryableError
 from cupel_core.ids import new_id
 from cupel_core.messages import ProbeCallback, RunCallback, RunRef

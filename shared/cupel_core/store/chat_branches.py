@@ -5,13 +5,14 @@ are objects, written before the item that names them.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.deferred import dataclass
 from cupel_core.domain.chats.branches import ChatBranch, Fork, MessageSide, Pointer, PointerPage, Pointers
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind, VariantStatus
 from cupel_core.errors import NotFound
@@ -121,11 +122,11 @@ def get_pages(ref: ChatRef, pages: Iterable[PointerPage]) -> list[Pointers]:
     """The pointers of each of these pages."""
     names = [page.id for page in pages]
     item_keys = [(keys.chat(ref), f"{_PAGE}{name}") for name in dict.fromkeys(names)]
-    found = {
+    pointers = {
         item.sk.removeprefix(_PAGE): tuple(map(Pointer.from_json, item.body))
         for item in PageItem.batch_get(item_keys, consistent_read=True)
     }
-    return [found[name] for name in names]
+    return [pointers[name] for name in names]
 
 
 def get_page(ref: ChatRef, page: PointerPage | None) -> Pointers:
@@ -135,10 +136,10 @@ def get_page(ref: ChatRef, page: PointerPage | None) -> Pointers:
 
 def get_exchange(ref: ChatRef, exchange_id: str) -> Exchange:
     """Raises NotFound."""
-    found = get_exchanges(ref, [exchange_id])
-    if exchange_id not in found:
+    exchange = get_exchanges(ref, [exchange_id]).get(exchange_id)
+    if exchange is None:
         raise NotFound(f"there is no exchange {exchange_id} in this chat")
-    return found[exchange_id]
+    return exchange
 
 
 def get_exchanges(ref: ChatRef, exchange_ids: Iterable[str]) -> dict[str, Exchange]:
@@ -150,11 +151,11 @@ def get_exchanges(ref: ChatRef, exchange_ids: Iterable[str]) -> dict[str, Exchan
 type VariantKey = tuple[str, MessageSide, int]
 
 
-def get_variants(ref: ChatRef, wanted: Iterable[VariantKey]) -> dict[VariantKey, Variant]:
+def get_variants(ref: ChatRef, variant_keys: Iterable[VariantKey]) -> dict[VariantKey, Variant]:
     """The variants, with their texts."""
-    item_keys = [(keys.chat(ref), _variant_key(*each)) for each in dict.fromkeys(wanted)]
-    found = map(_variant, VariantItem.batch_get(item_keys, consistent_read=True))
-    return {(each.exchange_id, each.side, each.number): each for each in found}
+    item_keys = [(keys.chat(ref), _variant_key(*each)) for each in dict.fromkeys(variant_keys)]
+    variants = map(_variant, VariantItem.batch_get(item_keys, consistent_read=True))
+    return {(each.exchange_id, each.side, each.number): each for each in variants}
 
 
 def _add_exchange(transaction: TransactWrite, ref: ChatRef, before: Exchange | None, after: Exchange) -> None:

@@ -186,12 +186,12 @@ def claim(ref: ChatRef, turn_id: str, worker_id: str, now: datetime, until: date
 
 
 def renew(ref: ChatRef, turn_id: str, worker_id: str, until: datetime) -> ChatTurn | None:
-    """Keep a claim; None if it was lost."""
+    """Keep a claim; None if it was lost or released. A worker that stops may still have a renewal under way."""
     item = TurnItem(keys.chat_turns(ref), turn_id)
     try:
         item.update(
             actions=[TurnItem.claimed_until.set(to_iso(until))],
-            condition=_is_open() & (TurnItem.claimed_by == worker_id),
+            condition=_is_open() & (TurnItem.claimed_by == worker_id) & TurnItem.claimed_until.exists(),
         )
     except UpdateError as error:
         if error_code(error) != "ConditionalCheckFailedException":
@@ -201,7 +201,7 @@ def renew(ref: ChatRef, turn_id: str, worker_id: str, until: datetime) -> ChatTu
 
 
 def release(ref: ChatRef, turn_id: str, worker_id: str) -> None:
-    """Give up a claim, so that another worker may go on at once."""
+    """Give up a claim, so that another worker may continue at once."""
     updated(
         TurnItem(keys.chat_turns(ref), turn_id), [TurnItem.claimed_until.remove()], TurnItem.claimed_by == worker_id
     )

@@ -4,13 +4,14 @@ The content of a file is an object in the bucket, written before its item: witho
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.deferred import dataclass
 from cupel_core.errors import NotFound
 from cupel_core.paging import Creation, Entry, encode_cursor
 from cupel_core.store import blobs, keys

@@ -4,13 +4,14 @@ One erasure may take many sweeps; `next_block` is where the next one continues.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.deferred import dataclass
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item, updated

@@ -1,13 +1,14 @@
 """What OpenAI's Evals API returns of an eval and a run that no definition has: two items in its partition."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from pynamodb.attributes import BooleanAttribute, JSONAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.deferred import dataclass
 from cupel_core.domain.openai_evals.rows import STORED_ANSWERS
 from cupel_core.errors import NotFound
 from cupel_core.paging import Creation, Entry, encode_cursor

@@ -1,13 +1,13 @@
 """Dispatches still to be carried out. Written in the run's transition, removed when all slices are sent."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import UpdateError
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.deferred import dataclass
 from cupel_core.messages import DispatchRequest, RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item, error_code

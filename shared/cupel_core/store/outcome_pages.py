@@ -11,7 +11,6 @@ A page changes only when content is erased, under the condition that it is still
 import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -19,6 +18,7 @@ from zlib import crc32
 import orjson
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.leaf_log import LoggedOutcome, OutcomePage
 from cupel_core.domain.runs.run_spend import Cost

@@ -1,10 +1,11 @@
 """A workspace's settings of a provider. The API key itself is in shared/cupel_core/store/secrets.py."""
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import Any
 
 from pynamodb.attributes import BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.errors import Conflict
 from cupel_core.store import keys

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import batched
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.errors import RetryableError
 from cupel_core.messages import QueueMessage
 from cupel_core.store.clients import AWS_ERRORS, sqs

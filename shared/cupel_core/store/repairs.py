@@ -4,12 +4,12 @@ Written before the first run goes on, removed after the last one.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
 from pynamodb.attributes import JSONAttribute, UnicodeAttribute
 
 from cupel_core.clock import to_iso
+from cupel_core.deferred import dataclass
 from cupel_core.store import keys
 from cupel_core.store.table import Item
 

@@ -28,7 +28,7 @@ class RescoreItem(Item):
     exhausted = BooleanAttribute(null=True)
     """True once its own budget is used up."""
     limit_usd = NumberAttribute(attr_name="limitUsd", null=True)
-    """Its own budget; rescores of earlier releases have it in the body only."""
+    """Its own budget. Takes precedence over the body, which alone has it in rescores of earlier releases."""
 
 
 class OpenRescoreItem(Item):
@@ -106,6 +106,15 @@ def mark_exhausted(rescore: Rescore) -> bool:
     item = RescoreItem(keys.rescores(RunRef(rescore.workspace, rescore.run_id)), rescore.id)
     is_same = RescoreItem.limit_usd.does_not_exist() | (RescoreItem.limit_usd == rescore.max_budget_usd)
     return updated(item, [RescoreItem.exhausted.set(True)], RescoreItem.status.exists() & is_same)
+
+
+def raise_limit(rescore: Rescore, max_usd: float) -> bool:
+    """Raise the budget of a rescore that goes on; False if it has ended or is being stopped, or has a greater one."""
+    item = RescoreItem(keys.rescores(RunRef(rescore.workspace, rescore.run_id)), rescore.id)
+    is_open = RescoreItem.status.is_in(RescoreStatus.PENDING, RescoreStatus.RUNNING)
+    is_less = RescoreItem.limit_usd.does_not_exist() | (RescoreItem.limit_usd <= max_usd)
+    is_raised = is_open & RescoreItem.exhausted.does_not_exist() & is_less
+    return updated(item, [RescoreItem.limit_usd.set(max_usd)], is_raised)
 
 
 def reopen(rescore: Rescore, now: datetime) -> Rescore:
@@ -209,7 +218,7 @@ def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
         completed_at=from_optional_iso(body["completedAt"]),
         failure=RunFailure(**failure) if failure else None,
         counts=RescoreCounts(**counts) if counts else None,
-        max_budget_usd=body.get("maxBudgetUsd"),
+        max_budget_usd=body.get("maxBudgetUsd") if item.limit_usd is None else float(item.limit_usd),
         is_exhausted=bool(item.exhausted),
         execution=body.get("execution", 1),
     )

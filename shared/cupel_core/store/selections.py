@@ -1,12 +1,12 @@
 """Results of select-best assertions, which compare several targets' answers. In a retry round the first writer wins."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute
 from pynamodb.exceptions import PutError
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.selections import Selection
 from cupel_core.messages import RunRef
 from cupel_core.store import keys

@@ -1,10 +1,11 @@
 """Snapshots of what a run was started with: the definition's content, the scenario pages, the cases and the prices."""
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import Any
 
 import orjson
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.resources.providers import ModelPrice, Prices

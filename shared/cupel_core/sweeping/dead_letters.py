@@ -4,7 +4,7 @@ In the table each workspace sees its own, and the queue is free for later ones.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import product
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from aws_lambda_powertools import Logger
 from pydantic import ValidationError
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import ACTIVE, Priority, Run

@@ -5,11 +5,11 @@ Each part has its own share of the time, and each item its own errors: no run or
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
 
+from cupel_core.deferred import dataclass
 from cupel_core.errors import RetryableError
 from cupel_core.settings import settings
 from cupel_core.store import outbox, queues

@@ -2,7 +2,3 @@
 work. The limits are those of the language; where a template's time matters, it is rendered in a helper process
 (cupel_core/sandbox).
 """
-
-from cupel_core.templating.environment import LimitedEnvironment, RenderError, TemplateLimits
-
-__all__ = ["LimitedEnvironment", "RenderError", "TemplateLimits"]

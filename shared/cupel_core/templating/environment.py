@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -11,6 +10,9 @@ from jinja2.filters import do_batch, sync_do_slice
 from jinja2.parser import Parser
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from cupel_core.deferred import dataclass
+from cupel_core.templating.errors import RenderError
 
 _UNSUPPORTED = (nodes.Macro, nodes.CallBlock, nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends, nodes.Block)
 _JINJA_FILTERS = frozenset(
@@ -49,10 +51,6 @@ _JINJA_FILTERS = frozenset(
 _STEPS = "__steps"
 
 
-class RenderError(ValueError):
-    """A template cannot be rendered; the message says why."""
-
-
 _FAILURES = (
     TemplateError,
     TypeError,
@@ -60,11 +58,10 @@ _FAILURES = (
     ArithmeticError,
     LookupError,
     AttributeError,
-    RecursionError,
     AssertionError,  # of Jinja's filters, for arguments that make no sense
 )
-# Raised by Python's compiler for a template with too many levels.
-_TOO_COMPLEX = (SyntaxError, MemoryError)
+# Raised by Jinja and by Python's compiler for a template with too many levels.
+_TOO_COMPLEX = (SyntaxError, MemoryError, RecursionError)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from typing import Any
 from jinja2 import ChainableUndefined, StrictUndefined, Undefined, pass_environment
 
 from cupel_core.domain.text.storable import storable
-from cupel_core.templating.environment import LimitedEnvironment, RenderError, TemplateLimits
+from cupel_core.templating.environment import LimitedEnvironment, TemplateLimits
+from cupel_core.templating.errors import RenderError
 from cupel_core.templating.quick_templates import is_quick_template
 
 LIMITS = TemplateLimits(max_steps=20_000, max_length=200_000)
@@ -48,11 +49,16 @@ def is_quick(template: str) -> bool:
 def _variables(context: Mapping[str, Any]) -> dict[str, Any]:
     messages = context.get("messages") or []
 
-    def recent(count: int) -> list[Any]:
+    def recent(*arguments: Any, **named: Any) -> list[Any]:
+        match [*arguments, *named.values()]:
+            case [int(count)]:
+                pass
+            case _:
+                raise RenderError("recent and recent_text need one whole number, such as recent(4)")
         return list(messages[-count:]) if count > 0 else []
 
-    def recent_text(count: int) -> str:
-        return "\n".join(f"{each['role']}: {each['content']}" for each in recent(count))
+    def recent_text(*arguments: Any, **named: Any) -> str:
+        return "\n".join(f"{each['role']}: {each['content']}" for each in recent(*arguments, **named))
 
     return {**context, "recent": recent, "recent_text": recent_text}
 

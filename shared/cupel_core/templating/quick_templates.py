@@ -9,7 +9,8 @@ from functools import lru_cache
 
 from jinja2 import nodes
 
-from cupel_core.templating.environment import LimitedEnvironment, RenderError
+from cupel_core.templating.environment import LimitedEnvironment
+from cupel_core.templating.errors import RenderError
 
 MAX_LENGTH = 10_000
 _MAX_NODES = 200

@@ -148,7 +148,7 @@ def store_artifacts_without_an_answer(patches: Patches) -> None:
     from cupel_core.chats.endings import TurnEnding
     from cupel_core.domain.chats.commits import commit_of
 
-    def mutated(self: TurnEnding, plan: Any) -> dict[str, Any] | None:
+    def mutated(self: TurnEnding, _: Any, plan: Any) -> dict[str, Any] | None:
         commit = commit_of(plan, self.turn, self.artifacts)
         return {tag: each.to_json() for tag, each in commit.artifacts.items()} or None
 

@@ -1,26 +1,22 @@
 """The authorizer identifies the caller and never denies a request."""
 
 import hmac
-import json
-import threading
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from datetime import UTC, datetime
 from typing import Any
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 from authorize.app import handler
 from cupel_core.access import oidc, tokens
 from cupel_core.domain.access import AccessRole
 from cupel_core.runs import workspace_erasure
 from cupel_core.settings import Settings, settings
+from tests.issuer import Issuer
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -47,58 +43,10 @@ def test_anything_else_is_a_problem_and_no_workspace(authorization: str | None) 
     assert list(context_of(authorization)) == ["problem"]
 
 
-@dataclass
-class Issuer:
-    """An identity provider on loopback, with one RSA and one EC key."""
-
-    url: str = ""
-    rsa: Any = field(default_factory=lambda: rsa.generate_private_key(public_exponent=65537, key_size=2048))
-    ec: Any = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
-    requests: int = 0
-
-    def answer(self, path: str) -> dict[str, Any]:
-        self.requests += 1
-        if path.endswith("openid-configuration"):
-            return {"issuer": self.url, "jwks_uri": f"{self.url}/keys"}
-        first = RSAAlgorithm.to_jwk(self.rsa.public_key(), as_dict=True)
-        second = ECAlgorithm.to_jwk(self.ec.public_key(), as_dict=True)
-        return {"keys": [first | {"kid": "one", "use": "sig"}, second | {"kid": "two", "use": "sig"}]}
-
-    def sign(self, key: Any = None, algorithm: str = "RS256", kid: str = "one", **changes: Any) -> str:
-        claims = {
-            "iss": self.url,
-            "aud": "cupel",
-            "sub": "ada",
-            "exp": datetime.now(UTC) + timedelta(hours=1),
-            "cupel_workspace": "acme",
-            "cupel_role": "member",
-        } | changes
-        kept = {name: value for name, value in claims.items() if value is not None}
-        return jwt.encode(kept, key or self.rsa, algorithm, headers={"kid": kid})
-
-
 @pytest.fixture(scope="module")
 def running_issuer() -> Iterator[Issuer]:
-    issuer = Issuer()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = json.dumps(issuer.answer(self.path)).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        issuer.url = f"http://127.0.0.1:{server.server_address[1]}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with Issuer.serve() as issuer:
         yield issuer
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
@@ -117,6 +65,15 @@ def test_a_jwt_of_the_issuer_is_identified_by_its_claims(issuer: Issuer) -> None
     expected = {"workspace": "acme", "role": "member", "tokenId": "ada", "userName": "ada"}
     assert context_of(f"Bearer {issuer.sign()}") == expected
     assert context_of(f"Bearer {issuer.sign(issuer.ec, 'ES256', 'two')}") == expected
+
+
+def test_an_id_token_of_the_pages_client_is_accepted_too(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = issuer.sign(aud="cupel-page")
+    assert list(context_of(f"Bearer {token}")) == ["problem"]
+    monkeypatch.setenv("OIDC_CLIENT_ID", "cupel-page")
+    settings.cache_clear()
+    for each in (token, issuer.sign()):
+        assert context_of(f"Bearer {each}")["workspace"] == "acme"
 
 
 def test_a_jwt_that_names_an_erased_workspace_is_a_problem(issuer: Issuer) -> None:

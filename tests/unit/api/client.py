@@ -7,6 +7,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import StringIO
+from threading import RLock
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,6 +19,10 @@ from cupel_core.access import tokens
 from cupel_core.domain.access import AccessRole
 from cupel_core.store import blobs
 from tests.lambda_context import Context
+
+one_request_at_a_time = RLock()
+"""Like an instance of a function. The browser's server of tests/web calls the same functions in threads. A request
+may be sent in the course of another by the same thread."""
 
 
 @dataclass
@@ -112,6 +117,11 @@ class Client:
 
 
 def call(asked: dict[str, Any]) -> Answer:
+    with one_request_at_a_time:
+        return _call(asked)
+
+
+def _call(asked: dict[str, Any]) -> Answer:
     return answered(api.handler(asked, Context()))
 
 

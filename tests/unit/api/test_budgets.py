@@ -105,7 +105,8 @@ def test_models_without_a_price_need_a_word(client: Client, definition_id: str) 
 def test_what_summaries_may_cost_is_set_aside(client: Client, definition_id: str) -> None:
     started = start(client, definition(client, RUBRIC), config={"judgeModel": "custom/m"}).json()["run"]
     budget = client.get(f"/v1/runs/{started['id']}/budget").json()
-    assert 0 < budget["finishUsd"] < 0.1
+    reserved_output_usd = 4_096 * 10 / 1_000_000
+    assert reserved_output_usd < budget["finishUsd"] < 0.1
     assert budget["availableUsd"] == pytest.approx(5 - budget["finishUsd"])
     plain = start(client, definition_id, config={"judgeModel": "custom/m"}).json()["run"]
     assert client.get(f"/v1/runs/{plain['id']}/budget").json()["finishUsd"] == 0
@@ -237,6 +238,18 @@ def test_a_start_that_is_expected_to_exceed_its_budget_must_be_confirmed(client:
     assert usd["expected"] > 1
     assert str(usd["expected"]) in problem["detail"]
     assert client.get("/v1/runs").json()["items"] == []
+
+
+def test_a_run_whose_last_call_would_find_too_little_must_be_confirmed(client: Client, definition_id: str) -> None:
+    """An answer without a limit is expected to cost $0.003, and $0.02 are set aside for it."""
+    refused = start(client, definition_id, maxBudgetUsd=0.01)
+    assert (refused.status, refused.json()["type"]) == (409, "urn:cupel:problem:confirmation-required")
+    assert "a call of it needs up to $0.02" in refused.json()["detail"]
+    body = {"definitionId": definition_id, "models": ["custom/m"], "maxBudgetUsd": 0.01}
+    assert client.post("/v1/runs/estimate", body).json()["budget"]["exceeds"] == "run"
+    assert start(client, definition_id, maxBudgetUsd=0.01, confirmedUsd=1).status == 201
+    assert start(client, definition_id, maxBudgetUsd=0.01, config={"params": {"maxOutputTokens": 200}}).status == 201
+    assert start(client, definition_id, maxBudgetUsd=0.05).status == 201
 
 
 def test_the_confirmed_amount_must_cover_the_estimate(client: Client, definition_id: str) -> None:

@@ -615,7 +615,8 @@ def counting_chat(client: Client) -> str:
 
 
 def log_of(client: Client, chat_id: str, branch_id: str) -> str | None:
-    items = client.get(f"/v1/chats/{chat_id}/branches/{branch_id}/artifacts").json()["items"]
+    path = f"/v1/chats/{chat_id}/branches/{branch_id}/artifacts"
+    items = client.get(path, query={"include": "internal"}).json()["items"]
     return str(items[0]["value"]) if items else None
 
 
@@ -674,13 +675,13 @@ def test_the_session_of_no_known_profile_is_refused(client: Client, chat_id: str
 def test_earlier_values_are_listed_until_they_are_too_old(
     client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    artifact = {"tag": "log", "persistence": "persisted", "retention": {"maxAgeDays": 30}}
+    artifact = {"tag": "log", "persistence": "persisted", "usage": "ui_only", "retention": {"maxAgeDays": 30}}
     log = operation("log", params={"template": "{{ user.text }}"}, artifact=artifact)
     chat_id = created(client, profileId=client.post("/v1/profiles", profile(log)).json()["id"])
     path = f"/v1/chats/{chat_id}/branches/{branch_of(client, chat_id)}/artifacts"
     turns = [finished_turn(client, cloud, chat_id, text) for text in ("one", "two")]
-    listed = {"tag": "log", "value": "two", "history": ["one"], "updatedAt": turns[1]["createdAt"]}
-    assert client.get(path).json()["items"] == [listed]
+    (listed,) = client.get(path).json()["items"]
+    assert (listed["value"], listed["history"], listed["updatedAt"]) == ("two", ["one"], turns[1]["createdAt"])
     monkeypatch.setattr(chat_branch_routes, "utc_now", lambda: utc_now() + timedelta(days=31))
     assert client.get(path).json()["items"] == [{**listed, "history": []}]
 
@@ -842,14 +843,19 @@ def test_an_answer_counts_that_is_complete_when_the_deadline_passes(
 ) -> None:
     """The deadline passes while the last of its draft is written."""
 
+    later = [timedelta()]
+
     class SlowDraft(DraftWriter):
         @asynccontextmanager
         async def writing(self) -> AsyncIterator[None]:
             yield
+            later[:] = [timedelta(minutes=5)]
             await asyncio.sleep(60)
 
     monkeypatch.setattr(worker, "DraftWriter", SlowDraft)
-    turn = finished_turn(client, cloud, chat_id, deadlineMs=1_000)
+    late_worker = partial(worker.TurnWorker, now=lambda: utc_now() + later[0])
+    monkeypatch.setattr(worker, "TurnWorker", late_worker)
+    turn = finished_turn(client, cloud, chat_id)
     assert (turn["status"], turn["abortReason"], turn["main"]["finishReason"]) == ("aborted", "deadline", "completed")
     assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello", "answer 1"]]
     assert [each["type"] for each in events(client, chat_id, turn["id"])].count("main_llm.finished") == 1

@@ -201,6 +201,10 @@ def test_models_with_a_price_of_ones_own_are_listed_with_it(client: Client) -> N
     server(client, "custom-gpu", prices=prices)
     (model,) = client.get("/v1/models", query={"provider": "custom-gpu"}).json()["items"]
     assert (model["id"], model["inputUsdPerMillion"], model["usable"]) == ("custom-gpu/llama", 0.2, True)
+    assert client.put("/v1/providers/sim", {"prices": [{**prices[0], "model": "bold"}, prices[1]]}).status == 200
+    listed = client.get("/v1/models", query={"provider": "sim"}).json()["items"]
+    shown = {each["id"]: each["inputUsdPerMillion"] for each in listed}
+    assert (shown["sim/bold"], shown["sim/steady"]) == (0.2, 1.0)
 
 
 def test_prices_may_have_one_of_cached_input_and_one_of_a_call(client: Client) -> None:

@@ -25,13 +25,13 @@ def routers() -> dict[str, routing.OperationRouter]:
 
 @pytest.mark.parametrize("operation", EVERY_OPERATION, ids=lambda operation: operation.id)
 def test_the_path_of_an_operation_loads_the_router_that_has_it(operation: Operation) -> None:
-    router = routers()[routing.module_of(operation.path) or ""]
+    router = routers()[routing.module_of(operation.path, operation.method) or ""]
     paths = {f"{router.prefix}{key[0]}" for key in router._routes}
     assert operation.path.replace("{", "<").replace("}", ">") in paths
 
 
 def test_a_path_without_operations_loads_nothing() -> None:
-    assert routing.module_of("/v1/weather") is None
+    assert routing.module_of("/v1/weather", "GET") is None
 
 
 def test_routes_and_declared_operations_are_the_same() -> None:

@@ -228,6 +228,17 @@ def test_the_budget_is_that_of_both_arms(client: Client, report: str) -> None:
     assert sum(budget.max_usd for budget in budgets if budget) == pytest.approx(0.01)
 
 
+def test_both_arms_need_enough_in_hand_for_their_last_call(client: Client, report: str) -> None:
+    """$0.20 are set aside for an answer without a limit, in each arm."""
+    client.put("/v1/providers/sim", {"prices": PRICES})
+    size = {"scenarios": 5, "repeats": 1}
+    expected = client.post(f"{report}/trial/estimate", size).json()["estimate"]["usd"]["expected"]
+    refused = client.post(f"{report}/trial", {**size, "maxBudgetUsd": expected + 0.3})
+    assert (refused.status, refused.json()["type"]) == (409, "urn:cupel:problem:confirmation-required")
+    assert "in hand" in refused.json()["detail"]
+    started(client, report, **size, maxBudgetUsd=expected + 0.5)
+
+
 @pytest.mark.parametrize(
     ("changes", "why"),
     [({"revised_prompt_issue": "it is the same as before"}, "it is the same"), ({"error": "no answer"}, "no answer")],

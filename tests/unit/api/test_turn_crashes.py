@@ -140,6 +140,16 @@ def test_an_end_is_stored_together_with_what_it_tells_of(
     assert asked(model)["plan"] == 1
 
 
+def test_a_renewal_under_way_when_a_worker_stops_does_not_take_the_turn_again(client: Client, chat_id: str) -> None:
+    turn_id, ref, now = start(client, chat_id).json()["id"], ChatRef("acme", chat_id), utc_now()
+    until = now + timedelta(minutes=1)
+    assert chat_turns.claim(ref, turn_id, "first", now, until) is not None
+    assert chat_turns.renew(ref, turn_id, "first", until) is not None
+    chat_turns.release(ref, turn_id, "first")
+    assert chat_turns.renew(ref, turn_id, "first", until) is None
+    assert chat_turns.claim(ref, turn_id, "second", now, until) is not None
+
+
 def test_of_many_events_the_first_are_stored_with_the_checkpoint(
     client: Client, cloud: Settings, chat_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -235,8 +235,10 @@ def test_an_estimate_names_the_scarcest_budget_that_a_run_exceeds(client: Client
 def test_an_upper_bound_that_exceeds_a_budget_is_named_without_a_confirmation(
     client: Client, definition_id: str
 ) -> None:
-    expected = client.post("/v1/runs/estimate", {"definitionId": definition_id, "models": ["custom/m"]}).json()["usd"]
-    perhaps = fit(client, definition_id, maxBudgetUsd=(expected["expected"] + expected["high"]) / 2)
+    many = {"repeats": 100, "config": {"params": {"maxOutputTokens": 1_000}}}
+    body = {"definitionId": definition_id, "models": ["custom/m"], **many}
+    expected = client.post("/v1/runs/estimate", body).json()["usd"]
+    perhaps = fit(client, definition_id, maxBudgetUsd=(expected["expected"] + expected["high"]) / 2, **many)
     assert (perhaps["exceeds"], perhaps["mayExceed"], perhaps["confirmationRequired"]) == (None, "run", False)
 
 

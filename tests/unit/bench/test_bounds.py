@@ -17,8 +17,11 @@ def test_accounts_take_so_many_writes_and_none_without_a_budget() -> None:
     ]
 
 
-def test_times_are_compared_by_their_medians() -> None:
-    assert budgets.slowdown([40.0, 41.0, 80.0], [41.0, 41.82, 41.9]) == pytest.approx(1.02)
+def test_times_are_compared_round_by_round() -> None:
+    """The last round was slow, with and without."""
+    slower = budgets.slowdown([40.0, 41.0, 80.0], [40.4, 41.82, 82.4])
+    assert slower.median == pytest.approx(1.02)
+    assert str(slower) == "1.020 (1.010 to 1.030 in 3 rounds)"
     assert budgets.violated_time(1.02) == []
     assert budgets.violated_time(1.021) == ["runs with a budget took more than 1.02 times as long"]
 

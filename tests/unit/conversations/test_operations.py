@@ -455,6 +455,21 @@ async def test_what_the_operations_of_a_conversation_make_is_limited(harness: Ha
     assert transcript.spending.operation.calls == 240
 
 
+async def test_the_texts_of_calls_are_recorded_as_long_as_there_is_room(harness: Harnesses) -> None:
+    """40 operations whose calls have 24,000 characters that `debug` records, in each of six turns."""
+    long = "x" * 9_000
+    steps = [
+        ask(f"op{number}", params={"system": long, "prompt": long}, debug={"enabled": True}) for number in range(40)
+    ]
+    probe = conversation(harness, *steps, operation=[long], scenario={"follow_ups": tuple("abcde")}, max_messages=20)
+    transcript = completed(await probe.run())
+    assert len(state_of(transcript)) < 1.2 * MAX_STATE_LENGTH
+    first, last = (records(transcript)[number]["operations"][0] for number in (0, -1))
+    assert len(first["inputs"]["prompt"]) == 8_000
+    assert ("prompt" in last["inputs"], "answer" in last["outputs"]) == (False, False)
+    assert last["inputs"]["promptHash"] == first["inputs"]["promptHash"]
+
+
 @pytest.mark.parametrize("length", [20_000, 190_000])
 async def test_what_accumulates_over_the_turns_is_limited(harness: Harnesses, length: int) -> None:
     steps = [ask("a", artifact={"persistence": "persisted"}), ask("b", effects=[INSERT]), operation("c")]

@@ -41,7 +41,8 @@ def test_the_budget_says_what_is_used_for_what_and_how_to_go_on(cupel: Cupel, ex
         "budget $1.00: $0.95 spent, $0.03 uncertain, $0.02 available",
         "spent on target $0.90, judge $0.05",
         "1 worker at work",
-        f"the budget is used up; cupel budget raise {exhausted.id} --to USD raises it, and the run resumes",
+        "its budget of $1 is used up, and the next call needs $0.080000 more; "
+        f"cupel budget raise {exhausted.id} --to USD raises it, and the run resumes",
     ]
 
 
@@ -49,6 +50,26 @@ def test_a_raised_budget_resumes_the_run(cupel: Cupel, exhausted: Run) -> None:
     result = cupel("budget", "raise", exhausted.id, "--to", "2", "--json")
     assert (result.exit_code, json.loads(result.stdout)["maxBudgetUsd"]) == (0, 2.0)
     assert runs.get(ref_of(exhausted)).status is RunStatus.RUNNING
+
+
+def test_of_a_budget_below_what_is_spent_nothing_is_available(cupel: Cupel, exhausted: Run) -> None:
+    lowered = cupel("budget", "raise", exhausted.id, "--to", "0.5").stdout.splitlines()
+    assert lowered[1] == "budget $0.50: $0.95 spent, $0.03 uncertain, $0.00 available"
+
+
+@pytest.mark.parametrize("amount", ["0", "-1", "nan", "1e309", "inf", "a lot", "0.0000001"])
+@pytest.mark.parametrize(
+    "command", ["run samples/value-dilemma.yaml --budget", "budget raise run_1 --to", "rescore run_1 --budget"]
+)
+def test_an_amount_that_cannot_be_spent_is_refused_by_the_option(cupel: Cupel, command: str, amount: str) -> None:
+    *words, option = command.split()
+    result = cupel(*words, f"{option}={amount}")
+    assert result.exit_code == 2
+    assert f"'{option}': \"{amount}\" is not an amount in US dollars of at least 0.000001" in _one_line(result.stderr)
+
+
+def _one_line(box: str) -> str:
+    return " ".join(box.replace("│", " ").split())
 
 
 def test_a_raised_budget_may_leave_the_run_paused(cupel: Cupel, exhausted: Run) -> None:
@@ -118,7 +139,7 @@ def test_a_limit_of_the_workspace_is_removed(cupel: Cupel) -> None:
         (["--day", "much"], "--day"),
         (["--month", "-1"], "--month"),
         (["--month", "nan"], "--month"),
-        (["--timezone", "Mars/Olympus"], "budgets.timezone"),
+        (["--timezone", "Mars/Olympus"], "--timezone"),
     ],
 )
 def test_an_impossible_limit_is_refused_by_name(cupel: Cupel, arguments: list[str], named: str) -> None:

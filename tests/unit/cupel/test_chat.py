@@ -1,9 +1,12 @@
 """`cupel chat`, against the real API function and a worker that carries out each turn at once."""
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from cupel import client
 from cupel_core import event_loop
 from cupel_core.chats import turns, worker
 from cupel_core.messages import ChatRef, TurnOrder
@@ -33,7 +36,7 @@ def test_a_message_is_edited_and_a_conversation_forked(cupel: Cupel, model: Mode
     lines = "one\n/branch short\n/edit ONE\n/branches\n/show\n/quit\nnot sent\n"
     talked = cupel("chat", "--model", "sim/steady", input=lines)
     assert model.asked == [[("user", "one")], [("user", "ONE")]]
-    assert "short (1 exchanges)" in talked.stdout
+    assert "short (1 exchange)" in talked.stdout
     assert "user: ONE" in talked.stdout
     chat_id = json.loads(cupel("chats", "list", "--json").stdout)[0]["id"]
     continued = cupel("chat", "--chat", chat_id, input="")
@@ -47,7 +50,7 @@ def test_operations_are_reported_and_their_artifacts_shown(cupel: Cupel, model: 
         json.dump(profile(log, name="Logged"), file)
     assert cupel("profiles", "create", path).exit_code == 0
     talked = cupel("chat", "--model", "sim/steady", "--profile", "logged", input="one\n/artifacts\n")
-    assert talked.stdout == "answer 1\nlog: one\n"
+    assert talked.stdout == "answer 1\nlog (version 1, internal): one\n"
     assert "Log: done" in talked.stderr
     (chat,) = json.loads(cupel("chats", "list", "--json").stdout)
     assert cupel("chats", "session", chat["id"]).stdout.endswith(": log\n")
@@ -79,3 +82,35 @@ def test_turns_and_prompts_of_a_chat_are_shown(cupel: Cupel, model: Model) -> No
     assert turn["id"] in cupel("chats", "turns", turn["chatId"]).stdout
     assert cupel("chats", "prompt", turn["chatId"], turn["id"]).stdout == "user: one\n"
     assert "no artifacts" in cupel("chats", "reset", turn["chatId"]).stdout
+
+
+def test_what_an_operation_has_done_is_reported_on_a_line_of_its_own(
+    cupel: Cupel, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def follow(*_: object) -> Iterator[dict[str, object]]:
+        yield {"type": "main_llm.delta", "attempt": 1, "offset": 0, "text": "answer 1"}
+        yield {"type": "operation.finished", "data": {"operationName": "Log", "status": "done"}}
+
+    monkeypatch.setattr(client.Client, "follow_turn", follow)
+    talked = cupel("chat", "--model", "sim/steady", input="one\n")
+    assert "answer 1\nLog: done\n" in talked.output
+    assert talked.stdout == "answer 1\n"
+
+
+def test_an_answer_that_was_taken_away_meanwhile_ends_no_conversation(
+    cupel: Cupel, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = client.Client.list_exchanges
+
+    def without_answer(*arguments: Any, **options: Any) -> Any:
+        return [{**each, "answer": None} for each in listed(*arguments, **options)]
+
+    monkeypatch.setattr(client.Client, "list_exchanges", without_answer)
+    assert cupel("chat", "--model", "sim/steady", input="one\n").exit_code == 0
+
+
+def test_bytes_that_are_no_text_end_no_conversation(cupel: Cupel, model: Model) -> None:
+    talked = cupel("chat", "--model", "sim/steady", input=b"caf\xe9\n/branch br_/..\ntwo\n")
+    assert talked.stdout == "answer 1\nanswer 2\n"
+    assert model.asked[0] == [("user", "caf\ufffd")]
+    assert "is not a valid id" in talked.stderr

@@ -46,6 +46,19 @@ def test_the_first_items_that_fulfill_a_condition_are_looked_for_in_full_pages(a
     assert page_sizes(api) == [100, 100]
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_a_number_that_json_does_not_have_is_refused_with_its_field(api: FakeApi, client: Client, number: float):
+    with pytest.raises(UsageError, match=r"^targets\.1\.params\.temperature: must be a finite number$"):
+        client.create_run({"targets": [{"model": "a"}, {"model": "b", "params": {"topP": 1, "temperature": number}}]})
+    assert api.requests == []
+
+
+def test_half_of_a_character_is_refused_with_its_field(api: FakeApi, client: Client):
+    with pytest.raises(UsageError, match=r"^content: must not have half characters"):
+        client.start_turn("chat_1", {"content": "caf\ud83d"})
+    assert api.requests == []
+
+
 def test_every_request_carries_the_token(api: FakeApi, client: Client):
     client.get_run("run_1")
     assert api.requests[0].headers["Authorization"] == "Bearer cupel_token"

@@ -66,7 +66,7 @@ def started(api: ApiClient) -> int:
 def test_a_yes_starts_the_run(cupel: Invoke, api: ApiClient, definition: str) -> None:
     result = cupel("run", definition, *OPTIONS, answer="y\n")
     assert (result.exit_code, started(api)) == (0, 1)
-    assert "exceeds the budget" in result.stderr
+    assert "more than its budget of $0.01, so it would be paused before its end. Start it?" in result.stderr
 
 
 def test_a_no_starts_nothing(cupel: Invoke, api: ApiClient, definition: str) -> None:
@@ -76,8 +76,9 @@ def test_a_no_starts_nothing(cupel: Invoke, api: ApiClient, definition: str) -> 
 def test_without_a_terminal_the_amount_is_named(cupel: Invoke, api: ApiClient, definition: str) -> None:
     result = cupel("run", definition, *OPTIONS)
     assert (result.exit_code, started(api)) == (2, 0)
-    assert "--budget: the estimate of $" in result.stderr
-    assert "--yes starts it all the same" in result.stderr
+    assert "the run is expected to cost $" in result.stderr
+    assert "more than its budget of $0.01, so it would be paused before its end; --yes starts it" in result.stderr
+    assert "confirmedUsd" not in result.stderr
 
 
 def test_yes_starts_it_without_a_question(cupel: Invoke, api: ApiClient, definition: str) -> None:
@@ -88,7 +89,15 @@ def test_yes_starts_it_without_a_question(cupel: Invoke, api: ApiClient, definit
 
 def test_a_run_within_its_budget_asks_nothing(cupel: Invoke, api: ApiClient, definition: str) -> None:
     result = cupel("run", definition, "--models", "sim/steady", "--budget", "100")
-    assert (result.exit_code, started(api), "exceeds" in result.stderr) == (0, 1, False)
+    assert (result.exit_code, started(api), "more than" in result.stderr) == (0, 1, False)
+
+
+def test_the_budget_of_the_workspace_is_named(cupel: Invoke, api: ApiClient, definition: str) -> None:
+    assert api.put("/v1/settings", {"budgets": {"dayUsd": 0.01}}).status == 200
+    result = cupel("run", definition, "--models", "sim/steady", "--repeats", "1000")
+    assert (result.exit_code, started(api)) == (2, 0)
+    assert "left of the workspace's budget for the day" in result.stderr
+    assert "--budget" not in result.stderr
 
 
 def test_a_batch_asks_too(cupel: Invoke, api: ApiClient) -> None:
@@ -114,7 +123,7 @@ def test_an_evaluation_in_this_process_asks_too(
         "run", definition, "--in-process", "--models", "openai/gpt-5-mini", "--repeats", "100", "--budget", "0.0001"
     )
     assert result.exit_code == 2
-    assert "--budget: the estimate of $" in result.stderr
+    assert "more than its budget of $0.0001, so its last probes would end with the error budget" in result.stderr
 
 
 def test_a_start_prints_what_it_is_expected_to_cost(cupel: Invoke, definition: str) -> None:
@@ -138,7 +147,7 @@ def test_what_adds_probes_to_a_run_asks_too(cupel: Invoke, api: ApiClient, comma
     words = (name, setup.completed().id, *options)
     refused = cupel(*words)
     assert refused.exit_code == 2
-    assert "the estimate of $" in refused.stderr
+    assert "is expected to cost $" in refused.stderr
     assert "--budget" not in refused.stderr
     assert cupel(*words, answer="n\n").exit_code == 1
     estimated = cupel(*words, "--estimate")

@@ -81,7 +81,7 @@ def test_an_unusable_option_is_named(cupel: Cupel, arguments: tuple[str, ...], o
 def test_what_the_api_refuses_is_shown(cupel: Cupel) -> None:
     answer = cupel("scale", "--model", "sim/steady", *GOAL)
     assert answer.exit_code != 0
-    assert "userMessage: is required without a judgeModel" in answer.stderr
+    assert "--message: is required without a judgeModel" in answer.stderr
 
 
 @pytest.mark.parametrize(("option", "writes"), [((), True), (("--no-report",), False)])

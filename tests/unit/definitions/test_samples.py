@@ -1,5 +1,6 @@
 """The samples are definitions without errors or warnings, and do what their comments say."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -70,3 +71,10 @@ async def test_simulated_models_do_what_the_shop_agent_is_asserted_to_do() -> No
     evaluation = await evaluate_async(ROOT / "samples/shop-agent.yaml", "sim/steady", progress=False)
     rounds = [result.transcript.conversation.tool_rounds for result in evaluation.results if result.transcript]
     assert (evaluation.pass_rate, rounds) == (1.0, [2, 2, 1])
+
+
+def test_the_web_page_has_the_same_sample() -> None:
+    page = ROOT / "web/src/samples/value_dilemma.json"
+    assert json.loads(page.read_text()) == read(ROOT / "samples/value-dilemma.yaml"), (
+        f"write the sample to {page}, as JSON"
+    )

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -215,6 +216,17 @@ def test_a_run_costs_what_its_calls_cost() -> None:
     estimated = estimate("openai/a", "openai/b")
     assert estimated.usd.expected == pytest.approx(10 * 400 * 1e-6 + 10 * 400 * 3e-6)
     assert [(each.target_id, each.probes) for each in estimated.targets] == [("openai/a", 10), ("openai/b", 10)]
+
+
+def test_a_budget_sets_aside_the_bytes_of_the_prompt_and_all_that_an_answer_may_have() -> None:
+    """2,000 tokens without a limit; judges have one."""
+    assert estimate("openai/a").reserved_usd == pytest.approx((4 * 100 + 2_000) * 1e-6)
+    assert estimate("openai/a", params={"maxOutputTokens": 50}).reserved_usd == pytest.approx((4 * 100 + 50) * 1e-6)
+    judged = estimate("openai/a", graders=JUDGED, criteria=Criteria(success="Booked."))
+    [judge] = [each.calls for each in judged.graders if each.role is ModelRole.JUDGE]
+    prompt = 4 * judge.input_tokens.expected / judge.calls.expected
+    assert judged.reserved_usd == pytest.approx((prompt + GRADER_OUTPUT_TOKENS) * 1e-5, rel=0.01)
+    assert estimate("custom/mine").reserved_usd == 0
 
 
 def test_a_model_without_a_price_is_named_and_not_free() -> None:

@@ -57,7 +57,7 @@ async def test_a_summary_that_the_budget_does_not_allow_is_recorded_with_an_erro
     assert summary is not None
     assert (summary.decision_code, summary.decision_text) == ("4", "Rating: 4")
     assert summary.error is not None
-    assert summary.error.endswith("budget: the budget of $0.01 is used up")
+    assert "budget: the budget of $0.01 is used up: less is left than the call may cost ($" in summary.error
     assert judge.called_models == []
 
 

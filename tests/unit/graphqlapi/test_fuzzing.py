@@ -33,7 +33,7 @@ from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_tenancy import ids as ids  # a fixture
 
 JSON_VALUES = sampled_from(["1", "-2.5", "true", "null", '"x"', "[]", '[1, "x"]', "{}", '{a: {b: ["c"]}}'])
-REQUESTS = 3
+REQUESTS = 2
 """Per field of Query and Mutation, and mode: as many as take half a minute for all of them."""
 SCHEMA = build_schema(printed())
 # Deletions come last, so that the other mutations find existing things.

@@ -6,21 +6,27 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 
+from cupel_core.analysis.queries import request_analysis
 from cupel_core.resources import personas
 from tests.answered_runs import AnsweredRun
+from tests.started_runs import NOW
 from tests.unit.graphqlapi.conftest import GraphqlClient
-from tests.unit.graphqlapi.test_queries import completed_run
+from tests.unit.graphqlapi.test_queries import MODELS, case, completed_run
 
 RUNS = 100
 
 
 @pytest.fixture
 def runs(client: GraphqlClient) -> list[str]:
-    """Of ten definitions, each analyzed."""
+    """Of ten definitions, each analyzed, with two probes."""
     body = {"content": {"template": "Rate it"}, "tags": ["x"]}
     owners = [client.post("/v1/definitions", {**body, "name": f"d{n}"}).json()["id"] for n in range(10)]
-    made = [completed_run(owners[number % 10]).id for number in range(RUNS)]
-    assert {client.post(f"/v1/runs/{each}/analysis").status for each in made} == {200}
+    cases = tuple(map(case, range(2)))
+    made = [
+        AnsweredRun(cases, MODELS[:1], workspace="acme", definition_id=owners[number % 10]).completed().id
+        for number in range(RUNS)
+    ]
+    assert all(request_analysis("acme", each, None, NOW, force=False) for each in made)
     return made
 
 

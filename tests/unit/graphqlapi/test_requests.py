@@ -128,3 +128,4 @@ def test_an_operation_that_the_query_does_not_have_is_refused(client: GraphqlCli
     body = {"query": "query A { me { role } }", "operationName": "B"}
     assert client.send(json.dumps(body)).status == 400
     assert client.send(json.dumps(body | {"operationName": "A"})).status == 200
+    assert client.send(json.dumps(body | {"operationName": ""})).status == 200

@@ -7,8 +7,12 @@ from typing import Any
 import pytest
 
 from cupel_core.analysis import jobs
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.graphql.schema import schema
 from cupel_core.messages import JobRequest
+from tests.answered_runs import AnsweredRun
+from tests.unit.api import test_trials as trials
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_chats import START, chat_of
 from tests.unit.graphqlapi.test_mutations import ERRORS
@@ -27,8 +31,14 @@ QUERIES = {
     "runs": "runs(definitionId: $definition) { id }",
     "runsConnection": "runsConnection(experimentId: $experiment) { nodes { id } }",
     "transcript": "transcript(id: $transcript) { id content { messages { content } } }",
+    "probe": "probe(id: $transcript) { id messages { content } }",
     "analysis": "analysis(runId: $run) { id runId }",
     "estimateRun": 'estimateRun(input: {definitionId: $definition, models: ["sim/steady"]}) { jobCount }',
+    "estimateRetry": "estimateRetry(runId: $run) { jobCount }",
+    "estimateExpansion": "estimateExpansion(runId: $sampled, samplePercentage: 100) { jobCount }",
+    "estimateScaleRun": 'estimateScaleRun(input: {count: 1, connectorId: $connector, userMessage: "x"}) { jobCount }',
+    "estimateEvalRun": "estimateEvalRun(evalId: $eval) { jobCount }",
+    "estimateTrial": "estimateTrial(runId: $reported, reportId: $report) { scenarios }",
     "comparison": "comparison(id: $comparison) { id baselineRun { id } }",
     "comparisons": "comparisons(runId: $run) { id }",
     "aggregate": "aggregate(input: {runIds: [$run]}) { totalRows rows { runs } }",
@@ -39,9 +49,13 @@ QUERIES = {
     "budgets": "budgets { day { spentUsd } }",
     "profile": "profile(id: $profile) { id name }",
     "profiles": "profiles { id name }",
+    "checkProfile": 'checkProfile(input: {name: "x", operations: []}) { errors { field } }',
+    "connector": "connector(id: $connector) { id name }",
+    "connectors": "connectors { id name }",
     "providers": "providers { name }",
     "models": 'models(provider: "sim") { id }',
     "queueStatus": "queueStatus { pending }",
+    "deadLetters": "deadLetters { runId }",
     "settings": "settings { judgeModel evaluator { url } }",
     "eval": "eval(id: $eval) { id name definition { name } runs { id } }",
     "evals": "evals { id name }",
@@ -53,10 +67,14 @@ QUERIES = {
     "chat": "chat(id: $chat) { id title turns { id } }",
     "chats": "chats { id title }",
     "turn": "turn(chatId: $chat, id: $turn) { id }",
+    "turnPrompt": "turnPrompt(chatId: $chat, id: $turn) { messages { content } }",
 }
 """A call of each query; variables are ids of the first workspace."""
-_OF_ITS_OWN = {"me", "budgets", "providers", "models", "queueStatus", "settings"}
+_OF_ITS_OWN = {"me", "budgets", "checkProfile", "providers", "models", "queueStatus", "settings"}
 """What every workspace has."""
+_EMPTY = {"runsConnection", "deadLetters", "turnPrompt"}
+"""What the first workspace has none of."""
+SCENARIOS = tuple(Scenario("", f"secret {n}", (Message(MessageRole.USER, "?"),)) for n in range(2))
 
 
 @pytest.fixture
@@ -69,6 +87,14 @@ def ids(client: GraphqlClient) -> dict[str, str]:
     generation = client.post(f"/v1/definitions/{definition}/scenarios/generate", {"mode": "matrix"}).json()["id"]
     scenario = client.get(f"/v1/definitions/{definition}/scenarios").json()["items"][0]["id"]
     run, other = completed_run(definition).id, completed_run(definition).id
+    reported_run = trials.answered(trials.scored(lambda index: index % 4 > 1)).completed()
+    report = trials.reported(client, reported_run).rpartition("/")[2]
+    agent = {
+        "name": "secret agent",
+        "type": "openai",
+        "baseUrl": "https://secret.example.com",
+        "config": {"model": "m"},
+    }
     assert client.post(f"/v1/runs/{run}/analysis").status == 200
     sides = {"baseline": {"runId": run}, "comparison": {"runId": other}}
     comparison = client.post("/v1/comparisons", sides).json()
@@ -84,6 +110,10 @@ def ids(client: GraphqlClient) -> dict[str, str]:
         "generation": generation,
         "scenario": scenario,
         "run": run,
+        "sampled": AnsweredRun(SCENARIOS, sample_percentage=50, workspace="acme").completed().id,
+        "reported": reported_run.id,
+        "report": report,
+        "connector": client.post("/v1/connectors", agent).json()["id"],
         "transcript": client.get(f"/v1/runs/{run}/transcripts").json()["items"][0]["id"],
         "comparison": comparison["id"],
         "job": comparison["jobId"],
@@ -94,12 +124,13 @@ def ids(client: GraphqlClient) -> dict[str, str]:
         "schedule": client.post("/v1/schedules", schedule).json()["id"],
         "rescore": client.post(f"/v1/runs/{run}/rescores").json()["id"],
         "chat": chat,
+        "branch": client.get(f"/v1/chats/{chat}/branches").json()["items"][0]["id"],
         "turn": client.data(START, {"id": chat, "input": {"content": "hello"}})["startTurn"]["id"],
     }
 
 
 def ask(client: GraphqlClient, ids: dict[str, str], query: str, **options: Any) -> dict[str, Any]:
-    used = {name: value for name, value in ids.items() if f"${name}" in query}
+    used = {name: ids[name] for name in sorted(set(re.findall(r"\$(\w+)", query)))}
     declared = f"({', '.join(f'${name}: ID!' for name in used)})" if used else ""
     return client.execute(f"query {declared} {{ {query} }}", used, **options)
 
@@ -110,25 +141,25 @@ def test_every_query_is_sent_here() -> None:
     assert set(query.fields) == set(QUERIES)
 
 
-@pytest.mark.parametrize("name", QUERIES)
-def test_another_workspace_gets_nothing(client: GraphqlClient, ids: dict[str, str], stranger: str, name: str) -> None:
-    found = ask(client, ids, QUERIES[name], token=stranger)
-    text = json.dumps(found.get("data"))
-    assert "secret" not in text
-    assert [each for each in ids.values() if each in text] == []
-    for error in found.get("errors", ()):
-        assert error["extensions"]["status"] in (404, 422)
-    if name not in _OF_ITS_OWN:
-        value = (found.get("data") or {}).get(name)
-        assert not (value.get("nodes") if isinstance(value, dict) else value)
+def test_another_workspace_gets_nothing(client: GraphqlClient, ids: dict[str, str], stranger: str) -> None:
+    for name, query in QUERIES.items():
+        found = ask(client, ids, query, token=stranger)
+        text = json.dumps(found.get("data"))
+        assert "secret" not in text, name
+        assert [each for each in ids.values() if each in text] == [], name
+        for error in found.get("errors", ()):
+            assert error["extensions"]["status"] in (404, 422), name
+        if name not in _OF_ITS_OWN:
+            value = (found.get("data") or {}).get(name)
+            assert not (value.get("nodes") if isinstance(value, dict) else value), name
 
 
-@pytest.mark.parametrize("name", QUERIES)
-def test_a_viewer_of_the_workspace_gets_it(client: GraphqlClient, ids: dict[str, str], viewer: str, name: str) -> None:
-    found = ask(client, ids, QUERIES[name], token=viewer)
-    assert "errors" not in found, found["errors"]
-    value = found["data"][name]
-    assert name == "runsConnection" or (value.get("nodes", True) if isinstance(value, dict) else value)
+def test_a_viewer_of_the_workspace_gets_it(client: GraphqlClient, ids: dict[str, str], viewer: str) -> None:
+    for name, query in QUERIES.items():
+        found = ask(client, ids, query, token=None if name == "estimateTrial" else viewer)
+        assert "errors" not in found, (name, found["errors"])
+        value = found["data"][name]
+        assert name in _EMPTY or (value.get("nodes", True) if isinstance(value, dict) else value), name
 
 
 _PLACES = {
@@ -143,18 +174,36 @@ _PLACES = {
     "per_1": "persona",
     "sch_1": "schedule",
     "scn_1": "scenario",
+    "con_1": "connector",
+    "prf_1": "profile",
+    "trn_1": "transcript",
+    "br_1": "branch",
+    "rsc_1": "rescore",
+    "rep_1": "report",
 }
 """What the ids in the calls of test_mutations.py are of."""
 NAMING = {
     "experiment of a run": 'createExperiment(input: {name: "x", hypothesis: "y", baselineRunId: "run_1"}) { id }',
-    "chat with a profile": 'createChat(input: {target: {model: "sim/steady"}, profileId: "profile_1"}) { id }',
+    "chat with a profile": 'createChat(input: {target: {model: "sim/steady"}, profileId: "prf_1"}) { id }',
 }
 """Mutations that create something of the sender's, and name something of the other workspace."""
-_STATE = ("definitions", "runs", "experiments", "comparisons", "evals", "personas", "schedules", "chats", "settings")
+_STATE = (
+    "connectors",
+    "profiles",
+    "definitions",
+    "runs",
+    "experiments",
+    "comparisons",
+    "evals",
+    "personas",
+    "schedules",
+    "chats",
+    "settings",
+)
 
 
 def mutation_of(call: str, ids: dict[str, str]) -> str:
-    for place, name in {**_PLACES, "profile_1": "profile"}.items():
+    for place, name in _PLACES.items():
         call = call.replace(f'"{place}"', f'"{ids[name]}"')
     return f"mutation {{ {call} }}"
 

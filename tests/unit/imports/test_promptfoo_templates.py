@@ -1,7 +1,7 @@
 import pytest
 
 from cupel_core.imports.promptfoo.templates import escape_unclosed_tags, render
-from cupel_core.templating import RenderError
+from cupel_core.templating.errors import RenderError
 
 
 @pytest.mark.parametrize(

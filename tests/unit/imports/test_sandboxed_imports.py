@@ -14,7 +14,7 @@ from cupel_core.imports import creation
 from cupel_core.imports.creation import ImportContext, import_dataset, import_promptfoo
 from cupel_core.imports.promptfoo.templates import render
 from cupel_core.sandbox import pool
-from cupel_core.templating import RenderError
+from cupel_core.templating.errors import RenderError
 from tests.unit.imports.reading import read_suite
 
 CONTEXT = ImportContext("ws_a", datetime(2026, 11, 22, tzinfo=UTC), dry_run=True)

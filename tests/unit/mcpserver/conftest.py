@@ -96,5 +96,5 @@ def stranger(client: McpClient) -> str:
 def started_rescores(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Ids of the rescores whose executions were started."""
     started: list[str] = []
-    monkeypatch.setattr(executions, "start_rescore", lambda _, rescore_id: started.append(rescore_id))
+    monkeypatch.setattr(executions, "start_rescore", lambda _, rescore_id, *__: started.append(rescore_id))
     return started

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcpserver.registry import list_all_tools
-from tests.unit.mcpserver.cases import CASES, CONTENT, World, completed_run
+from tests.unit.mcpserver.cases import CASES, CONTENT, YES, World, completed_run
 from tests.unit.mcpserver.conftest import McpClient
 
 PRICED, UNPRICED = "openai/gpt-5-mini", "openai/made-up-model"
@@ -37,6 +37,19 @@ def test_a_run_without_a_budget_starts_when_the_user_has_agreed(client: McpClien
     assert client.problem("start_run", {**arguments, "confirmed_usd": 0.0})["status"] == 409
     assert client.use("start_run", {**arguments, "confirmed_usd": refused["expectedUsd"]})["status"] == "PENDING"
     assert client.use("start_run", {**arguments, "max_budget_usd": 1_000.0})["status"] == "PENDING"
+
+
+def test_what_to_send_is_said_although_the_reason_is_long(client: McpClient, definition_id: str) -> None:
+    """The run costs less than the month has left, but not with what a call needs in hand."""
+    prices = [{**SIM_PRICE, "inputUsdPerMillion": 12_345.678, "outputUsdPerMillion": 12_345.678}]
+    assert client.put("/v1/providers/sim", {"prices": prices}).status == 200
+    arguments = {"definition_id": definition_id, "models": ["sim/steady"], "max_budget_usd": 100_000.0}
+    expected = client.use("estimate_run", arguments)["usd"]["expected"]
+    limits = {"budgets": {"monthUsd": round(expected + 0.123456, 6)}}
+    assert client.put("/v1/settings", limits).status == 200
+    detail = client.problem("start_run", arguments)["detail"]
+    assert "in hand" in detail
+    assert detail.endswith(f"send confirmed_usd of at least {expected}")
 
 
 def test_an_integer_may_have_a_zero_fraction(client: McpClient, world: World) -> None:
@@ -89,10 +102,44 @@ def test_probes_that_are_added_to_a_run_without_a_budget_need_agreement(client: 
         assert client.use(name, {**arguments, "confirmed_usd": refused["expectedUsd"]})["status"] == "RUNNING"
 
 
+def test_an_estimate_says_what_an_addition_needs(client: McpClient, world: World) -> None:
+    run_id, sampled = world.run.id, world.sampled()
+    free = client.use("estimate_retry", {"run_id": run_id})
+    assert (free["jobCount"], free["needsAgreement"]) == (1, False)
+    assert client.put("/v1/providers/sim", {"prices": [SIM_PRICE]}).status == 200
+    paid = client.use("estimate_expansion", {"run_id": sampled, "sample_percentage": 100})
+    assert (paid["jobCount"], paid["needsAgreement"]) == (6, True)
+    assert paid["usd"]["expected"] > 0
+    assert client.use("estimate_retry", {"run_id": run_id})["needsAgreement"]
+    problem = client.problem("estimate_expansion", {"run_id": sampled, "sample_percentage": 50})
+    assert problem["errors"][0]["field"] == "sample_percentage"
+
+
+def test_a_rescore_by_a_judge_that_is_not_free_needs_a_budget(client: McpClient, world: World) -> None:
+    rubric = {"run_id": world.run.id, "assertions": [{"type": "llm-rubric", "value": "is polite"}]}
+    assert client.use("rescore_run", rubric)["status"] == "PENDING"
+    assert client.put("/v1/providers/sim", {"prices": [SIM_PRICE]}).status == 200
+    refused = client.problem("rescore_run", rubric)
+    assert [each["field"] for each in refused["errors"]] == ["max_budget_usd"]
+    assert "ask the user" in refused["detail"]
+    made = client.use("rescore_run", {**rubric, "max_budget_usd": 2.0})
+    assert made["budget"] == {"maxBudgetUsd": 2, "spentUsd": 0, "reservedUsd": 0}
+    assert client.use("rescore_run", {"run_id": world.run.id, "assertions": [YES]})["status"] == "PENDING"
+
+
+def test_a_batch_that_is_not_free_needs_agreement(client: McpClient, definition_id: str) -> None:
+    arguments = {"models": [PRICED], "user_message": "Rate it", "count": 100, "evaluators": {"toxicity": False}}
+    refused = client.problem("start_batch", arguments)
+    assert (refused["status"], refused["expectedUsd"] > 0) == (409, True)
+    assert client.use("start_batch", {**arguments, "max_budget_usd": 100.0})["jobCount"] == 100
+    assert client.use("start_batch", {**arguments, "confirmed_usd": refused["expectedUsd"]})["status"] == "PENDING"
+
+
 REPEATED: dict[str, Callable[[World], dict[str, Any]]] = {
     **{name: CASES[name] for name in ("create_definition", "fork_definition", "create_experiment", "start_run")},
     "generate_scenarios": lambda world: {"definition_id": world.definition()},
     "rescore_run": CASES["rescore_run"],
+    "start_batch": CASES["start_batch"],
     "retry_run": CASES["retry_run"],
     "expand_run": CASES["expand_run"],
 }
@@ -146,6 +193,8 @@ def test_annotations_say_what_is_lost_and_which_tools_call_models(client: McpCli
         "expand_run",
         "set_run_budget",
         "rescore_run",
+        "set_rescore_budget",
+        "start_batch",
         "generate_scenarios",
         "analyze_run",
         "create_report",

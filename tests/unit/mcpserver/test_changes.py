@@ -57,6 +57,46 @@ def test_invalid_content_names_its_fields(client: McpClient) -> None:
     assert (problem["status"], [each["field"] for each in problem["errors"]]) == (422, ["content.unknown"])
 
 
+def test_a_run_of_targets_with_parameters_says_what_is_left_of_its_budget(world: World) -> None:
+    profile = world.client.post("/v1/profiles", {"name": "p", "operations": []}).json()["id"]
+    targets = [
+        {"model": "sim/steady", "label": "sober", "params": {"temperature": 0.0, "max_output_tokens": 50}},
+        {"model": "sim/steady", "label": "free"},
+    ]
+    arguments = {"definition_id": world.definition_id, "targets": targets, "profile_id": profile, "max_budget_usd": 5.0}
+    assert world.client.use("estimate_run", arguments)["jobCount"] == 4
+    started = world.client.use("start_run", {**arguments, "tags": ["t"], "report": True})
+    found = world.client.use("get_run", {"run_id": started["runId"]})
+    assert [(each["label"], each["params"].get("maxOutputTokens")) for each in found["config"]["targets"]] == [
+        ("sober", 50),
+        ("free", None),
+    ]
+    assert (found["tags"], found["config"]["profileId"]) == (["t"], profile)
+    assert found["budget"] == {"maxBudgetUsd": 5, "spentUsd": 0, "reservedUsd": 0}
+    both = world.client.problem("start_run", {**arguments, "models": ["sim/steady"]})
+    assert both["status"] == 422
+    agent = world.client.problem("start_run", {**arguments, "targets": [{"connector_id": "con_1", "label": "a"}]})
+    assert agent["detail"] == "targets.0.connectorId: there is no connector con_1"
+    wrong = world.client.problem("start_run", {**arguments, "targets": [{"modle": "sim/steady"}]})
+    assert [each["field"] for each in wrong["errors"]] == ["targets.0.modle"]
+
+
+def test_a_prompt_is_tried(client: McpClient) -> None:
+    arguments = {
+        "models": ["sim/steady", "sim/bold"],
+        "system_prompt": "Be brief.",
+        "user_message": "Rate it",
+        "max_turns": 1,
+        "max_output_tokens": 50,
+        "evaluators": {"toxicity": False},
+    }
+    started = client.use("start_batch", arguments)
+    run = client.get(f"/v1/runs/{started['runId']}").json()
+    assert (started["jobCount"], run["scale"], run["config"]["maxTurns"]) == (2, True, 1)
+    nothing = client.problem("start_batch", {"models": ["sim/steady"]})
+    assert nothing["status"] == 422
+
+
 def test_a_run_is_started_once_with_all_options(world: World) -> None:
     arguments = {
         "definition_id": world.definition_id,

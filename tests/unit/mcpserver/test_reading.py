@@ -202,3 +202,18 @@ def test_reading_is_not_recorded(world: World) -> None:
     world.client.use("list_runs")
     world.client.problem("get_run", {"run_id": "run_none"})
     assert len(audit_log.list_records("acme", 50, None, utc_now(), None, None).items) == before
+
+
+def test_definitions_are_listed_with_their_dimensions(client: McpClient, world: World) -> None:
+    assert world.definition_id
+    (plain,) = client.use("list_definitions")["items"]
+    (listed,) = client.use("list_definitions", {"include_dimensions": True})["items"]
+    assert listed == {**plain, "scenarioCount": 2, "dimensions": [{"name": "stakes", "scores": [1, 2]}]}
+
+
+def test_agents_are_listed_without_their_headers(client: McpClient) -> None:
+    headers = {"Authorization": "Bearer secret"}
+    agent = {"name": "a", "type": "openai", "baseUrl": "https://agent.example.com", "config": {"model": "m"}}
+    made = client.post("/v1/connectors", {**agent, "headers": headers}).json()["id"]
+    listed = client.use("list_connectors")["items"]
+    assert listed == [{"id": made, "name": "a", "type": "openai", "baseUrl": "https://agent.example.com"}]

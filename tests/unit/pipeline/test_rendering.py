@@ -8,7 +8,7 @@ import yaml
 
 from cupel_core import sandbox
 from cupel_core.pipeline.rendering import MAX_QUICK_CONTEXT, is_small, render_template
-from cupel_core.templating import RenderError
+from cupel_core.templating.errors import RenderError
 from cupel_core.templating.operation_templates import condition_template, is_quick, template_errors
 from tests.profiles import pipeline_of
 
@@ -76,6 +76,12 @@ async def test_an_ordinary_template_needs_no_other_process(template: str, monkey
     monkeypatch.setattr(sandbox, "run", None)
     assert template_errors([template], []) == [[None], []]
     await render_template(template, {**CONTEXT, "messages": []}, strict=False)
+
+
+async def test_the_number_of_recent_messages_may_be_named() -> None:
+    context = {"messages": [{"role": "user", "content": text} for text in ("one", "two")]}
+    template = "{{ recent_text(count=1) }}, {{ recent(count=2) | length }}"
+    assert await render_template(template, context, strict=True) == "user: two, 2"
 
 
 def test_the_sample_profiles_need_no_other_process_but_for_a_loop() -> None:

@@ -10,17 +10,20 @@ import pytest
 
 from cupel_core import accounts
 from cupel_core.budgets.charging import ChargedCalls
-from cupel_core.domain.budgets.account import BudgetReport
+from cupel_core.clock import utc_now
+from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
 from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.resources.providers import ModelPrice
-from cupel_core.domain.runs.run import PauseReason, Progress, Run, RunEventType, RunStatus
+from cupel_core.domain.runs.run import Action, PauseReason, Progress, Run, RunEventType, RunStatus
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.probing import conversation_calls
 from cupel_core.probing.worker import Worker
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
+from cupel_core.run_budgets import pause_exhausted_run
+from cupel_core.runs.budgets import change_budget
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, budgets, clients, events, runs
 from cupel_core.store.barrier import Tree
@@ -107,6 +110,17 @@ async def test_the_events_of_a_budget_come_once_and_before_the_pause() -> None:
     paused = events.list_after(ref_of(run), 0)[-1].data
     assert paused["maxBudgetUsd"] == 8.0
     assert paused["spentUsd"] == pytest.approx(recorded_usd(run))
+
+
+async def test_b7_an_exhaustion_is_one_pause_and_a_raise_one_resumption(cloud: Settings) -> None:
+    """Although several workers notice the one, and the request of the other is repeated."""
+    run = runs.transition(ref_of(start(8.0)), Action.START, utc_now())
+    for _ in range(3):
+        pause_exhausted_run(run, BudgetAccount(uncertain=8 * 10**9), 10**9, utc_now())
+    for _ in range(3):
+        change_budget(run.workspace, run.id, 20.0, resume=True, now=utc_now())
+    types = event_types(run)
+    assert (types.count(RunEventType.PAUSED), types.count(RunEventType.RESUMED)) == (1, 1)
 
 
 async def test_a_paused_run_leaves_no_message_behind(sent: list[Sent]) -> None:

@@ -1,5 +1,6 @@
 """A worker on moto's queues and table: what it does with the budgets of a workspace for days and months."""
 
+import json
 import time
 from datetime import date, datetime
 from functools import partial
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from cupel_core import accounts, workspace_budgets
+from cupel_core.budget_metrics import BUDGET_USED
 from cupel_core.budgets.charging import ChargedCalls
 from cupel_core.clock import utc_now
 from cupel_core.domain.budgets.account import BudgetReport
@@ -127,6 +129,33 @@ async def test_the_events_name_the_period_and_come_once() -> None:
     assert paused.type is RunEventType.PAUSED
     assert (paused.data["scope"], paused.data["limitUsd"], paused.data["period"]) == ("day", 8.0, str(today()))
     assert paused.data["spentUsd"] == pytest.approx(recorded_usd(run))
+
+
+async def test_the_metric_says_with_the_events_how_much_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+    set_limits(day_usd=8.0)
+    run = await work_until_paused(start(budget=RunBudget(9.0)))
+    of_events = [
+        (str(event.data["scope"]), event.data["percent"])
+        for event in events.list_after(ref_of(run), 0)
+        if event.type is RunEventType.BUDGET
+    ]
+    assert ("day", 100) in of_events
+    assert sorted(published(capsys)) == sorted(of_events)
+
+
+async def test_calls_that_belong_to_no_run_publish_the_metric_too(capsys: pytest.CaptureFixture[str]) -> None:
+    set_limits(month_usd=10.0)
+    calls = workspace_budgets.PeriodAccount("ws_a", today())
+    for spent in (7.9, 8.0, 9.0, 10.0):
+        report = BudgetReport("w", {ModelRole.JUDGE: nano_usd(spent)}, 0, 0, 0, 0, time.time() + 150)
+        await calls.report(0, report, time.time())
+    assert published(capsys) == [("month", 80), ("month", 100)]
+
+
+def published(capsys: pytest.CaptureFixture[str]) -> list[tuple[str, float]]:
+    """The scopes and percents of the metric BudgetUsed."""
+    lines = [line for line in capsys.readouterr().out.splitlines() if f'"{BUDGET_USED}"' in line]
+    return [(metric["scope"], metric[BUDGET_USED][0]) for metric in map(json.loads, lines)]
 
 
 async def test_runs_of_a_workspace_share_its_budget() -> None:

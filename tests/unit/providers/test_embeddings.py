@@ -8,7 +8,7 @@ import pytest
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
-from cupel_core.providers import PROVIDERS, embeddings
+from cupel_core.providers import PROVIDERS, embedding_formats
 from cupel_core.providers.account import Account
 from cupel_core.providers.embeddings import Embeddings, embed
 from cupel_core.providers.errors import ProviderError
@@ -82,7 +82,7 @@ class Titan:
 
 async def test_titan_embeds_one_text_per_call() -> None:
     titan = Titan()
-    result = await embeddings.embed_with_titan(
+    result = await embedding_formats.embed_with_titan(
         account("bedrock"), "amazon.titan-embed-text-v2:0", TEXTS, 5, utc_now(), lambda *_: titan
     )
     assert result == Embeddings(((1.0, 0.5), (1.0, 0.5)), Usage(6))

@@ -9,7 +9,7 @@ from multidict import CIMultiDict
 
 from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, RequestParameter
-from cupel_core.providers import PROVIDERS, embeddings, openai
+from cupel_core.providers import PROVIDERS, embedding_formats, openai
 from cupel_core.providers.account import Account
 from cupel_core.providers.adaptation import rejected_parameter
 from cupel_core.providers.errors import ProviderError, error_from_response
@@ -64,7 +64,7 @@ def test_azure_is_called_at_the_v1_api_or_at_that_of_a_date(base_url: str, url: 
 
 
 def test_azure_embeds_with_a_deployment() -> None:
-    sent = embeddings.openai_request(Account("azure", DATED, KEY), "small", ("a",))
+    sent = embedding_formats.openai_request(Account("azure", DATED, KEY), "small", ("a",))
     assert sent.url == f"{AZURE}/openai/deployments/small/embeddings?api-version=2024-10-21"
 
 

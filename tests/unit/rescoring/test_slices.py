@@ -1,5 +1,6 @@
 """Rescores: what they grade by, what they cost, and what happens when they are interrupted."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -22,10 +23,11 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreResult, RescoreStatus
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
 from cupel_core.domain.turns.conversation import Criteria, Verdict
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Conflict, Invalid
+from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice
@@ -434,16 +436,61 @@ async def test_a_raise_that_is_repeated_or_too_late_changes_nothing(
     accounts.update_provider("ws_a", "sim", {"prices": (PRICE,)})
     run, judge = AnsweredRun((asking(POLITE),)).completed(), ScriptedJudge()
     running = create_budgeted(run, 0.01)
-    with pytest.raises(Conflict, match="the rescore is PENDING"):
-        raise_budget("ws_a", run.id, running.id, 8.0, NOW)
     await carry_out(run, running, judge)
-    with pytest.raises(Invalid, match=r"must be greater than 0\.01"):
+    with pytest.raises(Invalid, match=r"must be greater than \$0\.01"):
         raise_budget("ws_a", run.id, running.id, 0.01, NOW)
     raised = raise_budget("ws_a", run.id, running.id, 100.0, NOW)
     assert raise_budget("ws_a", run.id, running.id, 100.0, NOW) == raised
-    with pytest.raises(Conflict):
+    ended = await carry_out(run, raised, judge)
+    assert raise_budget("ws_a", run.id, running.id, 100.0, NOW) == ended
+    with pytest.raises(Conflict, match="the rescore is COMPLETED"):
         raise_budget("ws_a", run.id, running.id, 200.0, NOW)
     assert started_executions == ["scr_1-2"]
+
+
+async def test_a_budget_that_is_raised_while_a_task_grades_lets_its_repetition_grade_the_rest(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch, started_executions: list[str]
+) -> None:
+    """As above; the budget is raised during the only call that the first limit allows."""
+    accounts.update_provider("ws_a", "sim", {"prices": (ModelPrice(None, 0.0, 1_000.0),)})
+    monkeypatch.setattr(charged_calls, "PatientCalls", partial(PatientCalls, wait_seconds=0.01))
+    run = AnsweredRun((asking(POLITE),)).completed()
+    create_budgeted(run, 4.1)
+
+    class RaisingJudge(ScriptedJudge):
+        async def __call__(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
+            if not self.called_models:
+                await asyncio.to_thread(raise_budget, "ws_a", run.id, "scr_1", 8.0, NOW)
+            return await super().__call__(account, model, request, timeout_seconds)
+
+    judge = RaisingJudge()
+    [part] = phases.begin(ref_of(run), "scr_1").slices
+    first = await rescore_slice(ref_of(run), "scr_1", part, lambda: 900.0, judge)
+    assert (first.done, first.left) == (1, 1)
+    repeated = await rescore_slice(ref_of(run), "scr_1", part, lambda: 900.0, judge)
+    assert (repeated.done, repeated.left) == (1, 0)
+    assert phases.complete(ref_of(run), "scr_1", NOW) == RescoreStatus.COMPLETED
+    ended = rescores.get(ref_of(run), "scr_1")
+    assert (ended.max_budget_usd, ended.counts) == (8.0, RescoreCounts(scored=2))
+    assert started_executions == []
+
+
+async def test_while_it_goes_on_a_budget_is_raised_and_not_lowered(
+    cloud: Settings, started_executions: list[str]
+) -> None:
+    run = AnsweredRun((asking(POLITE),)).completed()
+    pending = create_budgeted(run, 2.0)
+    assert raise_budget("ws_a", run.id, pending.id, 3.0, NOW).max_budget_usd == 3.0
+    assert raise_budget("ws_a", run.id, pending.id, 3.0, NOW).max_budget_usd == 3.0
+    phases.begin(ref_of(run), pending.id)
+    assert raise_budget("ws_a", run.id, pending.id, 4.0, NOW).max_budget_usd == 4.0
+    with pytest.raises(Invalid, match=r"must be greater than \$4"):
+        raise_budget("ws_a", run.id, pending.id, 3.0, NOW)
+    assert not rescores.mark_exhausted(pending)
+    assert rescores.mark_exhausted(rescores.get(ref_of(run), pending.id))
+    with pytest.raises(Conflict, match="is being stopped"):
+        raise_budget("ws_a", run.id, pending.id, 5.0, NOW)
+    assert started_executions == []
 
 
 async def test_a_worker_from_before_a_raise_does_not_stop_the_rescore_again(

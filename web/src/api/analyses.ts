@@ -32,6 +32,12 @@ export function analyzeDeeply(id: string, narrative: boolean): Promise<Schemas["
   return read(api.POST("/v1/runs/{run_id}/analysis", { params: { path: { run_id: id } }, body }));
 }
 
+/** Computes the figures that need no model, unless nothing has changed since the last time. */
+export function analyze(id: string): Promise<Schemas["AnalysisSummary"]> {
+  const body = { kind: "basic", force: false, narrative: false } as const;
+  return read(api.POST("/v1/runs/{run_id}/analysis", { params: { path: { run_id: id } }, body }));
+}
+
 export const jobQuery = (id: string) =>
   queryOptions({
     queryKey: ["job", id],

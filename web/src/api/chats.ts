@@ -65,7 +65,7 @@ export const artifactsQuery = (id: string, branch: string) =>
       read(
         api.GET("/v1/chats/{chat_id}/branches/{branch_id}/artifacts", {
           signal,
-          params: { path: { chat_id: id, branch_id: branch } },
+          params: { path: { chat_id: id, branch_id: branch }, query: { include: ["internal"] } },
         }),
       ),
   });

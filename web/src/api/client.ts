@@ -1,7 +1,7 @@
 import createClient, { type FetchResponse } from "openapi-fetch";
 import type { components, paths } from "../../generated/schema";
 import { origin } from "../lib/base";
-import { readToken } from "./session";
+import { isSessionEnded, readToken, renewIfDue } from "./session";
 
 export type Schemas = components["schemas"];
 export type Problem = Schemas["Problem"];
@@ -39,7 +39,10 @@ export const api = createClient<paths>({
 });
 
 api.use({
-  onRequest({ request }) {
+  async onRequest({ request }) {
+    if (request.headers.has("Authorization")) return request;
+    if (isSessionEnded()) throw new ApiError(401, "Signed out", "The session has ended: sign in again.");
+    await renewIfDue();
     const token = readToken();
     if (token) request.headers.set("Authorization", `Bearer ${token}`);
     return request;

@@ -56,19 +56,83 @@ export const comparisonQuery = (id: string) =>
 
 export type Change = Schemas["ChangeDirection"];
 
+interface ChangesPage {
+  row: number;
+  limit: number;
+  change: Change | undefined;
+  cursor: string;
+}
+
+function readChanges(id: string, { row, limit, change, cursor }: ChangesPage, signal: AbortSignal) {
+  return read(
+    api.GET("/v1/comparisons/{comparison_id}/scenarios", {
+      signal,
+      params: {
+        path: { comparison_id: id },
+        query: { row, limit, ...(change && { change }), ...(cursor && { cursor }) },
+      },
+    }),
+  );
+}
+
 export const scenarioChangesQuery = (id: string, row: number, change: Change | undefined) =>
   infiniteQueryOptions({
     queryKey: ["comparison", id, "scenarios", row, change],
     queryFn: ({ signal, pageParam }) =>
-      read(
-        api.GET("/v1/comparisons/{comparison_id}/scenarios", {
-          signal,
-          params: {
-            path: { comparison_id: id },
-            query: { row, limit: 50, ...(change && { change }), ...(pageParam && { cursor: pageParam }) },
-          },
-        }),
-      ),
+      readChanges(id, { row, limit: 50, change, cursor: pageParam }, signal),
     initialPageParam: "",
     getNextPageParam: (page) => page.nextCursor ?? undefined,
+  });
+
+/** How many scenarios are drawn at most. */
+export const MOST_DRAWN = 2_000;
+
+/** The scenarios of a pair, those that changed most first; `isCut` if there are more. */
+export const allChangesQuery = (id: string, row: number) =>
+  queryOptions({
+    queryKey: ["comparison", id, "scenarios", row, "all"],
+    queryFn: async ({ signal }) => {
+      const items: ScenarioChange[] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const page = await readChanges(id, { row, limit: 100, change: undefined, cursor }, signal);
+        items.push(...page.items);
+        cursor = page.nextCursor;
+        if (items.length >= MOST_DRAWN) return { items: items.slice(0, MOST_DRAWN), isCut: cursor !== null };
+      }
+      return { items, isCut: false };
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+interface Column {
+  targetId: string;
+  promptId: string | null;
+}
+
+/** The conversations of a scenario with one target of a run. */
+export const scenarioTranscriptsQuery = (run: string, scenarioId: string, column: Column | undefined) =>
+  queryOptions({
+    queryKey: ["run", run, "scenario", scenarioId, column?.targetId, column?.promptId],
+    queryFn: async ({ signal }) => {
+      const { targetId, promptId } = column ?? { targetId: "", promptId: null };
+      const query = {
+        scenarioId,
+        limit: 100,
+        ...(targetId && { model: targetId }),
+        ...(promptId && { promptId }),
+      };
+      const found: Schemas["Transcript"][] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const page: Schemas["TranscriptPage"] = await read(
+          api.GET("/v1/runs/{run_id}/transcripts", {
+            signal,
+            params: { path: { run_id: run }, query: { ...query, ...(cursor && { cursor }) } },
+          }),
+        );
+        found.push(...page.items);
+        cursor = page.nextCursor;
+      }
+      return found;
+    },
+    staleTime: 60_000,
   });

@@ -19,6 +19,8 @@ export const profileNamesQuery = queryOptions({
 /** A profile at a version, or at its newest. */
 export const profileQuery = (id: string, version?: number) =>
   queryOptions({
+    // What is edited stays as it was when it was opened.
+    refetchOnReconnect: false,
     queryKey: ["profiles", id, version ?? "latest"],
     queryFn: ({ signal }) =>
       readTagged(

@@ -11,18 +11,11 @@ export type Transcript = Schemas["Transcript"];
 export type Estimate = Schemas["Estimate"];
 export type Message = Schemas["Message"];
 
-/** Of a run that goes on, a screen asks for less than one thing a second: progress most often. */
-const PROGRESS_MS = 2_000;
-const WATCH_MS = 5_000;
+const COUNT_MS = 5_000;
 const TERMINAL = new Set(["COMPLETED", "FAILED", "CANCELLED"]);
 
 export function isTerminal(status: string): boolean {
   return TERMINAL.has(status);
-}
-
-/** Asked again while the run goes on and the page is visible. */
-function interval(status: string | undefined, every = WATCH_MS): number | false {
-  return status !== undefined && !isTerminal(status) ? every : false;
 }
 
 export const sessionQuery = queryOptions({
@@ -44,6 +37,9 @@ export const runsQuery = (search: RunsSearch) =>
               ...(search.status && { status: search.status }),
               ...(search.name && { name: search.name }),
               ...(search.definition && { definitionId: search.definition }),
+              ...(search.experiment && { experimentId: search.experiment }),
+              ...(search.eval && { evalId: search.eval }),
+              ...(search.sort && { sort: search.sort }),
               ...(pageParam && { cursor: pageParam }),
             },
           },
@@ -57,11 +53,11 @@ export const runsQuery = (search: RunsSearch) =>
         : false,
   });
 
+/** While a run goes on, its queries are read again when its event stream says that they have changed: see live.ts. */
 export const runQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id],
     queryFn: ({ signal }) => read(api.GET("/v1/runs/{run_id}", { signal, params: { path: { run_id: id } } })),
-    refetchInterval: (query) => interval(query.state.data?.status),
   });
 
 export const progressQuery = (id: string) =>
@@ -69,7 +65,6 @@ export const progressQuery = (id: string) =>
     queryKey: ["run", id, "progress"],
     queryFn: ({ signal }) =>
       read(api.GET("/v1/runs/{run_id}/progress", { signal, params: { path: { run_id: id } } })),
-    refetchInterval: (query) => interval(query.state.data?.status, PROGRESS_MS),
   });
 
 export const resultsQuery = (id: string) =>
@@ -77,10 +72,21 @@ export const resultsQuery = (id: string) =>
     queryKey: ["run", id, "results"],
     queryFn: ({ signal }) =>
       read(api.GET("/v1/runs/{run_id}/results", { signal, params: { path: { run_id: id } } })),
-    refetchInterval: (query) => interval(query.state.data?.status),
+    // Each request counts further outcomes of a large run that is over.
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && isTerminal(data.status) && !data.isComplete ? COUNT_MS : false,
   });
 
-export const transcriptsQuery = (id: string, search: Omit<TranscriptsSearch, "t">) =>
+/** The results of a run that is over, for a list of runs: read once. */
+export const finalResultsQuery = (id: string, updatedAt: string) =>
+  queryOptions({
+    queryKey: ["final results", id, updatedAt],
+    queryFn: ({ signal }) =>
+      read(api.GET("/v1/runs/{run_id}/results", { signal, params: { path: { run_id: id } } })),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+export const transcriptsQuery = (id: string, search: Omit<TranscriptsSearch, "t" | "find">) =>
   infiniteQueryOptions({
     queryKey: ["run", id, "transcripts", search],
     queryFn: ({ signal, pageParam }) =>
@@ -106,8 +112,8 @@ export const transcriptsQuery = (id: string, search: Omit<TranscriptsSearch, "t"
 
 export type RunEvent = Schemas["RunEvent"];
 
-/** The stored events of a run, all of them; one that goes on is asked for those that are new. */
-export const eventsQuery = (id: string, status: string | undefined) =>
+/** The stored events of a run, all of them; read again, only those that are new. */
+export const eventsQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "events"],
     queryFn: async ({ signal, client }) => {
@@ -124,13 +130,32 @@ export const eventsQuery = (id: string, status: string | undefined) =>
         events.push(...stored);
       }
     },
-    refetchInterval: interval(status),
   });
 
 export const definitionsQuery = queryOptions({
   queryKey: ["definitions"],
   queryFn: ({ signal }) => read(api.GET("/v1/definitions", { signal, params: { query: { limit: 100 } } })),
 });
+
+/** Definitions by a part of their name, the newest first. */
+export const definitionSearchQuery = (search: string) =>
+  queryOptions({
+    queryKey: ["definitions", "search", search],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET("/v1/definitions", {
+          signal,
+          params: { query: { limit: 100, ...(search && { search }) } },
+        }),
+      ),
+  });
+
+export const chosenDefinitionQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["definitions", "one", id],
+    queryFn: ({ signal }) =>
+      read(api.GET("/v1/definitions/{definition_id}", { signal, params: { path: { definition_id: id } } })),
+  });
 
 /** Models that can be used: those of providers without a key are most of all, and are not read. */
 export const modelsQuery = queryOptions({

@@ -36,6 +36,11 @@ export const connectorNamesQuery = queryOptions({
   queryFn: ({ signal }) =>
     readAll<Connector>((query) => read(api.GET("/v1/connectors", { signal, params: { query } }))),
 });
+export const experimentNamesQuery = queryOptions({
+  queryKey: ["experiments", "names"],
+  queryFn: ({ signal }) =>
+    readAll<Experiment>((query) => read(api.GET("/v1/experiments", { signal, params: { query } }))),
+});
 export const evalNamesQuery = queryOptions({
   queryKey: ["evals", "names"],
   queryFn: ({ signal }) =>
@@ -63,17 +68,24 @@ export const experimentSummaryQuery = (id: string) =>
     // Comparisons of its runs are computed in the background.
     refetchInterval: (query) => (query.state.data?.pendingRunIds.length ? 5_000 : false),
   });
+/** What is edited stays as it was when it was opened. */
+const EDITED = { staleTime: 0, gcTime: 0, refetchOnReconnect: false } as const;
+
 export const personaQuery = (id: string) =>
   queryOptions({
+    ...EDITED,
     queryKey: ["personas", id],
     queryFn: ({ signal }) =>
       readTagged(api.GET("/v1/personas/{persona_id}", { signal, params: { path: { persona_id: id } } })),
   });
 export const connectorQuery = (id: string) =>
   queryOptions({
+    ...EDITED,
     queryKey: ["connectors", id],
     queryFn: ({ signal }) =>
-      read(api.GET("/v1/connectors/{connector_id}", { signal, params: { path: { connector_id: id } } })),
+      readTagged(
+        api.GET("/v1/connectors/{connector_id}", { signal, params: { path: { connector_id: id } } }),
+      ),
   });
 export const evalQuery = (id: string) =>
   queryOptions({
@@ -81,25 +93,21 @@ export const evalQuery = (id: string) =>
     queryFn: ({ signal }) =>
       read(api.GET("/v1/evals/{eval_id}", { signal, params: { path: { eval_id: id } } })),
   });
-/** With the tag of its state, for a change. What is edited stays as it was when it was opened. */
+/** With the tag of its state, for a change. */
 export const evalEditQuery = (id: string) =>
   queryOptions({
+    ...EDITED,
     queryKey: ["evals", id, "edit"],
     queryFn: ({ signal }) =>
       readTagged(api.GET("/v1/evals/{eval_id}", { signal, params: { path: { eval_id: id } } })),
-    staleTime: 0,
-    gcTime: 0,
-    refetchOnReconnect: false,
   });
 /** Like that of an eval. */
 export const scheduleEditQuery = (id: string) =>
   queryOptions({
+    ...EDITED,
     queryKey: ["schedules", id, "edit"],
     queryFn: ({ signal }) =>
       readTagged(api.GET("/v1/schedules/{schedule_id}", { signal, params: { path: { schedule_id: id } } })),
-    staleTime: 0,
-    gcTime: 0,
-    refetchOnReconnect: false,
   });
 export const evalEstimateQuery = (id: string, repeats: number) =>
   queryOptions({

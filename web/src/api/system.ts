@@ -13,6 +13,7 @@ const QUEUE_MS = 5_000;
 export const settingsQuery = queryOptions({
   queryKey: ["settings"],
   queryFn: ({ signal }) => readTagged(api.GET("/v1/settings", { signal })),
+  refetchOnReconnect: false, // What is edited stays as it was when it was opened.
 });
 
 export const budgetsQuery = queryOptions({

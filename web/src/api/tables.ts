@@ -1,7 +1,8 @@
 import { type QueryClient, queryOptions, useQueries, useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import {
   addBlock,
+  BLOCK,
   emptyTable,
   loadedBlocks,
   type ProbeTable,
@@ -9,15 +10,15 @@ import {
   unsettledBlocks,
 } from "../lib/probe_table";
 import { api, read, type Schemas } from "./client";
+import { onProbeChange } from "./probe_changes";
 import { isTerminal, type Run } from "./queries";
+import { mayAsk } from "./watching";
 
 export type CaseName = Schemas["CaseName"];
 export type Excerpt = Schemas["ProbeExcerpt"];
 
 const AT_A_TIME = 6;
 const WATCH_MS = 5_000;
-/** Between two requests for blocks that were read before, which keeps all requests of a screen below one a second. */
-const PACE_MS = 2_000;
 const DRAW_MS = 200;
 export const CASES_PER_READ = 1_000;
 export const EXCERPTS_PER_READ = 100;
@@ -70,10 +71,19 @@ export function useProbeTable(run: Run): LoadedTable {
     };
     setError(null);
     draw((old) => old + 1);
-    load(run.id, table, isOver, stop.signal, redraw).catch((reason: unknown) => {
+    const fail = (reason: unknown) => {
       if (!stop.signal.aborted) setError(reason);
+    };
+    load(run.id, table, isOver, stop.signal, redraw).catch(fail);
+    const readAgain = async (block: number) => {
+      addBlock(table, await readBlock(run.id, block, stop.signal));
+      redraw();
+    };
+    const forget = onProbeChange((id, index) => {
+      if (id === run.id) readAgain(Math.floor(index / BLOCK)).catch(fail);
     });
     return () => {
+      forget();
       stop.abort();
       clearTimeout(timer);
     };
@@ -108,25 +118,13 @@ async function load(
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, worker));
   while (!isOver) {
-    await visibleAfter(WATCH_MS, signal);
+    await mayAsk(WATCH_MS, signal);
     const changing = unsettledBlocks(table);
     while (changing.length > 0) {
       await next(changing);
-      if (changing.length > 0) await visibleAfter(PACE_MS, signal);
+      if (changing.length > 0) await mayAsk(0, signal);
     }
   }
-}
-
-/** After so long, and then as soon as the page is visible. */
-function visibleAfter(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const check = () => {
-      if (signal.aborted) reject(signal.reason as Error);
-      else if (document.visibilityState === "visible") resolve();
-      else setTimeout(check, 1_000);
-    };
-    setTimeout(check, milliseconds);
-  });
 }
 
 const namesQuery = (id: string, part: number) =>
@@ -192,6 +190,63 @@ export function useExcerpts(
     combine: (results) =>
       new Map(results.flatMap((result) => result.data?.items ?? []).map((each) => [each.index, each])),
   });
+}
+
+export interface MessageSearch {
+  /** The probes found so far; null without a search. */
+  readonly found: ReadonlySet<number> | null;
+  /** How many probes were read; the search goes on while it is below the total. */
+  readonly read: number;
+  readonly isRunning: boolean;
+  readonly error: unknown;
+  readonly stop: () => void;
+}
+
+/** The probes whose messages have all of these words. The API reads the messages, some of them with each request. */
+export function useMessageSearch(run: Run, words: string | undefined): MessageSearch {
+  const total = run.progress.total;
+  const [state, setState] = useState(() => searchState(words));
+  const running = useRef<AbortController>(null);
+  useEffect(() => {
+    setState(searchState(words));
+    if (words === undefined) return;
+    const stop = new AbortController();
+    running.current = stop;
+    const search = async () => {
+      const found = new Set<number>();
+      for (let first: number | null = 0; first !== null; ) {
+        const page: Schemas["ProbeMatches"] = await readMatches(run.id, words, first, stop.signal);
+        stop.signal.throwIfAborted();
+        for (const each of page.indexes) found.add(each);
+        first = page.nextIndex;
+        setState({ found: new Set(found), read: first ?? total, error: null, isStopped: false });
+      }
+    };
+    search().catch((error: unknown) => {
+      if (!stop.signal.aborted) setState((old) => ({ ...old, error, isStopped: true }));
+    });
+    return () => stop.abort();
+  }, [run.id, words, total]);
+  const stop = () => {
+    running.current?.abort();
+    setState((old) => ({ ...old, isStopped: true }));
+  };
+  const { found, read, error, isStopped } = state;
+  return { found, read, error, isRunning: found !== null && read < total && !isStopped, stop };
+}
+
+function searchState(words: string | undefined) {
+  const found: ReadonlySet<number> | null = words === undefined ? null : new Set();
+  return { found, read: 0, error: null as unknown, isStopped: false };
+}
+
+function readMatches(id: string, q: string, first: number, signal: AbortSignal) {
+  return read(
+    api.GET("/v1/runs/{run_id}/probe-matches", {
+      signal,
+      params: { path: { run_id: id }, query: { q, first } },
+    }),
+  );
 }
 
 export const transcriptQuery = (id: string, index: number) =>

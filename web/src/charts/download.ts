@@ -37,6 +37,10 @@ export async function downloadPng(svg: SVGSVGElement, name: string): Promise<voi
   save(blob, `${name}.png`);
 }
 
+export function downloadText(text: string, name: string, type: string): void {
+  save(new Blob([text], { type: `${type};charset=utf-8` }), name);
+}
+
 /** The drawing on the ground of the page, with its styles as attributes. */
 function svgText(svg: SVGSVGElement): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;

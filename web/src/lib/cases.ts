@@ -10,3 +10,23 @@ export function matchingCases(names: readonly Schemas["CaseName"][] | undefined,
     names.filter((each) => words.every((word) => text(each).includes(word))).map((each) => each.index),
   );
 }
+
+type Names = readonly Pick<Schemas["CaseName"], "index" | "dimensions">[];
+
+/** The dimensions that any of the cases has, by name. */
+export function dimensionsOf(names: Names): string[] {
+  return [...new Set(names.flatMap((each) => Object.keys(each.dimensions)))].sort();
+}
+
+/** The level of each case in a dimension; null until the names are loaded, and without a dimension. */
+export function levelsOf(
+  names: Names | undefined,
+  dimension: string | undefined,
+): Map<number, number> | null {
+  if (names === undefined || dimension === undefined) return null;
+  const levels = names.flatMap(({ index, dimensions }) => {
+    const level = Object.hasOwn(dimensions, dimension) ? dimensions[dimension] : undefined;
+    return level === undefined ? [] : [[index, level] as const];
+  });
+  return new Map(levels);
+}

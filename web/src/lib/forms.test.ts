@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { changesOf, parseHeaders, parseObject, parseTags, parseWhole } from "./forms";
+import {
+  changesOf,
+  headersInput,
+  issuesOf,
+  parseHeaders,
+  parseLines,
+  parseObject,
+  parseTags,
+  parseWhole,
+} from "./forms";
 
 test.each([
   ["", null],
@@ -37,4 +46,23 @@ test.each([
 test("tags are the words between commas, each once", () => {
   expect(parseTags(" a, b c ,, a,")).toEqual(["a", "b c"]);
   expect(parseTags(" ")).toEqual([]);
+});
+
+test.each([
+  [{ kind: "keep" }, {}],
+  [{ kind: "remove" }, { headers: null }],
+  [{ kind: "replace", text: "A: 1\nB: 2" }, { headers: { A: "1", B: "2" } }],
+  [{ kind: "replace", text: "no header" }, undefined],
+  [{ kind: "replace", text: "" }, undefined],
+] as const)("stored headers after %j are sent as %j", (change, input) => {
+  expect(headersInput(change)).toEqual(input);
+});
+
+test("a field has the problems of what is inside it, and of no other field", () => {
+  const issues = ["config", "config.model", "configuration"].map((field) => ({ field }));
+  expect(issuesOf(issues, "config").map((each) => each.field)).toEqual(["config", "config.model"]);
+});
+
+test("lines are read without empty ones", () => {
+  expect(parseLines(" a \n\n b")).toEqual(["a", "b"]);
 });

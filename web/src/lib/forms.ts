@@ -31,6 +31,11 @@ export function parseTags(text: string): string[] {
   return [...new Set(tags.filter((tag) => tag !== ""))];
 }
 
+/** Lines with words, without the space around them. */
+export function parseLines(text: string): string[] {
+  return text.split("\n").flatMap((line) => line.trim() || []);
+}
+
 /** A JSON object; an empty one for no text, undefined for what is none. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   if (text.trim() === "") return {};
@@ -41,4 +46,23 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What becomes of headers whose values only the API knows. */
+export type HeadersChange =
+  | { readonly kind: "keep" }
+  | { readonly kind: "replace"; readonly text: string }
+  | { readonly kind: "remove" };
+
+/** As a request has them: left out to keep them, null to remove them; undefined while a line is wrong or none is there. */
+export function headersInput(change: HeadersChange): { headers?: Record<string, string> | null } | undefined {
+  if (change.kind === "keep") return {};
+  if (change.kind === "remove") return { headers: null };
+  const headers = parseHeaders(change.text);
+  return headers === undefined || Object.keys(headers).length === 0 ? undefined : { headers };
+}
+
+/** What a refusal says of a field and of what is inside it. */
+export function issuesOf<T extends { readonly field: string }>(issues: readonly T[], field: string): T[] {
+  return issues.filter((each) => each.field === field || each.field.startsWith(`${field}.`));
 }

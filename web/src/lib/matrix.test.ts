@@ -137,6 +137,23 @@ test("every mode shows exactly the rows that a slow reading of the probes finds"
   );
 });
 
+test("rows are grouped by level, those without one last, each group in its order", () => {
+  const probes = Array.from({ length: CASES * COLUMNS * REPEATS }, (_, at) =>
+    judged(Math.floor(at / REPEATS) % CASES !== 0),
+  );
+  const levels = new Map([
+    [0, 5],
+    [1, 5],
+    [3, 1],
+  ]);
+  const choice = { mode: undefined, matching: null, levels };
+  expect(chooseRows(tableOf(probes), { ...choice, order: undefined })).toEqual([3, 0, 1, 2]);
+  expect(chooseRows(tableOf(probes), { ...choice, order: "lowest" })).toEqual([3, 0, 1, 2]);
+  expect(chooseRows(tableOf(probes), { ...choice, order: undefined, matching: new Set([0, 2, 3]) })).toEqual([
+    3, 0, 2,
+  ]);
+});
+
 test("at most as many columns are side by side as fit, and the opened one is among them", () => {
   expect([sideBySide(2, 1, 4), sideBySide(6, 0, 4), sideBySide(6, 5, 4)]).toEqual([
     [0, 1],

@@ -84,10 +84,12 @@ export interface Choice {
   readonly order: Order | undefined;
   /** Null: all rows. */
   readonly matching: ReadonlySet<number> | null;
+  /** Rows are grouped by level, if they are: that of each case by its index. */
+  readonly levels?: ReadonlyMap<number, number> | null;
 }
 
 /** The cases to show, in order. */
-export function chooseRows(table: ProbeTable, { mode, order, matching }: Choice): number[] {
+export function chooseRows(table: ProbeTable, { mode, order, matching, levels }: Choice): number[] {
   const chosen: number[] = [];
   const keys = order ? new Float64Array(table.cases) : null;
   for (let row = 0; row < table.cases; row++) {
@@ -101,7 +103,12 @@ export function chooseRows(table: ProbeTable, { mode, order, matching }: Choice)
     if (keys) keys[row] = order === "spread" ? -figures.spread : figures.level;
     chosen.push(row);
   }
-  if (keys) chosen.sort((one, other) => compare(keys[one] ?? 0, keys[other] ?? 0) || one - other);
+  const level = (row: number) => levels?.get(row) ?? Number.NaN;
+  if (keys || levels)
+    chosen.sort(
+      (one, other) =>
+        compare(level(one), level(other)) || compare(keys?.[one] ?? 0, keys?.[other] ?? 0) || one - other,
+    );
   return chosen;
 }
 

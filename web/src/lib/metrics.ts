@@ -1,6 +1,6 @@
 /** How the figures of probes are named and shown. */
 import { formatCount, formatMs, formatUsd } from "./format";
-import type { Metric } from "./probes";
+import { METRICS, type Metric } from "./probes";
 
 export const METRIC_NAMES: Record<Metric, string> = {
   score: "Score",
@@ -9,6 +9,10 @@ export const METRIC_NAMES: Record<Metric, string> = {
   tokens: "Tokens",
   turns: "Turns",
 };
+
+export function isMetric(name: string): name is Metric {
+  return METRICS.some((each) => each === name);
+}
 
 /** A figure of one probe; nothing where it has none. */
 export function metricText(metric: Metric, value: number | undefined): string {

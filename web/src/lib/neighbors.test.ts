@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { neighbor } from "./neighbors";
+import { neighbor, sibling } from "./neighbors";
 
 const item = (probeIndex: number, success: boolean | null) => ({
   probeIndex,
@@ -40,4 +40,27 @@ test("walking with n visits every failure once, in the order of the list", () =>
       expect(visited).toEqual(drawn.filter((each) => each.success === false).map((each) => each.index));
     }),
   );
+});
+
+test("brackets go through the targets of one scenario, persona and repeat, in the order of the run", () => {
+  const asked = (probeIndex: number, scenarioId: string, repeat = 0, personaId: string | null = null) => ({
+    probeIndex,
+    scenarioId,
+    personaId,
+    repeat,
+  });
+  const list = [
+    asked(8, "a"),
+    asked(1, "b"),
+    asked(4, "a"),
+    asked(5, "a", 1),
+    asked(0, "a"),
+    asked(2, "a", 0, "p"),
+  ];
+  expect(sibling(list, 0, 1)).toBe(4);
+  expect(sibling(list, 4, 1)).toBe(8);
+  expect(sibling(list, 8, 1)).toBeUndefined();
+  expect(sibling(list, 4, -1)).toBe(0);
+  expect(sibling(list, 1, 1)).toBeUndefined();
+  expect(sibling(list, undefined, 1)).toBeUndefined();
 });

@@ -4,6 +4,12 @@ interface Conversation {
   readonly probeIndex: number;
   readonly result: { readonly success: boolean } | null;
 }
+interface AskedConversation {
+  readonly probeIndex: number;
+  readonly scenarioId: string;
+  readonly personaId: string | null;
+  readonly repeat: number;
+}
 
 /** The probe index of the next or previous conversation in the list, or only of a failed one; from the outside, of the
  * first or last. Undefined if there is none. */
@@ -20,4 +26,24 @@ export function neighbor(
     if (item && (!onlyFailures || item.result?.success === false)) return item.probeIndex;
   }
   return undefined;
+}
+
+/** The probe index of the same scenario, persona and repeat with the next or previous target, in the order of the run. */
+export function sibling(
+  items: readonly AskedConversation[],
+  from: number | undefined,
+  direction: 1 | -1,
+): number | undefined {
+  const opened = items.find((each) => each.probeIndex === from);
+  if (opened === undefined) return undefined;
+  const same = items
+    .filter(
+      (each) =>
+        each.scenarioId === opened.scenarioId &&
+        each.personaId === opened.personaId &&
+        each.repeat === opened.repeat,
+    )
+    .map((each) => each.probeIndex)
+    .sort((a, b) => a - b);
+  return same[same.indexOf(opened.probeIndex) + direction];
 }

@@ -28,11 +28,23 @@ export interface ProbeTable extends Shape {
   readonly costUsd: Float32Array;
   readonly tokens: Float32Array;
   readonly turns: Float32Array;
+  /** Positions in `labels`; NONE without any, and one list for all probes that have the same ones. */
+  readonly tags: (readonly number[])[];
+  readonly failedChecks: (readonly number[])[];
+  /** Position in `labels`; -1 without an error. */
+  readonly error: Int16Array;
+  readonly labels: Labels;
   /** The index of the first repeat of a cell, by `case * columns + column`; -1 until its block is loaded. */
   readonly firstIndex: Int32Array;
   /** Whether a block is loaded, by number. */
   readonly loaded: Uint8Array;
 }
+
+export const LABEL_KINDS = ["tag", "check", "error"] as const;
+export type LabelKind = (typeof LABEL_KINDS)[number];
+/** The names of the tags, checks and error codes that the loaded blocks have, each once. */
+export type Labels = Readonly<Record<LabelKind, string[]>>;
+const NONE: readonly number[] = [];
 
 export function emptyTable({ total, columns, repeats }: Shape): ProbeTable {
   const cases = Math.round(total / Math.max(1, columns * repeats));
@@ -50,6 +62,10 @@ export function emptyTable({ total, columns, repeats }: Shape): ProbeTable {
     costUsd: unknown(),
     tokens: unknown(),
     turns: unknown(),
+    tags: Array.from({ length: total }, () => NONE),
+    failedChecks: Array.from({ length: total }, () => NONE),
+    error: new Int16Array(total).fill(-1),
+    labels: { tag: [], check: [], error: [] },
     firstIndex: new Int32Array(cases * columns).fill(-1),
     loaded: new Uint8Array(Math.ceil(total / BLOCK)),
   };
@@ -58,6 +74,8 @@ export function emptyTable({ total, columns, repeats }: Shape): ProbeTable {
 /** Writes the figures of a block into the table. */
 export function addBlock(table: ProbeTable, block: ProbeColumns): void {
   const first = block.firstIndex;
+  const tags = listsOf(table.labels.tag, block.tagNames);
+  const checks = listsOf(table.labels.check, block.checkNames);
   for (let offset = 0; offset < block.case.length; offset++) {
     const index = first + offset;
     const completed = block.completed[offset];
@@ -69,11 +87,33 @@ export function addBlock(table: ProbeTable, block: ProbeColumns): void {
     table.tokens[index] =
       (block.inputTokens[offset] ?? Number.NaN) + (block.outputTokens[offset] ?? Number.NaN);
     table.turns[index] = block.turns[offset] ?? Number.NaN;
+    table.tags[index] = tags(block.tags[offset] ?? NONE);
+    table.failedChecks[index] = checks(block.failedChecks[offset] ?? NONE);
+    const error = block.errorCode[offset] ?? null;
+    table.error[index] = error === null ? -1 : positionOf(table.labels.error, error);
     const cell = (block.case[offset] ?? 0) * table.columns + (block.column[offset] ?? 0);
     table.cell[index] = cell;
     table.firstIndex[cell] = index - (block.repeat[offset] ?? 0);
   }
   table.loaded[Math.floor(first / BLOCK)] = 1;
+}
+
+function positionOf(names: string[], name: string): number {
+  const found = names.indexOf(name);
+  return found >= 0 ? found : names.push(name) - 1;
+}
+
+/** Turns a block's positions into those of the table. */
+function listsOf(names: string[], ofBlock: readonly string[]) {
+  const positions = ofBlock.map((name) => positionOf(names, name));
+  const lists = new Map<string, readonly number[]>();
+  return (own: readonly number[]): readonly number[] => {
+    if (own.length === 0) return NONE;
+    const key = own.join();
+    const list = lists.get(key) ?? own.map((each) => positions[each] ?? -1);
+    lists.set(key, list);
+    return list;
+  };
 }
 
 function outcomeOf(completed: boolean | null, success: boolean | null): OutcomeCode {

@@ -1,11 +1,17 @@
 /** Which probes of a run are listed, and in which order. */
-import { OTHER, Outcome, type ProbeTable } from "./probe_table";
+import { type LabelKind, OTHER, Outcome, type ProbeTable } from "./probe_table";
 import type { Range } from "./ranges";
 
 export const METRICS = ["score", "time", "cost", "tokens", "turns"] as const;
 export type Metric = (typeof METRICS)[number];
 export const OUTCOMES = ["passed", "failed", "unjudged", "errored"] as const;
 export type OutcomeFilter = (typeof OUTCOMES)[number];
+export const DECISIONS = ["1", "2", "3", "4", "5", "other", "none"] as const;
+export type DecisionFilter = (typeof DECISIONS)[number];
+/** What the list can show of a probe, in its order. Its scenario is always shown. */
+export const SHOWN = ["target", "result", "decision", ...METRICS, "tags", "checks", "error"] as const;
+export type Shown = (typeof SHOWN)[number];
+export const SHOWN_BY_DEFAULT: readonly Shown[] = SHOWN.slice(0, -3);
 export const PROBE_ORDERS = METRICS.flatMap((each) => [each, `-${each}`] as const);
 export type ProbeOrder = Metric | `-${Metric}`;
 
@@ -21,8 +27,12 @@ export interface ProbeChoice {
   readonly column?: number | undefined;
   readonly outcome?: OutcomeFilter | undefined;
   readonly ranges: Readonly<Partial<Record<Metric, Range>>>;
+  readonly decision?: DecisionFilter | undefined;
+  readonly labels?: Readonly<Partial<Record<LabelKind, string>>>;
   /** Cases; null: all of them. */
   readonly matching: ReadonlySet<number> | null;
+  /** Probes; null or undefined: all of them. */
+  readonly said?: ReadonlySet<number> | null;
 }
 
 /** NaN where a probe has no such figure. */
@@ -43,7 +53,8 @@ export function valuesOf(table: ProbeTable, metric: Metric): Float32Array {
 
 /** The indexes of the probes that have an outcome and match. A probe without a figure is in no range of it. */
 export function chooseProbes(table: ProbeTable, choice: ProbeChoice): Int32Array {
-  const { column, outcome, ranges, matching } = choice;
+  const { column, outcome, ranges, matching, said } = choice;
+  const hasLabels = labelTest(table, choice);
   const code = outcome === undefined ? Outcome.NONE : CODES[outcome];
   const chosen = new Int32Array(table.total);
   let count = 0;
@@ -53,6 +64,8 @@ export function chooseProbes(table: ProbeTable, choice: ProbeChoice): Int32Array
     const cell = table.cell[index] ?? -1;
     if (column !== undefined && cell % table.columns !== column) continue;
     if (matching && !matching.has(Math.floor(cell / table.columns))) continue;
+    if (said && !said.has(index)) continue;
+    if (!hasLabels(index)) continue;
     chosen[count++] = index;
   }
   let kept: Int32Array = chosen.subarray(0, count);
@@ -61,6 +74,36 @@ export function chooseProbes(table: ProbeTable, choice: ProbeChoice): Int32Array
     if (range) kept = withinRange(kept, valuesOf(table, metric), range);
   }
   return kept;
+}
+
+/** Whether a probe has the chosen decision, tag, failed check and error code. */
+function labelTest(table: ProbeTable, { decision, labels = {} }: ProbeChoice): (index: number) => boolean {
+  const wanted = decision === undefined ? -1 : DECISION_CODES[decision];
+  const tag = labels.tag === undefined ? null : table.labels.tag.indexOf(labels.tag);
+  const check = labels.check === undefined ? null : table.labels.check.indexOf(labels.check);
+  const error = labels.error === undefined ? null : table.labels.error.indexOf(labels.error);
+  return (index) =>
+    (wanted < 0 || table.decision[index] === wanted) &&
+    (tag === null || (table.tags[index]?.includes(tag) ?? false)) &&
+    (check === null || (table.failedChecks[index]?.includes(check) ?? false)) &&
+    (error === null || (error >= 0 && table.error[index] === error));
+}
+
+const DECISION_CODES: Record<DecisionFilter, number> = {
+  "1": 1,
+  "2": 2,
+  "3": 3,
+  "4": 4,
+  "5": 5,
+  other: OTHER,
+  none: 0,
+};
+
+/** The tags, failed checks or error code of a probe in words. */
+export function labelText(table: ProbeTable, kind: LabelKind, index: number): string {
+  if (kind === "error") return table.labels.error[table.error[index] ?? -1] ?? "";
+  const positions = (kind === "tag" ? table.tags : table.failedChecks)[index] ?? [];
+  return positions.map((each) => table.labels[kind][each] ?? "").join(", ");
 }
 
 /** The values are of single precision, and so are the bounds that they are compared with: 0.7 is not below 0.7. */
@@ -107,6 +150,16 @@ export function neighborAt(
     if (!onlyFailures || table.outcome[listed[position] ?? -1] === Outcome.FAILED) return position;
   }
   return -1;
+}
+
+/** The index of the same case and repeat with the next or previous target; -1 if there is none that has an outcome. */
+export function siblingAt(table: ProbeTable, index: number, direction: 1 | -1): number {
+  const cell = table.cell[index] ?? -1;
+  const column = (cell % table.columns) + direction;
+  const first = table.firstIndex[cell + direction] ?? -1;
+  if (cell < 0 || column < 0 || column >= table.columns || first < 0) return -1;
+  const to = first + index - (table.firstIndex[cell] ?? index);
+  return table.outcome[to] === Outcome.NONE ? -1 : to;
 }
 
 export interface ListFigures {

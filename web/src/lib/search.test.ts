@@ -2,7 +2,7 @@ import { defaultParseSearch, defaultStringifySearch } from "@tanstack/react-rout
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MODES, ORDERS } from "./matrix";
-import { METRICS, OUTCOMES, PROBE_ORDERS } from "./probes";
+import { DECISIONS, METRICS, OUTCOMES, PROBE_ORDERS, SHOWN } from "./probes";
 import {
   CHANGES,
   chatSearch,
@@ -28,7 +28,14 @@ const version = fc.integer({ min: 1, max: 9_999_999 });
 const routes = [
   [
     runsSearch,
-    fc.record({ status: option(fc.constantFrom(...STATUSES)), name: option(word), definition: option(word) }),
+    fc.record({
+      status: option(fc.constantFrom(...STATUSES)),
+      name: option(word),
+      definition: option(word),
+      experiment: option(word),
+      eval: option(word),
+      sort: option(fc.constant("createdAt")),
+    }),
   ],
   [
     transcriptsSearch,
@@ -37,6 +44,7 @@ const routes = [
       result: option(fc.constantFrom(...RESULTS)),
       decision: option(word),
       tag: option(word),
+      find: option(word),
       t: option(fc.nat(9_999_999)),
     }),
   ],
@@ -50,6 +58,7 @@ const routes = [
     fc.record({
       mode: option(fc.constantFrom(...MODES)),
       order: option(fc.constantFrom(...ORDERS)),
+      dim: option(word),
       q: option(word),
       compact: option(fc.constant(true)),
       row: option(fc.nat(9_999_999)),
@@ -62,6 +71,12 @@ const routes = [
     fc.record({
       column: option(fc.nat(9_999)),
       outcome: option(fc.constantFrom(...OUTCOMES)),
+      decision: option(fc.constantFrom(...DECISIONS)),
+      tag: option(word),
+      check: option(word),
+      error: option(word),
+      said: option(word),
+      cols: option(fc.subarray([...SHOWN]).map((each) => each.join(".") || "none")),
       q: option(word),
       by: option(fc.constantFrom(...METRICS)),
       order: option(fc.constantFrom(...PROBE_ORDERS)),
@@ -70,7 +85,17 @@ const routes = [
       cost: option(fc.constantFrom("~0.00002", "3~")),
     }),
   ],
-  [compareSearch, fc.record({ a: option(word), b: option(word), only: option(fc.constantFrom(...CHANGES)) })],
+  [
+    compareSearch,
+    fc.record({
+      a: option(word),
+      b: option(word),
+      only: option(fc.constantFrom(...CHANGES)),
+      row: option(fc.integer({ min: 1, max: 200 })),
+      s: option(word),
+      repeat: option(fc.integer({ min: 1, max: 9_999 })),
+    }),
+  ],
   [newSearch, fc.record({ definition: option(word) })],
 ] as const;
 

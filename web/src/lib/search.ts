@@ -1,7 +1,20 @@
 /** Search parameters of the routes: unknown values fall back to the default, and defaults are left out. */
 
 import { MODES, type Mode, ORDERS, type Order } from "./matrix";
-import { METRICS, type Metric, OUTCOMES, type OutcomeFilter, PROBE_ORDERS, type ProbeOrder } from "./probes";
+import { LABEL_KINDS, type LabelKind } from "./probe_table";
+import {
+  DECISIONS,
+  type DecisionFilter,
+  METRICS,
+  type Metric,
+  OUTCOMES,
+  type OutcomeFilter,
+  PROBE_ORDERS,
+  type ProbeOrder,
+  SHOWN,
+  SHOWN_BY_DEFAULT,
+  type Shown,
+} from "./probes";
 import { parseRange, rangeText } from "./ranges";
 
 export const STATUSES = [
@@ -16,7 +29,6 @@ export const STATUSES = [
 export type RunStatus = (typeof STATUSES)[number];
 export const RESULTS = ["passed", "failed"] as const;
 export type ResultFilter = (typeof RESULTS)[number];
-export const SORTS = ["-createdAt", "createdAt"] as const;
 
 type Raw = Record<string, unknown>;
 const MAX_LENGTH = 200;
@@ -46,12 +58,19 @@ export interface RunsSearch {
   status?: RunStatus | undefined;
   name?: string | undefined;
   definition?: string | undefined;
+  experiment?: string | undefined;
+  eval?: string | undefined;
+  /** The newest first if omitted. */
+  sort?: "createdAt" | undefined;
 }
 export function runsSearch(raw: Raw): RunsSearch {
   return present({
     status: choice(raw, "status", STATUSES),
     name: text(raw, "name"),
     definition: text(raw, "definition"),
+    experiment: text(raw, "experiment"),
+    eval: text(raw, "eval"),
+    sort: choice(raw, "sort", ["createdAt"] as const),
   });
 }
 
@@ -62,6 +81,8 @@ export interface TranscriptsSearch {
   tag?: string | undefined;
   /** The index of the open probe: never its position in the list. */
   t?: number | undefined;
+  /** Words that are searched for in it when it is opened, such as a quotation of a report. */
+  find?: string | undefined;
 }
 export function transcriptsSearch(raw: Raw): TranscriptsSearch {
   return present({
@@ -70,6 +91,7 @@ export function transcriptsSearch(raw: Raw): TranscriptsSearch {
     decision: text(raw, "decision"),
     tag: text(raw, "tag"),
     t: number(raw, "t", 0, 9_999_999),
+    find: text(raw, "find"),
   });
 }
 
@@ -103,6 +125,8 @@ export function reportSearch(raw: Raw): ReportSearch {
 export interface MatrixSearch {
   mode?: Mode | undefined;
   order?: Order | undefined;
+  /** The dimension by whose levels rows are grouped. */
+  dim?: string | undefined;
   q?: string | undefined;
   /** Cells without the first words of the answers. */
   compact?: true | undefined;
@@ -116,6 +140,7 @@ export function matrixSearch(raw: Raw): MatrixSearch {
   return present({
     mode: choice(raw, "mode", MODES),
     order: choice(raw, "order", ORDERS),
+    dim: text(raw, "dim"),
     q: text(raw, "q"),
     compact: raw["compact"] === true || raw["compact"] === "true" ? true : undefined,
     row: number(raw, "row", 0, 9_999_999),
@@ -127,11 +152,18 @@ export function matrixSearch(raw: Raw): MatrixSearch {
 /** Of each figure, the range of values that are listed. */
 export type RangeSearch = { [metric in Metric]?: string | undefined };
 
-export interface ProbesSearch extends RangeSearch {
+export type LabelSearch = { [kind in LabelKind]?: string | undefined };
+
+export interface ProbesSearch extends RangeSearch, LabelSearch {
   /** Position of the only target that is listed, among the columns of the run's results. */
   column?: number | undefined;
   outcome?: OutcomeFilter | undefined;
+  decision?: DecisionFilter | undefined;
   q?: string | undefined;
+  /** Words of the messages, which the API searches. */
+  said?: string | undefined;
+  /** What the list shows, separated by dots. */
+  cols?: string | undefined;
   /** The figure whose distribution is drawn; the first that the run has if omitted. */
   by?: Metric | undefined;
   order?: ProbeOrder | undefined;
@@ -146,12 +178,33 @@ export function probesSearch(raw: Raw): ProbesSearch {
   return present({
     column: number(raw, "column", 0, 9_999),
     outcome: choice(raw, "outcome", OUTCOMES),
+    decision: choice(
+      { decision: typeof raw["decision"] === "number" ? String(raw["decision"]) : raw["decision"] },
+      "decision",
+      DECISIONS,
+    ),
     q: text(raw, "q"),
+    said: text(raw, "said"),
+    cols: columnsText(parseColumns(text(raw, "cols"))),
     by: choice(raw, "by", METRICS),
     order: choice(raw, "order", PROBE_ORDERS),
     t: number(raw, "t", 0, 9_999_999),
     ...(Object.fromEntries(ranges) as RangeSearch),
+    ...(Object.fromEntries(LABEL_KINDS.map((kind) => [kind, text(raw, kind)])) as LabelSearch),
   });
+}
+
+/** In the order of the list, whatever the order in the address. */
+export function parseColumns(columns: string | undefined): readonly Shown[] {
+  if (columns === undefined) return SHOWN_BY_DEFAULT;
+  const named = columns.split(".");
+  return SHOWN.filter((each) => named.includes(each));
+}
+
+/** Nothing for the default; "none" for the scenario alone. */
+export function columnsText(columns: readonly Shown[]): string | undefined {
+  const named = SHOWN.filter((each) => columns.includes(each)).join(".") || "none";
+  return named === SHOWN_BY_DEFAULT.join(".") ? undefined : named;
 }
 
 export const CHANGES = ["increased", "decreased", "unchanged"] as const;
@@ -162,9 +215,21 @@ export interface CompareSearch {
   b?: string | undefined;
   /** Only scenarios that changed in this way. */
   only?: (typeof CHANGES)[number] | undefined;
+  /** Another pair of targets than the first. */
+  row?: number | undefined;
+  /** The scenario whose conversations are open, and which repeat of it. */
+  s?: string | undefined;
+  repeat?: number | undefined;
 }
 export function compareSearch(raw: Raw): CompareSearch {
-  return present({ a: text(raw, "a"), b: text(raw, "b"), only: choice(raw, "only", CHANGES) });
+  return present({
+    a: text(raw, "a"),
+    b: text(raw, "b"),
+    only: choice(raw, "only", CHANGES),
+    row: number(raw, "row", 1, 200),
+    s: text(raw, "s"),
+    repeat: number(raw, "repeat", 1, 9_999),
+  });
 }
 
 export interface ChatSearch {

@@ -5,7 +5,8 @@ import { transcriptQuery } from "../api/tables";
 import { columnName } from "../lib/estimates";
 import { Outcome, type ProbeTable } from "../lib/probe_table";
 import { Empty, Failure, Loading } from "../ui/states";
-import { TranscriptView } from "./transcript";
+import { ErroredConversation } from "./transcript/errored";
+import { TranscriptView } from "./transcript/transcript";
 
 /** Whether it was held to its end. */
 export function hasTranscript(table: ProbeTable, index: number | undefined): boolean {
@@ -24,30 +25,39 @@ interface ConversationProps {
 
 /** What was said to the probe of an index, or why there is nothing. */
 export function Conversation({ run, table, index, against, isSideBySide = false }: ConversationProps) {
-  const isThere = hasTranscript(table, index);
-  const query = useQuery({ ...transcriptQuery(run.id, index ?? 0), enabled: isThere });
-  if (!isThere) {
-    const isError = index !== undefined && table.outcome[index] === Outcome.ERRORED;
+  if (index !== undefined && table.outcome[index] === Outcome.ERRORED)
+    return <ErroredConversation id={`${run.id}-${index}`} isSideBySide={isSideBySide} />;
+  if (index === undefined || !hasTranscript(table, index))
     return (
-      <Empty title={isError ? "Errored" : "Not there yet"}>
-        <p>
-          {isError
-            ? "The infrastructure failed, not the target. The results of the run say why; a retry runs it again."
-            : "The conversation has no outcome yet."}
-        </p>
+      <Empty title="Not there yet">
+        <p>The conversation has no outcome yet.</p>
       </Empty>
     );
-  }
+  return <Held runId={run.id} index={index} against={against} isSideBySide={isSideBySide} />;
+}
+
+interface HeldProps {
+  runId: string;
+  index: number;
+  against?: string | undefined;
+  isSideBySide?: boolean;
+  find?: string | undefined;
+}
+
+/** The conversation of an index; if it has no transcript, its error. */
+export function Held({ runId, index, against, isSideBySide = false, find }: HeldProps) {
+  const query = useQuery(transcriptQuery(runId, index));
   if (query.data)
     return (
       <TranscriptView
         transcript={query.data}
         against={against}
+        find={find}
         heading={isSideBySide ? columnName(query.data) : undefined}
       />
     );
   if (query.error instanceof ApiError && query.error.status === 404)
-    return <Empty title="Its outcome has changed: reload the page" />;
+    return <ErroredConversation id={`${runId}-${index}`} isSideBySide={isSideBySide} />;
   if (query.isError)
     return <Failure error={query.error} what="The conversation" retry={() => void query.refetch()} />;
   return <Loading what="the conversation" />;

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { eventsQuery, type RunEvent, runQuery } from "../api/queries";
+import { eventsQuery, type RunEvent } from "../api/queries";
 import { visible } from "../lib/format";
 import { FigureHeader } from "../ui/figure_header";
 import page from "../ui/page.module.css";
@@ -13,8 +13,7 @@ const route = getRouteApi("/runs/$id/history");
 /** What happened to a run, in the order of its numbers, which have no gaps. */
 export function HistoryPage() {
   const { id } = route.useParams();
-  const status = useQuery(runQuery(id)).data?.status;
-  const query = useQuery(eventsQuery(id, status));
+  const query = useQuery(eventsQuery(id));
   if (query.isPending) return <Loading what="the history" />;
   if (query.data === undefined)
     return <Failure error={query.error} what="The history" retry={() => void query.refetch()} />;
@@ -25,32 +24,34 @@ export function HistoryPage() {
       </Empty>
     );
   return (
-    <ScrollRegion label="events">
-      <table>
-        <thead>
-          <tr>
-            <FigureHeader>No.</FigureHeader>
-            <th scope="col">When</th>
-            <th scope="col">Event</th>
-            <th scope="col">Details</th>
-          </tr>
-        </thead>
-        <tbody>
-          {query.data.map((event) => (
-            <tr key={event.seq}>
-              <td className="figure">{event.seq}</td>
-              <td className={page.state}>
-                <Ago time={event.ts} />
-              </td>
-              <td>
-                <code>{event.type}</code>
-              </td>
-              <td className={page.cell}>{details(event)}</td>
+    <div className={page.section}>
+      <ScrollRegion label="events">
+        <table>
+          <thead>
+            <tr>
+              <FigureHeader>No.</FigureHeader>
+              <th scope="col">When</th>
+              <th scope="col">Event</th>
+              <th scope="col">Details</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollRegion>
+          </thead>
+          <tbody>
+            {query.data.map((event) => (
+              <tr key={event.seq}>
+                <td className="figure">{event.seq}</td>
+                <td className={page.state}>
+                  <Ago time={event.ts} />
+                </td>
+                <td>
+                  <code>{event.type}</code>
+                </td>
+                <td className={page.cell}>{details(event)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+    </div>
   );
 }
 

@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useMemo } from "react";
 import { type Run, resultsQuery, runQuery } from "../api/queries";
-import { type LoadedTable, useAllCaseNames, useProbeTable } from "../api/tables";
-import { matchingCases } from "../lib/cases";
-import { counted, formatCount } from "../lib/format";
+import { type LoadedTable, useAllCaseNames, useCaseNames, useProbeTable } from "../api/tables";
+import { dimensionsOf, levelsOf, matchingCases } from "../lib/cases";
+import { counted, formatCount, visible } from "../lib/format";
 import { chooseRows, MODES, type Mode, ORDERS, type Order } from "../lib/matrix";
 import { DotsLegend } from "../ui/dots";
 import { Empty, Failure, Loading } from "../ui/states";
@@ -14,6 +14,8 @@ import { MatrixGrid } from "./matrix_grid";
 import { MatrixRow } from "./matrix_row";
 
 const route = getRouteApi("/runs/$id/matrix");
+/** Cases whose names say which dimensions the run has. */
+const FIRST = [0];
 
 /** Prompts and targets side by side: a row per case, a column per target and prompt. */
 export function MatrixPage() {
@@ -30,13 +32,17 @@ function Matrix({ run }: { run: Run }) {
   const loaded = useProbeTable(run);
   const results = useQuery(resultsQuery(run.id));
   const { table, version } = loaded;
-  const names = useAllCaseNames(run.id, table.cases, search.q !== undefined);
+  const needsNames = search.q !== undefined || search.dim !== undefined;
+  const names = useAllCaseNames(run.id, table.cases, needsNames);
+  const first = useCaseNames(run.id, FIRST);
+  const dimensions = useMemo(() => dimensionsOf(names.data ?? [...first.values()]), [names.data, first]);
+  const levels = useMemo(() => levelsOf(names.data, search.dim), [names.data, search.dim]);
   const matching = useMemo(() => matchingCases(names.data, search.q), [names.data, search.q]);
   const drawn = useDeferredValue(version);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `drawn` says that the table has changed
   const rows = useMemo(
-    () => chooseRows(table, { mode: search.mode, order: search.order, matching }),
-    [table, drawn, search.mode, search.order, matching],
+    () => chooseRows(table, { mode: search.mode, order: search.order, matching, levels }),
+    [table, drawn, search.mode, search.order, matching, levels],
   );
   const opened = search.row !== undefined && search.row < table.cases ? search.row : undefined;
   const open = (row: number, column: number) =>
@@ -46,10 +52,10 @@ function Matrix({ run }: { run: Run }) {
     });
   const close = () =>
     void navigate({ search: (old) => ({ ...old, row: undefined, column: undefined, repeat: undefined }) });
-  const isSearching = search.q !== undefined && names.isPending;
+  const isSearching = needsNames && names.isPending;
   return (
     <>
-      <Toolbar />
+      <Toolbar dimensions={dimensions} />
       <p className={styles.counts} role="status">
         <Counts loaded={loaded} shown={rows.length} isSearching={isSearching} />
       </p>
@@ -65,6 +71,7 @@ function Matrix({ run }: { run: Run }) {
           table={table}
           version={version}
           rows={rows}
+          groups={search.dim !== undefined && levels ? { name: search.dim, levels } : undefined}
           columns={results.data?.columns}
           isCompact={search.compact === true}
           opened={opened === undefined ? undefined : { row: opened, column: search.column ?? 0 }}
@@ -111,7 +118,7 @@ const EMPTY: Record<Mode | "all", string> = {
 };
 const ORDER: Record<Order, string> = { lowest: "lowest first", spread: "largest difference first" };
 
-function Toolbar() {
+function Toolbar({ dimensions }: { dimensions: readonly string[] }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const seek = useCallback(
@@ -154,6 +161,25 @@ function Toolbar() {
           ))}
         </select>
       </label>
+      {(dimensions.length > 0 || search.dim !== undefined) && (
+        <label>
+          Group by
+          <select
+            value={search.dim ?? ""}
+            onChange={(event) => {
+              const dim = event.target.value || undefined;
+              void navigate({ search: (old) => ({ ...old, dim }) });
+            }}
+          >
+            <option value="">nothing</option>
+            {[...new Set([...dimensions, ...(search.dim === undefined ? [] : [search.dim])])].map((each) => (
+              <option key={each} value={each}>
+                {visible(each)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       <TextFilter label="Scenario contains" value={search.q} change={seek} />
       <label className={styles.check}>
         <input

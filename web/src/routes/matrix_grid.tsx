@@ -6,6 +6,7 @@ import { columnName } from "../lib/estimates";
 import { formatCount, formatInterval, formatMs, formatShare, formatUsd, visible } from "../lib/format";
 import { type Cell, type ProbeTable, readCell } from "../lib/probe_table";
 import { Dots } from "../ui/dots";
+import { isModified, useKeys } from "../ui/keys";
 import { useWidth } from "../ui/width";
 import styles from "./matrix.module.css";
 
@@ -26,6 +27,8 @@ interface GridProps {
   version: number;
   /** The cases that are shown, in order. */
   rows: readonly number[];
+  /** The dimension by whose levels they are grouped. */
+  groups: { readonly name: string; readonly levels: ReadonlyMap<number, number> } | undefined;
   columns: readonly ColumnResults[] | undefined;
   isCompact: boolean;
   opened: Position | undefined;
@@ -33,7 +36,8 @@ interface GridProps {
 }
 
 /** A table cannot be drawn in part, so this is a grid by its roles: rows and columns are drawn only where they are seen. Arrow keys move between cells, Enter opens one. */
-export function MatrixGrid({ run, table, version, rows, columns, isCompact, opened, open }: GridProps) {
+export function MatrixGrid(props: GridProps) {
+  const { run, table, version, rows, columns, isCompact, opened, open } = props;
   const scroll = useRef<HTMLDivElement>(null);
   const width = useWidth(scroll);
   const headPx = HEAD_PX[run.config.promptIds.length > 0 ? "prompts" : "plain"];
@@ -70,8 +74,8 @@ export function MatrixGrid({ run, table, version, rows, columns, isCompact, open
   const position = { row: Math.min(active.row, rows.length - 1), column: active.column };
   const drawn = drawnRows.map((each) => rows[each.index]).filter((each) => each !== undefined);
   const names = useCaseNames(run.id, drawn);
-  const groups = isCompact ? [] : excerptGroups(table, rows, drawnRows, drawnColumns);
-  const excerpts = useExcerpts(run.id, groups, isTerminal(run.status));
+  const excerptsRead = isCompact ? [] : excerptGroups(table, rows, drawnRows, drawnColumns);
+  const excerpts = useExcerpts(run.id, excerptsRead, isTerminal(run.status));
 
   const move = (row: number, column: number) => {
     const next = {
@@ -100,6 +104,15 @@ export function MatrixGrid({ run, table, version, rows, columns, isCompact, open
     } else if (wasOpen.current) focus(true);
     wasOpen.current = at >= 0;
   }, [at]);
+  useKeys("In the matrix, while it has the focus", {
+    "j or ArrowDown": { does: "go to the next row" },
+    "k or ArrowUp": { does: "go to the previous row" },
+    "] or ArrowRight": { does: "go to the next target" },
+    "[ or ArrowLeft": { does: "go to the previous target" },
+    "PageDown or PageUp": { does: "go a screen down or up" },
+    "Home or End": { does: "go to the first or last target; with Ctrl, of the first or last row" },
+    Enter: { does: "open the conversations of the row" },
+  });
   const press = (event: KeyboardEvent) => {
     const { row, column } = position;
     const page = Math.max(1, Math.floor((scroll.current?.clientHeight ?? 600) / ROW_PX[density]) - 2);
@@ -118,7 +131,9 @@ export function MatrixGrid({ run, table, version, rows, columns, isCompact, open
       End: event.ctrlKey ? [rows.length - 1, table.columns - 1] : [row, table.columns - 1],
     };
     const to = moves[event.key];
-    if (to && !event.altKey && !event.metaKey) {
+    const isCorner = event.ctrlKey && (event.key === "Home" || event.key === "End");
+    if (isModified(event) && !isCorner) return;
+    if (to) {
       event.preventDefault();
       move(...to);
     } else if (event.key === "Enter" || event.key === " ") {
@@ -180,6 +195,11 @@ export function MatrixGrid({ run, table, version, rows, columns, isCompact, open
                 columnPx={columnPx}
                 columns={drawnColumns}
                 name={names.get(at)}
+                group={groupText(props.groups, at)}
+                isFirst={
+                  row.index > 0 &&
+                  groupText(props.groups, at) !== groupText(props.groups, rows[row.index - 1] ?? at)
+                }
                 excerpts={excerpts}
                 isCompact={isCompact}
                 activeColumn={row.index === position.row ? position.column : undefined}
@@ -195,6 +215,10 @@ export function MatrixGrid({ run, table, version, rows, columns, isCompact, open
       </div>
     </div>
   );
+}
+
+function groupText(groups: GridProps["groups"], row: number): string | undefined {
+  return groups && `${groups.name} ${groups.levels.get(row) ?? "unknown"}`;
 }
 
 /** The first repeats of the seen cells, in groups that stay the same while the grid is scrolled. */
@@ -275,6 +299,9 @@ interface RowProps {
   columnPx: number;
   columns: readonly number[];
   name: CaseName | undefined;
+  group: string | undefined;
+  /** Of its group, after another one. */
+  isFirst: boolean;
   excerpts: ReadonlyMap<number, Excerpt>;
   isCompact: boolean;
   activeColumn: number | undefined;
@@ -290,12 +317,14 @@ function Row(props: RowProps) {
       aria-rowindex={position + 2}
       className={styles.row}
       data-open={props.openedColumn !== undefined}
+      data-first={props.isFirst}
       style={{ transform: `translateY(${top}px)`, height }}
     >
       <div role="rowheader" aria-colindex={1} className={styles.name} style={{ width: namePx }}>
         <span className={styles.scenario}>
-          {name ? visible(name.scenarioName ?? (name.scenarioId || `case ${row}`)) : ""}
+          {name ? visible(name.scenarioName ?? (name.scenarioId || `case ${row}`)) : "Loading…"}
         </span>
+        {!props.isCompact && props.group !== undefined && <small>{visible(props.group)}</small>}
         {!props.isCompact && name?.personaName && <small>{visible(name.personaName)}</small>}
       </div>
       {columns.map((column) => {

@@ -3,12 +3,15 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import type { Run } from "../api/queries";
 import { transcriptQuery, useCaseNames } from "../api/tables";
+import { lastAnswer } from "../lib/answers";
 import { visible } from "../lib/format";
 import { sideBySide } from "../lib/matrix";
 import type { ProbeTable } from "../lib/probe_table";
 import { useKeys } from "../ui/keys";
 import { Conversation, hasTranscript } from "./conversation";
 import styles from "./matrix.module.css";
+import { useFormat } from "./transcript/format";
+import { FormatChoice } from "./transcript/format_choice";
 
 const route = getRouteApi("/runs/$id/matrix");
 const MOST = 4;
@@ -27,6 +30,7 @@ export function MatrixRow({ run, table, row, column, repeat, close }: RowProps) 
   const navigate = route.useNavigate();
   const panel = useRef<HTMLElement>(null);
   const title = useRef<HTMLHeadingElement>(null);
+  const format = useFormat();
   const name = useCaseNames(run.id, [row]).get(row);
   const columns = sideBySide(table.columns, Math.min(column, table.columns - 1), MOST);
   const indexes = columns.map((each) => {
@@ -37,7 +41,16 @@ export function MatrixRow({ run, table, row, column, repeat, close }: RowProps) 
     title.current?.focus({ preventScroll: true });
     panel.current?.scrollIntoView({ block: "nearest" });
   }, []);
-  useKeys({ Escape: close });
+  const step = (direction: 1 | -1) => {
+    const to = column + direction;
+    if (to >= 0 && to < table.columns)
+      void navigate({ search: (old) => ({ ...old, column: to || undefined }), replace: true });
+  };
+  useKeys("Conversations of the row", {
+    "]": { does: "choose the next target", act: () => step(1) },
+    "[": { does: "choose the previous target", act: () => step(-1) },
+    Escape: { does: "close them", act: close },
+  });
   const first = useQuery({
     ...transcriptQuery(run.id, indexes[0] ?? 0),
     enabled: hasTranscript(table, indexes[0]),
@@ -50,7 +63,7 @@ export function MatrixRow({ run, table, row, column, repeat, close }: RowProps) 
   };
   return (
     <section className={styles.panel} ref={panel} aria-labelledby="opened">
-      <div className={styles.panelHead}>
+      <div className={styles.panelHead} data-actions>
         <h2 id="opened" ref={title} tabIndex={-1}>
           {visible(name?.scenarioName ?? `Case ${row}`)}
         </h2>
@@ -74,11 +87,12 @@ export function MatrixRow({ run, table, row, column, repeat, close }: RowProps) 
             </select>
           </label>
         )}
+        <FormatChoice />
         <button type="button" onClick={close}>
           Close
         </button>
       </div>
-      {columns.length > 1 && (
+      {columns.length > 1 && format === "text" && (
         <p className={styles.note}>Words that the first answer does not have are marked.</p>
       )}
       <div className={styles.panes} data-count={columns.length}>
@@ -114,12 +128,4 @@ export function MatrixRow({ run, table, row, column, repeat, close }: RowProps) 
       </div>
     </section>
   );
-}
-
-type Shown = { content: { messages: readonly { role: string; content: unknown }[] } | null };
-
-function lastAnswer(transcript: Shown | undefined): string | undefined {
-  const answers = transcript?.content?.messages.filter((message) => message.role === "assistant") ?? [];
-  const content = answers.at(-1)?.content;
-  return typeof content === "string" ? content : undefined;
 }

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useContext } from "react";
 import {
   type ColumnResults,
   isTerminal,
@@ -9,6 +10,11 @@ import {
   resultsQuery,
   runQuery,
 } from "../api/queries";
+import { downloadText } from "../charts/download";
+import { alertsOf } from "../lib/alerts";
+import { csvText } from "../lib/csv";
+import { delayText } from "../lib/delays";
+import { helpOf } from "../lib/error_help";
 import { type Axis, columnName, decisionAxis, etaText, isSimulated } from "../lib/estimates";
 import {
   counted,
@@ -21,13 +27,18 @@ import {
   UNKNOWN,
   visible,
 } from "../lib/format";
+import { resultsTable } from "../lib/results_table";
 import { Distribution, IntervalMark, ProgressBar } from "../ui/bars";
 import { FigureHeader } from "../ui/figure_header";
 import { Empty, Failure, Loading } from "../ui/states";
+import { Ago } from "../ui/time";
 import { BudgetSection } from "./budget";
+import { FollowedEvents } from "./followed_events";
 import styles from "./overview.module.css";
+import { FailureTags } from "./tags";
 
 const route = getRouteApi("/runs/$id");
+const MAX_ALERTS = 3;
 
 export function Overview() {
   const { id } = route.useParams();
@@ -47,6 +58,8 @@ export function Overview() {
         <Failure error={results.error} what="Results" retry={() => void results.refetch()} />
       )}
       {results.data && <ResultsSection id={id} results={results.data} />}
+      {run.data && <FailureTags run={run.data} />}
+      {results.data && <ErrorsSection id={id} results={results.data} />}
     </>
   );
 }
@@ -76,14 +89,14 @@ function ProgressSection({ progress }: { progress: Progress }) {
               </span>
               {target.delays.map((delay) => (
                 <span key={`${delay.reason} ${delay.model}`} role="status" className={styles.delay}>
-                  ‖ {visible(delay.message ?? delay.reason.replaceAll("_", " "))}
-                  {delay.until && ` until ${new Date(delay.until).toLocaleTimeString()}`}
+                  ‖ {visible(delayText(delay, (until) => new Date(until).toLocaleTimeString()))}
                 </span>
               ))}
             </div>
           );
         })}
       </div>
+      <Alerts />
       <p className={styles.note}>
         Spent {formatUsd(progress.spend.costUsd ?? progress.spend.pricedUsd)}. The run goes on without this
         page.
@@ -92,59 +105,92 @@ function ProgressSection({ progress }: { progress: Progress }) {
   );
 }
 
+/** What happened to the run, inline and with its time, so that nothing covers anything. */
+function Alerts() {
+  const alerts = alertsOf(useContext(FollowedEvents), MAX_ALERTS);
+  return (
+    <div role="status">
+      {alerts.map((alert) => (
+        <p key={alert.seq} className={styles.alert}>
+          <Ago time={alert.ts} />: {alert.text}
+        </p>
+      ))}
+    </div>
+  );
+}
+
 function ResultsSection({ id, results }: { id: string; results: Results }) {
-  const errors = results.columns.flatMap((column) => column.errors.map((error) => ({ column, error })));
   if (results.recorded === 0) {
     return <Empty title="No results yet">The first outcomes appear here within seconds of their end.</Empty>;
   }
   return (
-    <>
-      <section className={styles.section} aria-labelledby="results">
-        <h2 id="results">Results</h2>
-        {!results.isComplete && (
-          <p role="status" className={styles.note}>
-            So far: {formatCount(results.counted)} of {counted(results.total, "conversation")} counted.
-          </p>
-        )}
-        {results.sample?.isDrawn && (
-          <p className={styles.note}>
-            A sample: {formatCount(results.sample.scenarios)} of {counted(results.sample.total, "scenario")},
-            seed {results.sample.seed}. Intervals account for it.
-          </p>
-        )}
-        <ResultTable id={id} columns={results.columns} />
-      </section>
-      {errors.length > 0 && (
-        <section className={styles.section} aria-labelledby="errors">
-          <h2 id="errors">Errors of the infrastructure</h2>
-          <p className={styles.note}>They are not the model's failures, and no result counts them.</p>
-          <div className={styles.scroll}>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Target</th>
-                  <th scope="col">Cause</th>
-                  <FigureHeader>Probes</FigureHeader>
-                  <th scope="col">Example</th>
-                </tr>
-              </thead>
-              <tbody>
-                {errors.map(({ column, error }) => (
-                  <tr key={`${column.targetId} ${column.promptId} ${error.code}`}>
-                    <td>{visible(columnName(column))}</td>
-                    <td>
-                      <code>{error.code}</code>
-                    </td>
-                    <td className="figure">{formatCount(error.count)}</td>
-                    <td className={styles.example}>{visible(error.example ?? "")}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        </section>
+    <section className={styles.section} aria-labelledby="results">
+      <h2 id="results">Results</h2>
+      {!results.isComplete && (
+        <p role="status" className={styles.note}>
+          So far: {formatCount(results.counted)} of {counted(results.total, "conversation")} counted.
+        </p>
       )}
-    </>
+      {results.sample?.isDrawn && (
+        <p className={styles.note}>
+          A sample: {formatCount(results.sample.scenarios)} of {counted(results.sample.total, "scenario")},
+          seed {results.sample.seed}. Intervals account for it.
+        </p>
+      )}
+      <ResultTable id={id} columns={results.columns} />
+      <p className={styles.below} data-screen-only>
+        <button
+          type="button"
+          onClick={() => downloadText(csvText(resultsTable(results.columns)), `${id}.csv`, "text/csv")}
+        >
+          Download as CSV
+        </button>
+      </p>
+    </section>
+  );
+}
+
+/** By target and cause, each with an example and what helps. */
+function ErrorsSection({ id, results }: { id: string; results: Results }) {
+  const errors = results.columns.flatMap((column) => column.errors.map((error) => ({ column, error })));
+  if (errors.length === 0) return null;
+  return (
+    <section className={styles.section} aria-labelledby="errors">
+      <h2 id="errors">Errors of the infrastructure</h2>
+      <p className={styles.note}>They are not the model's failures, and no result counts them.</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <section className={styles.scroll} aria-label="Errors by target and cause" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Target</th>
+              <th scope="col">Cause</th>
+              <FigureHeader>Probes</FigureHeader>
+              <th scope="col">Example</th>
+              <th scope="col">What helps</th>
+            </tr>
+          </thead>
+          <tbody>
+            {errors.map(({ column, error }) => (
+              <tr key={`${column.targetId} ${column.promptId} ${error.code}`}>
+                <td className={styles.rowName}>{visible(columnName(column))}</td>
+                <td>
+                  <code>{error.code}</code>
+                </td>
+                <td className="figure">{formatCount(error.count)}</td>
+                <td className={styles.example}>
+                  {visible(error.example ?? "")}{" "}
+                  <Link to="/runs/$id/transcripts" params={{ id }} search={{ t: error.probeIndex }}>
+                    conversation {error.probeIndex}
+                  </Link>
+                </td>
+                <td className={styles.example}>{helpOf(error.code)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
   );
 }
 

@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { ApiError, api, read } from "../api/client";
+import { type Following, useFollowing } from "../api/live";
 import { isTerminal, type Run, runQuery, sessionQuery } from "../api/queries";
 import { counted, formatAgo, formatCount, formatMs, formatUsd, visible } from "../lib/format";
 import { useNow } from "../ui/now";
@@ -9,13 +10,16 @@ import page from "../ui/page.module.css";
 import { Failure, Loading } from "../ui/states";
 import { Status } from "../ui/status";
 import { Expand } from "./expand";
+import { FollowedEvents } from "./followed_events";
 import styles from "./run.module.css";
 
 const route = getRouteApi("/runs/$id");
+const SECOND_MS = 1_000;
 
 export function RunPage() {
   const { id } = route.useParams();
   const query = useQuery(runQuery(id));
+  const following = useFollowing(query.data);
   if (query.isPending) return <Loading what="the run" />;
   if (query.data === undefined) {
     return <Failure error={query.error} what={`Run ${visible(id)}`} retry={() => void query.refetch()} />;
@@ -23,6 +27,7 @@ export function RunPage() {
   return (
     <>
       <Head run={query.data} />
+      <Lost following={following} />
       {query.isError && <Failure error={query.error} what="The run" retry={() => void query.refetch()} />}
       <nav className={page.tabs} aria-label="Run" data-screen-only>
         <Link to="/runs/$id" params={{ id }} activeOptions={{ exact: true, includeSearch: false }}>
@@ -50,8 +55,34 @@ export function RunPage() {
           Settings
         </Link>
       </nav>
-      <Outlet />
+      <FollowedEvents value={following.events}>
+        <Outlet />
+      </FollowedEvents>
     </>
+  );
+}
+
+/** That the run could not be followed for a while: what is shown is as old as that. */
+function Lost({ following: { lost } }: { following: Following }) {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (lost === null) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), SECOND_MS);
+    return () => clearInterval(timer);
+  }, [lost]);
+  const seconds = lost && Math.max(0, Math.ceil((lost.nextTry - now) / SECOND_MS));
+  return (
+    <div role="status">
+      {lost && (
+        <p className={styles.lost}>
+          ‖ Reconnecting: figures are those of {new Date(lost.since).toLocaleTimeString()}.{" "}
+          <span aria-hidden="true">
+            {seconds ? `Next try in ${counted(seconds, "second")}.` : "Trying now."}
+          </span>
+        </p>
+      )}
+    </div>
   );
 }
 
@@ -151,7 +182,7 @@ function Controls({ run }: { run: Run }) {
     retry: `Retry ${counted(run.progress.failed, "error")}`,
   };
   return (
-    <div className={styles.controls}>
+    <div className={styles.controls} data-actions>
       {actionsOf(run).map((action) => (
         <button
           key={action}

@@ -1,27 +1,36 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
-import { type Run, runsQuery } from "../api/queries";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { finalResultsQuery, isTerminal, type Run, runsQuery } from "../api/queries";
 import { counted, formatAgo, formatCount, formatUsd, visible } from "../lib/format";
-import { type RunStatus, STATUSES } from "../lib/search";
+import { countNew } from "../lib/new_rows";
+import { passRates } from "../lib/pass_rates";
+import { type RunStatus, type RunsSearch, STATUSES } from "../lib/search";
 import { targetNames } from "../lib/targets";
 import { ProgressBar } from "../ui/bars";
 import { FigureHeader } from "../ui/figure_header";
 import { LoadMore } from "../ui/more";
 import { useNow } from "../ui/now";
 import page from "../ui/page.module.css";
+import { SampleButton } from "../ui/sample_button";
+import { useSeen } from "../ui/seen";
 import { Empty, Failure, Loading } from "../ui/states";
 import { Status, statusWord } from "../ui/status";
+import { TextFilter } from "../ui/text_filter";
 import styles from "./runs.module.css";
 
 const route = getRouteApi("/runs");
-const TYPING_MS = 300;
 const MAX_SELECTED = 2;
 
 export function Runs() {
   const search = route.useSearch();
   const query = useInfiniteQuery(runsQuery(search));
-  const runs = query.data?.pages.flatMap((page) => page.items) ?? [];
+  const all = query.data?.pages.flatMap((page) => page.items) ?? [];
+  const { runs, waiting, show } = useUnmoved(
+    all,
+    query.isSuccess && !query.isFetching,
+    JSON.stringify(search),
+  );
   const [selected, select] = useState<readonly Run[]>([]);
   const toggle = (run: Run) =>
     select((old) =>
@@ -31,7 +40,7 @@ export function Runs() {
   return (
     <>
       <title>Runs · Cupel</title>
-      <div className={styles.head}>
+      <div className={styles.head} data-actions>
         <h1>Runs</h1>
         <Link to="/new" className={styles.start}>
           New run
@@ -43,6 +52,13 @@ export function Runs() {
       {query.isSuccess &&
         runs.length === 0 &&
         (isFiltered ? <NoMatch hasMore={query.hasNextPage} /> : <None />)}
+      {waiting > 0 && (
+        <p role="status">
+          <button type="button" onClick={show}>
+            {formatCount(waiting)} new
+          </button>
+        </p>
+      )}
       {runs.length > 0 && <Table runs={runs} selected={selected} toggle={toggle} />}
       <Comparison selected={selected} clear={() => select([])} />
       {query.isSuccess && (
@@ -55,28 +71,40 @@ export function Runs() {
   );
 }
 
-function Filters() {
-  const { status, name, definition } = route.useSearch();
-  const navigate = route.useNavigate();
-  const [typed, setTyped] = useState(name ?? "");
-  useEffect(() => setTyped(name ?? ""), [name]);
+/** Nothing moves under the pointer: runs that are started while the list is shown wait above it. */
+function useUnmoved(all: readonly Run[], isSettled: boolean, list: string) {
+  const [shown, setShown] = useState<{ list: string; first: string } | null>(null);
+  const [newest] = all;
   useEffect(() => {
-    if (typed === (name ?? "")) return;
-    const timer = setTimeout(() => {
-      void navigate({ search: (old) => ({ ...old, name: typed || undefined }), replace: true });
-    }, TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed, name, navigate]);
+    if (isSettled && newest && shown?.list !== list) setShown({ list, first: newest.id });
+  }, [isSettled, newest, list, shown]);
+  const ids = all.map((each) => each.id);
+  const waiting = countNew(ids, shown?.list === list ? shown.first : null);
+  return {
+    runs: all.slice(waiting),
+    waiting,
+    show: () => newest && setShown({ list, first: newest.id }),
+  };
+}
+
+/** Filters that links of other screens set. */
+const LINKED = { definition: "Definition", experiment: "Experiment", eval: "Eval" } as const;
+
+function Filters() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (changes: RunsSearch) => void navigate({ search: (old) => ({ ...old, ...changes }) });
+  const seek = useCallback(
+    (name: string | undefined) => void navigate({ search: (old) => ({ ...old, name }), replace: true }),
+    [navigate],
+  );
   return (
     <search className={page.filters}>
       <label>
         Status
         <select
-          value={status ?? ""}
-          onChange={(event) => {
-            const chosen = (event.target.value || undefined) as RunStatus | undefined;
-            void navigate({ search: (old) => ({ ...old, status: chosen }) });
-          }}
+          value={search.status ?? ""}
+          onChange={(event) => set({ status: (event.target.value || undefined) as RunStatus | undefined })}
         >
           <option value="">all</option>
           {STATUSES.map((each) => (
@@ -86,23 +114,28 @@ function Filters() {
           ))}
         </select>
       </label>
+      <TextFilter label="Name contains" value={search.name} change={seek} />
       <label>
-        Name contains
-        <input
-          type="search"
-          maxLength={200}
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
-      </label>
-      {definition && (
-        <button
-          type="button"
-          onClick={() => void navigate({ search: (old) => ({ ...old, definition: undefined }) })}
+        Order
+        <select
+          value={search.sort ?? ""}
+          onChange={(event) => set({ sort: event.target.value === "createdAt" ? "createdAt" : undefined })}
         >
-          Definition {visible(definition)} ✕
-        </button>
-      )}
+          <option value="">newest first</option>
+          <option value="createdAt">oldest first</option>
+        </select>
+      </label>
+      {(Object.keys(LINKED) as (keyof typeof LINKED)[]).map((each) => {
+        const chosen = search[each];
+        return (
+          chosen && (
+            <button key={each} type="button" onClick={() => set({ [each]: undefined })}>
+              {LINKED[each]} {visible(chosen)} <span aria-hidden="true">✕</span>
+              <span className="hidden-text">, remove this filter</span>
+            </button>
+          )
+        );
+      })}
     </search>
   );
 }
@@ -148,6 +181,7 @@ function Table({ runs, selected, toggle }: TableProps) {
           <th scope="col">Status</th>
           <th scope="col">Models</th>
           <th scope="col">Conversations</th>
+          <FigureHeader>Passed</FigureHeader>
           <FigureHeader>Cost</FigureHeader>
           <FigureHeader>Created</FigureHeader>
         </tr>
@@ -173,6 +207,9 @@ function Table({ runs, selected, toggle }: TableProps) {
             <td className={styles.models}>{visible(targetNames(run.config.targets))}</td>
             <td className={styles.progress}>
               <Progress run={run} />
+            </td>
+            <td className={`figure ${styles.rate}`}>
+              <Rate run={run} />
             </td>
             <td className={`figure ${styles.cost}`}>{formatUsd(run.spend.costUsd)}</td>
             <td className="figure" title={new Date(run.createdAt).toLocaleString()}>
@@ -215,6 +252,21 @@ function Progress({ run }: { run: Run }) {
   );
 }
 
+/** Of a run that is over, once its row has been in sight. */
+function Rate({ run }: { run: Run }) {
+  const element = useRef<HTMLSpanElement>(null);
+  const isSeen = useSeen(element);
+  const isOver = isTerminal(run.status);
+  const { data } = useQuery({ ...finalResultsQuery(run.id, run.updatedAt), enabled: isSeen && isOver });
+  const rates = data ? passRates(data.columns) : null;
+  return (
+    <span ref={element}>
+      {rates?.rate}
+      {rates && <small>{rates.note}</small>}
+    </span>
+  );
+}
+
 function NoMatch({ hasMore }: { hasMore: boolean }) {
   return (
     <Empty title={hasMore ? "No such run among the newest" : "No run matches"}>
@@ -236,11 +288,10 @@ function None() {
           <Link to="/new">New run</Link>, if a definition is stored already
         </li>
         <li>
-          <code>cupel run samples/value-dilemma.yaml --models sim/steady,sim/bold</code>: the sample, with
-          simulated models, which cost nothing
+          the sample, with simulated models, which cost nothing: <SampleButton />
         </li>
         <li>
-          <code>cupel import promptfooconfig.yaml</code>: an evaluation of another tool
+          <Link to="/definitions/import">Import</Link> an evaluation of another tool
         </li>
       </ul>
     </Empty>

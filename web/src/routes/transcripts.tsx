@@ -1,32 +1,40 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useEffect, useRef } from "react";
-import { type Transcript, transcriptsQuery } from "../api/queries";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { runQuery, type Transcript, transcriptsQuery } from "../api/queries";
 import { columnName } from "../lib/estimates";
 import { counted, formatMs, visible } from "../lib/format";
-import { neighbor } from "../lib/neighbors";
+import { neighbor, sibling } from "../lib/neighbors";
 import { RESULTS, type ResultFilter } from "../lib/search";
-import { useKeys } from "../ui/keys";
+import { useAreKeysOn, useKeys } from "../ui/keys";
 import { LoadMore } from "../ui/more";
 import { Empty, Failure, Loading } from "../ui/states";
 import { Result } from "../ui/status";
-import { TranscriptView } from "./transcript";
+import { Held } from "./conversation";
+import { TranscriptView } from "./transcript/transcript";
 import styles from "./transcripts.module.css";
 
 const route = getRouteApi("/runs/$id/transcripts");
 const ROW_PX = 56;
+/** So many pages of the list are read for one key, at most. */
+const MAX_PAGES = 20;
 
 export function Transcripts() {
   const { id } = route.useParams();
-  const { t: opened, ...filters } = route.useSearch();
+  const { t: opened, find, ...filters } = route.useSearch();
   const navigate = route.useNavigate();
   const query = useInfiniteQuery(transcriptsQuery(id, filters));
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   const list = useRef<HTMLDivElement>(null);
+  const [note, setNote] = useState("");
   const open = useCallback(
     (index: number | undefined) => {
-      void navigate({ search: (old) => ({ ...old, t: index }), replace: opened !== undefined });
+      setNote("");
+      void navigate({
+        search: (old) => ({ ...old, t: index, find: undefined }),
+        replace: opened !== undefined,
+      });
     },
     [navigate, opened],
   );
@@ -34,18 +42,42 @@ export function Transcripts() {
     open(undefined);
     list.current?.querySelector<HTMLElement>(`[data-index="${opened}"]`)?.focus();
   };
-  const step = (direction: 1 | -1, onlyFailures: boolean) => {
-    const next = neighbor(items, opened, direction, onlyFailures);
-    if (next !== undefined) open(next);
-    else if (direction === 1 && query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
+  /** Reads the list on as long as it has no such conversation. */
+  const step = async (direction: 1 | -1, onlyFailures: boolean) => {
+    let known: readonly Transcript[] = items;
+    let hasMore = query.hasNextPage;
+    for (let page = 0; ; page++) {
+      const next = neighbor(known, opened, direction, onlyFailures);
+      if (next !== undefined) return open(next);
+      if (direction === -1 || !hasMore || query.isFetchingNextPage) break;
+      if (page === MAX_PAGES) return setNote(`None among ${counted(known.length, "transcript")} so far.`);
+      const read = await query.fetchNextPage();
+      if (read.isError) return;
+      known = read.data?.pages.flatMap((each) => each.items) ?? [];
+      hasMore = read.hasNextPage;
+    }
+    const word = onlyFailures ? "failure" : "conversation";
+    setNote(direction === 1 ? `No further ${word} in this list.` : `No earlier ${word} in this list.`);
   };
-  useKeys({
-    n: () => step(1, true),
-    p: () => step(-1, true),
-    j: () => step(1, false),
-    k: () => step(-1, false),
-    Escape: close,
+  const across = (direction: 1 | -1) => {
+    const next = sibling(items, opened, direction);
+    if (next !== undefined) open(next);
+  };
+  const isOpened = () => opened !== undefined;
+  useKeys("Conversations", {
+    n: { does: "open the next failure", act: () => void step(1, true) },
+    p: { does: "open the previous failure", act: () => void step(-1, true) },
+    j: { does: "open the next conversation", act: () => void step(1, false) },
+    k: { does: "open the previous conversation", act: () => void step(-1, false) },
+    "]": { does: "open the same scenario with the next target", act: () => across(1), isUsable: isOpened },
+    "[": {
+      does: "open the same scenario with the previous target",
+      act: () => across(-1),
+      isUsable: isOpened,
+    },
+    Escape: { does: "close the conversation", act: close, isUsable: isOpened },
   });
+  const areKeysOn = useAreKeysOn();
   const transcript = items.find((each) => each.probeIndex === opened);
   return (
     <>
@@ -58,39 +90,51 @@ export function Transcripts() {
           <LoadMore query={query}>Search further</LoadMore>
         </Empty>
       )}
-      {items.length > 0 && (
+      {(items.length > 0 || (query.isSuccess && opened !== undefined)) && (
         <div className={styles.columns} data-open={opened !== undefined}>
           <div className={styles.side}>
             <List items={items} opened={opened} open={open} scroll={list} />
             <p className={styles.more}>
               {counted(items.length, "transcript")} shown
               <LoadMore query={query} />
+              <Further id={id} query={query} />
             </p>
           </div>
           <section className={styles.panel} aria-label="Transcript">
             {opened === undefined ? (
               <p className={styles.hint}>
-                Choose a conversation, or press <kbd>n</kbd> for the first failure. <kbd>n</kbd> and{" "}
-                <kbd>p</kbd> go to the next and previous failure, <kbd>j</kbd> and <kbd>k</kbd> to the next
-                and previous conversation, <kbd>Esc</kbd> closes.
+                {areKeysOn ? (
+                  <>
+                    Choose a conversation, or press <kbd>n</kbd> for the first failure. <kbd>n</kbd> and{" "}
+                    <kbd>p</kbd> go to the next and previous failure, <kbd>j</kbd> and <kbd>k</kbd> to the
+                    next and previous conversation, <kbd>Esc</kbd> closes, <kbd>?</kbd> lists all keys.
+                  </>
+                ) : (
+                  "Choose a conversation."
+                )}
               </p>
-            ) : transcript ? (
+            ) : (
               <>
-                <p className={styles.bar}>
-                  <button type="button" onClick={() => step(-1, true)}>
+                <p className={styles.bar} data-actions>
+                  <button type="button" onClick={() => void step(-1, true)}>
                     Previous failure
                   </button>
-                  <button type="button" onClick={() => step(1, true)}>
+                  <button type="button" onClick={() => void step(1, true)}>
                     Next failure
                   </button>
                   <button type="button" onClick={close}>
                     Close
                   </button>
+                  <span role="status" className={styles.note}>
+                    {note}
+                  </span>
                 </p>
-                <TranscriptView key={transcript.id} transcript={transcript} />
+                {transcript ? (
+                  <TranscriptView key={transcript.id} transcript={transcript} find={find} />
+                ) : (
+                  <Held key={opened} runId={id} index={opened} find={find} />
+                )}
               </>
-            ) : (
-              <Sought index={opened} query={query} close={close} />
             )}
           </section>
         </div>
@@ -99,26 +143,24 @@ export function Transcripts() {
   );
 }
 
-interface Pages {
-  hasNextPage: boolean;
-  isFetchingNextPage: boolean;
-  fetchNextPage: () => unknown;
+interface Shown {
+  dataUpdatedAt: number;
+  isFetching: boolean;
+  refetch: () => unknown;
 }
 
-/** A transcript that the address names and the loaded pages do not have: the list is read on until it comes. */
-function Sought({ index, query, close }: { index: number; query: Pages; close: () => void }) {
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
-  useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage) fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  if (hasNextPage) return <Loading what={`conversation ${index}`} />;
+/** Conversations that have ended since the list was read: they wait until somebody wants them. */
+function Further({ id, query }: { id: string; query: Shown }) {
+  const completed = useQuery(runQuery(id)).data?.progress.completed ?? 0;
+  const [known, setKnown] = useState(completed);
+  const { dataUpdatedAt } = query;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is known is that of the time of reading
+  useEffect(() => setKnown(completed), [dataUpdatedAt]);
+  if (completed <= known) return null;
   return (
-    <Empty title={`Conversation ${index} is not in this list`}>
-      <p>It has no transcript, its content was deleted or has expired, or the filters leave it out.</p>
-      <button type="button" onClick={close}>
-        Close
-      </button>
-    </Empty>
+    <button type="button" disabled={query.isFetching} onClick={() => void query.refetch()}>
+      {counted(completed - known, "new conversation")}: read again
+    </button>
   );
 }
 
@@ -188,7 +230,7 @@ function place(element: HTMLElement | null, start: number): void {
 const WORDS: Record<ResultFilter, string> = { passed: "passed", failed: "failed" };
 
 function Filters() {
-  const { t: _, ...search } = route.useSearch();
+  const { t: _, find: __, ...search } = route.useSearch();
   const navigate = route.useNavigate();
   return (
     <search className={styles.filters}>
@@ -198,7 +240,7 @@ function Filters() {
           value={search.result ?? ""}
           onChange={(event) => {
             const result = (event.target.value || undefined) as ResultFilter | undefined;
-            void navigate({ search: (old) => ({ ...old, result, t: undefined }) });
+            void navigate({ search: (old) => ({ ...old, result, t: undefined, find: undefined }) });
           }}
         >
           <option value="">all</option>
@@ -216,7 +258,9 @@ function Filters() {
               key={name}
               type="button"
               onClick={() =>
-                void navigate({ search: (old) => ({ ...old, [name]: undefined, t: undefined }) })
+                void navigate({
+                  search: (old) => ({ ...old, [name]: undefined, t: undefined, find: undefined }),
+                })
               }
             >
               {name === "model" ? "target" : name} {visible(search[name])} <span aria-hidden="true">✕</span>

@@ -9,15 +9,16 @@ interface Props {
   value: string;
   change: (value: string) => void;
   note?: ReactNode;
+  error?: string | undefined;
   disabled?: boolean;
   placeholder?: string;
 }
 
 /** A model by its name; those that can be called are offered, and others may be typed. */
-export function ModelField({ label, id, value, change, note, disabled, placeholder = "none" }: Props) {
+export function ModelField({ label, id, value, change, note, error, disabled, placeholder = "none" }: Props) {
   const models = useQuery(modelsQuery);
   return (
-    <Field label={label} id={id} note={note}>
+    <Field label={label} id={id} note={note} error={error}>
       <input
         id={id}
         list={`${id}-models`}
@@ -25,6 +26,8 @@ export function ModelField({ label, id, value, change, note, disabled, placehold
         maxLength={256}
         placeholder={placeholder}
         spellCheck={false}
+        aria-invalid={Boolean(error)}
+        aria-describedby={error ? `${id}-error` : undefined}
         disabled={disabled}
         value={value}
         onChange={(event) => change(event.target.value)}

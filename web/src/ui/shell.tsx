@@ -3,6 +3,9 @@ import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-route
 import { useEffect, useRef, useState } from "react";
 import { sessionQuery } from "../api/queries";
 import { forgetToken, readToken } from "../api/session";
+import { forgetForm } from "./kept";
+import { PageKeys } from "./page_keys";
+import { SessionEnded } from "./session_ended";
 import styles from "./shell.module.css";
 
 const THEMES = ["system", "light", "dark"] as const;
@@ -43,6 +46,7 @@ function SessionLine() {
   if (!data) return null;
   const signOut = () => {
     forgetToken();
+    forgetForm();
     client.clear();
     void navigate({ to: "/login" });
   };
@@ -113,6 +117,7 @@ export function Shell() {
         </Link>
         {isSignedIn && <Navigation />}
         <span className={styles.right}>
+          {isSignedIn && <PageKeys />}
           <SessionLine />
           <ThemeChoice />
         </span>
@@ -120,6 +125,7 @@ export function Shell() {
       <main id="content" className={styles.main} tabIndex={-1}>
         <Outlet />
       </main>
+      <SessionEnded />
     </>
   );
 }

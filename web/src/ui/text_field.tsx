@@ -10,14 +10,16 @@ interface Props {
   rows?: number;
   note?: ReactNode;
   error?: string | undefined;
+  disabled?: boolean;
   onChange: (value: string) => void;
 }
 
-export function TextField({ label, id, value, maxLength, rows, note, error, onChange }: Props) {
+export function TextField({ label, id, value, maxLength, rows, note, error, disabled, onChange }: Props) {
   const input = {
     id,
     value,
     maxLength,
+    disabled,
     "aria-describedby": error ? `${id}-error` : undefined,
     onChange: (event: { target: { value: string } }) => onChange(event.target.value),
   };

@@ -1,11 +1,11 @@
 """The answers of a run as arrays."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matrix import CellMatrix, DimensionScores
 from cupel_core.domain.analysis.metrics import Metric

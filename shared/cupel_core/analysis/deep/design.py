@@ -1,13 +1,13 @@
 """The dimensions that figures are about, and how far the run's scenarios vary them independently of each other."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from cupel_core.analysis.deep.answer_sums import MIN_SHARE, AnswerSums, Floats, Numbers, to_float
 from cupel_core.analysis.deep.components import correlation
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.deep import Design, DimensionInflation, PairCorrelation
 
 MIN_DIMENSIONS, MIN_SCENARIOS = 2, 5

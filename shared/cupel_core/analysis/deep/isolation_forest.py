@@ -1,11 +1,12 @@
 """Isolation forest (Liu, Ting and Zhou 2008): rows that random cuts set apart early are unlike the others."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import ceil, log, log2
 
 import numpy as np
 
 from cupel_core.analysis.deep.answer_sums import Floats, Numbers
+from cupel_core.deferred import dataclass
 
 TREES, SAMPLE_SIZE = 100, 256
 _EULER = 0.5772156649015329

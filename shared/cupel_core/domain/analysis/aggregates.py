@@ -5,10 +5,11 @@ The scenario stays the unit: what several runs, targets or prompts of a group ma
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.estimates import GroupEstimate, group_estimate
 from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow

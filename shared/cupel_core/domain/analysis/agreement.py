@@ -7,7 +7,6 @@ compared. For pass rates, the categories are "failed" and "passed".
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import reduce
 from itertools import combinations, repeat
@@ -15,6 +14,7 @@ from math import fsum, sqrt, sumprod
 from operator import add
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS

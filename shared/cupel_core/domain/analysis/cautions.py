@@ -1,9 +1,9 @@
 """What a reader of an analysis should know before relying on its figures."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.agreement import MAX_COLUMNS
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS, GroupEstimate

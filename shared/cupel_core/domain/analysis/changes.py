@@ -1,9 +1,11 @@
 """What changed between two runs: a difference is only explained by a change if it is the only one."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import unified_diff
 from typing import Any, NamedTuple
+
+from cupel_core.deferred import dataclass
 
 MAX_DIFF_LENGTH = 20_000
 _CONTENT = {

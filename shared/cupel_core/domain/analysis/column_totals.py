@@ -5,9 +5,10 @@ All sums are of integers (fractions in billionths), so they are the same whateve
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.histograms import Histogram
 from cupel_core.domain.turns.spend import ModelCalls
 

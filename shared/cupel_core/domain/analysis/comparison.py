@@ -5,11 +5,12 @@ The scenario is the unit: its repeats and personas are not independent. Each sce
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from statistics import fmean
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.comparison_cautions import ComparisonCaution, data_cautions, size_cautions
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS

@@ -16,11 +16,12 @@ import json
 import sys
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from struct import Struct
 from struct import error as StructError  # noqa: N812 - a class
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.column_totals import ColumnTotals, CountedOutcome
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 

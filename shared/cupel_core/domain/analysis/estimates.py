@@ -5,10 +5,11 @@ nothing about others; then its answers are the units, and the analysis says so.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import sqrt
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.analysis.metrics import Metric, Trials

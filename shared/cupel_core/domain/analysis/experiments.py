@@ -1,11 +1,12 @@
 """Experiments: runs under one hypothesis, compared with a baseline and judged by a stated expectation."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.comparison import ComparisonOptions
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.multiple_testing import holm

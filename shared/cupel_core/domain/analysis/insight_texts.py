@@ -1,9 +1,9 @@
 """Findings in words, and how their figures are written."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval
 

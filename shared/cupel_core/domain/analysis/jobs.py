@@ -1,11 +1,12 @@
 """Jobs: computations that take too long for a request, done by a worker of a queue."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.run import RunFailure
 
 MAX_ATTEMPTS = 5

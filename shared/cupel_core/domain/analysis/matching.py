@@ -1,10 +1,10 @@
 """Which scenarios, cases and columns of two sides of a comparison belong together."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.runs.plan import Column

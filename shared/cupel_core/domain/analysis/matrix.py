@@ -3,10 +3,10 @@ prompt; of a scenario with several personas, their cells are added up."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell, RunCounts
 from cupel_core.domain.analysis.metrics import Metric
 

@@ -5,10 +5,10 @@ A finding whose citations do not hold is not shown: its text is replaced, and `d
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.statistics import Interval
 
 UNAVAILABLE = "information unavailable"

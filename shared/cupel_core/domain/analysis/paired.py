@@ -1,11 +1,11 @@
 """Paired differences: the same scenarios on two sides. Numbers in, numbers out; None where a figure is undefined."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, fsum, sqrt
 from statistics import fmean, variance
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.distributions import (
     binomial_lower_tail,
     binomial_probability,

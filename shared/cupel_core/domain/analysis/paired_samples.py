@@ -6,12 +6,12 @@ run has nothing in common with the third of another.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from math import fsum, sqrt
 from statistics import fmean
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matching import (
     ColumnPair,

@@ -5,11 +5,12 @@ Both are needed: a target that rates one point higher throughout has the same or
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from math import fsum, sqrt, sumprod
 from operator import add
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.metrics import Metric

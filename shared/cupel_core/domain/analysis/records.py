@@ -1,9 +1,10 @@
 """An analysis as it is stored: what it was computed from, and how that went."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.run import RunFailure
 
 

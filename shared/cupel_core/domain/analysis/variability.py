@@ -2,12 +2,12 @@
 repeats."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
 from math import fsum
 from statistics import fmean
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.matrix import CellMatrix
 
 MAX_LISTED = 100

@@ -1,9 +1,9 @@
 """Verdicts on a difference, and the sentences that say it. Nothing is worded by a model."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval

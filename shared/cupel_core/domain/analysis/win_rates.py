@@ -1,9 +1,9 @@
 """How often a target decides for one of two dimensions, where the definition says which code favors which."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import fsum
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.statistics import Interval, wilson_interval
 

@@ -7,8 +7,9 @@ had reserved counts as spent, though it is uncertain whether it was. A worker th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.money import SpentByRole, added, subtracted
 
 EXPIRED_LEASES_FORGOTTEN_AFTER_SECONDS = 3_600.0

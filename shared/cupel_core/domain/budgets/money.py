@@ -21,6 +21,11 @@ def usd(nano: int) -> float:
     return nano / NANO_PER_USD
 
 
+def limit_text(usd: float) -> str:
+    """A limit that somebody has set, in full: $1,000,000 and $0.000001, without an exponent."""
+    return f"${usd:,.6f}".rstrip("0").rstrip(".")
+
+
 def added(first: SpentByRole, second: SpentByRole) -> SpentByRole:
     return {role: first.get(role, 0) + second.get(role, 0) for role in first.keys() | second.keys()}
 

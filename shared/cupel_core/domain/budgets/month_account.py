@@ -6,10 +6,11 @@ another day has another lease there.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets import account as day_account
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
 from cupel_core.domain.budgets.money import SpentByRole, added

@@ -1,10 +1,10 @@
 """What a workspace may spend per calendar day and month, in the time zone of its choice."""
 
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import StrEnum
 from typing import TypedDict
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.money import nano_usd
 from cupel_core.domain.timezones import find_timezone
 

@@ -1,12 +1,13 @@
 """The budget of a run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
-from cupel_core.domain.budgets.money import nano_usd, usd
+from cupel_core.domain.budgets.money import limit_text, nano_usd, usd
 
 SHARES = (80, 100)
 """Percent of a budget, from which an event says that so much is used."""
@@ -57,7 +58,7 @@ class RunBudget:
         if missing <= 0:
             return None
         return (
-            f"its budget of ${self.max_usd:g} is used up, and the next call needs ${usd(missing):.6f} more; "
+            f"its budget of {limit_text(self.max_usd)} is used up, and the next call needs ${usd(missing):.6f} more; "
             "raise maxBudgetUsd"
         )
 

@@ -5,10 +5,12 @@ item and at most one page, however long it is, and no change shows in another br
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
+
+from cupel_core.deferred import dataclass
 
 POINTERS_PER_PAGE = 50
 MAX_SESSIONS = 8
@@ -171,11 +173,11 @@ def fork(
     if include_answer and not rest:
         return Fork(parent.shared(), child(length, parent.shared().pages[:full]), None)
     number = (length - 1) // POINTERS_PER_PAGE
-    kept = cut_page[: length - number * POINTERS_PER_PAGE]
+    pointers = cut_page[: length - number * POINTERS_PER_PAGE]
     if not include_answer:
-        kept = (*kept[:-1], unanswered(kept[-1], sessions_before))
+        pointers = (*pointers[:-1], unanswered(pointers[-1], sessions_before))
     pages = (*parent.shared().pages[:number], PointerPage(new_page_id, True))
-    return Fork(parent.shared(), child(length, pages), (new_page_id, kept))
+    return Fork(parent.shared(), child(length, pages), (new_page_id, pointers))
 
 
 def unanswered(pointer: Pointer, sessions_before: Mapping[str, str]) -> Pointer:

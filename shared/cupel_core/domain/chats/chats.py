@@ -1,9 +1,11 @@
 """Chats: conversations that a person has with one model, in branches."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Self
+
+from cupel_core.deferred import dataclass
 
 DEFAULT_HISTORY_LIMIT = 50
 MAX_EXCHANGES = 2_000

@@ -1,16 +1,19 @@
 """What lasts of a turn: the answer, rewritten texts, annotations and artifacts; and the report of it."""
 
+import hashlib
+import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.chats.turns import AbortReason
+from cupel_core.domain.pipeline.artifacts import ArtifactPersistence
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation
 from cupel_core.domain.pipeline.planning import PipelinePlan
 from cupel_core.domain.pipeline.prompt import rewritten_text
 from cupel_core.domain.pipeline.records import operation_record
 from cupel_core.domain.pipeline.results import StepStatus
-from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn, StoredArtifact, commit_rows, committed_artifacts
+from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn, StoredArtifact, committed_artifacts
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,34 @@ def commit_of(plan: PipelinePlan, turn: OpenTurn, artifacts: Artifacts) -> TurnC
     )
 
 
+def artifact_summary(plan: PipelinePlan, turn: OpenTurn, commit: TurnCommit) -> dict[str, Any]:
+    """Which artifacts a turn has written: the versions of those that last, and the sizes of those that do not."""
+    done = [
+        (step.artifact, result.value)
+        for hook, steps in plan.steps.items()
+        for step in steps
+        if (result := turn.results(hook).get(step.id)) is not None and result.is_done
+    ]
+    persisted, run_only = dict[str, int](), dict[str, bytes]()
+    for artifact, value in done:
+        if artifact.persistence is ArtifactPersistence.PERSISTED:
+            persisted[artifact.tag] = commit.artifacts[artifact.tag].version
+        else:
+            run_only[artifact.tag] = printed_bytes(value)
+    return {
+        "persisted": [{"tag": tag, "version": version} for tag, version in persisted.items()],
+        "runOnly": [
+            {"tag": tag, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+            for tag, content in run_only.items()
+        ],
+    }
+
+
+def printed_bytes(value: Any) -> bytes:
+    """A text as it is, anything else as JSON."""
+    return value.encode() if isinstance(value, str) else json.dumps(value, ensure_ascii=False).encode()
+
+
 def _annotations(steps: Collection[ProfileOperation], turn: OpenTurn) -> Iterator[str]:
     for step in steps:
         result = turn.after.get(step.id)
@@ -43,20 +74,6 @@ def _annotations(steps: Collection[ProfileOperation], turn: OpenTurn) -> Iterato
             for effect, payload in zip(step.effects, result.payloads, strict=True):
                 if effect.type is EffectType.ANNOTATE_ASSISTANT and payload.error is None and payload.text.strip():
                     yield payload.text
-
-
-def commit_report(plan: PipelinePlan, turn: OpenTurn) -> list[dict[str, Any]]:
-    """A row per effect, in the order in which they apply."""
-    return [
-        {
-            "operationId": row.operation_id,
-            "effectIndex": row.effect_index,
-            "effectType": row.effect_type,
-            "status": row.status,
-            **({"error": row.error} if row.error else {}),
-        }
-        for row in commit_rows(plan, turn)
-    ]
 
 
 def operation_records(
@@ -68,12 +85,12 @@ def operation_records(
         for step in steps:
             result = turn.results(hook).get(step.id)
             if result is not None:
-                records.append(operation_record(hook, step, result))
+                records.append({**operation_fields(hook, step), **operation_record(hook, step, result)})
             else:
                 was_running = (hook, step.id) in started
                 paid = turn.answers.get(step.id) if was_running else None
-                spend = {"spend": paid.spend.to_json()} if paid else {}
-                records.append({**operation_fields(hook, step), **_stopped(was_running, reason), **spend})
+                call = {"spend": paid.spend.to_json(), **paid.call} if paid else {}
+                records.append({**operation_fields(hook, step), **_stopped(was_running, reason), **call})
     return records
 
 
@@ -84,6 +101,9 @@ def operation_fields(hook: Hook, step: ProfileOperation) -> dict[str, Any]:
         "kind": step.kind,
         "hook": hook,
         "tag": step.artifact.tag,
+        "required": step.required,
+        "order": step.order,
+        "dependsOn": list(step.depends_on),
     }
 
 

@@ -107,7 +107,7 @@ def wants_text(turn: ChatTurn, events: Sequence[TurnEvent], position: TextPositi
 
 
 def feed_of(events: Sequence[TurnEvent], delta: TextDelta | None) -> Feed:
-    """Text comes before the end of its call; while some is left, that end is not told."""
+    """Text comes before the end of its call; while some is left, that end is not reported."""
     if delta is None:
         return Feed(events)
     end = _end_of_call(events)

@@ -1,11 +1,12 @@
 """The messages of a chat: each has variants, which are never changed, and each branch selects one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.chats.branches import MessageSide, Pointer
 
 

@@ -1,8 +1,9 @@
 """Profile sessions: what the operations of a profile have stored on a branch for later turns."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from cupel_core.deferred import dataclass
+from cupel_core.domain.pipeline.artifacts import ArtifactUsage
 from cupel_core.domain.pipeline.turns import Artifacts
 
 
@@ -13,6 +14,11 @@ class ProfileSession:
     profile_session_id: str
     """The profile's own: with another one, all sessions of the profile begin afresh."""
     artifacts: Artifacts
+
+    @property
+    def shown_artifacts(self) -> Artifacts:
+        """Without those that are meant for operations alone."""
+        return {tag: each for tag, each in self.artifacts.items() if each.writer.get("usage") != ArtifactUsage.INTERNAL}
 
     @property
     def created_at(self) -> datetime | None:

@@ -1,11 +1,12 @@
 """Turns of chats: what is fixed when one is accepted, where it stands, and how it ended."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.chats.chats import ChatSettings
 from cupel_core.domain.pipeline.operations import Trigger
 
@@ -102,7 +103,7 @@ class TurnProfile(NamedTuple):
 
 @dataclass(frozen=True)
 class TurnHead:
-    """What is fixed when a turn is accepted: whoever goes on with it sees the same."""
+    """What is fixed when a turn is accepted: whoever continues it sees the same."""
 
     id: str
     branch_id: str
@@ -113,7 +114,7 @@ class TurnHead:
     """The id of the token that asked for it."""
     settings: ChatSettings
     user_variant: int
-    """What the person wrote; never what an operation made of it."""
+    """That the turn begins with: what the person wrote, if its operations may rewrite it."""
     answer_variant: int
     """The number that its answer will have."""
     created_at: datetime
@@ -122,6 +123,10 @@ class TurnHead:
     session: str = ""
     """The name of the profile session, whose artifacts it reads and writes."""
     client_request_id: str | None = None
+
+    @property
+    def user_message_id(self) -> str:
+        return f"{self.exchange_id}.user"
 
     @property
     def answer_id(self) -> str:
@@ -209,6 +214,14 @@ class ChatTurn:
             abort_reason=abort_reason,
             result=result,
         )
+
+
+class TurnPrompt(NamedTuple):
+    """What the model of a turn got."""
+
+    hash: str
+    messages: Sequence[Mapping[str, Any]]
+    """`{role, content, operationId}`."""
 
 
 class TurnEvent(NamedTuple):

@@ -1,10 +1,11 @@
 """Definitions: their content, its validation, and how a fork inherits from its parent."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.matching_rules import rule_errors
 from cupel_core.domain.definitions.prompts import Prompt, prompt_errors
 from cupel_core.domain.scoring.assertions import Assertion

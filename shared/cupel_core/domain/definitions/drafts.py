@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, field
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.scenarios import Scenario
 
 MAX_SCENARIOS = 10_000

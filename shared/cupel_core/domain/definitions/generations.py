@@ -1,9 +1,9 @@
 """A generation creates scenarios for a definition: immediately from its template, or in the background by a model."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.matrix import LevelOptionChoice, Matrix
 from cupel_core.domain.definitions.scenarios import ScenarioPage
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest

@@ -5,12 +5,12 @@ Only if matching rules leave some out, the numbers of the others are listed.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from math import prod
 from random import Random
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.definitions import Content, Level
 from cupel_core.domain.definitions.matching_rules import allows
 from cupel_core.domain.definitions.scenarios import Scenario

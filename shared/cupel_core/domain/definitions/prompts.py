@@ -3,10 +3,11 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain, count
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.text.templates import normalize_name, placeholder_names, render
 from cupel_core.domain.turns.model_parameters import ParameterFields

@@ -1,8 +1,8 @@
 """The model calls that a conversation is expected to need, and their tokens."""
 
-from dataclasses import dataclass
 from typing import NamedTuple, Self
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.estimates.grading_calls import GradingCall
 from cupel_core.domain.estimates.intervals import Unknowns
 from cupel_core.domain.turns.roles import ModelRole

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
+from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS, MIN_UNLIMITED_OUTPUT_TOKENS
 from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages
@@ -172,7 +173,9 @@ def run_assumptions(
         basis = request.formulas.basis if conversations.has_files else None
         model = column.target.model
         has_limit = calls.has_limit(model, merged)
-        return ColumnEstimate(column.target.id, model, probes, conversations, basis, has_limit)
+        default = GRADER_OUTPUT_TOKENS if has_limit else MIN_UNLIMITED_OUTPUT_TOKENS
+        reserved = answers.limit or default
+        return ColumnEstimate(column.target.id, model, probes, conversations, basis, has_limit, reserved)
 
     texts = "".join(message.content for case in cases for message in case.scenario.messages)
     numbers = (plan.cases * plan.repeats,) * len(plan.columns) if probes is None else probes

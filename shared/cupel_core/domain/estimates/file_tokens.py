@@ -1,11 +1,11 @@
 """How many tokens images and PDFs have as input, by the formulas that the makers of models publish."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
 from typing import NamedTuple, Protocol
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.turns.parts import FilePart, ImageDetail
 
 _DEFAULT_SIDE = 1024

@@ -1,12 +1,13 @@
 """Estimates from conversations that were held before: their mean, and how much they differ."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from math import exp, log1p, sqrt
 from statistics import fmean, variance
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.estimates.run_estimate import (
@@ -97,6 +98,7 @@ def _target(target: TargetEstimate, columns: Sequence[ColumnHistory]) -> TargetE
         input_tokens=_sum(column.total(each.input_tokens for each in column.conversations) for column in own),
         output_tokens=_sum(column.total(each.output_tokens for each in column.conversations) for column in own),
         usd=_role_usd(ModelRole.TARGET, own),
+        reserved_usd=target.calls.reserved_usd,
     )
     samples = sum(len(column.conversations) for column in own)
     return replace(target, calls=calls, basis=Basis.HISTORY, samples=samples)

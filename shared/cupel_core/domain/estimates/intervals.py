@@ -1,9 +1,11 @@
 """Figures that are not known exactly: what they are expected to be, and between which bounds."""
 
 from collections.abc import Callable
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, fields, replace
 from math import exp, hypot, log
 from typing import Self
+
+from cupel_core.deferred import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cache, partial
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
+from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS, MIN_UNLIMITED_OUTPUT_TOKENS
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.estimates.conversations import TARGET, Calls, ExpectedConversation, RoleModel
 from cupel_core.domain.estimates.file_tokens import FileBasis
@@ -27,6 +29,8 @@ ROUNDS_FACTOR = float(MAX_TOOL_ROUNDS)
 """A target may call no tools at all, or as often as it is allowed to."""
 PAGES_FACTOR = 3.0
 """By which the length of PDFs may be off, whose pages are not counted."""
+_BYTES_PER_TOKEN = 4.0
+"""Of a prompt, for which a budget sets a token per byte aside."""
 _SECONDS_TO_FIRST_TOKEN = 0.7
 _TOKENS_PER_SECOND = 80.0
 
@@ -72,6 +76,8 @@ class ColumnEstimate:
     """Of the tokens of images and PDFs, if there are any."""
     has_limit: bool = True
     """Whether each answer has a limit of tokens."""
+    reserved_output: int = MIN_UNLIMITED_OUTPUT_TOKENS
+    """Tokens that a budget sets aside for an answer."""
 
     def calls(self, role_model: RoleModel, unknowns: Unknowns) -> Calls:
         """Of all its probes."""
@@ -128,6 +134,8 @@ class CallsEstimate:
     input_tokens: EstimateInterval
     output_tokens: EstimateInterval
     usd: EstimateInterval | None
+    reserved_usd: float = 0.0
+    """What a budget sets aside for one of them, if its price is known."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +187,12 @@ class RunEstimate:
         return replace(self, expansion=ExpansionEstimate(round(self.probes * factor), usd))
 
     @property
+    def reserved_usd(self) -> float:
+        """What a budget must have left for the dearest call."""
+        calls = [*(each.calls for each in self.targets), *(each.calls for each in self.graders)]
+        return max((each.reserved_usd for each in calls), default=0.0)
+
+    @property
     def guarantee(self) -> BudgetGuarantee:
         """Of a budget that limits the run."""
         if self.unpriced:
@@ -216,6 +230,7 @@ def _calls_together(first: CallsEstimate, second: CallsEstimate) -> CallsEstimat
         input_tokens=first.input_tokens.with_same_error(second.input_tokens),
         output_tokens=first.output_tokens.with_same_error(second.output_tokens),
         usd=first.usd.with_same_error(second.usd) if first.usd and second.usd else None,
+        reserved_usd=max(first.reserved_usd, second.reserved_usd),
     )
 
 
@@ -242,7 +257,16 @@ class _Work:
             input_tokens=interval_of(lambda unknowns: self.calls(unknowns).input_tokens, spread),
             output_tokens=interval_of(lambda unknowns: self.calls(unknowns).output_tokens, spread),
             usd=interval_of(partial(_usd, price, [self]), spread) if has_price else None,
+            reserved_usd=self._reserved_usd(price),
         )
+
+    def _reserved_usd(self, price: Price) -> float:
+        calls = self.calls(Unknowns())
+        if not calls.count:
+            return 0.0
+        is_target = self.role_model == TARGET
+        output = max(column.reserved_output for column in self.columns) if is_target else GRADER_OUTPUT_TOKENS
+        return price(self.model, Calls(1, _BYTES_PER_TOKEN * calls.input_tokens / calls.count, output)) or 0.0
 
 
 def estimate_run(assumptions: Assumptions) -> RunEstimate:

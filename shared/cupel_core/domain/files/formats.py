@@ -4,10 +4,11 @@ Only headers are read, so that a file's declared size in pixels costs nothing. W
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any
+
+from cupel_core.deferred import dataclass
 
 MAX_IMAGE_BYTES = 5 * 1024 * 1024
 MAX_PDF_BYTES = 10 * 1024 * 1024

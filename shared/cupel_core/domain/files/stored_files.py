@@ -1,10 +1,10 @@
 """A workspace's files. Their ids follow from their content, so that the same content is stored once."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.files.formats import FileFormat, FileInfo
 
 

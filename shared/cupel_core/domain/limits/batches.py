@@ -1,6 +1,6 @@
 """Limits that a workspace sets for its batches."""
 
-from dataclasses import dataclass
+from cupel_core.deferred import dataclass
 
 MAX_COUNT = 1_000
 """Conversations of each target."""

@@ -10,9 +10,10 @@ the model, and neither does an invalid request to a model that has answered late
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 MAX_REFUSALS = 5

@@ -12,9 +12,10 @@ the provider throttles (`throttling.py`), raised slowly while it does not, never
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import ceil, floor
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.limits.breaker import Breaker, CallRecord
 from cupel_core.domain.limits.throttling import RecentCalls
 from cupel_core.domain.limits.token_bucket import TokenBucket, full_bucket

@@ -1,8 +1,9 @@
 """The state of a provider account and of its queues, as its workspace sees them."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
+
+from cupel_core.deferred import dataclass
 
 
 class SuspendedModel(NamedTuple):

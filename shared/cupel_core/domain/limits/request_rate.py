@@ -5,7 +5,9 @@ and a few requests per second without any, so that ordinary callers cost no writ
 at most that allowance, once per instance.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from cupel_core.deferred import dataclass
 
 PERMITS_PER_DRAW = 10
 FREE_PER_SECOND = 2.0

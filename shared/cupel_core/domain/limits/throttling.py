@@ -4,8 +4,9 @@ Providers answer some calls with 429 at random, whatever the load. Such a call i
 down the whole account would only waste time. An account that sends too fast is throttled at a much higher share.
 """
 
-from dataclasses import dataclass
 from math import comb
+
+from cupel_core.deferred import dataclass
 
 THROTTLED_FRACTION = 0.1
 """Retrying this share of the calls costs less than a lower limit."""

@@ -7,9 +7,11 @@ answer late to every reply, which would count as the models' latency.
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import NamedTuple
+
+from cupel_core.deferred import dataclass
 
 MAX_CALLS = 400
 """Of one worker to one account at the same time. A function may open 1,024 files; connections take most of them."""

@@ -1,9 +1,10 @@
 """What an operation stores under its tag, and where that stands in the prompt."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
+
+from cupel_core.deferred import dataclass
 
 DEFAULT_VERSIONS = 20
 MAX_VERSIONS = 100

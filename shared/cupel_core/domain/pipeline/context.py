@@ -1,10 +1,11 @@
 """The names that the templates of an operation see. Never criteria, instructions, headers or keys."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation, Trigger
 from cupel_core.domain.pipeline.prompt import (
     effective_prompt,
@@ -37,6 +38,8 @@ class HookBase:
     variables: Mapping[str, Any] = field(default_factory=dict)
     now: str = ""
     trigger: Trigger = Trigger.GENERATE
+    chat: Mapping[str, Any] = field(default_factory=dict)
+    """`{chat, exchange}` in a chat."""
 
     @cached_property
     def context(self) -> Mapping[str, Any]:
@@ -70,6 +73,7 @@ def _context(base: HookBase, visible: HookSteps, results: Results) -> dict[str, 
         "art_by_operation": by_operation,
         "case": dict(base.case),
         "vars": dict(base.variables),
+        **base.chat,
     }
 
 
@@ -85,7 +89,7 @@ def _artifacts(base: HookBase, visible: HookSteps, results: Results) -> dict[str
     for step in visible:
         result, tag = results.get(step.id), step.artifact.tag
         if result is not None and result.is_done:
-            visible_now[tag] = next_version(step.artifact, result, visible_now.get(tag), base.now)
+            visible_now[tag] = next_version(step, result, visible_now.get(tag), base.now)
     return {tag: {"value": each.value, "history": list(each.history)} for tag, each in visible_now.items()}
 
 

@@ -1,10 +1,11 @@
 """Operations: what runs before and after the main call of a turn. Read from JSON that the contract has validated."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Self
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.pipeline.artifacts import ArtifactSpec, PromptRole
 from cupel_core.domain.pipeline.params import GuardParams, LlmParams, TemplateParams
 
@@ -131,6 +132,8 @@ class ProfileOperation:
     depends_on: tuple[str, ...] = ()
     run_conditions: tuple[RunCondition, ...] = ()
     effects: tuple[OperationEffect, ...] = ()
+    is_debugged: bool = False
+    """Whether records of turns have the texts of its calls."""
 
     @property
     def kind(self) -> OperationKind:
@@ -140,6 +143,18 @@ class ProfileOperation:
     def rank(self) -> tuple[float, str]:
         """Of operations that do not depend on each other, the one with the lower rank comes first."""
         return self.order, self.id
+
+    @cached_property
+    def writer(self) -> Mapping[str, Any]:
+        """What is stored of it with the values that it writes."""
+        artifact = self.artifact
+        return {
+            "operationId": self.id,
+            "title": artifact.title,
+            "format": artifact.format,
+            "usage": artifact.usage,
+            "semantics": artifact.semantics,
+        }
 
     @property
     def templates(self) -> dict[str, str]:
@@ -175,4 +190,5 @@ class ProfileOperation:
             depends_on=tuple(data["dependsOn"]),
             run_conditions=tuple(map(RunCondition.from_json, data["runConditions"])),
             effects=tuple(map(OperationEffect.from_json, data["effects"])),
+            is_debugged=data.get("debug", {}).get("enabled", False),
         )

@@ -1,10 +1,11 @@
 """The parameters of each kind of operation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, Self
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.targets import Target
 
 

@@ -1,10 +1,10 @@
 """Which operations of a profile run in a turn, and in which order their results apply."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from heapq import heapify, heappop, heappush
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation, Trigger
 from cupel_core.domain.pipeline.profiles import Pipeline
 

@@ -1,12 +1,13 @@
 """Operation profiles: named, versioned sets of operations. A profile executes nothing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
 
 MAX_OPERATIONS = 40

@@ -4,12 +4,14 @@ Positions are counted before anything is inserted, and what is inserted at one p
 insertion out moves no other.
 """
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from cupel_core.domain.pipeline.artifacts import Inclusion, PromptPlace, PromptRole
-from cupel_core.domain.pipeline.operations import EffectType, OperationEffect, SystemUpdate
+from cupel_core.domain.pipeline.operations import EffectType, OperationEffect, ProfileOperation, SystemUpdate
 from cupel_core.domain.pipeline.steps import HookSteps, Results
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.domain.turns.parts import FilePart, TextPart
@@ -27,35 +29,43 @@ class PromptChange(NamedTuple):
 
     effect: OperationEffect
     text: str
+    operation_id: str = ""
 
 
-def inclusion_change(inclusion: Inclusion, text: str) -> PromptChange:
+class PromptMessage(NamedTuple):
+    """A message of a prompt, and the operation that has added it; None for what was said, and the system prompt."""
+
+    message: Message
+    operation_id: str | None = None
+
+
+def inclusion_change(inclusion: Inclusion, text: str, operation_id: str) -> PromptChange:
     """An inclusion is an effect of the same place."""
     kind, mode = _INCLUDED_AS[inclusion.at]
     role = inclusion.role or PromptRole.SYSTEM
-    return PromptChange(OperationEffect(kind, mode, role, inclusion.depth_from_end), text)
+    return PromptChange(OperationEffect(kind, mode, role, inclusion.depth_from_end), text, operation_id)
 
 
 def prompt_changes(steps: HookSteps, results: Results) -> Iterator[PromptChange]:
     """The prompt effects of operations that are done, in commit order; a blank text changes nothing."""
-    for effect, text in _applied_effects(steps, results):
+    for step, effect, text in _applied_effects(steps, results):
         if effect.type.changes_prompt:
-            yield PromptChange(effect, text)
+            yield PromptChange(effect, text, step.id)
 
 
 def rewritten_text(steps: HookSteps, results: Results, kind: EffectType) -> str | None:
     """The text of the last rewrite of this kind in commit order; None if there is none."""
-    texts = [text for effect, text in _applied_effects(steps, results) if effect.type is kind]
+    texts = [text for _, effect, text in _applied_effects(steps, results) if effect.type is kind]
     return texts[-1] if texts else None
 
 
-def _applied_effects(steps: HookSteps, results: Results) -> Iterator[tuple[OperationEffect, str]]:
+def _applied_effects(steps: HookSteps, results: Results) -> Iterator[tuple[ProfileOperation, OperationEffect, str]]:
     for step in steps:
         result = results.get(step.id)
         if result is not None and result.is_done:
             for effect, payload in zip(step.effects, result.payloads, strict=True):
                 if payload.error is None and payload.text.strip():
-                    yield effect, payload.text
+                    yield step, effect, payload.text
 
 
 def with_user_text(messages: Sequence[Message], text: str) -> tuple[Message, ...]:
@@ -73,24 +83,34 @@ def effective_prompt(messages: Sequence[Message], changes: Iterable[PromptChange
     """The messages with all changes. What was said after the current user message, as calls of tools and their
     results, keeps its place behind it and behind what is inserted."""
     changes = tuple(changes)
-    if not changes:
-        return tuple(messages)
+    return tuple(each.message for each in traced_prompt(messages, changes)) if changes else tuple(messages)
+
+
+def traced_prompt(messages: Sequence[Message], changes: Iterable[PromptChange]) -> tuple[PromptMessage, ...]:
+    """The effective prompt, with the operations that have added messages."""
+    changes = tuple(changes)
     base = list(messages)
     user = last_user_position(base)
     end = len(base) if user is None else user + 1
     base, later = base[:end], base[end:]
     leading = _leading_system(base)
-    inserted: dict[int, list[Message]] = {}
+    inserted: dict[int, list[PromptMessage]] = {}
     for change in changes:
         if change.effect.type is not EffectType.SYSTEM_UPDATE:
             position = _position(change.effect, len(base), leading)
-            inserted.setdefault(position, []).append(_message(change))
+            inserted.setdefault(position, []).append(PromptMessage(_message(change), change.operation_id))
     system = _system("\n\n".join(message.content for message in base[:leading]), changes)
-    prompt: list[Message] = [Message(MessageRole.SYSTEM, system)] if system else []
+    prompt = [PromptMessage(Message(MessageRole.SYSTEM, system))] if system else []
     for position in range(leading, len(base) + 1):
         prompt += inserted.get(position, ())
-        prompt += base[position : position + 1]
-    return (*prompt, *later)
+        prompt += map(PromptMessage, base[position : position + 1])
+    return (*prompt, *map(PromptMessage, later))
+
+
+def prompt_hash(prompt: Iterable[Message]) -> str:
+    """SHA-256 of a prompt, to compare turns by it."""
+    written = json.dumps([message.to_json() for message in prompt], ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(written.encode(errors="surrogatepass")).hexdigest()
 
 
 def last_user_position(messages: Sequence[Message]) -> int | None:
@@ -115,7 +135,7 @@ def _message(change: PromptChange) -> Message:
 
 
 def _system(text: str, changes: Iterable[PromptChange]) -> str:
-    for effect, part in changes:
+    for effect, part, _ in changes:
         if effect.type is not EffectType.SYSTEM_UPDATE:
             continue
         if effect.mode is SystemUpdate.REPLACE or not text:

@@ -24,18 +24,24 @@ def turn_record(
             if step.id in turn.results(hook)
         ],
         "promptHash": turn.prompt_hash,
-        "commits": [
-            {
-                "operationId": row.operation_id,
-                "effectIndex": row.effect_index,
-                "effectType": row.effect_type,
-                "status": row.status,
-                **({"error": row.error} if row.error else {}),
-            }
-            for row in commit_rows(plan, turn)
-        ],
+        "commits": commit_report(plan, turn),
         **originals,
     }
+
+
+def commit_report(plan: PipelinePlan, turn: OpenTurn) -> list[dict[str, Any]]:
+    """A row per effect, in the order in which they apply."""
+    return [
+        {
+            "hook": row.hook,
+            "operationId": row.operation_id,
+            "effectIndex": row.effect_index,
+            "effectType": row.effect_type,
+            "status": row.status,
+            **({"error": row.error} if row.error else {}),
+        }
+        for row in commit_rows(plan, turn)
+    ]
 
 
 def operation_record(hook: Hook, step: ProfileOperation, result: StepResult) -> dict[str, Any]:
@@ -46,6 +52,9 @@ def operation_record(hook: Hook, step: ProfileOperation, result: StepResult) -> 
         "skippedDetails": dict(result.details) or None,
         "error": result.error and result.error._asdict(),
         "spend": result.spend.to_json() if result.spend.calls else None,
+        "startedAt": result.started_at or None,
+        "inputs": result.call.get("inputs"),
+        "outputs": result.call.get("outputs") or None,
     }
     return {
         "operationId": step.id,

@@ -1,10 +1,12 @@
 """How the operations of a turn ended."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.spend import Spend
 
@@ -50,18 +52,23 @@ class EffectText(NamedTuple):
     error: str | None = None
 
 
+type CallSummary = Mapping[str, Mapping[str, Any]]
+"""`{inputs, outputs}` of an operation's call, bounded: for the record of its turn. Empty without a call."""
+
+
 class PaidAnswer(NamedTuple):
     """The answer of a model whose operation has not ended."""
 
     text: str
     spend: Spend
+    call: CallSummary = MappingProxyType({})
 
     def to_json(self) -> dict[str, Any]:
-        return {"text": self.text, "spend": self.spend.to_json()}
+        return {"text": self.text, "spend": self.spend.to_json(), "call": dict(self.call)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(data["text"], Spend.from_json(data["spend"]))
+        return cls(data["text"], Spend.from_json(data["spend"]), data.get("call", {}))
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,9 @@ class StepResult:
     error: StepError | None = None
     spend: Spend = _NOTHING
     duration_ms: int = 0
+    started_at: str = ""
+    """Empty for one that never began."""
+    call: CallSummary = field(default_factory=dict)
 
     @property
     def is_done(self) -> bool:
@@ -97,9 +107,11 @@ class StepResult:
         return cls(StepStatus.SKIPPED, skip_reason=reason, details=details)
 
     @classmethod
-    def failed(cls, code: str, message: str, spend: Spend | None = None, **details: Any) -> Self:
+    def failed(
+        cls, code: str, message: str, spend: Spend | None = None, call: CallSummary | None = None, **details: Any
+    ) -> Self:
         error = StepError(code, storable(message, MAX_ERROR_LENGTH))
-        return cls(StepStatus.ERROR, error=error, details=details, spend=spend or _NOTHING)
+        return cls(StepStatus.ERROR, error=error, details=details, spend=spend or _NOTHING, call=call or {})
 
     def to_json(self) -> dict[str, Any]:
         """As in a checkpoint."""
@@ -113,6 +125,8 @@ class StepResult:
             "error": self.error and list(self.error),
             "spend": self.spend.to_json(),
             "durationMs": self.duration_ms,
+            "startedAt": self.started_at,
+            "call": dict(self.call),
         }
 
     @classmethod
@@ -128,7 +142,9 @@ class StepResult:
             error=StepError(*error) if error else None,
             spend=Spend.from_json(data["spend"]),
             duration_ms=data["durationMs"],
+            started_at=data.get("startedAt", ""),
+            call=data.get("call", {}),
         )
 
-    def took(self, duration_ms: int) -> Self:
-        return replace(self, duration_ms=duration_ms)
+    def timed(self, started_at: str, duration_ms: int) -> Self:
+        return replace(self, started_at=started_at, duration_ms=duration_ms)

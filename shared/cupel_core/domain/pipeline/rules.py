@@ -1,6 +1,5 @@
 """The rules of a profile beyond the shape of its fields. All that fail are reported together."""
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -10,8 +9,7 @@ from cupel_core.domain.pipeline.dependency_rules import dependency_issues
 from cupel_core.domain.pipeline.effect_rules import effect_issues
 from cupel_core.domain.pipeline.param_rules import param_issues
 from cupel_core.domain.pipeline.profiles import Pipeline, ProfileIssue
-
-_SECRET = re.compile(r"\b(sk-[A-Za-z0-9_-]{16,}|Bearer\s+[A-Za-z0-9._~+/-]{16,})")
+from cupel_core.domain.pipeline.secrets import has_secret
 
 
 def profile_errors(pipeline: Pipeline) -> tuple[ProfileIssue, ...]:
@@ -34,7 +32,7 @@ def secret_errors(operations: list[Mapping[str, Any]]) -> Iterator[ProfileIssue]
     """Texts in the parameters of operations, as JSON, that look like a key."""
     for number, operation in enumerate(operations):
         for field, text in _texts(operation["params"], f"operations.{number}.params"):
-            if _SECRET.search(text):
+            if has_secret(text):
                 yield ProfileIssue(field, "looks like a secret: keys belong to the providers of the workspace")
 
 

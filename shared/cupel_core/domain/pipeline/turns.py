@@ -1,10 +1,11 @@
 """The state of the pipeline in a conversation: its artifacts, the turn in progress, and the records of past turns."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.pipeline.artifacts import ArtifactPersistence, ArtifactSpec, HistoryLimit, WriteMode
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation
 from cupel_core.domain.pipeline.planning import PipelinePlan
@@ -34,6 +35,14 @@ class StoredArtifact:
     """When its first value was written."""
     max_age_days: int | None = None
     """After which earlier values are no part of its history, as of its last write."""
+    version: int = 1
+    """How many values there were, with this one."""
+    writer: Mapping[str, Any] = field(default_factory=dict)
+    """`{operationId, title, format, usage, semantics}` of the operation that has written the value; empty for values
+    of earlier releases."""
+    turn_id: str | None = None
+    """In a chat: the turn that has written the value, and the position of its exchange."""
+    position: int | None = None
 
     def at(self, now: str) -> Self:
         """Without the earlier values that are too old by then."""
@@ -54,6 +63,10 @@ class StoredArtifact:
             "historyTimes": list(self.history_times),
             "firstAt": self.first_at,
             "maxAgeDays": self.max_age_days,
+            "version": self.version,
+            "writer": dict(self.writer),
+            "turnId": self.turn_id,
+            "position": self.position,
         }
 
     @classmethod
@@ -67,6 +80,10 @@ class StoredArtifact:
             tuple(data.get("historyTimes") or [""] * len(history)),
             data.get("firstAt", ""),
             data.get("maxAgeDays"),
+            data.get("version", len(history) + 1),
+            data.get("writer", {}),
+            data.get("turnId"),
+            data.get("position"),
         )
 
 
@@ -213,12 +230,13 @@ def _inclusion(operation: ProfileOperation, results: Results, artifacts: Artifac
     else:
         stored = artifacts.get(operation.artifact.tag)
         text = stored.inclusion if stored else None
-    return inclusion_change(inclusion, text) if text and text.strip() else None
+    return inclusion_change(inclusion, text, operation.id) if text and text.strip() else None
 
 
 class CommitRow(NamedTuple):
     """What became of one effect."""
 
+    hook: Hook
     operation_id: str
     effect_index: int
     effect_type: EffectType
@@ -234,7 +252,7 @@ def commit_rows(plan: PipelinePlan, turn: OpenTurn) -> Iterator[CommitRow]:
             if result is None or not result.is_done:
                 continue
             for number, (effect, payload) in enumerate(zip(step.effects, result.payloads, strict=True)):
-                yield CommitRow(step.id, number, effect.type, _effect_status(payload), payload.error)
+                yield CommitRow(hook, step.id, number, effect.type, _effect_status(payload), payload.error)
 
 
 def _effect_status(payload: EffectText) -> str:
@@ -255,12 +273,13 @@ def committed_artifacts(
             lasts = of_turn or step.artifact.persistence is ArtifactPersistence.PERSISTED
             if result is not None and result.is_done and lasts:
                 before = written.get(step.artifact.tag)
-                written[step.artifact.tag] = next_version(step.artifact, result, before, turn.now)
+                written[step.artifact.tag] = next_version(step, result, before, turn.now)
     return written
 
 
-def next_version(spec: ArtifactSpec, result: StepResult, before: StoredArtifact | None, now: str) -> StoredArtifact:
+def next_version(step: ProfileOperation, result: StepResult, before: StoredArtifact | None, now: str) -> StoredArtifact:
     """An artifact after an operation that is done, with as much of its history as is to stay."""
+    spec = step.artifact
     limit = spec.retention or HistoryLimit()
     earlier = slice(1 - limit.max_versions, None) if limit.max_versions > 1 else slice(0)
     return StoredArtifact(
@@ -271,4 +290,6 @@ def next_version(spec: ArtifactSpec, result: StepResult, before: StoredArtifact 
         (*before.history_times, before.written_at)[earlier] if before else (),
         before.first_at if before else now,
         limit.max_age_days,
+        before.version + 1 if before else 1,
+        step.writer,
     ).at(now)

@@ -1,8 +1,8 @@
 """How far two graders agree on whether conversations pass."""
 
-from dataclasses import dataclass
 from random import Random
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.statistics import Interval
 
 MIN_PAIRS = 30

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.reports.trials import Trial
 from cupel_core.domain.runs.run import RunFailure

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from heapq import heappush, heappushpop
 from itertools import cycle
 from typing import NamedTuple
+
+from cupel_core.deferred import dataclass
 
 MAX_TAGS = 20
 """The most frequent ones, of which conversations are shown."""

@@ -5,7 +5,7 @@ when they are repeated.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from enum import StrEnum
 from math import ceil, sqrt
@@ -13,6 +13,7 @@ from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.distributions import normal_quantile
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.metrics import Trials

@@ -1,9 +1,11 @@
 """Agents under test behind HTTP."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, TypedDict
+
+from cupel_core.deferred import dataclass
 
 PROVIDER = "connector"
 """The target of a connector is `connector/<id>`."""

@@ -1,10 +1,11 @@
 """An eval: a saved evaluation of targets with chosen scenarios."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, TypedDict
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.resources.connectors import target_of_connector
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig

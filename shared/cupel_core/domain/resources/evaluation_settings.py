@@ -1,9 +1,10 @@
 """A workspace's defaults for grading."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypedDict
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.periods import PeriodLimitChanges, PeriodLimits
 from cupel_core.domain.limits.batches import BatchLimits
 from cupel_core.domain.limits.open_runs import OpenRunLimits

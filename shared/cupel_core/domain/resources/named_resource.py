@@ -1,7 +1,8 @@
 """A resource that has a name and secret headers: a persona or a connector."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from cupel_core.deferred import dataclass
 
 
 @dataclass(frozen=True)

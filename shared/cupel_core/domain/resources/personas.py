@@ -1,9 +1,10 @@
 """Simulated users."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypedDict
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.resources.addresses import is_same_address
 
 

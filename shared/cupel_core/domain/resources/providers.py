@@ -1,9 +1,9 @@
 """Model providers and their models as a workspace sees them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypedDict
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.turns.model_request import Usage
 
 

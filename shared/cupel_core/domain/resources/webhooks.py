@@ -6,10 +6,11 @@ Signatures follow Standard Webhooks (https://www.standardwebhooks.com), so recei
 import hmac
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
+
+from cupel_core.deferred import dataclass
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - no secret
 MIN_SECRET_BYTES, MAX_SECRET_BYTES = 24, 64

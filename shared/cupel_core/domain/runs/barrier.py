@@ -7,9 +7,10 @@ node is added to its parent; a full root ends the run.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
+
+from cupel_core.deferred import dataclass
 
 FANOUT = 100
 MAX_BATCH_SIZE = 10_000

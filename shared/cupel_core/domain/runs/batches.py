@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.labels import LabelChanges
 from cupel_core.domain.runs.pace import BATCH_PACE, Pace
 from cupel_core.domain.runs.run import Priority

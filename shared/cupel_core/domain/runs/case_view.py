@@ -1,9 +1,10 @@
 """The case of a probe as read. Workers need it and nothing else that is computed on read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
 

@@ -7,8 +7,9 @@ once, whichever worker reports it.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT, Leaf
 
 

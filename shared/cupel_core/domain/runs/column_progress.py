@@ -6,11 +6,11 @@ of errored probes, which is enough unless the leaf has probes of several columns
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT, Leaf, Node, probe_count
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.plan import Plan

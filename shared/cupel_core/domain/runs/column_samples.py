@@ -1,9 +1,10 @@
 """What leaves do not know about a column, from outcomes: results, decisions, tokens, causes of errors."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.domain.statistics import DECISION_CODES

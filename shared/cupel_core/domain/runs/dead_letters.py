@@ -1,7 +1,6 @@
 """Dead letters: messages that a queue gave up on after repeated failed deliveries."""
 
-from dataclasses import dataclass
-
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.run import Priority
 
 

@@ -1,10 +1,10 @@
 """What holds up the probes of a target: its run, the queue of a provider, or a model."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.limits.provider_status import ProviderStatus
 from cupel_core.domain.runs.run import ACTIVE, Run, RunStatus
 

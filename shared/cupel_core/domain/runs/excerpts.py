@@ -1,7 +1,6 @@
 """The beginning of what a probe's target answered, and of the reason of its result."""
 
-from dataclasses import dataclass
-
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.domain.turns.model_request import Message, MessageRole
 

@@ -1,8 +1,10 @@
 """What people call a run: a name, tags and metadata. They have no effect on it and may change at any time."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
+
+from cupel_core.deferred import dataclass
 
 MetadataValue = str | int | float | bool
 

@@ -8,9 +8,10 @@ commit may be repeated.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT, Leaf
 from cupel_core.domain.runs.run_spend import Cost, encode
 

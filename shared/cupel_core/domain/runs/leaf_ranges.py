@@ -1,9 +1,9 @@
 """Division of a run's leaves into ranges, one per iteration of a Step Functions Map."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT
 
 LEAVES_PER_RANGE = 10

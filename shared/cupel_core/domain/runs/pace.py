@@ -1,7 +1,8 @@
 """How fast a run starts its conversations, if it limits that itself."""
 
-from dataclasses import dataclass
 from math import ceil
+
+from cupel_core.deferred import dataclass
 
 MAX_CONCURRENCY = 1_000
 MAX_STAGGER_MS = 10_000

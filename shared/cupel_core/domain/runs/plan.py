@@ -9,11 +9,11 @@ changes its meaning.
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.targets import Target
 
 MAX_PROBES = 1_000_000

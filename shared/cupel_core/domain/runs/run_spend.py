@@ -10,9 +10,10 @@ it has an outcome.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.spending import Spending
 

@@ -4,10 +4,10 @@ https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html
 """
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.timezones import find_timezone
 
 _FORM = re.compile(r"(cron|rate|at)\(([^()]*)\)")

@@ -1,9 +1,10 @@
 """Schedules: when runs start automatically, and the outcome of the latest firings."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.schedule_expressions import Timing
 from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
 

@@ -1,9 +1,10 @@
 """Requests to start runs: by the API, a schedule, an eval or the playground."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any, Self
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.labels import LabelChanges
 from cupel_core.domain.runs.pace import Pace, Stagger
 from cupel_core.domain.runs.run import Priority

@@ -1,9 +1,10 @@
 """What the model calls of one probe cost, by what they were for. Every paid call is counted, also in errored probes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.spend import Spend
 

@@ -1,7 +1,9 @@
 """Whether a run stands still although the queue of its provider is never empty."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
+
+from cupel_core.deferred import dataclass
 
 FIRST_PATIENCE = timedelta(minutes=15)
 """Longer than any wait of a probe in a queue that works; other runs may be ahead of it, though."""

@@ -1,9 +1,10 @@
 """Targets: what a run's probes talk to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.resources.connectors import connector_of_target
 from cupel_core.domain.turns.model_parameters import ParameterFields
 

@@ -1,9 +1,9 @@
 """Runs, probes and transcripts as read: stored data joined with values that are computed on read."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.limits.provider_status import SuspendedModel

@@ -1,9 +1,10 @@
 """Assertions, in promptfoo's vocabulary, and their results. Each type is computed in `cupel_core/scoring`."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from cupel_core.deferred import dataclass
 
 NOT = "not-"
 

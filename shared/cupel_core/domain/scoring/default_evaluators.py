@@ -5,10 +5,11 @@ itself is the scenario's success criterion, which the judge decides after each a
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.assertion_values import escape_variables
 from cupel_core.domain.scoring.assertions import Assertion, FailureTag
 

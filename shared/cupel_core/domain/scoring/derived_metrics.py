@@ -7,8 +7,10 @@ An expression has numbers, names of metrics, `__count` (how many results there a
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
+
+from cupel_core.deferred import dataclass
 
 MAX_DERIVED_METRICS = 50
 MAX_LENGTH = 500

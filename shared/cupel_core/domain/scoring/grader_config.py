@@ -1,8 +1,10 @@
 """The models and the external evaluator that grade a run's conversations."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
+
+from cupel_core.deferred import dataclass
 
 
 @dataclass(frozen=True)

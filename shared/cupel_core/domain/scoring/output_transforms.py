@@ -5,9 +5,10 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
 
 MAX_LENGTH = 1_000

@@ -4,12 +4,14 @@ The targets are not called again. Each rescore has its own results, beside the s
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.account import BudgetAccount
+from cupel_core.domain.budgets.money import limit_text
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import RunFailure, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript
@@ -141,9 +143,9 @@ class Rescore:
         return replace(self, status=status, completed_at=now, counts=counts, failure=failure)
 
     def _budget_failure(self, counts: RescoreCounts) -> RunFailure:
-        graded = counts.scored + counts.errors
+        graded, limit = counts.scored + counts.errors, limit_text(self.max_budget_usd or 0.0)
         why = (
-            f"its budget of ${self.max_budget_usd:g} was used up after {graded:,} of {max(self.total, graded):,} "
+            f"its budget of {limit} was used up after {graded:,} of {max(self.total, graded):,} "
             "transcripts; their results are stored, and a greater maxBudgetUsd lets it grade the others"
         )
         return RunFailure(BUDGET, why)

@@ -1,9 +1,9 @@
 """Scores of a run by scenario and column, and by column, from its counts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell, RunCounts
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import Run

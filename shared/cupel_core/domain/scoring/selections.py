@@ -5,9 +5,10 @@ transcripts, so that a crash in between neither calls the judge again nor produc
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.scoring.assertion_rules import SELECT_BEST
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult

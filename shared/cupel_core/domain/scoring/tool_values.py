@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.text.json_equality import is_same_json
 
 STEP_TYPES = ("tool", "message")

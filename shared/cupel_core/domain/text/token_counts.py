@@ -16,9 +16,9 @@ OTHER_FACTOR = 3.0
 _MAX_OTHER_SHARE = 0.1
 """Of characters in other scripts, up to which a text counts as Latin."""
 _ASCII_TOKENS = 0.25
-_ACCENTED = re.compile("[\u0080-\u024f\u1e00-\u1eff]+")
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
-_EMOJI = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]+")
+_ACCENTED = "[\u0080-\u024f\u1e00-\u1eff]+"
+_CJK = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
+_EMOJI = "[\u2600-\u27bf\U0001f000-\U0001faff]+"
 _ACCENTED_TOKENS, _CJK_TOKENS, _EMOJI_TOKENS, _OTHER_TOKENS = 0.8, 0.65, 2.0, 0.32
 
 
@@ -45,5 +45,5 @@ def is_latin(text: str) -> bool:
     return len(text) - latin <= _MAX_OTHER_SHARE * len(text)
 
 
-def _count(pattern: re.Pattern[str], text: str) -> int:
-    return sum(match.end() - match.start() for match in pattern.finditer(text))
+def _count(pattern: str, text: str) -> int:
+    return sum(match.end() - match.start() for match in re.finditer(pattern, text))

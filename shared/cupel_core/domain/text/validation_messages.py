@@ -1,6 +1,8 @@
 """Messages of the validation library, worded like our own: they follow the name of the field they are about."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 _REPLACEMENTS = (
     (re.compile(r"^Value error, "), ""),
@@ -32,3 +34,31 @@ def field_message(message: str) -> str:
     for pattern, replacement in _REPLACEMENTS:
         message = pattern.sub(replacement, message)
     return message
+
+
+_MEMBER_TYPES = {"bool", "int", "float", "str"}
+
+
+def without_union_members(path: tuple[str | int, ...], value: Any) -> tuple[str | int, ...]:
+    """The path of a field in a value, without what pydantic adds for each member of a union, such as `bool`."""
+    found: list[str | int] = []
+    for part in path:
+        if _is_union_member(part, value):
+            continue
+        found.append(part)
+        value = _child(value, part)
+    return tuple(found)
+
+
+def _is_union_member(part: str | int, value: Any) -> bool:
+    if not isinstance(part, str) or (isinstance(value, Mapping) and part in value):
+        return False
+    return part in _MEMBER_TYPES or (part.endswith("]") and not part.startswith("["))
+
+
+def _child(value: Any, part: str | int) -> Any:
+    if isinstance(value, Mapping):
+        return value.get(part)
+    if isinstance(value, list) and isinstance(part, int) and part < len(value):
+        return value[part]
+    return None

@@ -5,11 +5,12 @@ message. This module is pure: everything that calls a model is in `cupel_core/co
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
 from cupel_core.domain.turns.spend import Spend, added_costs

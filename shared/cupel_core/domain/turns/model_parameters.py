@@ -5,10 +5,11 @@ prompt's, in this order. What remains is read into `ModelParameters`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import StrEnum
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.turns.tools import Tool, ToolChoice
 
 type ParameterFields = Mapping[str, Any]

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters
 from cupel_core.domain.turns.parts import FilePart, MessagePart, TextPart, as_text, files_of, map_texts, part_from_json
 from cupel_core.domain.turns.roles import ModelRole

@@ -4,10 +4,11 @@ A message refers to its files; their bytes are read when a request to a model is
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.files.formats import FileFormat, FileInfo
 
 

@@ -1,9 +1,10 @@
 """What calls of models have used and cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.turns.model_request import Usage
 
 

@@ -1,13 +1,18 @@
-"""Chats, their branches and their turns."""
+"""Chats, their exchanges and their turns."""
 
 from typing import Any
 
-from cupel_core.chats import branches, catalog, exchanges, turns
+from cupel_core.chats import catalog, exchanges, turns
 from cupel_core.chats.turns import TurnRequest
-from cupel_core.contract.chat_turns import StartTurn, TurnResponse, TurnSummaryResponse
-from cupel_core.contract.chats import BranchResponse, ChatResponse, CreateChat, ExchangeResponse, UpdateChat
+from cupel_core.contract.chat_turns import (
+    StartTurn,
+    TurnPromptResponse,
+    TurnResponse,
+    TurnSummaryResponse,
+)
+from cupel_core.contract.chats import ChatResponse, CreateChat, ExchangeResponse, UpdateChat
 from cupel_core.domain.chats.chats import ChatSettings
-from cupel_core.errors import NotFound
+from cupel_core.errors import Conflict, NotFound
 from cupel_core.gateway.validation import parse
 from cupel_core.graphql.inputs import check_cursor, check_limit, connection
 from cupel_core.graphql.registry import resolves
@@ -27,12 +32,6 @@ def chat(request: Request, _: None, chat_id: str) -> Loaded | None:
 def list_chats(request: Request, _: None, limit: int) -> list[Loaded]:
     page = catalog.list_chats(request.workspace, check_limit(limit), None)
     return [Loaded(ChatResponse.of(each)) for each in page.items]
-
-
-@resolves("Chat.branches", "listBranches")
-def chat_branches(request: Request, source: Loaded, limit: int) -> list[Loaded]:
-    found = branches.list_branches(request.workspace, source["id"])[: check_limit(limit)]
-    return [Loaded(BranchResponse.of(each)) for each in found]
 
 
 @resolves("Chat.exchanges", "listExchanges", 2, item_cost=5)
@@ -61,6 +60,14 @@ def turn(request: Request, _: None, chat_id: str, turn_id: str) -> Loaded | None
     try:
         return Loaded(TurnResponse.of_turn(chat_id, turns.get(request.workspace, chat_id, turn_id)))
     except NotFound:
+        return None
+
+
+@resolves("Query.turnPrompt", "getTurnPrompt", 5)
+def turn_prompt(request: Request, _: None, chat_id: str, turn_id: str) -> Loaded | None:
+    try:
+        return Loaded(TurnPromptResponse.of(turns.get_prompt(request.workspace, chat_id, turn_id)))
+    except (Conflict, NotFound):
         return None
 
 
@@ -100,6 +107,7 @@ def start_turn(request: Request, _: None, chat_id: str, body: dict[str, Any]) ->
             wanted.client_request_id,
             wanted.deadline_ms,
             request.caller.token_id,
+            wanted.model,
         ),
         request.now,
     )

@@ -8,10 +8,12 @@ from cupel_core.contract.definitions import (
     DefinitionResponse,
     ForkDefinition,
     GenerateScenarios,
+    ScenarioDetailResponse,
     ScenarioGenerationResponse,
     ScenariosCreatedResponse,
     UpdateDefinition,
 )
+from cupel_core.contract.scenarios import UpdateScenario
 from cupel_core.definitions import catalog, forks, scenarios
 from cupel_core.domain.definitions.definitions import Definition
 from cupel_core.generation import generations
@@ -62,12 +64,22 @@ def create_scenarios(request: Request, _: None, definition_id: str, items: list[
     return Loaded(ScenariosCreatedResponse(ids=list(added.ids), total=added.total, definition_version=added.version))
 
 
+@resolves("Mutation.updateScenario", "updateScenario", 5)
+def update_scenario(request: Request, _: None, definition_id: str, scenario_id: str, body: dict[str, Any]) -> Loaded:
+    changes = parse(UpdateScenario, body)
+    changed = scenarios.update(request.workspace, definition_id, scenario_id, changes, request.now)
+    return Loaded(ScenarioDetailResponse.of_version(*changed))
+
+
+@resolves("Mutation.deleteScenario", "deleteScenario", 5)
+def delete_scenario(request: Request, _: None, definition_id: str, scenario_id: str) -> bool:
+    scenarios.delete(request.workspace, definition_id, scenario_id, request.now)
+    return True
+
+
 @resolves("Mutation.generateScenarios", "generateScenarios", 10)
 def generate_scenarios(request: Request, _: None, definition_id: str, **options: Any) -> Loaded:
-    given = without_null(options)
-    if isinstance(given.get("seed"), float) and given["seed"].is_integer():
-        given["seed"] = int(given["seed"])
-    wanted = parse(GenerateScenarios, given, "")
+    wanted = parse(GenerateScenarios, without_null(options), "")
     return Loaded(
         ScenarioGenerationResponse.of(
             generations.start_generation(request.workspace, definition_id, wanted.spec(), request.now)

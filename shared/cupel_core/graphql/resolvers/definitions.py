@@ -12,7 +12,7 @@ from cupel_core.contract.definitions import (
     ScenarioResponse,
 )
 from cupel_core.definitions import catalog, forks, scenarios
-from cupel_core.domain.definitions.definitions import DefinitionHead
+from cupel_core.domain.definitions.definitions import DefinitionHead, DefinitionVersion
 from cupel_core.errors import NotFound
 from cupel_core.generation import generations
 from cupel_core.generation.preview import preview
@@ -24,13 +24,13 @@ from cupel_core.graphql.inputs import (
     check_version,
     connection,
     parse,
-    whole_numbers,
 )
 from cupel_core.graphql.loaders import DefinitionKey
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
 from cupel_core.graphql.resolvers.lists import first_items
 from cupel_core.paging import Page, fill_page
+from cupel_core.store import definitions as definition_store
 
 
 @resolves("Query.definition", "getDefinition")
@@ -92,6 +92,11 @@ def _summary(head: DefinitionHead) -> Loaded:
 @resolves("Definition.content", "getDefinition", 5)
 async def content(request: Request, source: Loaded) -> Any:
     return (await _version(request, source))["content"]
+
+
+@resolves("Definition.localContent", "getDefinition", 5)
+def local_content(request: Request, source: Loaded) -> Any:
+    return definition_store.get_content(request.workspace, DefinitionVersion(source["id"], source["version"]))
 
 
 @resolves("Definition.scenarioCount", "getDefinition", 5)
@@ -184,7 +189,7 @@ def preview_scenarios(
     limit: int,
     version: int | None = None,
 ) -> dict[str, Any] | None:
-    given = {"mode": "matrix", "options": options, "seed": whole_numbers(seed)}
+    given = {"mode": "matrix", "options": options, "seed": seed}
     wanted = parse(GenerateScenarios, given, "")
     try:
         found = preview(

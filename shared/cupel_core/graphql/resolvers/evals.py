@@ -3,19 +3,20 @@
 from typing import Any
 
 from cupel_core.contract.evals import CreateEval, EvalResponse, UpdateEval
-from cupel_core.contract.run_requests import CreateEvalRun
+from cupel_core.contract.run_requests import CreateEvalRun, EstimateEvalRun
 from cupel_core.domain.resources.evals import Eval
 from cupel_core.domain.runs.spec import EvalRunSpec
 from cupel_core.errors import NotFound
 from cupel_core.gateway.validation import parse
-from cupel_core.graphql.inputs import check_limit, check_offset, whole_numbers
+from cupel_core.graphql.inputs import check_limit, check_offset
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
 from cupel_core.graphql.resolvers.lists import first_items
-from cupel_core.graphql.resolvers.run_changes import start_spec
+from cupel_core.graphql.resolvers.run_changes import start_spec, to_estimate
 from cupel_core.graphql.resolvers.runs import runs_of
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.resources import evals
+from cupel_core.runs.estimate import estimate
 from cupel_core.runs.eval_runs import eval_run_spec
 from cupel_core.runs.spec import spec_to_text
 
@@ -63,12 +64,12 @@ async def run_eval(request: Request, source: Loaded) -> Loaded | None:
 
 @resolves("Mutation.createEval", "createEval", 5)
 def create_eval(request: Request, _: None, body: dict[str, Any]) -> Loaded:
-    return _loaded(evals.create(request.workspace, parse(CreateEval, whole_numbers(body)).spec(), request.now))
+    return _loaded(evals.create(request.workspace, parse(CreateEval, body).spec(), request.now))
 
 
 @resolves("Mutation.updateEval", "updateEval", 5)
 def update_eval(request: Request, _: None, eval_id: str, body: dict[str, Any]) -> Loaded:
-    fields = parse(UpdateEval, whole_numbers(body)).fields()
+    fields = parse(UpdateEval, body).fields()
     return _loaded(evals.update(request.workspace, eval_id, fields, request.now, UNCONDITIONAL))
 
 
@@ -80,7 +81,13 @@ def delete_eval(request: Request, _: None, eval_id: str) -> bool:
 
 @resolves("Mutation.startEvalRun", "createEvalRun", 20)
 def start_eval_run(request: Request, _: None, eval_id: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-    options = parse(CreateEvalRun, whole_numbers(body or {})).options()
+    options = parse(CreateEvalRun, body or {}).options()
     requested = spec_to_text(EvalRunSpec(eval_id, options))
     spec = eval_run_spec(request.workspace, eval_id, options)
     return start_spec(request, spec, request.idempotency_key, requested)
+
+
+@resolves("Query.estimateEvalRun", "estimateEvalRun", 20)
+def estimate_eval_run(request: Request, _: None, eval_id: str, body: dict[str, Any] | None = None) -> Loaded:
+    spec = eval_run_spec(request.workspace, eval_id, parse(EstimateEvalRun, body or {}).options())
+    return to_estimate(estimate(request.workspace, spec, request.now))

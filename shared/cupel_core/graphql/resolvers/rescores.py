@@ -3,10 +3,10 @@
 from typing import Any
 
 from cupel_core import idempotency
-from cupel_core.contract.rescores import CreateRescore, RescoreResponse, RescoreResultResponse
+from cupel_core.contract.rescores import CreateRescore, RescoreResponse, RescoreResultResponse, UpdateRescoreBudget
 from cupel_core.errors import NotFound
 from cupel_core.gateway.validation import parse
-from cupel_core.graphql.inputs import check_cursor, check_limit, connection, whole_numbers
+from cupel_core.graphql.inputs import check_cursor, check_limit, connection
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
 from cupel_core.paging import fill_page
@@ -53,6 +53,13 @@ def results(
 @resolves("Mutation.createRescore", "createRescore", 20)
 def create_rescore(request: Request, _: None, run_id: str, body: dict[str, Any] | None = None) -> Loaded:
     idempotency.check_key(request.idempotency_key)
-    spec = parse(CreateRescore, whole_numbers(body or {})).spec()
+    spec = parse(CreateRescore, body or {}).spec()
     started = start.start(request.workspace, run_id, spec, request.idempotency_key, request.now)
     return Loaded(RescoreResponse.of(queries.rescore_view(started)))
+
+
+@resolves("Mutation.setRescoreBudget", "updateRescoreBudget", 5)
+def set_rescore_budget(request: Request, _: None, run_id: str, rescore_id: str, max_budget_usd: float) -> Loaded:
+    wanted = parse(UpdateRescoreBudget, {"maxBudgetUsd": max_budget_usd}, "")
+    raised = start.raise_budget(request.workspace, run_id, rescore_id, wanted.max_budget_usd, request.now)
+    return Loaded(RescoreResponse.of(queries.rescore_view(raised)))

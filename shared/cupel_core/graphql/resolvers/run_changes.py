@@ -1,4 +1,4 @@
-"""Starts and control of runs, their estimates, budgets, analyses and reports."""
+"""Starts and control of runs, their estimates, budgets and analyses."""
 
 from typing import Any
 
@@ -11,29 +11,55 @@ from cupel_core.contract.analysis import AnalyzeRun
 from cupel_core.contract.budgets import RunBudgetResponse, UpdateRunBudget
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.run_labels import UpdateRun
-from cupel_core.contract.run_requests import CreateRun, EstimateRun, ExpandRun, RerunRun, RetryRun, RunStartedResponse
+from cupel_core.contract.run_requests import (
+    CreateRun,
+    EstimateExpansion,
+    EstimateRetry,
+    EstimateRun,
+    ExpandRun,
+    RerunRun,
+    RetryRun,
+    RunStartedResponse,
+)
 from cupel_core.domain.analysis.records import AnalysisKind
 from cupel_core.domain.runs.spec import RunSpec
-from cupel_core.errors import Invalid, NotFound
-from cupel_core.graphql.inputs import parse, whole_numbers, without_null
+from cupel_core.errors import Invalid
+from cupel_core.graphql.inputs import parse, without_null
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
 from cupel_core.graphql.resolvers.analysis import to_summary
 from cupel_core.graphql.resolvers.runs import get_run
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.providers.prices import price_list_version
-from cupel_core.reports import requests
-from cupel_core.reports.responses import report_response
 from cupel_core.runs import budgets, continuation, control, erasure, labels, start
+from cupel_core.runs.budgets import BudgetedEstimate
 from cupel_core.runs.estimate import estimate
 from cupel_core.runs.rerun import rerun_spec
+from cupel_core.runs.start import RunStarted
 
 
 @resolves("Query.estimateRun", "estimateRun", 20)
 def estimate_run(request: Request, _: None, body: dict[str, Any]) -> Loaded:
     wanted, _key = _start_input(body)
-    found = estimate(request.workspace, parse(EstimateRun, wanted).spec(), request.now)
+    return to_estimate(estimate(request.workspace, parse(EstimateRun, wanted).spec(), request.now))
+
+
+def to_estimate(found: BudgetedEstimate) -> Loaded:
     return Loaded(EstimateResponse.of(found.estimate, price_list_version(), found.fit))
+
+
+@resolves("Query.estimateRetry", "estimateRetry", 20)
+def estimate_retry(
+    request: Request, _: None, run_id: str, model: str | None = None, probe_index: int | None = None
+) -> Loaded:
+    wanted = parse(EstimateRetry, without_null({"model": model, "probeIndex": probe_index}), "")
+    return to_estimate(continuation.estimate_retry(request.workspace, run_id, request.now, **dict(wanted)))
+
+
+@resolves("Query.estimateExpansion", "estimateExpansion", 20)
+def estimate_expansion(request: Request, _: None, run_id: str, sample_percentage: int) -> Loaded:
+    percentage = parse(EstimateExpansion, {"samplePercentage": sample_percentage}, "").sample_percentage
+    return to_estimate(continuation.estimate_expansion(request.workspace, run_id, percentage, request.now))
 
 
 @resolves("Mutation.startRun", "createRun", 20)
@@ -44,13 +70,13 @@ def start_run(request: Request, _: None, body: dict[str, Any]) -> dict[str, Any]
 
 @resolves("Mutation.rerunRun", "rerunRun", 20)
 def rerun_run(request: Request, _: None, run_id: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-    wanted = parse(RerunRun, whole_numbers(body or {}))
+    wanted = parse(RerunRun, body or {})
     return start_spec(request, wanted.apply_to(rerun_spec(request.workspace, run_id)), request.idempotency_key)
 
 
 def _start_input(body: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
     """The body of a start as REST takes it, and its key."""
-    wanted = whole_numbers(body)
+    wanted = dict(body)
     key = wanted.pop("idempotencyKey", None)
     idempotency.check_key(key, "input.idempotencyKey")
     short = {name: wanted.pop(name) for name in ("temperature", "maxTurns") if name in wanted}
@@ -60,7 +86,12 @@ def _start_input(body: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
 def start_spec(request: Request, spec: RunSpec, key: str | None, requested: str | None = None) -> dict[str, Any]:
     """`requested` is what a repeated request with the same key must have asked for; the spec if None."""
     idempotency.check_key(request.idempotency_key)
-    started = start.start(request.workspace, spec, key, request.now, started_by(request.caller), requested)
+    return to_started(
+        request, start.start(request.workspace, spec, key, request.now, started_by(request.caller), requested)
+    )
+
+
+def to_started(request: Request, started: RunStarted) -> dict[str, Any]:
     request.runs[started.run.id] = started.run
     made = Loaded(RunStartedResponse.of(*started, price_list_version()))
     return {**made, "run": Loaded.of(made["run"], started.run)}
@@ -169,17 +200,3 @@ def analyze_run(request: Request, _: None, run_id: str, rescore_id: str | None =
     if found is None:
         return Loaded(pending_response(run_id, wanted, job))
     return to_summary(ListedAnalysis(found, is_current=True, stale_reason=None))
-
-
-@resolves("Mutation.createReport", "createReport", 10)
-def create_report(request: Request, _: None, run_id: str) -> Loaded:
-    view, _is_queued = requests.request(request.workspace, run_id, request.now)
-    return Loaded(report_response(view))
-
-
-@resolves("Run.report", "getRunReport", 10)
-def run_report(request: Request, source: Loaded) -> Loaded | None:
-    try:
-        return Loaded(report_response(requests.get_newest(request.workspace, source["id"], request.now)))
-    except NotFound:
-        return None

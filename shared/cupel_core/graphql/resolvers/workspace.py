@@ -4,18 +4,20 @@ from typing import Any
 
 from cupel_core import accounts
 from cupel_core.contract.evals import SettingsResponse, UpdateSettings
-from cupel_core.contract.profiles import ProfileResponse, ProfileSummaryResponse
 from cupel_core.contract.providers import ModelResponse, ProviderResponse
-from cupel_core.contract.queues import ProviderQueueResponse
+from cupel_core.contract.queues import (
+    DeadLetterResponse,
+    ProviderQueueResponse,
+    RedriveDeadLetters,
+    RedriveResultResponse,
+)
 from cupel_core.contract.workspace_budgets import BudgetsResponse
-from cupel_core.errors import NotFound
-from cupel_core.gateway.validation import parse
-from cupel_core.graphql.inputs import check_limit, check_version
+from cupel_core.graphql.inputs import check_limit, check_text, parse, without_null
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
 from cupel_core.preconditions import UNCONDITIONAL
-from cupel_core.queues import status
-from cupel_core.resources import evaluation_settings, profiles
+from cupel_core.queues import dead_letters, status
+from cupel_core.resources import evaluation_settings
 from cupel_core.workspace_budgets import get_use
 
 
@@ -27,20 +29,6 @@ async def me(request: Request, _: None) -> dict[str, Any]:
 @resolves("Query.budgets", "getBudgets", 2)
 def budgets(request: Request, _: None) -> Loaded:
     return Loaded(BudgetsResponse.of(*get_use(request.workspace, request.now)))
-
-
-@resolves("Query.profile", "getProfile", 2)
-def profile(request: Request, _: None, profile_id: str, version: int | None = None) -> Loaded | None:
-    try:
-        return Loaded(ProfileResponse.of_profile(profiles.get(request.workspace, profile_id, check_version(version))))
-    except NotFound:
-        return None
-
-
-@resolves("Query.profiles", "listProfiles")
-def list_profiles(request: Request, _: None, limit: int) -> list[Loaded]:
-    page = profiles.list_profiles(request.workspace, check_limit(limit), None)
-    return [Loaded(ProfileSummaryResponse.of(each)) for each in page.items]
 
 
 @resolves("Query.providers", "listProviders", 20)
@@ -94,3 +82,19 @@ def pause_queue(request: Request, _: None, provider: str | None = None) -> dict[
 def resume_queue(request: Request, _: None, provider: str | None = None) -> dict[str, Any]:
     status.resume(request.workspace, provider)
     return _queue_status(request)
+
+
+@resolves("Query.deadLetters", "listDeadLetters", 10)
+def list_dead_letters(request: Request, _: None, limit: int, provider: str | None = None) -> list[Loaded]:
+    checked = check_text(provider, "provider")
+    page = dead_letters.list_dead_letters(request.workspace, checked, check_limit(limit), None)
+    return [Loaded(DeadLetterResponse.of(each)) for each in page.items]
+
+
+@resolves("Mutation.redriveDeadLetters", "redriveDeadLetters", 20)
+def redrive_dead_letters(
+    request: Request, _: None, provider: str | None = None, message_ids: list[str] | None = None
+) -> Loaded:
+    wanted = parse(RedriveDeadLetters, without_null({"provider": provider, "messageIds": message_ids}), "")
+    found = dead_letters.redrive(request.workspace, wanted.provider, wanted.message_ids)
+    return Loaded(RedriveResultResponse.of(found))

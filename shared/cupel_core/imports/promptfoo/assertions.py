@@ -1,9 +1,10 @@
 """Converts the assertions of a promptfoo test, with variables filled in; unsupported ones are reported."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.domain.scoring.assertion_rules import (
     ASSERT_SET,
@@ -26,7 +27,7 @@ from cupel_core.imports.promptfoo.provider_services import convert
 from cupel_core.imports.promptfoo.templates import render
 from cupel_core.imports.promptfoo.variables import is_code
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
-from cupel_core.templating import RenderError
+from cupel_core.templating.errors import RenderError
 
 CODE_LEFT_OUT = (
     "a stack runs no code: use a webhook assertion, or import with --output and run with --in-process --allow-code"

@@ -5,10 +5,11 @@ in one conversation instead, and each assertion names the answer that it is abou
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertion_rules import MAX_TURN, OF_ALL_TURNS, SELECT_BEST
@@ -18,7 +19,7 @@ from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.imports.media import ImportedMedia
 from cupel_core.imports.promptfoo.prompts import read_chat, render_messages, render_prompt
 from cupel_core.imports.promptfoo.stored_answers import OPTION, with_placeholders
-from cupel_core.templating import RenderError
+from cupel_core.templating.errors import RenderError
 
 VARIABLE = "_conversation"
 _INPUT, _OUTPUT = "\ufdd1input", "\ufdd1output"

@@ -3,10 +3,11 @@
 import csv
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from io import StringIO
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, matching_paths, read_file

@@ -4,8 +4,9 @@ A run asks each of its targets all of its scenarios, so tests with other provide
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.imports.files import FileSource
 from cupel_core.imports.json_documents import to_json

@@ -6,9 +6,10 @@ docs/interop.md has the same table, and a test compares both.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.providers import OWN_SERVER_PREFIX, find_provider
 
 _PLAIN_ADDRESS = re.compile(r"https?://([\w.:-]+)(/[\w./-]*)?", re.ASCII)

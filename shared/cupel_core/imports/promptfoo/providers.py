@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.drafts import ConnectorDraft, ImportReport
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.imports.files import FileSource, NotImportable, read_file, resolve_path

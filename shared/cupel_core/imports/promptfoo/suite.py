@@ -3,10 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from typing import Any
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.definitions import Content, content_errors
 from cupel_core.domain.definitions.drafts import (
     MAX_SCENARIOS,
@@ -54,7 +55,7 @@ from cupel_core.imports.promptfoo.variables import (
     resolve_variables,
 )
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
-from cupel_core.templating import RenderError
+from cupel_core.templating.errors import RenderError
 
 TAG = "promptfoo"
 _MAX_NAME_LENGTH = 200

@@ -12,7 +12,8 @@ from typing import Any
 from jinja2 import ChainableUndefined, nodes
 
 from cupel_core.imports.json_documents import from_json, to_json
-from cupel_core.templating import LimitedEnvironment, RenderError, TemplateLimits
+from cupel_core.templating.environment import LimitedEnvironment, TemplateLimits
+from cupel_core.templating.errors import RenderError
 
 LIMITS = TemplateLimits(max_steps=50_000, max_length=500_000)
 _TEXT_RETURN = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\r", re.DOTALL)

@@ -5,7 +5,7 @@ from cupel_core.domain.pipeline.results import StepErrorCode
 from cupel_core.pipeline.kinds import llm
 from cupel_core.pipeline.kinds.values import Context, MadeValue, ModelCaller, OperationFailed
 from cupel_core.pipeline.rendering import is_true
-from cupel_core.templating import RenderError
+from cupel_core.templating.errors import RenderError
 
 
 async def make_value(params: GuardParams, context: Context, caller: ModelCaller) -> MadeValue:
@@ -17,7 +17,7 @@ async def make_value(params: GuardParams, context: Context, caller: ModelCaller)
     except OperationFailed as failure:
         if params.on_error is GuardErrorPolicy.ERROR:
             raise
-        return MadeValue(dict.fromkeys(params.keys, False), failure.spend)
+        return MadeValue(dict.fromkeys(params.keys, False), failure.spend, failure.call)
 
 
 async def _evaluated(params: GuardParams, context: Context) -> dict[str, bool]:

@@ -11,6 +11,7 @@ from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.grading.grader import Grader, complete_request
+from cupel_core.pipeline.kinds.call_summaries import summarize_reply, summarize_request
 from cupel_core.pipeline.kinds.values import Context, MadeValue, ModelCaller, OperationFailed, rendered
 from cupel_core.pipeline.outputs import UnusableOutput, read_output
 from cupel_core.providers import prices
@@ -26,9 +27,9 @@ async def answer(call: ModelCall, output: OutputSpec, context: Context, caller: 
     """The value of a model's answer. Raises OperationFailed, and what prevents or postpones the call."""
     answered = caller.answer or await _ask(call, output, context, caller)
     try:
-        return MadeValue(await read_output(answered.text, output), answered.spend)
+        return MadeValue(await read_output(answered.text, output), answered.spend, answered.call)
     except UnusableOutput as error:
-        raise OperationFailed(error.code, str(error), answered.spend) from None
+        raise OperationFailed(error.code, str(error), answered.spend, answered.call) from None
 
 
 async def _ask(call: ModelCall, output: OutputSpec, context: Context, caller: ModelCaller) -> PaidAnswer:
@@ -40,10 +41,15 @@ async def _ask(call: ModelCall, output: OutputSpec, context: Context, caller: Mo
         simulation_key=caller.simulation_key,
         role=ModelRole.OPERATION,
     )
-    grader = caller.grader(call)
-    _check_limits(call, request, grader)
-    reply = await _complete(grader, request)
-    answered = PaidAnswer(reply.text, prices.spend_of(grader.account, grader.model, reply))
+    grader, has_texts = caller.grader(call), caller.is_debugged
+    summary = {"inputs": summarize_request(call, output, messages, has_texts=has_texts)}
+    try:
+        _check_limits(call, request, grader)
+        reply = await _complete(grader, request)
+    except OperationFailed as failure:
+        raise OperationFailed(failure.code, failure.message, failure.spend, summary) from failure
+    summary["outputs"] = summarize_reply(reply, output, has_texts=has_texts)
+    answered = PaidAnswer(reply.text, prices.spend_of(grader.account, grader.model, reply), summary)
     caller.on_answer(answered)
     return answered
 

@@ -1,18 +1,20 @@
 """What the kinds of operations have in common."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from cupel_core.deferred import dataclass
 from cupel_core.domain.pipeline.params import ModelCall
-from cupel_core.domain.pipeline.results import PaidAnswer, StepErrorCode
+from cupel_core.domain.pipeline.results import CallSummary, PaidAnswer, StepErrorCode
 from cupel_core.domain.turns.model_request import SimulationKey
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.grader import Grader
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.pipeline.rendering import render_template
-from cupel_core.templating import RenderError
+from cupel_core.templating.errors import RenderError
 
 type Context = Mapping[str, Any]
 """The names that templates see."""
@@ -26,11 +28,12 @@ def _ignore(_: PaidAnswer) -> None:
 class OperationFailed(Exception):
     """An operation has no value; its calls have cost `spend`."""
 
-    def __init__(self, code: str, message: str, spend: Spend = _NOTHING) -> None:
+    def __init__(self, code: str, message: str, spend: Spend = _NOTHING, call: CallSummary | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.spend = spend
+        self.call = call or {}
 
 
 class MadeValue(NamedTuple):
@@ -38,6 +41,7 @@ class MadeValue(NamedTuple):
 
     value: Any
     spend: Spend = _NOTHING
+    call: CallSummary = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class ModelCaller:
     """Of an earlier attempt of the operation, instead of a call."""
     on_answer: Callable[[PaidAnswer], None] = _ignore
     """Called as soon as a model has answered: what follows may be interrupted."""
+    is_debugged: bool = False
+    """Whether the record of the call has its texts."""
 
     def grader(self, call: ModelCall) -> Grader:
         target = call.target

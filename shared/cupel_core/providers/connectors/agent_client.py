@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import orjson
 
 from cupel_core.clock import utc_now
+from cupel_core.deferred import dataclass
 from cupel_core.domain.resources.connectors import Connector
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.addresses import redact

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from pydantic import BaseModel, ValidationError
+from pydantic import Field, ValidationError
 
 from cupel_core.domain.resources.connectors import Connector
 from cupel_core.domain.turns.model_request import (
@@ -26,6 +26,7 @@ from cupel_core.providers.connectors.agent_client import (
 from cupel_core.providers.connectors.config import LangGraphConfig, parse_config
 from cupel_core.providers.errors import ProviderError, malformed_reply_error
 from cupel_core.providers.reply_limits import TokenCount
+from cupel_core.providers.wire_format import WireModel
 
 _ROLES = {MessageRole.SYSTEM: "system", MessageRole.USER: "human", MessageRole.ASSISTANT: "ai"}
 _BUSY = 409
@@ -114,17 +115,17 @@ def _namespace(thread_id: str) -> UUID:
         return uuid5(NAMESPACE_URL, thread_id)
 
 
-class _Part(BaseModel):
+class _Part(WireModel):
     type: str = "text"
     text: str | None = None
 
 
-class _CacheDetails(BaseModel):
+class _CacheDetails(WireModel):
     cache_read: TokenCount = 0
     cache_creation: TokenCount = 0
 
 
-class _Tokens(BaseModel):
+class _Tokens(WireModel):
     """LangChain counts cached tokens as part of the input."""
 
     input_tokens: TokenCount = 0
@@ -132,7 +133,7 @@ class _Tokens(BaseModel):
     input_token_details: _CacheDetails | None = None
 
 
-class _Message(BaseModel):
+class _Message(WireModel):
     """A LangChain message. Its role is in `type`, or in `role` as in OpenAI's format."""
 
     id: str | None = None
@@ -140,8 +141,8 @@ class _Message(BaseModel):
     role: str | None = None
     content: str | list[str | _Part] = ""
     usage_metadata: _Tokens | None = None
-    response_metadata: dict[str, Any] = {}
-    tool_calls: list[Any] = []
+    response_metadata: dict[str, Any] = Field(default_factory=dict)
+    tool_calls: list[Any] = Field(default_factory=list)
 
     @property
     def is_answer(self) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import orjson
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.resources.connectors import SECRET_HEADER, Connector
@@ -22,11 +22,12 @@ from cupel_core.providers.connectors.agent_client import (
 )
 from cupel_core.providers.connectors.config import ToolsConfig, parse_config
 from cupel_core.providers.errors import ProviderError, malformed_reply_error
+from cupel_core.providers.wire_format import WireModel
 
 MAX_ERROR_LENGTH = 10_000
 
 
-class _ToolAnswer(BaseModel):
+class _ToolAnswer(WireModel):
     result: Any = None
     error: str | None = None
 

@@ -1,13 +1,13 @@
 """Streamed messages of Anthropic: blocks that begin, grow and end."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import orjson
-from pydantic import BaseModel
 
+from cupel_core.deferred import dataclass
 from cupel_core.providers.errors import ProviderError, error_in_reply
 from cupel_core.providers.streams.reply_stream import check_parts
-from cupel_core.providers.wire_format import WireRequest
+from cupel_core.providers.wire_format import WireModel, WireRequest
 
 _STATUSES = {
     "invalid_request_error": 400,
@@ -27,7 +27,7 @@ def streaming(request: WireRequest, *, with_usage: bool) -> WireRequest:
     return replace(request, body={**request.body, "stream": True})
 
 
-class _Block(BaseModel):
+class _Block(WireModel):
     type: str = ""
     text: str = ""
     id: str = ""
@@ -35,19 +35,19 @@ class _Block(BaseModel):
     input: dict[str, object] | None = None
 
 
-class _BlockDelta(BaseModel):
+class _BlockDelta(WireModel):
     type: str = ""
     text: str = ""
     partial_json: str = ""
     stop_reason: str | None = None
 
 
-class _Message(BaseModel):
+class _Message(WireModel):
     model: str | None = None
     usage: dict[str, object] | None = None
 
 
-class _MessageEvent(BaseModel):
+class _MessageEvent(WireModel):
     type: str
     index: int = 0
     message: _Message | None = None

@@ -1,8 +1,9 @@
 """Streamed generateContent: each event is a response with some more parts; its usage counts all so far."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from cupel_core.deferred import dataclass
 from cupel_core.providers.errors import error_in_reply
 from cupel_core.providers.streams.reply_stream import check_parts
 from cupel_core.providers.wire_format import CamelModel, WireRequest

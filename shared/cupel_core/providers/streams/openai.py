@@ -1,12 +1,13 @@
 """Streamed chat completions: chunks with the differences of a message, and a last one with the usage."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
-from pydantic import BaseModel
+from pydantic import Field
 
+from cupel_core.deferred import dataclass
 from cupel_core.providers.errors import error_in_reply
 from cupel_core.providers.streams.reply_stream import check_parts
-from cupel_core.providers.wire_format import WireRequest
+from cupel_core.providers.wire_format import WireModel, WireRequest
 
 _USAGE = {"stream_options": {"include_usage": True}}
 
@@ -16,23 +17,23 @@ def streaming(request: WireRequest, *, with_usage: bool) -> WireRequest:
     return replace(request, body={**request.body, "stream": True, **(_USAGE if with_usage else {})})
 
 
-class _Part(BaseModel):
+class _Part(WireModel):
     type: str = "text"
     text: str | None = None
 
 
-class _FunctionDelta(BaseModel):
+class _FunctionDelta(WireModel):
     name: str | None = None
     arguments: str | None = None
 
 
-class _CallDelta(BaseModel):
+class _CallDelta(WireModel):
     index: int = 0
     id: str | None = None
     function: _FunctionDelta = _FunctionDelta()
 
 
-class _MessageDelta(BaseModel):
+class _MessageDelta(WireModel):
     content: str | list[_Part] | None = None
     refusal: str | None = None
     tool_calls: list[_CallDelta] | None = None
@@ -44,16 +45,16 @@ class _MessageDelta(BaseModel):
         return self.content or ""
 
 
-class _StreamedChoice(BaseModel):
+class _StreamedChoice(WireModel):
     index: int = 0
     delta: _MessageDelta = _MessageDelta()
     finish_reason: str | None = None
     error: object = None
 
 
-class _CompletionChunk(BaseModel):
+class _CompletionChunk(WireModel):
     error: object = None
-    choices: list[_StreamedChoice] = []
+    choices: list[_StreamedChoice] = Field(default_factory=list)
     model: str | None = None
     usage: dict[str, object] | None = None
 

@@ -2,10 +2,8 @@
 
 from dataclasses import replace
 
-from pydantic import BaseModel
-
 from cupel_core.providers.errors import error_in_reply
-from cupel_core.providers.wire_format import WireRequest
+from cupel_core.providers.wire_format import WireModel, WireRequest
 
 _TEXTS = frozenset({"response.output_text.delta", "response.refusal.delta"})
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
@@ -16,7 +14,7 @@ def streaming(request: WireRequest, *, with_usage: bool) -> WireRequest:
     return replace(request, body={**request.body, "stream": True})
 
 
-class _ResponseEvent(BaseModel):
+class _ResponseEvent(WireModel):
     type: str = ""
     delta: object = None
     response: dict[str, object] | None = None

@@ -4,9 +4,11 @@ import { analysisQuery, type Figures } from "../../api/analyses";
 import { ApiError } from "../../api/client";
 import { visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
+import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 import { Empty, Failure, Loading } from "../../ui/states";
+import { AnalyzeButton } from "./again";
 import { Agreement } from "./agreement";
 import styles from "./analysis.module.css";
 import { DeepAnalysisSection } from "./deep";
@@ -23,9 +25,8 @@ export function AnalysisPage() {
   if (query.error instanceof ApiError && query.error.status === 404) {
     return (
       <Empty title="No analysis yet">
-        <p>
-          It is made when the run completes; <code>cupel analyze</code> makes one of any run.
-        </p>
+        <p>It is made when the run completes.</p>
+        <AnalyzeButton id={id} label="Analyze now" />
       </Empty>
     );
   }
@@ -37,16 +38,20 @@ export function AnalysisPage() {
     return (
       <Empty title={failure ? "The analysis failed" : "No analysis yet"}>
         <p>{failure ? visible(`${failure.where}: ${failure.why}`) : "It is made when the run completes."}</p>
+        <AnalyzeButton id={id} label="Analyze again" />
       </Empty>
     );
   }
   return (
     <>
       {isStale && (
-        <p role="status" className={styles.note}>
-          Out of date:{" "}
-          {staleReason === "inputs" ? "outcomes have changed since" : "it was made by an older version"}.
-        </p>
+        <div className={page.bar}>
+          <p role="status" className={styles.note}>
+            Out of date:{" "}
+            {staleReason === "inputs" ? "outcomes have changed since" : "it was made by an older version"}.
+          </p>
+          <AnalyzeButton id={id} label="Analyze again" />
+        </div>
       )}
       <Findings figures={figures} />
       <Agreement figures={figures} />

@@ -34,13 +34,19 @@ export function Artifacts({ chatId, branch }: { chatId: string; branch: Branch }
       {items.map((each) => (
         <div key={each.tag}>
           <h3>
+            {each.title !== null && `${visible(each.title)} `}
             <code>{visible(each.tag)}</code>
           </h3>
-          {each.updatedAt !== null && (
-            <p className={page.note}>
-              written <Ago time={each.updatedAt} />
-            </p>
-          )}
+          <p className={page.facts}>
+            <span>version {each.version}</span>
+            {each.usage === "internal" && <span>for operations only</span>}
+            {each.updatedAt !== null && (
+              <span>
+                written <Ago time={each.updatedAt} />
+              </span>
+            )}
+            {each.position !== null && <span>in exchange {each.position + 1}</span>}
+          </p>
           <PlainText label={`Value of ${visible(each.tag)}`} text={asValue(each.value) ?? "null"} isCode />
           {each.history.length > 0 && (
             <details className={page.below}>

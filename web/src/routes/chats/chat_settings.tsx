@@ -51,7 +51,7 @@ export function ChatSettings({ chat, etag }: { chat: Chat; etag: string | null }
       <summary>Change this chat</summary>
       <form className={page.form} onSubmit={submit}>
         <ChatFields values={values} change={change} />
-        <p className={page.bar}>
+        <p className={page.bar} data-actions>
           <button type="submit" data-kind="primary" disabled={!isValid || save.isPending}>
             {save.isPending ? "Saving…" : "Save"}
           </button>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type Turn, turnPromptQuery, turnQuery } from "../../api/chats";
+import type { Schemas } from "../../api/client";
 import { counted, formatMs, formatUsd, visible } from "../../lib/format";
 import { type Hook, mainCallOf, type Step, stepsOf } from "../../lib/turns";
 import { useToggle } from "../../ui/fold";
@@ -131,11 +132,15 @@ function Prompt({ chatId, turnId, number }: TurnProps) {
       {query.data && (
         <PlainText
           label={`What the model got, exchange ${number}`}
-          text={query.data.messages.map((each) => `${each.role}: ${each.content}`).join("\n\n")}
+          text={query.data.messages.map(promptText).join("\n\n")}
         />
       )}
     </details>
   );
+}
+
+function promptText({ role, content, operationId }: Schemas["PromptMessage"]): string {
+  return `${role}${operationId === null ? "" : ` (added by ${operationId})`}: ${content}`;
 }
 
 /** Why a turn has no answer. */

@@ -15,10 +15,12 @@ interface Props {
   comparison: Comparison;
   metric: Metric;
   row: number;
+  /** Opens both conversations of a scenario; nothing where the runs have other scenarios. */
+  open: ((scenarioId: string) => void) | undefined;
 }
 
 /** The scenarios of a pair, those that changed most first, each with its cells in both runs. */
-export function Changes({ comparison, metric, row }: Props) {
+export function Changes({ comparison, metric, row, open }: Props) {
   const { only } = route.useSearch();
   const navigate = route.useNavigate();
   const query = useInfiniteQuery(scenarioChangesQuery(comparison.id, row, only));
@@ -67,6 +69,12 @@ export function Changes({ comparison, metric, row }: Props) {
                   <td className="figure">{each.p === null ? "" : formatP(each.p)}</td>
                   <td className="figure">{each.q === null ? "" : formatP(each.q)}</td>
                   <td className={styles.links}>
+                    {open && (
+                      <button type="button" onClick={() => open(each.scenarioId)}>
+                        both
+                        <span className="hidden-text"> conversations: {visible(each.scenarioName)}</span>
+                      </button>
+                    )}
                     <Cells
                       run={comparison.baseline.runId}
                       scenario={each.scenarioId}

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { getRouteApi } from "@tanstack/react-router";
 import type { ComparisonFigures, Comparison as Stored } from "../../api/comparisons";
 import { ForestPlot } from "../../charts/forest";
 import {
@@ -12,13 +12,18 @@ import {
   VERDICTS,
 } from "../../lib/comparison";
 import { counted, formatCount, UNKNOWN, visible } from "../../lib/format";
+import type { CompareSearch } from "../../lib/search";
 import { FigureHeader } from "../../ui/figure_header";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 import { Changes } from "./changes";
 import styles from "./compare.module.css";
 import { Operations } from "./operations";
+import { ScenarioPair } from "./pair";
+import { ScenariosPlot } from "./scenarios_plot";
 import { WhatChanged } from "./what_changed";
+
+const route = getRouteApi("/compare");
 
 interface Props {
   comparison: Stored;
@@ -27,7 +32,13 @@ interface Props {
 }
 
 export function Comparison({ comparison, figures, again }: Props) {
-  const [chosen, choose] = useState(0);
+  const { row: chosen = 0, s: scenario } = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (changes: CompareSearch) =>
+    void navigate({ search: (old) => ({ ...old, ...changes }), resetScroll: false });
+  const open = (s: string) => set({ s, repeat: undefined });
+  // Scenarios that were matched by their dimensions have other ids in either run.
+  const hasPairs = figures.matchedBy !== "DIMENSIONS";
   const rows = allRows(figures);
   const pairs = rows.filter((each) => !each.isOverall);
   const row = figures.rows[chosen];
@@ -66,7 +77,10 @@ export function Comparison({ comparison, figures, again }: Props) {
         <Section title="Scenarios and costs of one pair">
           <label className={styles.pair}>
             Targets
-            <select value={chosen} onChange={(event) => choose(Number(event.target.value))}>
+            <select
+              value={chosen}
+              onChange={(event) => set({ row: Number(event.target.value) || undefined, s: undefined })}
+            >
               {pairs.map(({ name }, number) => (
                 <option key={name} value={number}>
                   {visible(name)}
@@ -74,8 +88,22 @@ export function Comparison({ comparison, figures, again }: Props) {
               ))}
             </select>
           </label>
+          <ScenariosPlot
+            comparison={comparison}
+            metric={figures.metric}
+            row={chosen}
+            open={hasPairs ? open : undefined}
+          />
+          <Changes
+            comparison={comparison}
+            metric={figures.metric}
+            row={chosen}
+            open={hasPairs ? open : undefined}
+          />
+          {scenario !== undefined && hasPairs && (
+            <ScenarioPair comparison={comparison} row={row} scenario={scenario} />
+          )}
           <Operations operations={row.operations} />
-          <Changes comparison={comparison} metric={figures.metric} row={chosen} />
         </Section>
       )}
     </>

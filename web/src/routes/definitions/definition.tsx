@@ -100,7 +100,7 @@ function Head({ definition }: { definition: Definition }) {
         </p>
       </div>
       {canWrite && (
-        <div className={page.bar}>
+        <div className={page.bar} data-actions>
           <Fork key={definition.version} definition={definition} />
           <Link to="/new" search={{ definition: definition.id }} className={page.action}>
             New run

@@ -12,6 +12,7 @@ import { Section } from "../../ui/section";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 import { UnsavedGuard } from "../../ui/unsaved";
+import { Preview } from "./preview";
 
 export interface DefinitionValues {
   readonly name: string;
@@ -44,6 +45,7 @@ export function DefinitionForm({ initial, action, save, reload }: Props) {
   const [values, change] = useState(initial);
   const set = (name: keyof DefinitionValues) => (value: string) => change({ ...values, [name]: value });
   const written = writtenOf(values);
+  const content = contentOf(values.content);
   const isChanged = JSON.stringify(values) !== JSON.stringify(initial);
   const saving = useMutation({
     mutationFn: ({ isOver }: { isOver: boolean }) =>
@@ -116,6 +118,7 @@ export function DefinitionForm({ initial, action, save, reload }: Props) {
           <Conflict error={error} overwrite={() => saving.mutate({ isOver: true })} reload={reload} />
         )}
       </form>
+      {content && <Preview content={content} />}
       {written && <Difference before={initial.content} after={written.content} />}
     </>
   );

@@ -24,7 +24,7 @@ export function Definitions() {
       <div className={page.head}>
         <h1>Definitions</h1>
         {canWrite && (
-          <div className={page.bar}>
+          <div className={page.bar} data-actions>
             <Link to="/definitions/import">Import…</Link>
             <Link to="/definitions/new" className={page.action}>
               New definition

@@ -36,6 +36,9 @@ export function ExperimentPage() {
         <span>{experiment.status.toLowerCase()}</span>
         <span>{experiment.conclusion?.toLowerCase() ?? "not concluded"}</span>
         <span>significance level {experiment.alpha}</span>
+        <Link to="/runs" search={{ experiment: id }}>
+          Runs of this experiment
+        </Link>
         {experiment.independentVariable && <span>varies {visible(experiment.independentVariable)}</span>}
       </p>
       <Section title="Hypothesis">

@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { api, read, type Schemas } from "../../api/client";
 import { batchEstimateQuery, modelsQuery } from "../../api/queries";
 import { connectorNamesQuery, personaNamesQuery } from "../../api/resources";
@@ -7,6 +6,7 @@ import { useCanWrite } from "../../api/role";
 import { ALL_EVALUATORS, ANY_FORMAT, evaluatorsInput, formatInput } from "../../lib/batch";
 import { parseBudget } from "../../lib/budget";
 import { parseWhole } from "../../lib/forms";
+import { useKept } from "../../ui/kept";
 import { ModelField } from "../../ui/model_field";
 import { NumberField, wholeNumberError } from "../../ui/number_field";
 import { Failure, Loading, RoleTooLow } from "../../ui/states";
@@ -46,24 +46,26 @@ export function NewBatch() {
   );
 }
 
+const FORM = "batch";
+
 function Form({ models }: { models: readonly Schemas["Model"][] }) {
-  const [selected, select] = useState<readonly string[]>([]);
-  const [agents, setAgents] = useState<readonly string[]>([]);
-  const [system, setSystem] = useState("");
-  const [message, setMessage] = useState("");
-  const [goal, setGoal] = useState("");
-  const [countText, setCount] = useState("20");
-  const [personas, setPersonas] = useState<readonly string[]>([]);
-  const [judge, setJudge] = useState("");
-  const [turnsText, setTurns] = useState("");
-  const [evaluators, setEvaluators] = useState(ALL_EVALUATORS);
-  const [format, setFormat] = useState(ANY_FORMAT);
-  const [concurrencyText, setConcurrency] = useState("3");
-  const [budgetText, setBudget] = useState("");
-  const [allowUnpriced, setAllowUnpriced] = useState(false);
-  const [withReport, setWithReport] = useState(true);
-  const [withTrial, setWithTrial] = useState(false);
-  const [name, setName] = useState("");
+  const [selected, select] = useKept<readonly string[]>(FORM, "selected", []);
+  const [agents, setAgents] = useKept<readonly string[]>(FORM, "agents", []);
+  const [system, setSystem] = useKept(FORM, "system", "");
+  const [message, setMessage] = useKept(FORM, "message", "");
+  const [goal, setGoal] = useKept(FORM, "goal", "");
+  const [countText, setCount] = useKept(FORM, "countText", "20");
+  const [personas, setPersonas] = useKept<readonly string[]>(FORM, "personas", []);
+  const [judge, setJudge] = useKept(FORM, "judge", "");
+  const [turnsText, setTurns] = useKept(FORM, "turnsText", "");
+  const [evaluators, setEvaluators] = useKept(FORM, "evaluators", ALL_EVALUATORS);
+  const [format, setFormat] = useKept(FORM, "format", ANY_FORMAT);
+  const [concurrencyText, setConcurrency] = useKept(FORM, "concurrencyText", "3");
+  const [budgetText, setBudget] = useKept(FORM, "budgetText", "");
+  const [allowUnpriced, setAllowUnpriced] = useKept(FORM, "allowUnpriced", false);
+  const [withReport, setWithReport] = useKept(FORM, "withReport", true);
+  const [withTrial, setWithTrial] = useKept(FORM, "withTrial", false);
+  const [name, setName] = useKept(FORM, "name", "");
   const count = parseWhole(countText, 1, MAX_COUNT);
   const concurrency = parseWhole(concurrencyText, 1, MAX_COUNT);
   const turns = parseWhole(turnsText, 1, MAX_TURNS);
@@ -218,6 +220,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
       <aside className={styles.card} aria-label="Estimate">
         {plan ? <EstimateCard estimate={estimate} budget={budget ?? null} /> : <p>{missing}</p>}
         <Start
+          form={FORM}
           body={body}
           budget={budget ?? null}
           estimate={estimate.isStale ? undefined : estimate.data}

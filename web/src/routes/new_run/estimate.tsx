@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Estimate, EstimateOptions } from "../../api/queries";
 import { counted, formatSeconds, formatUsd, visible } from "../../lib/format";
+import { type Factors, factorsText } from "../../lib/run_options";
 import { CostBar } from "../../ui/cost_bar";
 import { useSettled } from "../../ui/settled";
 import { Failure, Loading } from "../../ui/states";
@@ -32,21 +33,38 @@ export function useEstimate<T>(plan: T | null, queryOf: (plan: T) => EstimateOpt
   };
 }
 
-export function EstimateCard({ estimate, budget }: { estimate: Estimating; budget: number | null }) {
+interface CardProps {
+  estimate: Estimating;
+  budget: number | null;
+  factors?: Factors;
+}
+
+export function EstimateCard({ estimate, budget, factors }: CardProps) {
   if (estimate.error) return <Failure error={estimate.error} what="The estimate" retry={estimate.retry} />;
   if (!estimate.data) return <Loading rows={3} what="the estimate" />;
   return (
     <div data-stale={estimate.isStale} className={styles.estimate}>
-      <Figures estimate={estimate.data} budget={budget} />
+      <Figures estimate={estimate.data} budget={budget} factors={estimate.isStale ? undefined : factors} />
     </div>
   );
 }
 
-function Figures({ estimate, budget }: { estimate: Estimate; budget: number | null }) {
+interface FiguresProps {
+  estimate: Estimate;
+  budget: number | null;
+  factors: Factors | undefined;
+}
+
+function Figures({ estimate, budget, factors }: FiguresProps) {
   const { usd, seconds } = estimate;
   return (
     <>
       <p className={styles.count}>{counted(estimate.jobCount, "conversation")}</p>
+      {factors && (
+        <p className={styles.note}>
+          {factorsText(estimate.jobCount, factors, estimate.expansion?.jobCount ?? 0)}
+        </p>
+      )}
       <dl>
         <dt>Cost</dt>
         <dd>

@@ -1,17 +1,29 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { api, read, type Schemas } from "../../api/client";
-import { definitionsQuery, estimateQuery, modelsQuery, type RunInput, sessionQuery } from "../../api/queries";
+import {
+  chosenDefinitionQuery,
+  definitionsQuery,
+  estimateQuery,
+  modelsQuery,
+  type RunInput,
+  sessionQuery,
+} from "../../api/queries";
+import { connectorNamesQuery } from "../../api/resources";
 import { parseBudget } from "../../lib/budget";
-import { visible } from "../../lib/format";
+import { NO_OPTIONS, optionsInput } from "../../lib/run_options";
 import { Field } from "../../ui/field";
+import { useKept } from "../../ui/kept";
+import { SampleButton } from "../../ui/sample_button";
 import { Empty, Failure, Loading, RoleTooLow } from "../../ui/states";
 import { BudgetField } from "./budget_field";
+import { Choices } from "./choices";
+import { DefinitionField } from "./definition_field";
 import { EstimateCard, useEstimate } from "./estimate";
 import { Models } from "./models";
 import styles from "./new_run.module.css";
 import { NewRunTabs } from "./new_run_tabs";
+import { Options } from "./options";
 import { Start } from "./start";
 
 const route = getRouteApi("/new");
@@ -22,7 +34,13 @@ export function NewRun() {
   const definitions = useQuery(definitionsQuery);
   const models = useQuery(modelsQuery);
   const session = useQuery(sessionQuery);
-  const error = definitions.error ?? models.error ?? session.error;
+  const chosen = route.useSearch().definition;
+  const isListed = definitions.data?.items.some((each) => each.id === chosen) ?? true;
+  const other = useQuery({
+    ...chosenDefinitionQuery(chosen ?? ""),
+    enabled: chosen !== undefined && !isListed,
+  });
+  const error = definitions.error ?? models.error ?? session.error ?? other.error;
   const retry = () => {
     void definitions.refetch();
     void models.refetch();
@@ -35,20 +53,27 @@ export function NewRun() {
       <NewRunTabs />
       {error ? (
         <Failure error={error} what="The form" retry={retry} />
-      ) : !definitions.data || !models.data || !session.data ? (
+      ) : !definitions.data || !models.data || !session.data || other.isLoading ? (
         <Loading what="definitions and models" />
       ) : session.data.role === "viewer" ? (
         <RoleTooLow detail="Starting a run needs the role member or admin; this session has viewer." />
       ) : definitions.data.items.length === 0 ? (
         <Empty title="No definitions yet">
           <p>
-            A definition says what is evaluated.{" "}
-            <code>cupel run samples/value-dilemma.yaml --models sim/steady</code> stores the sample and runs
-            it, <code>cupel import</code> takes an evaluation of another tool.
+            A definition says what is evaluated. <Link to="/definitions/new">Write one</Link>,{" "}
+            <Link to="/definitions/import">import</Link> an evaluation of another tool, or begin with the
+            sample: how far should one person’s privacy yield to the safety of others? Simulated models answer
+            it for free.
           </p>
+          <SampleButton />
         </Empty>
       ) : (
-        <Form definitions={definitions.data.items} models={models.data} />
+        <Form
+          definitions={definitions.data.items}
+          hasMore={definitions.data.nextCursor !== null}
+          other={other.data}
+          models={models.data}
+        />
       )}
     </>
   );
@@ -56,31 +81,43 @@ export function NewRun() {
 
 interface FormProps {
   definitions: readonly Schemas["DefinitionSummary"][];
+  hasMore: boolean;
+  /** The chosen one, if it is none of these. */
+  other: Schemas["DefinitionSummary"] | undefined;
   models: readonly Schemas["Model"][];
 }
 
-function Form({ definitions, models }: FormProps) {
+const FORM = "new";
+
+function Form({ definitions, hasMore, other, models }: FormProps) {
   const chosen = route.useSearch().definition;
   const setSearch = route.useNavigate();
-  const definition = definitions.find((each) => each.id === chosen) ?? definitions[0];
-  const [selected, select] = useState<readonly string[]>(() =>
+  const definition = definitions.find((each) => each.id === chosen) ?? other ?? definitions[0];
+  const [selected, select] = useKept<readonly string[]>(FORM, "selected", () =>
     DEFAULT_MODELS.filter((id) => models.some((each) => each.id === id)),
   );
-  const [name, setName] = useState("");
-  const [sample, setSample] = useState(100);
-  const [repeats, setRepeats] = useState("1");
-  const [budgetText, setBudgetText] = useState("");
-  const [allowUnpriced, setAllowUnpriced] = useState(false);
-  const [withReport, setWithReport] = useState(false);
+  const [name, setName] = useKept(FORM, "name", "");
+  const [sample, setSample] = useKept(FORM, "sample", 100);
+  const [repeats, setRepeats] = useKept(FORM, "repeats", "1");
+  const [budgetText, setBudgetText] = useKept(FORM, "budgetText", "");
+  const [allowUnpriced, setAllowUnpriced] = useKept(FORM, "allowUnpriced", false);
+  const [withReport, setWithReport] = useKept(FORM, "withReport", false);
+  const [options, setOptions] = useKept(FORM, "options", NO_OPTIONS);
+  const [agents, setAgents] = useKept<readonly string[]>(FORM, "agents", []);
+  // A connector of the type "tools" executes calls of tools; it answers nobody.
+  const connectors = useQuery(connectorNamesQuery).data?.filter((each) => each.type !== "tools") ?? [];
+  const chosenOptions = optionsInput(options);
 
   const repeatCount = /^\d+$/.test(repeats) ? Number(repeats) : 0;
   const hasRepeats = repeatCount >= 1 && repeatCount <= MAX_REPEATS;
   const budget = parseBudget(budgetText);
+  const targets = [...selected, ...agents.map((id) => `connector/${id}`)];
   const plan: RunInput | null =
-    definition && selected.length > 0 && hasRepeats
+    definition && targets.length > 0 && hasRepeats && chosenOptions
       ? {
+          ...chosenOptions,
           definitionId: definition.id,
-          models: [...selected],
+          models: targets,
           samplePercentage: sample,
           repeats: repeatCount,
         }
@@ -101,22 +138,20 @@ function Form({ definitions, models }: FormProps) {
   return (
     <div className={styles.form}>
       <div className={styles.fields}>
-        <Field label="Definition" id="definition">
-          <select
-            id="definition"
-            value={definition?.id}
-            onChange={(event) =>
-              void setSearch({ search: { definition: event.target.value }, replace: true })
-            }
-          >
-            {definitions.map((each) => (
-              <option key={each.id} value={each.id}>
-                {visible(each.name)} (version {each.version})
-              </option>
-            ))}
-          </select>
-        </Field>
+        <DefinitionField
+          definitions={definitions}
+          hasMore={hasMore}
+          chosen={definition}
+          choose={(id) => void setSearch({ search: { definition: id }, replace: true })}
+        />
         <Models models={models} selected={selected} select={select} />
+        <Choices
+          label="Agents"
+          legend={`Agents: ${agents.length} chosen`}
+          items={connectors}
+          chosen={agents}
+          choose={setAgents}
+        />
         <Field label={`Sample of the scenarios: ${sample}%`} id="sample">
           <input
             id="sample"
@@ -159,6 +194,7 @@ function Form({ definitions, models }: FormProps) {
           />
           Write a report when the run completes
         </label>
+        <Options options={options} change={setOptions} />
         <Field label="Name (optional)" id="name">
           <input
             id="name"
@@ -171,11 +207,22 @@ function Form({ definitions, models }: FormProps) {
       </div>
       <aside className={styles.card} aria-label="Estimate">
         {plan ? (
-          <EstimateCard estimate={estimate} budget={budget ?? null} />
+          <EstimateCard
+            estimate={estimate}
+            budget={budget ?? null}
+            factors={{ targets: targets.length, repeats: repeatCount }}
+          />
         ) : (
-          <p>{selected.length === 0 ? "Choose at least one model." : "Repeats are missing."}</p>
+          <p>
+            {targets.length === 0
+              ? "Choose at least one model or agent."
+              : hasRepeats
+                ? "An option is wrong."
+                : "Repeats are missing."}
+          </p>
         )}
         <Start
+          form={FORM}
           body={body}
           budget={budget ?? null}
           estimate={estimate.isStale ? undefined : estimate.data}

@@ -9,6 +9,7 @@ export function NewRunTabs() {
         Definition
       </Link>
       <Link to="/new/batch">Batch</Link>
+      <Link to="/new/try">Try</Link>
     </nav>
   );
 }

@@ -5,6 +5,7 @@ import { ApiError, type Schemas } from "../../api/client";
 import type { Estimate } from "../../api/queries";
 import { needsConfirmation } from "../../lib/budget";
 import { formatUsd } from "../../lib/format";
+import { forgetForm, keyOf } from "../../ui/kept";
 import { Failure } from "../../ui/states";
 import { ConfirmCost } from "./confirm";
 
@@ -18,18 +19,24 @@ interface StartProps<T extends Startable> {
   estimate: Estimate | undefined;
   /** Starts the run once for the key. */
   send: (body: T, key: string) => Promise<Schemas["RunStarted"]>;
+  /** Opens what is looked at first; the run without it. */
+  show?: (runId: string) => Promise<void>;
+  /** Of the form, under which its fields are kept. */
+  form: string;
 }
 
 /** Starts the run, after the question whether it may cost more than its budget. */
-export function Start<T extends Startable>({ body, budget, estimate, send }: StartProps<T>) {
+export function Start<T extends Startable>({ body, budget, estimate, send, show, form }: StartProps<T>) {
   const navigate = useNavigate();
-  // Made with the form: a second click, or an answer that was lost, starts nothing twice.
-  const [key] = useState(() => crypto.randomUUID());
   const [asked, ask] = useState<Estimate | null>(null);
   const [isChanged, setChanged] = useState(false);
   const start = useMutation({
-    mutationFn: (input: T) => send(input, key),
-    onSuccess: (started) => navigate({ to: "/runs/$id", params: { id: started.run.id } }),
+    // A second click, a reload, or an answer that was lost starts nothing twice.
+    mutationFn: (input: T) => send(input, keyOf(form, input)),
+    onSuccess: ({ run: { id } }) => {
+      const shown = show ? show(id) : navigate({ to: "/runs/$id", params: { id } });
+      return shown.finally(() => forgetForm(form));
+    },
     onError: (error, input) => {
       if (!(error instanceof ApiError) || error.estimate === null) return;
       setChanged(typeof input.confirmedUsd === "number");

@@ -46,18 +46,13 @@ const MISSING: Record<Metric, string> = {
 function Drawn({ table, version, metric, choice, names, fileName, change, bins }: Props & { bins: Bins }) {
   const frame = useRef<HTMLDivElement>(null);
   const width = Math.min(MAX_WIDTH, useWidth(frame));
-  const { column, outcome, ranges, matching } = choice;
+  const { column, ranges } = choice;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
   const found = useMemo(() => {
-    const others = chooseProbes(table, {
-      column,
-      outcome,
-      matching,
-      ranges: { ...ranges, [metric]: undefined },
-    });
+    const others = chooseProbes(table, { ...choice, ranges: { ...choice.ranges, [metric]: undefined } });
     const columnOf = (index: number) => (table.cell[index] ?? 0) % table.columns;
     return distributions(bins, valuesOf(table, metric), others, columnOf, table.columns);
-  }, [table, version, bins, metric, column, outcome, ranges, matching]);
+  }, [table, version, bins, metric, choice]);
   const range = ranges[metric];
   const selected = range ? binsOfRange(bins, range) : null;
   const select = (first: number, last: number) => change(rangeOfBins(bins, first, last));

@@ -1,12 +1,21 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
+import { type CSSProperties, type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
 import type { Run } from "../../api/queries";
 import { type CaseName, useCaseNames } from "../../api/tables";
 import { visible } from "../../lib/format";
-import { METRIC_NAMES, metricText } from "../../lib/metrics";
+import { isMetric, METRIC_NAMES, metricText } from "../../lib/metrics";
 import { Outcome, type ProbeTable } from "../../lib/probe_table";
-import { decisionText, METRICS, type Metric, type ProbeOrder, valuesOf } from "../../lib/probes";
+import {
+  decisionText,
+  labelText,
+  type Metric,
+  type ProbeOrder,
+  type Shown,
+  valuesOf,
+} from "../../lib/probes";
+import { isModified, useKeys } from "../../ui/keys";
 import styles from "./probes.module.css";
+import { SHOWN_NAMES } from "./toolbar";
 
 const ROW_PX = 32;
 const HEAD_PX = 34;
@@ -21,6 +30,8 @@ interface ListProps {
   listed: Int32Array;
   /** Of the columns of the run. */
   names: readonly string[];
+  /** What is shown of each besides its scenario. */
+  columns: readonly Shown[];
   order: ProbeOrder | undefined;
   sort: (order: ProbeOrder | undefined) => void;
   /** The index of the open probe. */
@@ -29,7 +40,18 @@ interface ListProps {
 }
 
 /** A grid by its roles, because only the rows that are seen are drawn. Arrow keys move between rows, Enter opens one. */
-export function ProbeList({ run, table, version, listed, names, order, sort, opened, open }: ListProps) {
+export function ProbeList({
+  run,
+  table,
+  version,
+  listed,
+  names,
+  columns,
+  order,
+  sort,
+  opened,
+  open,
+}: ListProps) {
   const scroll = useRef<HTMLDivElement>(null);
   const count = Math.min(listed.length, MOST_LISTED);
   const rows = useVirtualizer({
@@ -71,6 +93,13 @@ export function ProbeList({ run, table, version, listed, names, order, sort, ope
     } else if (wasOpen.current && opened === undefined) focus(true);
     wasOpen.current = at >= 0;
   }, [at]);
+  useKeys("In the list, while it has the focus", {
+    "j or ArrowDown": { does: "go to the next row" },
+    "k or ArrowUp": { does: "go to the previous row" },
+    "PageDown or PageUp": { does: "go a screen down or up" },
+    "Home or End": { does: "go to the first or last row" },
+    Enter: { does: "open the conversation of the row" },
+  });
   const press = (event: KeyboardEvent) => {
     if (!(event.target instanceof HTMLElement) || event.target.role !== "row") return;
     const screen = Math.max(1, Math.floor((scroll.current?.clientHeight ?? 600) / ROW_PX) - 2);
@@ -85,7 +114,8 @@ export function ProbeList({ run, table, version, listed, names, order, sort, ope
       End: count - 1,
     };
     const to = moves[event.key];
-    if (to !== undefined && !event.altKey && !event.metaKey && !event.ctrlKey) {
+    if (isModified(event)) return;
+    if (to !== undefined) {
       event.preventDefault();
       event.stopPropagation();
       move(to);
@@ -103,7 +133,8 @@ export function ProbeList({ run, table, version, listed, names, order, sort, ope
         role="grid"
         aria-label="Conversations"
         aria-rowcount={count + 1}
-        aria-colcount={METRICS.length + 4}
+        aria-colcount={columns.length + 1}
+        style={{ "--columns": gridTemplate(columns), "--width": `${gridWidth(columns)}px` } as CSSProperties}
         tabIndex={-1}
         onKeyDown={press}
         onBlur={(event) => {
@@ -112,14 +143,16 @@ export function ProbeList({ run, table, version, listed, names, order, sort, ope
       >
         <div role="rowgroup" className={styles.head}>
           <div role="row" aria-rowindex={1} className={styles.columns} style={{ height: HEAD_PX }}>
-            {["Scenario", "Target", "Result", "Decision"].map((name) => (
-              <span key={name} role="columnheader">
-                {name}
-              </span>
-            ))}
-            {METRICS.map((metric) => (
-              <SortHeader key={metric} metric={metric} order={order} sort={sort} />
-            ))}
+            <span role="columnheader">Scenario</span>
+            {columns.map((column) =>
+              isMetric(column) ? (
+                <SortHeader key={column} metric={column} order={order} sort={sort} />
+              ) : (
+                <span key={column} role="columnheader">
+                  {SHOWN_NAMES[column]}
+                </span>
+              ),
+            )}
           </div>
         </div>
         <div role="rowgroup" className={styles.body} style={{ height: rows.getTotalSize() }}>
@@ -135,6 +168,7 @@ export function ProbeList({ run, table, version, listed, names, order, sort, ope
                 top={row.start - HEAD_PX}
                 name={cases.get(caseOf(table, index))}
                 target={names[(table.cell[index] ?? 0) % table.columns] ?? ""}
+                columns={columns}
                 isActive={row.index === position}
                 isOpen={index === opened}
                 choose={open}
@@ -179,6 +213,7 @@ interface RowProps {
   top: number;
   name: CaseName | undefined;
   target: string;
+  columns: readonly Shown[];
   isActive: boolean;
   isOpen: boolean;
   choose: (index: number) => void;
@@ -191,6 +226,7 @@ const Row = memo(function Row({
   top,
   name,
   target,
+  columns,
   isActive,
   isOpen,
   choose,
@@ -210,19 +246,50 @@ const Row = memo(function Row({
         {name ? visible(name.scenarioName ?? (name.scenarioId || `case ${name.index}`)) : "…"}
         {table.repeats > 1 && <small> {repeatText(table, index)}</small>}
       </span>
-      <span role="gridcell">{visible(target)}</span>
-      <span role="gridcell" className={styles.outcome} data-outcome={table.outcome[index]}>
-        {OUTCOME_TEXT[table.outcome[index] ?? Outcome.NONE]}
-      </span>
-      <span role="gridcell">{decisionText(table, index)}</span>
-      {METRICS.map((metric) => (
-        <span key={metric} role="gridcell" className="figure">
-          {metricText(metric, valuesOf(table, metric)[index])}
-        </span>
-      ))}
+      {columns.map((column) =>
+        column === "result" ? (
+          <span key={column} role="gridcell" className={styles.outcome} data-outcome={table.outcome[index]}>
+            {OUTCOME_TEXT[table.outcome[index] ?? Outcome.NONE]}
+          </span>
+        ) : (
+          <span key={column} role="gridcell" className={isMetric(column) ? "figure" : undefined}>
+            {column === "target" ? visible(target) : cellText(table, column, index)}
+          </span>
+        ),
+      )}
     </div>
   );
 });
+
+function cellText(table: ProbeTable, column: Exclude<Shown, "target" | "result">, index: number): string {
+  if (isMetric(column)) return metricText(column, valuesOf(table, column)[index]);
+  if (column === "decision") return decisionText(table, index);
+  return visible(labelText(table, LABELS[column], index));
+}
+
+const LABELS = { tags: "tag", checks: "check", error: "error" } as const;
+
+/** The narrowest and the widest of each column; a figure has always the same width. */
+const WIDTHS: Record<Exclude<Shown, Metric>, readonly [number, string]> = {
+  target: [120, "1fr"],
+  result: [88, "88px"],
+  decision: [72, "72px"],
+  tags: [140, "1fr"],
+  checks: [160, "1fr"],
+  error: [140, "1fr"],
+};
+const [SCENARIO_PX, METRIC_PX] = [160, 76];
+
+function gridTemplate(columns: readonly Shown[]): string {
+  const widths = columns.map((each) =>
+    isMetric(each) ? `${METRIC_PX}px` : `minmax(${WIDTHS[each][0]}px, ${WIDTHS[each][1]})`,
+  );
+  return [`minmax(${SCENARIO_PX}px, 2fr)`, ...widths].join(" ");
+}
+
+function gridWidth(columns: readonly Shown[]): number {
+  return columns.reduce((sum, each) => sum + (isMetric(each) ? METRIC_PX : WIDTHS[each][0]), SCENARIO_PX);
+}
 
 const OUTCOME_TEXT = ["", "✓ passed", "✕ failed", "! errored", "no result"] as const;
 

@@ -2,11 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useMemo } from "react";
 import { type Run, resultsQuery, runQuery } from "../../api/queries";
-import { type LoadedTable, useAllCaseNames, useProbeTable } from "../../api/tables";
+import { type LoadedTable, useAllCaseNames, useMessageSearch, useProbeTable } from "../../api/tables";
 import { matchingCases } from "../../lib/cases";
 import { columnName } from "../../lib/estimates";
-import { counted, formatCount, visible } from "../../lib/format";
-import { boundText, METRIC_NAMES } from "../../lib/metrics";
+import { counted, formatCount } from "../../lib/format";
 import type { ProbeTable } from "../../lib/probe_table";
 import {
   chooseProbes,
@@ -14,22 +13,22 @@ import {
   METRICS,
   type Metric,
   neighborAt,
-  OUTCOMES,
-  type OutcomeFilter,
   orderProbes,
   type ProbeChoice,
+  siblingAt,
   valuesOf,
 } from "../../lib/probes";
-import { parseRange, type Range, rangeText, rangeWords } from "../../lib/ranges";
-import type { ProbesSearch } from "../../lib/search";
+import { parseRange, type Range, rangeText } from "../../lib/ranges";
+import { type ProbesSearch, parseColumns } from "../../lib/search";
 import { useKeys } from "../../ui/keys";
 import page from "../../ui/page.module.css";
 import { Empty, Failure, Loading } from "../../ui/states";
-import { TextFilter } from "../../ui/text_filter";
 import { Conversation } from "../conversation";
 import { DistributionSection } from "./distribution";
 import { MOST_LISTED, ProbeList } from "./list";
+import { MessageSearchState } from "./message_search";
 import styles from "./probes.module.css";
+import { Toolbar } from "./toolbar";
 
 const route = getRouteApi("/runs/$id/probes");
 
@@ -59,7 +58,9 @@ function Probes({ run }: { run: Run }) {
     [results.data, table.columns],
   );
   const matching = useMemo(() => matchingCases(all.data, search.q), [all.data, search.q]);
-  const choice = useChoice(search, matching);
+  const messages = useMessageSearch(run, search.said);
+  const choice = useChoice(search, matching, messages.found);
+  const columns = useMemo(() => parseColumns(search.cols), [search.cols]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
   const listed = useMemo(
     () => orderProbes(table, chooseProbes(table, choice), search.order),
@@ -85,17 +86,31 @@ function Probes({ run }: { run: Run }) {
     const to = listed[neighborAt(table, listed, from, direction, onlyFailures)];
     if (to !== undefined) open(to);
   };
-  useKeys({
-    n: () => step(1, true),
-    p: () => step(-1, true),
-    j: () => step(1, false),
-    k: () => step(-1, false),
-    Escape: close,
+  const across = (direction: 1 | -1) => {
+    const to = opened === undefined ? -1 : siblingAt(table, opened, direction);
+    if (to >= 0) open(to);
+  };
+  const isOpened = () => opened !== undefined;
+  useKeys("Conversations", {
+    n: { does: "open the next failure", act: () => step(1, true) },
+    p: { does: "open the previous failure", act: () => step(-1, true) },
+    j: { does: "open the next conversation", act: () => step(1, false) },
+    k: { does: "open the previous conversation", act: () => step(-1, false) },
+    "]": { does: "open the same scenario with the next target", act: () => across(1), isUsable: isOpened },
+    "[": {
+      does: "open the same scenario with the previous target",
+      act: () => across(-1),
+      isUsable: isOpened,
+    },
+    Escape: { does: "close the conversation", act: close, isUsable: isOpened },
   });
   const isSearching = search.q !== undefined && all.isPending;
   return (
     <>
-      <Toolbar names={names} metric={metric} />
+      <Toolbar names={names} metric={metric} labels={table.labels} />
+      {search.said !== undefined && (
+        <MessageSearchState search={messages} words={search.said} total={table.total} />
+      )}
       {loaded.error !== null && (
         <Failure error={loaded.error} what="Some conversations were not loaded" retry={loaded.retry} />
       )}
@@ -123,12 +138,13 @@ function Probes({ run }: { run: Run }) {
           version={version}
           listed={listed}
           names={names}
+          columns={columns}
           order={search.order}
           sort={(order) => void navigate({ search: (old) => ({ ...old, order }), replace: true })}
           opened={opened}
           open={open}
         />
-      ) : loaded.loaded < loaded.blocks || isSearching ? (
+      ) : loaded.loaded < loaded.blocks || isSearching || messages.isRunning ? (
         <Loading what="conversations" />
       ) : (
         <Empty title="No conversation matches">
@@ -139,7 +155,7 @@ function Probes({ run }: { run: Run }) {
       )}
       {opened !== undefined && (
         <section className={styles.panel} aria-label="Conversation">
-          <p className={page.bar}>
+          <p className={page.bar} data-actions>
             <button type="button" onClick={() => step(-1, true)}>
               Previous failure
             </button>
@@ -158,98 +174,27 @@ function Probes({ run }: { run: Run }) {
 }
 
 /** What the address asks for: the same object until it asks for something else. */
-function useChoice(search: ProbesSearch, matching: ReadonlySet<number> | null): ProbeChoice {
-  const { column, outcome } = search;
+function useChoice(
+  search: ProbesSearch,
+  matching: ReadonlySet<number> | null,
+  said: ReadonlySet<number> | null,
+): ProbeChoice {
+  const { column, outcome, decision, tag, check, error } = search;
   const texts = METRICS.map((metric) => search[metric] ?? "").join(" ");
   return useMemo(() => {
     const parsed = texts.split(" ").map((text, position) => [METRICS[position], parseRange(text)] as const);
-    return { column, outcome, ranges: Object.fromEntries(parsed), matching };
-  }, [column, outcome, texts, matching]);
+    const labels = {
+      ...(tag !== undefined && { tag }),
+      ...(check !== undefined && { check }),
+      ...(error !== undefined && { error }),
+    };
+    return { column, outcome, decision, labels, ranges: Object.fromEntries(parsed), matching, said };
+  }, [column, outcome, decision, tag, check, error, texts, matching, said]);
 }
 
 /** The first figure that any conversation has: not every run has scores. */
 function firstKnown(table: ProbeTable): Metric {
   return METRICS.find((metric) => valuesOf(table, metric).some((each) => !Number.isNaN(each))) ?? "time";
-}
-
-const OUTCOME_WORDS: Record<OutcomeFilter, string> = {
-  passed: "passed",
-  failed: "failed",
-  unjudged: "without a result",
-  errored: "errored",
-};
-
-function Toolbar({ names, metric }: { names: readonly string[]; metric: Metric }) {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const seek = useCallback(
-    (q: string | undefined) => void navigate({ search: (old) => ({ ...old, q }), replace: true }),
-    [navigate],
-  );
-  const set = (changes: Partial<ProbesSearch>) =>
-    void navigate({ search: (old) => ({ ...old, ...changes }), resetScroll: false });
-  return (
-    <search className={page.filters}>
-      <label>
-        Distribution of
-        <select value={metric} onChange={(event) => set({ by: event.target.value as Metric })}>
-          {METRICS.map((each) => (
-            <option key={each} value={each}>
-              {METRIC_NAMES[each].toLowerCase()}
-            </option>
-          ))}
-        </select>
-      </label>
-      {names.length > 1 && (
-        <label>
-          Target
-          <select
-            value={search.column ?? ""}
-            onChange={(event) =>
-              set({ column: event.target.value === "" ? undefined : Number(event.target.value) })
-            }
-          >
-            <option value="">all</option>
-            {names.map((name, position) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: columns of a run never move
-              <option key={position} value={position}>
-                {visible(name)}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      <label>
-        Result
-        <select
-          value={search.outcome ?? ""}
-          onChange={(event) =>
-            set({ outcome: (event.target.value || undefined) as OutcomeFilter | undefined })
-          }
-        >
-          <option value="">all</option>
-          {OUTCOMES.map((each) => (
-            <option key={each} value={each}>
-              {OUTCOME_WORDS[each]}
-            </option>
-          ))}
-        </select>
-      </label>
-      <TextFilter label="Scenario contains" value={search.q} change={seek} />
-      {METRICS.map((each) => {
-        const range = parseRange(search[each]);
-        return (
-          range && (
-            <button key={each} type="button" onClick={() => set({ [each]: undefined })}>
-              {METRIC_NAMES[each].toLowerCase()} {rangeWords(range, (value) => boundText(each, value))}{" "}
-              <span aria-hidden="true">✕</span>
-              <span className="hidden-text">, remove this filter</span>
-            </button>
-          )
-        );
-      })}
-    </search>
-  );
 }
 
 function Counts({ loaded, listed }: { loaded: LoadedTable; listed: Int32Array }) {

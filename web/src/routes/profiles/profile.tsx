@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, ifMatch, read } from "../../api/client";
+import { api, ifMatch, read, readTagged } from "../../api/client";
 import { type Profile, type ProfileBody, profileQuery } from "../../api/profiles";
 import { useCanWrite } from "../../api/role";
 import { visible } from "../../lib/format";
@@ -38,7 +38,7 @@ export function ProfilePage() {
       <p>
         <Link to="/profiles">All profiles</Link>
       </p>
-      <div className={page.head}>
+      <div className={page.head} data-actions>
         <div>
           <h1>{visible(profile.name)}</h1>
           <p className={page.facts}>
@@ -52,7 +52,12 @@ export function ProfilePage() {
         {canWrite && <Delete id={id} />}
       </div>
       {canWrite && isNewest ? (
-        <Editor key={etag} profile={profile} etag={etag} />
+        <Editor
+          key={etag}
+          profile={profile}
+          etag={etag}
+          reload={() => void Promise.all([newest.refetch(), query.refetch()])}
+        />
       ) : (
         <ReadOnly profile={profile} isNewest={isNewest} />
       )}
@@ -79,15 +84,24 @@ function Versions({ id, shown, newest }: { id: string; shown: number; newest: nu
   );
 }
 
-function Editor({ profile, etag }: { profile: Profile; etag: string | null }) {
+interface EditorProps {
+  profile: Profile;
+  etag: string | null;
+  reload: () => void;
+}
+
+function Editor({ profile, etag, reload }: EditorProps) {
   const operations = editable(profile.operations);
-  const save = (body: ProfileBody) => {
+  const path = { profile_id: profile.id };
+  const latest = async () =>
+    (await readTagged(api.GET("/v1/profiles/{profile_id}", { params: { path } }))).etag;
+  const save = async (body: ProfileBody, isOver: boolean) => {
     const { operations: written, ...fields } = body;
     const changes = changesOf(profile, fields as Partial<Profile>);
     const isSame = JSON.stringify(written) === JSON.stringify(JSON.parse(operations));
     return read(
       api.PATCH("/v1/profiles/{profile_id}", {
-        params: { path: { profile_id: profile.id }, header: ifMatch(etag) },
+        params: { path, header: ifMatch(isOver ? await latest() : etag) },
         body: isSame ? changes : { ...changes, operations: written },
       }),
     );
@@ -104,6 +118,7 @@ function Editor({ profile, etag }: { profile: Profile; etag: string | null }) {
       initial={initial}
       action="Save"
       save={save}
+      reload={reload}
       others={(isChanged) => <ResetSessions id={profile.id} isDisabled={isChanged} />}
     />
   );

@@ -3,6 +3,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { ApiError } from "../../api/client";
 import { type Profile, type ProfileBody, profileCheckQuery } from "../../api/profiles";
 import { parseText } from "../../lib/json_text";
+import { Conflict } from "../../ui/conflict";
 import { Field } from "../../ui/field";
 import { type Issue, JsonField } from "../../ui/json_field";
 import page from "../../ui/page.module.css";
@@ -24,13 +25,15 @@ interface Props {
   initial: ProfileValues;
   /** What the button does, such as "Create". */
   action: string;
-  save: (body: ProfileBody) => Promise<unknown>;
+  save: (body: ProfileBody, isOver: boolean) => Promise<unknown>;
+  /** Reads what is stored now, and forgets what was typed. */
+  reload?: () => void;
   /** Further actions, beside the button. */
   others?: (isChanged: boolean) => ReactNode;
 }
 
 /** A profile as it is edited, with what the API says of it a moment after the last change. */
-export function ProfileForm({ initial, action, save, others }: Props) {
+export function ProfileForm({ initial, action, save, reload, others }: Props) {
   const client = useQueryClient();
   const [values, change] = useState(initial);
   const set = (changes: Partial<ProfileValues>) => change({ ...values, ...changes });
@@ -41,15 +44,18 @@ export function ProfileForm({ initial, action, save, others }: Props) {
     enabled: settled !== null,
   });
   const saving = useMutation({
-    mutationFn: save,
+    mutationFn: ({ written, isOver }: { written: ProfileBody; isOver: boolean }) => save(written, isOver),
     onSuccess: () => client.invalidateQueries({ queryKey: ["profiles"] }),
   });
   const issues = check.isError ? issuesOf(check.error) : reported(check.data);
   const nameIssue = [...issues, ...issuesOf(saving.error)].find((each) => each.field === "name");
   const isChanged = JSON.stringify(values) !== JSON.stringify(initial);
+  const send = (isOver: boolean) => {
+    if (body !== null) saving.mutate({ written: body, isOver });
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (body !== null && isChanged) saving.mutate(body);
+    if (isChanged) send(false);
   };
   return (
     <>
@@ -110,6 +116,7 @@ export function ProfileForm({ initial, action, save, others }: Props) {
           {others?.(isChanged)}
         </div>
         {saving.isError && <Failure error={saving.error} what="The profile was not saved" />}
+        {reload && <Conflict error={saving.error} overwrite={() => send(true)} reload={reload} />}
         {check.isError && issues.length === 0 && <Failure error={check.error} what="The check" />}
       </form>
       {check.data?.plan && (

@@ -28,7 +28,7 @@ export function Profiles() {
   return (
     <>
       <title>Operation profiles · Cupel</title>
-      <div className={page.head}>
+      <div className={page.head} data-actions>
         <h1>Operation profiles</h1>
         {canWrite && (
           <Link to="/profiles/new" className={page.action}>

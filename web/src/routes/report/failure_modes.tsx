@@ -81,13 +81,20 @@ interface LinkProps {
   id: string;
   conversationId: string;
   isShort?: boolean;
+  /** A quotation, which is shown in it. */
+  quote?: string;
 }
 
-export function ConversationLink({ id, conversationId, isShort = false }: LinkProps) {
+export function ConversationLink({ id, conversationId, isShort = false, quote }: LinkProps) {
   const index = probeIndex(conversationId);
   if (index === undefined) return <span>{visible(conversationId)}</span>;
   return (
-    <Link to="/runs/$id/transcripts" params={{ id }} search={{ t: index }} className={styles.conversation}>
+    <Link
+      to="/runs/$id/transcripts"
+      params={{ id }}
+      search={{ t: index, find: quote }}
+      className={styles.conversation}
+    >
       <span className={isShort ? "hidden-text" : ""}>conversation </span>
       {index}
     </Link>

@@ -92,7 +92,7 @@ function Toolbar({ run, reports, shown }: { run: Run; reports: readonly Report[]
   const navigate = route.useNavigate();
   const newest = reports.find((each) => each.status === "COMPLETED");
   return (
-    <div className={page.bar} data-screen-only>
+    <div className={page.bar} data-screen-only data-actions>
       <label className={styles.version}>
         Report
         <select

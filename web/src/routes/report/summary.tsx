@@ -74,7 +74,8 @@ function FindingView({ id, finding }: { id: string; finding: Finding }) {
       <ul className={styles.quotes}>
         {finding.evidence.map((each) => (
           <li key={each.conversationId + each.quote}>
-            <q>{visible(each.quote)}</q> <ConversationLink id={id} conversationId={each.conversationId} />
+            <q>{visible(each.quote)}</q>{" "}
+            <ConversationLink id={id} conversationId={each.conversationId} quote={each.quote} />
           </li>
         ))}
       </ul>

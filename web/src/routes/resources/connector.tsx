@@ -5,10 +5,12 @@ import { connectorQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import { asText } from "../../lib/definitions";
 import { formatMs, visible } from "../../lib/format";
+import { DeleteResource } from "../../ui/delete_resource";
 import page from "../../ui/page.module.css";
 import { PlainText } from "../../ui/plain_text";
 import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
+import { EditConnector } from "./edit_connector";
 
 const route = getRouteApi("/connectors/$id");
 
@@ -21,7 +23,7 @@ export function ConnectorPage() {
     return (
       <Failure error={query.error} what={`Connector ${visible(id)}`} retry={() => void query.refetch()} />
     );
-  const connector = query.data;
+  const { value: connector, etag } = query.data;
   const config = asText(connector.config);
   return (
     <>
@@ -38,14 +40,24 @@ export function ConnectorPage() {
         )}
       </p>
       {canWrite && <Test id={connector.id} />}
-      {config && (
-        <Section title="Settings">
-          <PlainText label="Settings of the protocol" text={config} isCode />
-        </Section>
+      <Section title="Settings">
+        {canWrite ? (
+          <EditConnector key={etag} connector={connector} etag={etag} reload={() => void query.refetch()} />
+        ) : (
+          <PlainText label="Settings of the protocol" text={config || "none"} isCode />
+        )}
+      </Section>
+      {canWrite && (
+        <DeleteResource noun="connector" list="connectors" remove={() => remove(connector.id)}>
+          Runs that have started go on with it; nothing else can be started with it.
+        </DeleteResource>
       )}
     </>
   );
 }
+
+const remove = (id: string) =>
+  read(api.DELETE("/v1/connectors/{connector_id}", { params: { path: { connector_id: id } } }));
 
 /** Calls the agent once, with its protocol's shortest message. */
 function Test({ id }: { id: string }) {
@@ -55,7 +67,7 @@ function Test({ id }: { id: string }) {
   });
   return (
     <Section title="Test">
-      <p className={page.bar}>
+      <p className={page.bar} data-actions>
         <button type="button" disabled={test.isPending} onClick={() => test.mutate()}>
           {test.isPending ? "Calling…" : "Call it once"}
         </button>

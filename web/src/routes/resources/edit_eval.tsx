@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
 import { definitionQuery } from "../../api/definitions";
 import { type Eval, evalEditQuery } from "../../api/resources";
@@ -8,15 +8,13 @@ import { useCanWrite } from "../../api/role";
 import { visible } from "../../lib/format";
 import { changesOf, parseObject } from "../../lib/forms";
 import { parseTargets, targetsText } from "../../lib/targets";
-import { Conflict } from "../../ui/conflict";
-import { DeleteButton } from "../../ui/delete_button";
+import { DeleteResource } from "../../ui/delete_resource";
+import { EditForm } from "../../ui/edit_form";
 import { JsonField } from "../../ui/json_field";
 import { ModelField } from "../../ui/model_field";
-import page from "../../ui/page.module.css";
 import { Failure, Loading, RoleTooLow } from "../../ui/states";
 import { TargetsField } from "../../ui/targets_field";
 import { TextField } from "../../ui/text_field";
-import { UnsavedGuard } from "../../ui/unsaved";
 import { MAX_SCENARIOS, ScenarioChoice } from "./scenario_choice";
 
 const route = getRouteApi("/evals/$id/edit");
@@ -40,10 +38,14 @@ export function EditEval() {
       </p>
       <h1>{visible(found.name)}</h1>
       <Form key={etag} found={found} etag={etag} reload={() => void query.refetch()} />
-      <Remove id={id} />
+      <DeleteResource noun="eval" list="evals" remove={() => remove(id)}>
+        Its runs stay. Schedules that start it start nothing any more.
+      </DeleteResource>
     </>
   );
 }
+
+const remove = (id: string) => read(api.DELETE("/v1/evals/{eval_id}", { params: { path: { eval_id: id } } }));
 
 interface FormProps {
   found: Eval;
@@ -103,72 +105,49 @@ function Form({ found, etag, reload }: FormProps) {
   const isValid = name.trim() !== "" && hasScenarios && wanted !== undefined && params !== undefined;
   const fields = save.error instanceof ApiError ? save.error.fields : [];
   const of = (field: string) => fields.filter((each) => each.field.split(".")[0] === field);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isValid && isChanged) save.mutate({ isOver: false });
-  };
   return (
-    <>
-      <UnsavedGuard isUnsaved={isChanged && !save.isPending && !save.isSuccess} />
-      <form className={page.form} onSubmit={submit}>
-        <TextField
-          label="Name"
-          id="name"
-          maxLength={100}
-          value={name}
-          error={of("name")[0]?.message}
-          onChange={setName}
-        />
-        {definition.data ? (
-          <ScenarioChoice definition={definition.data} chosen={chosen} choose={choose} />
-        ) : (
-          definition.isError && <Failure error={definition.error} what="Its definition" />
-        )}
-        <TargetsField value={targetText} isJson={targets.isJson} change={setTargets} issues={of("targets")} />
-        <JsonField
-          label="Parameters of every target, as JSON"
-          id="params"
-          rows={4}
-          path="params"
-          note="Such as {&quot;temperature&quot;: 0}; docs/targets.md lists them"
-          value={paramText}
-          issues={of("params")}
-          onChange={setParams}
-        />
-        <ModelField label="Judge" id="judge" value={judge} change={setJudge} />
-        <ModelField label="Simulated users" id="persona" value={persona} change={setPersona} />
-        <ModelField label="Embeddings" id="embedding" value={embedding} change={setEmbedding} />
-        <TextField
-          label="Address of an external evaluator"
-          id="url"
-          maxLength={2048}
-          value={url}
-          error={of("evaluatorUrl")[0]?.message}
-          onChange={setUrl}
-        />
-        <button type="submit" data-kind="primary" disabled={!isValid || !isChanged || save.isPending}>
-          {save.isPending ? "Saving…" : "Save"}
-        </button>
-        {save.isError && <Failure error={save.error} what="The eval was not changed" />}
-        <Conflict error={save.error} overwrite={() => save.mutate({ isOver: true })} reload={reload} />
-      </form>
-    </>
-  );
-}
-
-function Remove({ id }: { id: string }) {
-  const navigate = useNavigate();
-  const client = useQueryClient();
-  const remove = async () => {
-    await read(api.DELETE("/v1/evals/{eval_id}", { params: { path: { eval_id: id } } }));
-    await navigate({ to: "/evals", ignoreBlocker: true });
-    await client.invalidateQueries({ queryKey: ["evals"] });
-  };
-  return (
-    <div className={page.apart}>
-      <DeleteButton what="this eval" remove={remove}>
-        Its runs stay. Schedules that start it start nothing any more.
-      </DeleteButton>
-    </div>
+    <EditForm
+      failure="The eval was not changed"
+      isChanged={isChanged}
+      isValid={isValid}
+      saving={save}
+      reload={reload}
+    >
+      <TextField
+        label="Name"
+        id="name"
+        maxLength={100}
+        value={name}
+        error={of("name")[0]?.message}
+        onChange={setName}
+      />
+      {definition.data ? (
+        <ScenarioChoice definition={definition.data} chosen={chosen} choose={choose} />
+      ) : (
+        definition.isError && <Failure error={definition.error} what="Its definition" />
+      )}
+      <TargetsField value={targetText} isJson={targets.isJson} change={setTargets} issues={of("targets")} />
+      <JsonField
+        label="Parameters of every target, as JSON"
+        id="params"
+        rows={4}
+        path="params"
+        note="Such as {&quot;temperature&quot;: 0}; docs/targets.md lists them"
+        value={paramText}
+        issues={of("params")}
+        onChange={setParams}
+      />
+      <ModelField label="Judge" id="judge" value={judge} change={setJudge} />
+      <ModelField label="Simulated users" id="persona" value={persona} change={setPersona} />
+      <ModelField label="Embeddings" id="embedding" value={embedding} change={setEmbedding} />
+      <TextField
+        label="Address of an external evaluator"
+        id="url"
+        maxLength={2048}
+        value={url}
+        error={of("evaluatorUrl")[0]?.message}
+        onChange={setUrl}
+      />
+    </EditForm>
   );
 }

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
 import { definitionsQuery } from "../../api/queries";
 import { evalNamesQuery, type Schedule, scheduleEditQuery } from "../../api/resources";
@@ -10,15 +10,13 @@ import { visible } from "../../lib/format";
 import { changesOf, parseWhole } from "../../lib/forms";
 import { changedStart } from "../../lib/schedules";
 import { parseTargets, targetsText } from "../../lib/targets";
-import { Conflict } from "../../ui/conflict";
-import { DeleteButton } from "../../ui/delete_button";
+import { DeleteResource } from "../../ui/delete_resource";
+import { EditForm } from "../../ui/edit_form";
 import { Field } from "../../ui/field";
 import { NumberField, wholeNumberError } from "../../ui/number_field";
-import page from "../../ui/page.module.css";
 import { Failure, Loading, RoleTooLow } from "../../ui/states";
 import { TargetsField } from "../../ui/targets_field";
 import { TextField } from "../../ui/text_field";
-import { UnsavedGuard } from "../../ui/unsaved";
 
 const route = getRouteApi("/schedules/$id");
 const MAX_REPEATS = 1000;
@@ -42,10 +40,15 @@ export function EditSchedule() {
       </p>
       <h1>{visible(schedule.name)}</h1>
       <Form key={etag} schedule={schedule} etag={etag} reload={() => void query.refetch()} />
-      <Remove id={id} />
+      <DeleteResource noun="schedule" list="schedules" remove={() => remove(id)}>
+        It starts nothing any more; its runs stay.
+      </DeleteResource>
     </>
   );
 }
+
+const remove = (id: string) =>
+  read(api.DELETE("/v1/schedules/{schedule_id}", { params: { path: { schedule_id: id } } }));
 
 interface FormProps {
   schedule: Schedule;
@@ -114,66 +117,60 @@ function Form({ schedule, etag, reload }: FormProps) {
   });
   const fields = save.error instanceof ApiError ? save.error.fields : [];
   const of = (field: string) => fields.filter((each) => each.field.startsWith(field));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isValid && isChanged) save.mutate({ isOver: false });
-  };
   return (
-    <>
-      <UnsavedGuard isUnsaved={isChanged && !save.isPending && !save.isSuccess} />
-      <form className={page.form} onSubmit={submit}>
-        <TextField label="Name" id="name" maxLength={100} value={name} onChange={setName} />
-        <TextField
-          label="When"
-          id="expression"
-          maxLength={256}
-          note="Such as rate(6 hours), cron(0 9 ? * MON-FRI *) or at(2027-01-31T09:30:00)"
-          error={of("expression")[0]?.message}
-          value={expression}
-          onChange={setExpression}
+    <EditForm
+      failure="The schedule was not changed"
+      isChanged={isChanged}
+      isValid={isValid}
+      saving={save}
+      reload={reload}
+    >
+      <TextField label="Name" id="name" maxLength={100} value={name} onChange={setName} />
+      <TextField
+        label="When"
+        id="expression"
+        maxLength={256}
+        note="Such as rate(6 hours), cron(0 9 ? * MON-FRI *) or at(2027-01-31T09:30:00)"
+        error={of("expression")[0]?.message}
+        value={expression}
+        onChange={setExpression}
+      />
+      <TextField
+        label="Time zone"
+        id="timezone"
+        maxLength={50}
+        note="Such as Europe/Berlin"
+        error={of("timezone")[0]?.message}
+        value={timezone}
+        onChange={setTimezone}
+      />
+      <Source kind={run ? "definition" : "eval"} value={source} change={setSource} />
+      {run && (
+        <TargetsField
+          value={targetText}
+          isJson={stored.targets.isJson}
+          change={setTargets}
+          issues={of("run.targets").map((each) => ({ ...each, field: each.field.slice(4) }))}
         />
-        <TextField
-          label="Time zone"
-          id="timezone"
-          maxLength={50}
-          note="Such as Europe/Berlin"
-          error={of("timezone")[0]?.message}
-          value={timezone}
-          onChange={setTimezone}
-        />
-        <Source kind={run ? "definition" : "eval"} value={source} change={setSource} />
-        {run && (
-          <TargetsField
-            value={targetText}
-            isJson={stored.targets.isJson}
-            change={setTargets}
-            issues={of("run.targets").map((each) => ({ ...each, field: each.field.slice(4) }))}
-          />
-        )}
-        <NumberField
-          label="Repeats of each case"
-          id="repeats"
-          error={typeof repeats === "number" ? null : wholeNumberError(1, MAX_REPEATS)}
-          size={6}
-          value={repeatText}
-          change={setRepeats}
-        />
-        <NumberField
-          label="Budget of each run in USD (optional)"
-          id="budget"
-          error={budget === undefined ? BUDGET_ERROR : null}
-          isAmount
-          size={10}
-          value={budgetText}
-          change={setBudget}
-        />
-        <button type="submit" data-kind="primary" disabled={!isValid || !isChanged || save.isPending}>
-          {save.isPending ? "Saving…" : "Save"}
-        </button>
-        {save.isError && <Failure error={save.error} what="The schedule was not changed" />}
-        <Conflict error={save.error} overwrite={() => save.mutate({ isOver: true })} reload={reload} />
-      </form>
-    </>
+      )}
+      <NumberField
+        label="Repeats of each case"
+        id="repeats"
+        error={typeof repeats === "number" ? null : wholeNumberError(1, MAX_REPEATS)}
+        size={6}
+        value={repeatText}
+        change={setRepeats}
+      />
+      <NumberField
+        label="Budget of each run in USD (optional)"
+        id="budget"
+        error={budget === undefined ? BUDGET_ERROR : null}
+        isAmount
+        size={10}
+        value={budgetText}
+        change={setBudget}
+      />
+    </EditForm>
   );
 }
 
@@ -199,22 +196,5 @@ function Source({ kind, value, change }: SourceProps) {
         ))}
       </select>
     </Field>
-  );
-}
-
-function Remove({ id }: { id: string }) {
-  const navigate = useNavigate();
-  const client = useQueryClient();
-  const remove = async () => {
-    await read(api.DELETE("/v1/schedules/{schedule_id}", { params: { path: { schedule_id: id } } }));
-    await navigate({ to: "/schedules", ignoreBlocker: true });
-    await client.invalidateQueries({ queryKey: ["schedules"] });
-  };
-  return (
-    <div className={page.apart}>
-      <DeleteButton what="this schedule" remove={remove}>
-        It starts nothing any more; its runs stay.
-      </DeleteButton>
-    </div>
   );
 }

@@ -38,6 +38,9 @@ export function EvalPage() {
         <Link to="/runs" search={{ definition: found.definitionId }}>
           Runs of the definition
         </Link>
+        <Link to="/runs" search={{ eval: id }}>
+          Runs of this eval
+        </Link>
         {canWrite && (
           <Link to="/evals/$id/edit" params={{ id }}>
             Edit

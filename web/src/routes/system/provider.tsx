@@ -160,7 +160,7 @@ function Form({ provider, etag }: { provider: Provider; etag: string | null }) {
           disabled={!isAdmin}
         />
         {isAdmin && (
-          <p className={page.bar}>
+          <p className={page.bar} data-actions>
             <button type="submit" data-kind="primary" disabled={!isValid || !isChanged || save.isPending}>
               {save.isPending ? "Saving…" : "Save"}
             </button>

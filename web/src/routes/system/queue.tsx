@@ -39,7 +39,7 @@ function Queues({ queues }: { queues: readonly ProviderQueue[] }) {
     <Section title="Providers">
       {shown.length === 0 && <p>Nothing waits, and nothing is held up.</p>}
       {shown.length > 0 && <Table queues={shown} />}
-      <p className={`${page.bar} ${page.below}`}>
+      <p className={`${page.bar} ${page.below}`} data-actions>
         <PauseAll queues={queues} />
         <label className={page.check}>
           <input type="checkbox" checked={isWhole} onChange={(event) => showAll(event.target.checked)} />

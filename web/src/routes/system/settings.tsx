@@ -1,15 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { api, ifMatch, read, type Schemas } from "../../api/client";
+import { useState } from "react";
+import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
 import { useIsAdmin } from "../../api/role";
 import { type Settings, settingsQuery } from "../../api/system";
-import { visible } from "../../lib/format";
-import { changesOf, parseWhole } from "../../lib/forms";
+import { changesOf, type HeadersChange, headersInput, issuesOf, parseWhole } from "../../lib/forms";
+import { EditForm } from "../../ui/edit_form";
+import { HeadersField } from "../../ui/headers_field";
+import { KeysSwitch } from "../../ui/keys_switch";
 import { ModelField } from "../../ui/model_field";
 import { NumberField, wholeNumberError } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
 import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
+import { TextField } from "../../ui/text_field";
 import { SystemTabs } from "./system_tabs";
 
 const MAX_OPEN_RUNS = 1000;
@@ -24,138 +27,189 @@ export function SettingsPage() {
       <SystemTabs />
       {query.isPending && <Loading what="settings" />}
       {query.isError && <Failure error={query.error} what="Settings" retry={() => void query.refetch()} />}
-      {query.data && <Form key={query.data.etag} settings={query.data.value} etag={query.data.etag} />}
+      {query.data && (
+        <Form
+          key={query.data.etag}
+          settings={query.data.value}
+          etag={query.data.etag}
+          reload={() => void query.refetch()}
+        />
+      )}
+      <div className={page.apart}>
+        <Section title="Keyboard">
+          <KeysSwitch />
+        </Section>
+      </div>
     </>
   );
 }
 
-function Form({ settings, etag }: { settings: Settings; etag: string | null }) {
+interface FormProps {
+  settings: Settings;
+  etag: string | null;
+  reload: () => void;
+}
+
+function Form({ settings, etag, reload }: FormProps) {
   const isAdmin = useIsAdmin();
   const client = useQueryClient();
   const [judge, setJudge] = useState(settings.judgeModel ?? "");
   const [persona, setPersona] = useState(settings.personaModel ?? "");
   const [embedding, setEmbedding] = useState(settings.embeddingModel ?? "");
+  const [analysis, setAnalysis] = useState(settings.analysisModel ?? "");
+  const [url, setUrl] = useState(settings.evaluator?.url ?? "");
+  const [headersChange, setHeaders] = useState<HeadersChange>({ kind: "keep" });
   const [perOwner, setPerOwner] = useState(String(settings.openRunsPerOwner));
   const [open, setOpen] = useState(String(settings.openRuns));
   const [batchCount, setBatchCount] = useState(String(settings.maxBatchCount ?? ""));
   const [batchConcurrency, setBatchConcurrency] = useState(String(settings.maxBatchConcurrency ?? ""));
   const save = useMutation({
-    mutationFn: (body: Schemas["UpdateSettings"]) =>
-      read(api.PUT("/v1/settings", { params: { header: ifMatch(etag) }, body })),
+    mutationFn: async ({ isOver }: { isOver: boolean }) => {
+      const latest = async () => (await readTagged(api.GET("/v1/settings"))).etag;
+      await read(
+        api.PUT("/v1/settings", {
+          params: { header: ifMatch(isOver ? await latest() : etag) },
+          body: changes as Schemas["UpdateSettings"],
+        }),
+      );
+    },
     onSuccess: () => client.invalidateQueries({ queryKey: ["settings"] }),
+    gcTime: 0,
   });
   const numbers = [parseWhole(perOwner, 1, MAX_OPEN_RUNS), parseWhole(open, 1, MAX_OPEN_RUNS)] as const;
   const limits = [parseWhole(batchCount, 1, MAX_BATCH), parseWhole(batchConcurrency, 1, MAX_BATCH)] as const;
+  const evaluator = evaluatorChange(settings, url.trim(), headersChange);
   const isValid =
-    numbers.every((each) => typeof each === "number") && limits.every((each) => each !== undefined);
-  const changes = changesOf(settings, {
-    judgeModel: judge.trim() || null,
-    personaModel: persona.trim() || null,
-    embeddingModel: embedding.trim() || null,
-    ...(typeof numbers[0] === "number" && { openRunsPerOwner: numbers[0] }),
-    ...(typeof numbers[1] === "number" && { openRuns: numbers[1] }),
-    ...(limits[0] !== undefined && { maxBatchCount: limits[0] }),
-    ...(limits[1] !== undefined && { maxBatchConcurrency: limits[1] }),
-  });
-  const isChanged = Object.keys(changes).length > 0;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isValid && isChanged) save.mutate(changes as Schemas["UpdateSettings"]);
+    numbers.every((each) => typeof each === "number") &&
+    limits.every((each) => each !== undefined) &&
+    evaluator !== undefined;
+  const changes = {
+    ...changesOf(settings, {
+      judgeModel: judge.trim() || null,
+      personaModel: persona.trim() || null,
+      embeddingModel: embedding.trim() || null,
+      analysisModel: analysis.trim() || null,
+      ...(typeof numbers[0] === "number" && { openRunsPerOwner: numbers[0] }),
+      ...(typeof numbers[1] === "number" && { openRuns: numbers[1] }),
+      ...(limits[0] !== undefined && { maxBatchCount: limits[0] }),
+      ...(limits[1] !== undefined && { maxBatchConcurrency: limits[1] }),
+    }),
+    ...evaluator,
   };
+  const isChanged = Object.keys(changes).length > 0 || evaluator === undefined;
+  const fields = save.error instanceof ApiError ? save.error.fields : [];
+  const errorOf = (field: string) => issuesOf(fields, field)[0]?.message;
   const bounds = wholeNumberError(1, MAX_OPEN_RUNS);
   return (
-    <>
-      <form className={page.form} onSubmit={submit}>
-        {!isAdmin && <p className={page.note}>Changing settings needs the role admin.</p>}
-        <ModelField
-          label="Judge"
-          id="judge"
-          value={judge}
-          change={setJudge}
+    <EditForm
+      failure="The settings were not changed"
+      isReadOnly={!isAdmin}
+      isChanged={isChanged}
+      isValid={isValid}
+      saving={save}
+      reload={reload}
+    >
+      {!isAdmin && <p className={page.note}>Changing settings needs the role admin.</p>}
+      <ModelField
+        label="Judge"
+        id="judge"
+        value={judge}
+        change={setJudge}
+        error={errorOf("judgeModel")}
+        disabled={!isAdmin}
+        note="Judges criteria and model-graded assertions, unless a run names another model"
+      />
+      <ModelField
+        label="Simulated users"
+        id="persona"
+        value={persona}
+        change={setPersona}
+        error={errorOf("personaModel")}
+        disabled={!isAdmin}
+        note="Plays personas; the judge if none is named"
+      />
+      <ModelField
+        label="Embeddings"
+        id="embedding"
+        value={embedding}
+        change={setEmbedding}
+        error={errorOf("embeddingModel")}
+        disabled={!isAdmin}
+        note="Compares texts by meaning, for assertions of type similar"
+      />
+      <ModelField
+        label="Analyses"
+        id="analysis"
+        value={analysis}
+        change={setAnalysis}
+        error={errorOf("analysisModel")}
+        disabled={!isAdmin}
+        note="Writes the findings of deep analyses in words; rules do if none is named"
+      />
+      <TextField
+        label="Address of an external evaluator"
+        id="evaluator"
+        maxLength={2048}
+        note="Scores answers over HTTP; if it changes, the headers have to be entered again or removed"
+        value={url}
+        error={errorOf("evaluator.url")}
+        disabled={!isAdmin}
+        onChange={setUrl}
+      />
+      {url.trim() !== "" && (
+        <HeadersField
+          stored={settings.evaluator?.headerNames ?? []}
+          change={headersChange}
+          set={setHeaders}
+          issues={issuesOf(fields, "evaluator.headers")}
           disabled={!isAdmin}
-          note="Judges criteria and model-graded assertions, unless a run names another model"
         />
-        <ModelField
-          label="Simulated users"
-          id="persona"
-          value={persona}
-          change={setPersona}
-          disabled={!isAdmin}
-          note="Plays personas; the judge if none is named"
-        />
-        <ModelField
-          label="Embeddings"
-          id="embedding"
-          value={embedding}
-          change={setEmbedding}
-          disabled={!isAdmin}
-          note="Compares texts by meaning, for assertions of type similar"
-        />
-        <NumberField
-          label="Open runs of one token, user or schedule"
-          id="per-owner"
-          error={typeof numbers[0] === "number" ? null : bounds}
-          disabled={!isAdmin}
-          value={perOwner}
-          change={setPerOwner}
-        />
-        <NumberField
-          label="Open runs of the workspace"
-          id="open"
-          error={typeof numbers[1] === "number" ? null : bounds}
-          note="Runs that have not ended; more are refused until one ends"
-          disabled={!isAdmin}
-          value={open}
-          change={setOpen}
-        />
-        <NumberField
-          label="Conversations of each target of a batch, at most"
-          id="batch-count"
-          error={limits[0] !== undefined ? null : bounds}
-          note="Empty for no limit but 1,000"
-          disabled={!isAdmin}
-          value={batchCount}
-          change={setBatchCount}
-        />
-        <NumberField
-          label="Conversations of a batch at the same time, at most"
-          id="batch-concurrency"
-          error={limits[1] !== undefined ? null : bounds}
-          note="Empty for no limit; with one, batches without a limit of their own are refused"
-          disabled={!isAdmin}
-          value={batchConcurrency}
-          change={setBatchConcurrency}
-        />
-        {isAdmin && (
-          <button type="submit" data-kind="primary" disabled={!isValid || !isChanged || save.isPending}>
-            {save.isPending ? "Saving…" : "Save"}
-          </button>
-        )}
-        {save.isError && <Failure error={save.error} what="The settings were not changed" />}
-        {save.isSuccess && <p role="status">Saved.</p>}
-      </form>
-      <ExternalEvaluator settings={settings} />
-    </>
+      )}
+      <NumberField
+        label="Open runs of one token, user or schedule"
+        id="per-owner"
+        error={typeof numbers[0] === "number" ? null : bounds}
+        disabled={!isAdmin}
+        value={perOwner}
+        change={setPerOwner}
+      />
+      <NumberField
+        label="Open runs of the workspace"
+        id="open"
+        error={typeof numbers[1] === "number" ? null : bounds}
+        note="Runs that have not ended; more are refused until one ends"
+        disabled={!isAdmin}
+        value={open}
+        change={setOpen}
+      />
+      <NumberField
+        label="Conversations of each target of a batch, at most"
+        id="batch-count"
+        error={limits[0] !== undefined ? null : bounds}
+        note="Empty for no limit but 1,000"
+        disabled={!isAdmin}
+        value={batchCount}
+        change={setBatchCount}
+      />
+      <NumberField
+        label="Conversations of a batch at the same time, at most"
+        id="batch-concurrency"
+        error={limits[1] !== undefined ? null : bounds}
+        note="Empty for no limit; with one, batches without a limit of their own are refused"
+        disabled={!isAdmin}
+        value={batchConcurrency}
+        change={setBatchConcurrency}
+      />
+    </EditForm>
   );
 }
 
-function ExternalEvaluator({ settings }: { settings: Settings }) {
-  const { evaluator } = settings;
-  return (
-    <div className={page.apart}>
-      <Section title="External evaluator">
-        {evaluator === null ? (
-          <p className={page.note}>
-            None. <code>cupel settings --evaluator-url</code> sets one: it scores answers over HTTP.
-          </p>
-        ) : (
-          <p>
-            <code>{visible(evaluator.url)}</code>
-            {evaluator.headerNames.length > 0 &&
-              `, with the headers ${visible(evaluator.headerNames.join(", "))}`}
-          </p>
-        )}
-      </Section>
-    </div>
-  );
+/** No field if it stays as it is; undefined while a header is wrong. */
+function evaluatorChange(settings: Settings, url: string, change: HeadersChange) {
+  const stored = settings.evaluator;
+  if (url === "") return stored === null ? {} : { evaluator: null };
+  const headers = headersInput(change);
+  if (headers === undefined) return undefined;
+  const isSame = url === stored?.url && change.kind === "keep";
+  return isSame ? {} : { evaluator: { url, ...headers } };
 }

@@ -1,0 +1,71 @@
+"""`dataclass` with methods that are generated when they are first needed.
+
+`dataclasses.dataclass` writes and compiles the methods of a class while its module is imported. That was a fifth of a
+function's cold start, which imports 120 to 190 data classes and makes objects of a tenth of them.
+"""
+
+import dataclasses
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
+
+    def dataclass(cls=None, /, *, frozen=False, eq=True):
+        """Like `dataclasses.dataclass`. A class that needs another option, or has its own `__init__`, uses that one.
+
+        The methods are generated with the first object of the class, or when its fields are first asked for (by
+        `dataclasses.fields`, pydantic, or a data class derived from it). So the decorator reports a mistake in the
+        class then, and not when its module is imported.
+        """
+        if cls is None:
+            return lambda decorated: dataclass(decorated, frozen=frozen, eq=eq)
+        if "__init__" in vars(cls):
+            raise TypeError(f"{cls.__qualname__} has an __init__ of its own: use dataclasses.dataclass")
+        _defer(cls, frozen=frozen, eq=eq)
+        return cls
+
+
+_generating = threading.RLock()
+
+
+def _defer(cls: Any, *, frozen: bool, eq: bool) -> None:
+    def initialize(instance: object, /, *arguments: Any, **values: Any) -> None:
+        generate()
+        cls.__init__(instance, *arguments, **values)
+
+    def generate() -> None:
+        with _generating:
+            if vars(cls)["__init__"] is not initialize:
+                return
+            if threading.active_count() == 1:
+                del cls.__init__
+                dataclasses.dataclass(cls, frozen=frozen, eq=eq)
+                return
+            # Twice the work, but until the last step an object that another thread makes waits in `initialize`.
+            dataclasses.dataclass(cls, frozen=frozen, eq=eq)
+            cls.__init__ = _generated_init(cls, frozen=frozen)
+
+    cls.__init__ = initialize
+    cls.__dataclass_fields__ = _UnknownFields(cls, generate)
+
+
+class _UnknownFields:
+    """Stands for the fields of a data class until they are asked for."""
+
+    def __init__(self, cls: Any, generate: Callable[[], None]) -> None:
+        self._cls = cls
+        self._generate = generate
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        self._generate()
+        return self._cls.__dataclass_fields__
+
+
+def _generated_init(cls: type, *, frozen: bool) -> Any:
+    """The `__init__` of a data class: that of a class derived from it, because `dataclasses` replaces no `__init__`."""
+    names = {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
+    derived: Any = type(cls.__name__, (cls,), names)
+    return dataclasses.dataclass(derived, frozen=frozen, repr=False, eq=False).__init__

@@ -1,0 +1,27 @@
+"""Batches: runs of a definition that the request itself describes."""
+
+from typing import Any
+
+from cupel_core import idempotency
+from cupel_core.access.starters import started_by
+from cupel_core.contract.scale_runs import CreateScaleRun, EstimateScaleRun
+from cupel_core.graphql.inputs import parse
+from cupel_core.graphql.registry import resolves
+from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.resolvers.run_changes import to_estimate, to_started
+from cupel_core.runs.estimate import estimate_batch
+from cupel_core.runs.scaling import start_batch
+
+
+@resolves("Mutation.startScaleRun", "createScaleRun", 20)
+def start_scale_run(request: Request, _: None, body: dict[str, Any]) -> dict[str, Any]:
+    wanted, key = parse(CreateScaleRun, body), request.idempotency_key
+    idempotency.check_key(key)
+    described = f"createScaleRun\n{wanted.model_dump_json(exclude_unset=True)}"
+    caller = started_by(request.caller)
+    return to_started(request, start_batch(request.workspace, wanted.batch(), described, key, request.now, caller))
+
+
+@resolves("Query.estimateScaleRun", "estimateScaleRun", 20)
+def estimate_scale_run(request: Request, _: None, body: dict[str, Any]) -> Loaded:
+    return to_estimate(estimate_batch(request.workspace, parse(EstimateScaleRun, body).batch(), request.now))

@@ -1,0 +1,154 @@
+/** Following a run by its event stream, which says what has changed, so that only that is read again. */
+import { type Query, type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { parseEventStream } from "../lib/event_stream";
+import { type Live, received, retryWaitMs, SILENT } from "../lib/live";
+import { ApiError, api, toError } from "./client";
+import { isTerminal, type Run, type RunEvent } from "./queries";
+import { mayAsk } from "./watching";
+
+const POLL_MS = 2_000;
+/** Figures that change with each outcome are not read more often. */
+const READ_AGAIN_MS = 4_000;
+/** What moves without events, such as delays and spend, is read at least as often. */
+const READ_ANYWAY_MS = 10_000;
+const NO_CONTENT = 204;
+const UNAUTHORIZED = 401;
+const NOT_FOUND = 404;
+
+export interface Following {
+  /** Stored events of the run. */
+  readonly events: readonly RunEvent[];
+  /** Since when it could not be followed, and when it is tried again; null while it is followed. */
+  readonly lost: { readonly since: number; readonly nextTry: number } | null;
+}
+const NOTHING: Following = { events: [], lost: null };
+
+/** While the run goes on and the page is visible: its queries are refreshed. */
+export function useFollowing(run: Run | undefined): Following {
+  const client = useQueryClient();
+  const [following, set] = useState(NOTHING);
+  const id = run?.id;
+  const isOver = run === undefined || isTerminal(run.status);
+  const followed = useRef<string>(undefined);
+  useEffect(() => {
+    set(NOTHING);
+    // What was read last is from before its end.
+    if (isOver && id !== undefined && followed.current === id)
+      void client.invalidateQueries({ queryKey: ["run", id] });
+    followed.current = isOver ? undefined : id;
+    if (id === undefined || isOver) return;
+    const stop = new AbortController();
+    follow(id, client, stop.signal, set).catch((error: unknown) => {
+      if (!stop.signal.aborted) throw error;
+    });
+    return () => stop.abort();
+  }, [id, isOver, client]);
+  return following;
+}
+
+async function follow(
+  id: string,
+  client: QueryClient,
+  signal: AbortSignal,
+  set: (following: Following) => void,
+): Promise<void> {
+  let live: Live<RunEvent> = SILENT;
+  let failures = 0;
+  let since = 0;
+  let waitMs = 0;
+  for (;;) {
+    await mayAsk(waitMs, signal);
+    waitMs = POLL_MS;
+    try {
+      const answer = await readEvents(id, live.lastSeq, signal);
+      if (answer === null) break;
+      const next = received(live, answer);
+      if (failures > 0 || next.events !== live.events) set({ events: next.events, lost: null });
+      const before = live;
+      live = next;
+      await apply(id, client, before, next);
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted || !(error instanceof ApiError)) throw error;
+      if (error.status === NOT_FOUND) break;
+      failures += 1;
+      // The session has ended: this asks for another one.
+      if (error.status === UNAUTHORIZED && failures === 1)
+        await client.refetchQueries({ queryKey: ["run", id], exact: true });
+      if (failures === 1) since = Date.now();
+      waitMs = Math.max(retryWaitMs(failures, Math.random()), 1_000 * (error.retryAfterSeconds ?? 0));
+      set({ events: live.events, lost: { since, nextTry: Date.now() + waitMs } });
+      continue;
+    }
+    const due = oldest(id, client);
+    if (due !== undefined) {
+      await mayAsk(0, signal);
+      // A failure is shown where the figures are.
+      await client.refetchQueries({ queryKey: due.queryKey, exact: true }).catch(() => undefined);
+      waitMs = POLL_MS / 2;
+    }
+  }
+  // It is over or deleted: its queries say which.
+  await client.invalidateQueries({ queryKey: ["run", id] });
+}
+
+/** The events after a number; null once the run is over and all have been read. */
+async function readEvents(id: string, after: number, signal: AbortSignal): Promise<RunEvent[] | null> {
+  const { data, error, response } = await api.GET("/v1/runs/{run_id}/events", {
+    signal,
+    params: { path: { run_id: id }, header: { "Last-Event-ID": after } },
+    headers: { Accept: "text/event-stream" },
+    parseAs: "text",
+  });
+  if (response.status === NO_CONTENT) return null;
+  if (!response.ok) throw toError(response, error);
+  return parseEventStream(String(data)).map((each) => JSON.parse(each.data) as RunEvent);
+}
+
+/** What the events say is known at once; what they do not say is read again, in its turn. */
+async function apply(
+  id: string,
+  client: QueryClient,
+  before: Live<RunEvent>,
+  now: Live<RunEvent>,
+): Promise<void> {
+  const { progress } = now;
+  if (now.events !== before.events) {
+    client.setQueryData<RunEvent[]>(["run", id, "events"], (old) => old && [...now.events]);
+    await invalidate(client, ["run", id]);
+  }
+  if (progress !== null && progress !== before.progress) {
+    const updatedAt = client.getQueryState(["run", id])?.dataUpdatedAt;
+    const isInvalidated = client.getQueryState(["run", id])?.isInvalidated;
+    client.setQueryData<Run>(
+      ["run", id],
+      (run) => run && { ...run, progress },
+      updatedAt ? { updatedAt } : {},
+    );
+    if (isInvalidated) await invalidate(client, ["run", id]);
+    for (const part of PARTS) await invalidate(client, ["run", id, part]);
+  }
+}
+
+/** Without reading it at once. */
+function invalidate(client: QueryClient, queryKey: string[]): Promise<void> {
+  return client.invalidateQueries({ queryKey, exact: true, refetchType: "none" });
+}
+
+const PARTS = ["progress", "results"] as const;
+
+/** Of what is shown, that which was read longest ago; undefined if all of it is new. */
+function oldest(id: string, client: QueryClient): Query | undefined {
+  const now = Date.now();
+  const keys = [["run", id], ...PARTS.map((part) => ["run", id, part])];
+  return keys
+    .map((queryKey) => client.getQueryCache().find({ queryKey, exact: true }))
+    .filter((query) => query !== undefined)
+    .filter((query) => query.isActive() && query.state.fetchStatus === "idle")
+    .filter(({ state, queryKey }) => {
+      const maxAge = state.isInvalidated ? (queryKey.length === 2 ? 0 : READ_AGAIN_MS) : READ_ANYWAY_MS;
+      return now - state.dataUpdatedAt >= maxAge;
+    })
+    .sort((one, other) => one.state.dataUpdatedAt - other.state.dataUpdatedAt)[0];
+}

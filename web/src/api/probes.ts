@@ -1,0 +1,28 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api, nullIfNotFound, read, readTagged, type Schemas } from "./client";
+
+export type Probe = Schemas["ProbeDetail"];
+export type Correction = Schemas["ProbeResultInput"];
+
+/** A conversation with what is not in its transcript: its errors, attempts, thread and output; with the tag of its
+ * result. Null for one that is not there. */
+export const probeQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["probe", id],
+    queryFn: ({ signal }) =>
+      readTagged(api.GET("/v1/probes/{probe_id}", { signal, params: { path: { probe_id: id } } })).catch(
+        nullIfNotFound,
+      ),
+    staleTime: 10_000,
+  });
+
+/** Overrides the judges' result; null removes an earlier correction. */
+export function correct(id: string, result: Correction | null, etag: string | null) {
+  const header = etag === null ? {} : { "If-Match": etag };
+  return read(
+    api.PATCH("/v1/probes/{probe_id}", {
+      params: { path: { probe_id: id }, header },
+      body: { result },
+    }),
+  );
+}

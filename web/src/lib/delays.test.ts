@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { delayText } from "./delays";
+
+const NONE = { provider: null, model: null, until: null, message: null, limit: null, learnedLimit: null };
+const text = (delay: Parameters<typeof delayText>[0]) => delayText(delay, (until) => `at ${until}`);
+
+test("each reason says who holds it up, until when, and why", () => {
+  const openai = { ...NONE, provider: "openai" };
+  expect(text({ ...openai, reason: "throttled", until: "9:30" })).toBe("openai throttles until at 9:30");
+  expect(text({ ...openai, reason: "learned_limit", limit: 20, learnedLimit: 8 })).toBe(
+    "openai sustains 8 of 20 parallel requests",
+  );
+  expect(text({ ...openai, reason: "model_suspended", model: "openai/x", message: "429" })).toBe(
+    "openai/x is suspended: 429",
+  );
+  expect(text({ ...openai, reason: "queue_paused" })).toBe("the queue of openai is paused");
+  expect(text({ ...NONE, reason: "run_paused", message: "by a user" })).toBe("the run is paused: by a user");
+});
+
+test("what is not known is not made up", () => {
+  expect(text({ ...NONE, reason: "learned_limit" })).toBe("the provider sustains fewer parallel requests");
+  expect(text({ ...NONE, reason: "model_suspended" })).toBe("a model is suspended");
+});

@@ -1,0 +1,29 @@
+/** The pass rates of a run in one line. */
+import type { ColumnResults } from "../api/queries";
+import { counted, formatCount, formatInterval, formatShare } from "./format";
+
+export interface PassRates {
+  /** One rate with its interval, or from the lowest to the highest. */
+  readonly rate: string;
+  readonly note: string;
+}
+
+/** Null without any result. */
+export function passRates(columns: readonly ColumnResults[]): PassRates | null {
+  const rates = columns.flatMap(({ estimate: { passRate } }) =>
+    passRate.trials > 0 && passRate.share !== null ? [{ ...passRate, share: passRate.share }] : [],
+  );
+  const [first] = rates;
+  if (first === undefined) return null;
+  if (rates.length === 1)
+    return {
+      rate: formatShare(first.share),
+      note: `${formatInterval(first.interval95, formatShare)}, n = ${formatCount(first.trials)}`,
+    };
+  const shares = rates.map((each) => each.share);
+  const [low, high] = [Math.min(...shares), Math.max(...shares)].map(formatShare);
+  return {
+    rate: low === high ? `${low}` : `${low} to ${high}`,
+    note: `${counted(rates.length, "target")}, n = ${formatCount(rates.reduce((sum, each) => sum + each.trials, 0))}`,
+  };
+}

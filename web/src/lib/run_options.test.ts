@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import {
+  countOptions,
+  factorsText,
+  NO_OPTIONS,
+  optionsInput,
+  type RunOptions,
+  wrongOptions,
+} from "./run_options";
+
+const filled: RunOptions = {
+  version: "3",
+  seed: "42",
+  priority: "HIGH",
+  experiment: "exp_1",
+  temperature: "0.7",
+  turns: "4",
+  concurrency: "20",
+  judge: " sim/steady ",
+  persona: "sim/bold",
+};
+
+test("without options, a run has the defaults of the API", () => {
+  expect(optionsInput(NO_OPTIONS)).toEqual({});
+  expect(countOptions(NO_OPTIONS)).toBe(0);
+});
+
+test("every option is in the request", () => {
+  expect(optionsInput(filled)).toEqual({
+    definitionVersion: 3,
+    sampleSeed: 42,
+    priority: "HIGH",
+    experimentId: "exp_1",
+    config: {
+      temperature: 0.7,
+      maxTurns: 4,
+      maxConcurrency: 20,
+      judgeModel: "sim/steady",
+      personaModel: "sim/bold",
+    },
+  });
+  expect(countOptions(filled)).toBe(9);
+});
+
+test("a temperature and a seed may be 0", () => {
+  expect(optionsInput({ ...NO_OPTIONS, temperature: "0", seed: "0" })).toEqual({
+    sampleSeed: 0,
+    config: { temperature: 0 },
+  });
+});
+
+test.each<[Partial<RunOptions>, string]>([
+  [{ version: "0" }, "version"],
+  [{ seed: "-1" }, "seed"],
+  [{ temperature: "2.1" }, "temperature"],
+  [{ temperature: "warm" }, "temperature"],
+  [{ turns: "101" }, "turns"],
+  [{ concurrency: "1.5" }, "concurrency"],
+])("%o is wrong", (change, name) => {
+  const options = { ...filled, ...change };
+  expect(wrongOptions(options)).toEqual([name]);
+  expect(optionsInput(options)).toBeUndefined();
+});
+
+test("a number of conversations is explained by its factors", () => {
+  expect(factorsText(72, { targets: 3, repeats: 2 }, 648)).toBe("12 of 120 cases × 3 targets × 2 repeats");
+  expect(factorsText(72, { targets: 3, repeats: 2 }, 0)).toBe("12 cases × 3 targets × 2 repeats");
+  expect(factorsText(1, { targets: 1, repeats: 1 }, 0)).toBe("1 case × 1 target × 1 repeat");
+  expect(factorsText(7, { targets: 3, repeats: 1 }, 0)).toBeNull();
+});

@@ -1,0 +1,112 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { api, read, type Schemas } from "../../api/client";
+import { batchEstimateQuery, modelsQuery } from "../../api/queries";
+import { connectorNamesQuery } from "../../api/resources";
+import { useCanWrite } from "../../api/role";
+import { useKept } from "../../ui/kept";
+import { Failure, Loading, RoleTooLow } from "../../ui/states";
+import { TextField } from "../../ui/text_field";
+import { Choices } from "./choices";
+import { EstimateCard, useEstimate } from "./estimate";
+import { Models } from "./models";
+import styles from "./new_run.module.css";
+import { NewRunTabs } from "./new_run_tabs";
+import { Start } from "./start";
+
+type Batch = Schemas["CreateScaleRun"];
+/** Only whether an answer refuses is checked, which calls no judge. */
+const EVALUATORS = { goal: false, format: false, toxicity: false, external: null };
+
+/** One message to several models or agents, whose answers are read beside each other. */
+export function TryPrompt() {
+  const canWrite = useCanWrite();
+  const models = useQuery(modelsQuery);
+  return (
+    <>
+      <title>Try a prompt · Cupel</title>
+      <h1>Try a prompt</h1>
+      <NewRunTabs />
+      {models.isPending && <Loading what="models" />}
+      {models.isError && <Failure error={models.error} what="The form" retry={() => void models.refetch()} />}
+      {models.data &&
+        (canWrite ? (
+          <Form models={models.data} />
+        ) : (
+          <RoleTooLow detail="Starting a run needs the role member or admin." />
+        ))}
+    </>
+  );
+}
+
+const FORM = "try";
+
+function Form({ models }: { models: readonly Schemas["Model"][] }) {
+  const navigate = useNavigate();
+  const [selected, select] = useKept<readonly string[]>(FORM, "selected", []);
+  const [agents, setAgents] = useKept<readonly string[]>(FORM, "agents", []);
+  const [system, setSystem] = useKept(FORM, "system", "");
+  const [message, setMessage] = useKept(FORM, "message", "");
+  // A connector of the type "tools" executes calls of tools; it answers nobody.
+  const connectors = useQuery(connectorNamesQuery).data?.filter((each) => each.type !== "tools") ?? [];
+  const missing =
+    selected.length + agents.length === 0
+      ? "Choose at least one model or agent."
+      : message.trim() === "" && "Write a message.";
+  const body: Batch | null = missing
+    ? null
+    : ({
+        name: "Tried prompt",
+        models: [...selected, ...agents.map((id) => `connector/${id}`)],
+        systemPrompt: system || null,
+        userMessage: message,
+        count: 1,
+        maxTurns: 1,
+        evaluators: EVALUATORS,
+        report: false,
+      } as Batch);
+  const estimate = useEstimate(body, batchEstimateQuery);
+  const send = (input: Batch, key: string) =>
+    read(api.POST("/v1/scale-runs", { body: input, params: { header: { "Idempotency-Key": key } } }));
+  return (
+    <div className={styles.form}>
+      <div className={styles.fields}>
+        <Models models={models} selected={selected} select={select} />
+        <Choices
+          label="Agents"
+          legend={`Agents: ${agents.length} chosen`}
+          items={connectors}
+          chosen={agents}
+          choose={setAgents}
+        />
+        <TextField
+          label="System prompt (optional)"
+          id="system"
+          rows={6}
+          maxLength={200_000}
+          value={system}
+          onChange={setSystem}
+        />
+        <TextField
+          label="Message"
+          id="message"
+          rows={4}
+          maxLength={500_000}
+          value={message}
+          onChange={setMessage}
+        />
+      </div>
+      <aside className={styles.card} aria-label="Estimate">
+        {missing ? <p>{missing}</p> : <EstimateCard estimate={estimate} budget={null} />}
+        <Start
+          form={FORM}
+          body={body}
+          budget={null}
+          estimate={estimate.isStale ? undefined : estimate.data}
+          send={send}
+          show={(id) => navigate({ to: "/runs/$id/matrix", params: { id }, search: { row: 0 } })}
+        />
+      </aside>
+    </div>
+  );
+}

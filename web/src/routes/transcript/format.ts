@@ -1,0 +1,30 @@
+/** How messages are shown, on every screen and until it is changed: a choice of the reader, not of what is read. */
+import { useSyncExternalStore } from "react";
+
+export const FORMATS = ["text", "markdown", "raw", "json"] as const;
+export type Format = (typeof FORMATS)[number];
+
+const SETTING = "cupel.message-format";
+const listeners = new Set<() => void>();
+
+function read(): Format {
+  return FORMATS.find((each) => each === localStorage.getItem(SETTING)) ?? "text";
+}
+
+export function setFormat(format: Format): void {
+  localStorage.setItem(SETTING, format);
+  for (const each of listeners) each();
+}
+
+export function useFormat(): Format {
+  return useSyncExternalStore(subscribe, read);
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  window.addEventListener("storage", listener);
+  return () => {
+    listeners.delete(listener);
+    window.removeEventListener("storage", listener);
+  };
+}

@@ -1,0 +1,144 @@
+import { useQuery } from "@tanstack/react-query";
+import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
+import { fileQuery } from "../../api/files";
+import type { Message } from "../../api/queries";
+import { hostOf } from "../../lib/addresses";
+import { fileText, indentedJson, SPEAKERS, withWhiteSpace } from "../../lib/conversation_text";
+import { diffWords } from "../../lib/diff";
+import { segmentsOf } from "../../lib/find";
+import { visible } from "../../lib/format";
+import { CopyButton } from "../../ui/copy";
+import { Failure } from "../../ui/states";
+import type { Format } from "./format";
+import styles from "./transcript.module.css";
+
+const Markdown = lazy(() => import("./markdown"));
+
+export interface MessageProps {
+  message: Message;
+  /** From 1. */
+  number: number;
+  format: Format;
+  /** Words that are marked, of a search. */
+  words: string;
+  /** The answer of another target to the same: words that it does not have are marked. */
+  against?: string | undefined;
+  /** The function whose result this is. */
+  calledName?: string | undefined;
+  /** None where several conversations are side by side. */
+  copied?: string | undefined;
+}
+
+/** Who said it and what; in every format, nothing of it is markup. */
+export function MessageBody({ message, number, format, words, against, calledName, copied }: MessageProps) {
+  const said = (text: string, key?: number) => (
+    <Said key={key} text={text} format={format} words={words} against={against} />
+  );
+  return (
+    <>
+      <div className={styles.role}>
+        {SPEAKERS[message.role]}
+        {calledName !== undefined && <small>{visible(calledName)}</small>}
+        {message.isError && <small className={styles.error}>! failed</small>}
+        {copied !== undefined && <CopyButton label="Copy" of={`message ${number}`} text={copied} />}
+      </div>
+      {format === "json" ? (
+        <Code text={JSON.stringify(message, null, 2)} words={words} />
+      ) : (
+        <>
+          {typeof message.content === "string"
+            ? (message.content !== "" || !message.toolCalls?.length) && said(message.content)
+            : message.content.map((part, index) =>
+                part.type === "text" ? (
+                  said(part.text ?? "", index)
+                ) : (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: parts of a message never move
+                  <FilePart key={index} part={part} />
+                ),
+              )}
+          {message.toolCalls?.map((call) => (
+            <div key={call.id} className={styles.call}>
+              calls <code>{visible(call.name)}</code>
+              <Code text={indentedJson(call.arguments) ?? call.arguments} words={words} />
+            </div>
+          ))}
+        </>
+      )}
+    </>
+  );
+}
+
+interface SaidProps {
+  text: string;
+  format: Format;
+  words: string;
+  against: string | undefined;
+}
+
+function Said({ text, format, words, against }: SaidProps) {
+  if (format === "markdown") {
+    return (
+      <Suspense fallback={<p className={styles.text}>{visible(text)}</p>}>
+        <Markdown text={text} />
+      </Suspense>
+    );
+  }
+  if (format === "raw") return <Code text={withWhiteSpace(text)} words={words} />;
+  return (
+    <p className={styles.text}>
+      {against === undefined ? <Found text={text} words={words} /> : <Marked text={text} against={against} />}
+    </p>
+  );
+}
+
+function Code({ text, words }: { text: string; words: string }) {
+  return (
+    <div className={styles.code}>
+      <Found text={text} words={words} />
+    </div>
+  );
+}
+
+/** A text with the words that are searched for marked. */
+function Found({ text, words }: { text: string; words: string }): ReactNode {
+  if (words === "") return visible(text);
+  return segmentsOf(text, words).map((each, index) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text never move
+    each.isMatch ? <mark key={index}>{visible(each.text)}</mark> : visible(each.text),
+  );
+}
+
+function Marked({ text, against }: { text: string; against: string }): ReactNode {
+  const parts = useMemo(() => diffWords(against, text), [text, against]);
+  return parts.map((part, index) => {
+    if (part.side === "removed") return null;
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts of two texts never move
+    return part.side === "added" ? <mark key={index}>{visible(part.text)}</mark> : visible(part.text);
+  });
+}
+
+type Part = Exclude<Message["content"], string>[number];
+
+/** An image or a document: what it is, and once it is asked for, where it can be read for a few minutes. */
+function FilePart({ part }: { part: Part }) {
+  const [isWanted, want] = useState(false);
+  const id = part.fileId ?? "";
+  const query = useQuery({ ...fileQuery(id), enabled: isWanted && id !== "" });
+  const address = query.data?.downloadUrl;
+  return (
+    <div className={styles.file}>
+      {visible(fileText(part))}{" "}
+      {id !== "" && !address && (
+        <button type="button" disabled={query.isFetching} onClick={() => want(true)}>
+          Get its address<span className="hidden-text"> {visible(part.name ?? id)}</span>
+        </button>
+      )}
+      {address && hostOf(address) !== null && (
+        <a href={address} target="_blank" rel="noopener noreferrer">
+          Open it at {visible(hostOf(address) ?? "")}
+        </a>
+      )}
+      {query.isError && <Failure error={query.error} what="The file" retry={() => void query.refetch()} />}
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import type { Transcript } from "../../api/queries";
+import { columnName } from "../../lib/estimates";
+import { counted, formatMs, formatUsd, visible } from "../../lib/format";
+import { Empty } from "../../ui/states";
+import { Result } from "../../ui/status";
+import { Details } from "./details";
+import { Grades } from "./grades";
+import { Messages } from "./messages";
+import { Operations } from "./operations";
+import styles from "./transcript.module.css";
+
+interface TranscriptProps {
+  transcript: Transcript;
+  /** The answer of another target to the same: words that it does not have are marked in the last answer. */
+  against?: string | undefined;
+  /** Instead of the scenario's name, where several conversations about it are side by side. */
+  heading?: string | undefined;
+  /** Words that are searched for at first. */
+  find?: string | undefined;
+}
+
+/** One conversation as it was held. Everything that was said is shown as text: nothing of it is markup. */
+export function TranscriptView({ transcript, against, heading, find }: TranscriptProps) {
+  const isAlone = heading === undefined;
+  return (
+    <article className={styles.transcript}>
+      <h2 className={styles.name}>{visible(heading ?? transcript.scenarioName ?? transcript.scenarioId)}</h2>
+      <p className={styles.facts}>
+        <Result success={transcript.result?.success} />
+        {transcript.corrected && <span>corrected</span>}
+        {isAlone && <span>{visible(columnName(transcript))}</span>}
+        {transcript.personaName && <span>persona {visible(transcript.personaName)}</span>}
+        {transcript.repeat > 0 && <span>repeat {transcript.repeat + 1}</span>}
+        <span>conversation {transcript.probeIndex}</span>
+        <span>{counted(transcript.turnCount, "turn")}</span>
+        <span>{formatMs(transcript.durationMs)}</span>
+        <span>{counted(transcript.tokenCount, "token")}</span>
+        <span>{formatUsd(transcript.totalSpend.costUsd)}</span>
+      </p>
+      <Grades
+        transcript={transcript}
+        label={isAlone ? "Grades" : `Grades, ${visible(heading)}`}
+        isAlone={isAlone}
+      />
+      {transcript.content ? (
+        <Messages messages={transcript.content.messages} against={against} isAlone={isAlone} find={find} />
+      ) : (
+        <Empty title="The content is gone">
+          <p>It has expired or was deleted. Results and figures remain.</p>
+        </Empty>
+      )}
+      {isAlone && <Operations transcript={transcript} />}
+      {isAlone && <Details transcript={transcript} />}
+    </article>
+  );
+}
