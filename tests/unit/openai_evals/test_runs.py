@@ -17,6 +17,7 @@ from cupel_core.clock import utc_now
 from cupel_core.domain.analysis.column_totals import CostTotal, CountedCost
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.views import ProbeView
+from cupel_core.domain.turns import simulation
 from cupel_core.domain.turns.spend import ModelCalls
 from cupel_core.openai_evals import documents, output_items
 from cupel_core.runs import control
@@ -421,15 +422,19 @@ def test_a_paused_run_is_in_progress_and_says_why(openai: OpenAI) -> None:
     assert (paused.status, paused.error.code) == ("in_progress", "paused")
 
 
-def test_errored_probes_and_graders_that_cannot_be_computed_are_errors(openai: OpenAI) -> None:
-    items = [{"question": f"q{number}", "answer": "x"} for number in range(40)]
+def test_errored_probes_and_graders_that_cannot_be_computed_are_errors(
+    openai: OpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simulation, "should_fail", lambda _, request: request.messages[0].content in ("q1", "q3"))
+    items = [{"question": f"q{number}", "answer": "x"} for number in range(5)]
     eval_id = create_eval(openai)
     run = start(openai, eval_id, completions(items, model="sim/flaky"))
     carry_out(run.id)
     counts = openai.evals.runs.retrieve(run.id, eval_id=eval_id).result_counts
+    assert (counts.errored, counts.failed) == (2, 3)
     found = list(openai.evals.runs.output_items.list(run.id, eval_id=eval_id, limit=100))
     errored = [item for item in found if item.status == "error"]
-    assert 0 < len(errored) == counts.errored == 40 - counts.failed
+    assert [item.datasource_item["question"] for item in errored] == ["q1", "q3"]
     assert errored[0].sample.error.code == "provider_error"
     assert errored[0].results == []
 

@@ -13,6 +13,7 @@ from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, Progress, Run, RunStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
+from cupel_core.domain.turns import simulation
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.messages import ProbeSlice
@@ -190,13 +191,19 @@ async def test_every_message_is_hidden_only_until_a_few_heartbeats_are_missed(
     assert {request["VisibilityTimeout"] for request in requests[1:]} == {HIDDEN_SECONDS}
 
 
-async def test_a_provider_error_is_an_errored_probe(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:
+async def test_a_provider_error_is_an_errored_probe(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        simulation, "should_fail", lambda _, request: request.messages[-1].content.startswith("Question 7")
+    )
     run = RunSetup(scenario_count=100, models=("sim/flaky",)).start()
     await worker().run(send_and_receive(slice_message(run, list(range(100)))))
     counts = barrier.get_progress(Tree.for_run(run))
     assert counts.finished
-    assert 3 <= counts.failed <= 20
+    assert counts.failed == 11
     errors = [each for each in outcomes.list_outcomes(ref_of(run), range(100)) if isinstance(each, ProbeError)]
+    assert {error.probe_index for error in errors} == {7, *range(70, 80)}
     assert {error.code for error in errors} == {ProbeErrorCode.PROVIDER_ERROR}
     assert len(errors) == counts.failed
     assert all(error.started_at and error.started_at <= error.created_at for error in errors)
