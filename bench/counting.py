@@ -40,7 +40,7 @@ from cupel_core.store import clients, evaluation_settings, keys, runs, scenarios
 from cupel_core.store.queues import Delivery
 
 MODELS = ("custom/bench-a", "custom/bench-b")
-PARALLEL, WORKERS, MEMORY_MB = 50, 2, 512
+PARALLEL, WORKERS, MEMORY_MB = 50, 2, 352
 SPREAD = 1 / 3
 PRICE_PER_MILLION = (1.0, 10.0)
 """In USD, of input and output tokens, where a budget limits the run."""

@@ -27,7 +27,7 @@ WORKERS = 2
 CHARACTERS = 8_000
 USABLE_PROCESSOR = 0.8
 """Between the shares at which a worker lowers and raises what it carries."""
-MEMORIES_MB, PARALLEL, SECONDS = (256, 512, 1_024, 1_769), (50, 200, 500, 800), (1.0, 3.0, 30.0)
+MEMORIES_MB, PARALLEL, SECONDS = (256, 352, 512, 1_024, 1_769), (50, 200, 500, 800), (1.0, 3.0, 30.0)
 
 
 class Estimate(NamedTuple):

@@ -1,6 +1,6 @@
 """A workspace's accounts with providers: its settings over each provider's defaults, and its API key."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -48,10 +48,15 @@ def load_account(workspace: str, provider: str) -> Account:
     )
 
 
-def load_accounts(workspace: str, models: Iterable[str], own_prices: Prices | None = None) -> dict[str, Account]:
+def load_accounts(
+    workspace: str,
+    models: Iterable[str],
+    own_prices: Prices | None = None,
+    load: Callable[[str, str], Account] = load_account,
+) -> dict[str, Account]:
     """The accounts of these models' providers, by provider; with these prices instead of the present ones, if given."""
     names = sorted({model.partition("/")[0] for model in models})
-    return {provider: with_prices(load_account(workspace, provider), own_prices) for provider in names}
+    return {provider: with_prices(load(workspace, provider), own_prices) for provider in names}
 
 
 def with_prices(account: Account, own_prices: Prices | None) -> Account:

@@ -13,6 +13,7 @@ from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, IllegalTransition, Run, RunStatus
 from cupel_core.errors import AppError, Conflict, Invalid
 from cupel_core.messages import ProbeSlice
+from cupel_core.probing.account_cache import AccountCache
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.run_cache import RunCache
 from cupel_core.probing.slice_context import load_slice_context
@@ -39,6 +40,7 @@ class SliceClaimer:
         self._run_cache = run_cache
         self._clock = clock
         self._claim_numbers = count()
+        self._accounts = AccountCache(clock=clock)
 
     async def claim(self, delivery: Delivery) -> ClaimedSlice | None:
         """Claim the slice of a message; None when its run is paused, over or deleted.
@@ -62,7 +64,7 @@ class SliceClaimer:
             raise
 
     def _claim(self, probe_slice: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
-        context = load_slice_context(run, probe_slice)
+        context = load_slice_context(run, probe_slice, self._accounts)
         for index in probe_slice.indexes:
             context.scenario(index)  # Fills the page cache: the event loop must not wait for it later.
         if run.status is RunStatus.PENDING:

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cupel_core.accounts import load_account, load_accounts, with_prices
+from cupel_core.accounts import load_accounts, with_prices
 from cupel_core.conversations.runner import MAX_ERROR_LENGTH, ConversationSpec
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS
 from cupel_core.deferred import dataclass
@@ -29,6 +29,7 @@ from cupel_core.domain.turns.model_parameters import ModelParameters, merge_para
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import ProbeSlice
+from cupel_core.probing.account_cache import AccountCache
 from cupel_core.probing.conversation_calls import ConversationCalls
 from cupel_core.providers.account import Account
 from cupel_core.providers.parameters import omitted_parameters, without_unknown
@@ -225,19 +226,23 @@ class SliceContext:
         return self.account_of(model) if provider == self.account.provider else self.grader_accounts[provider]
 
 
-def load_slice_context(run: Run, probe_slice: ProbeSlice) -> SliceContext:
+def load_slice_context(run: Run, probe_slice: ProbeSlice, accounts: AccountCache) -> SliceContext:
     """Read everything that a probe of the slice may need: the event loop must not wait for it later."""
     snapshot = snapshots.get(run.snapshot_key)
     targets = {run.plan.column_of(index).target.model for index in probe_slice.indexes}
     provider = next(iter(targets)).partition("/")[0]
     content = Content.from_json(snapshot.definition)
+
+    def load_account(workspace: str, name: str) -> Account:
+        return accounts.get(workspace, name, run.updated_at)
+
     provider_account = with_prices(load_account(run.workspace, provider), snapshot.prices)
     context = SliceContext(run, snapshot, content, provider_account)
     cases = {run.plan.probe(index).case for index in probe_slice.indexes}
     return replace(
         context,
         agents=_agents(run.workspace, provider_account, targets) if provider == PROVIDER else {},
-        grader_accounts=load_accounts(run.workspace, _grader_models(context, cases), snapshot.prices),
+        grader_accounts=load_accounts(run.workspace, _grader_models(context, cases), snapshot.prices, load_account),
         persona_headers=_persona_headers(run.workspace, snapshot, cases) if provider == PROVIDER else {},
         evaluator_headers=evaluator_headers(run.workspace, run.grader_config),
         tool_connectors={each: connectors.find(run.workspace, each) for each in _tool_connectors(context)},

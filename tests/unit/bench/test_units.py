@@ -68,6 +68,6 @@ def test_every_billed_quantity_has_its_price() -> None:
         "S3 writes": 0.0,
         "S3 reads": 0.0,
         "transitions": 0.125,
-        "Lambda GB-seconds": 0.8,
+        "Lambda GB-seconds": 0.55,
     }
     assert total.usd == pytest.approx(sum(line.usd for line in lines))

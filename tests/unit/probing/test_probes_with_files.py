@@ -10,6 +10,7 @@ from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.domain.turns.parts import FilePart, PartType, TextPart
 from cupel_core.errors import Invalid
+from cupel_core.probing.account_cache import AccountCache
 from cupel_core.probing.slice_context import load_slice_context
 from cupel_core.runs import continuation
 from cupel_core.settings import Settings
@@ -54,7 +55,7 @@ async def test_a_probe_without_its_image_is_errored(cloud: Settings, finish_star
 
 def test_the_size_of_an_image_counts_for_what_a_worker_carries(cloud: Settings) -> None:
     run = WithImages(scenario_count=1).start()
-    context = load_slice_context(run, slice_message(run, [0]))
+    context = load_slice_context(run, slice_message(run, [0]), AccountCache())
     assert context.opening_length(0) == len("Which color?\n[image red.png, 4×3 PNG]") + len(RED)
 
 
