@@ -13,7 +13,7 @@ from tests.simulation.chats.mutations import CHAT_MUTATIONS
 from tests.simulation.chats.schedule import ChatResult, run_chat_schedule
 from tests.simulation.faults import ANY, Fault
 from tests.simulation.harness import Patches, install
-from tests.simulation.mutations import MUTATIONS
+from tests.simulation.mutations import MAX_SCHEDULES, MUTATIONS
 from tests.simulation.schedule import Result, run_schedule
 
 type Run = Callable[..., Result | ChatResult]
@@ -26,9 +26,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="replay this seed and print its trace")
     parser.add_argument("--chats", action="store_true", help="simulate chats instead of runs")
     parser.add_argument("--mutation", choices=[*MUTATIONS, *CHAT_MUTATIONS], help="inject this bug")
+    parser.add_argument(
+        "--detections", action="store_true", help="print which seed detects each injected bug, for its `first_seed`"
+    )
     options = parser.parse_args()
     patches = Patches()
     with install():
+        if options.detections:
+            return _print_detections()
         try:
             run = _run(patches, options.mutation, has_chats=options.chats)
             if options.seed is None:
@@ -47,6 +52,20 @@ def _run(patches: Patches, mutation: str | None, *, has_chats: bool) -> Run:
         MUTATIONS[mutation].inject(patches)
         return partial(run_schedule, conditions=MUTATIONS[mutation].conditions)
     return partial(run_chat_schedule, conditions=ANY_CHAT) if has_chats else partial(run_schedule, conditions=ANY)
+
+
+def _print_detections() -> int:
+    """Changes to the product shift the seeds that detect a bug: a test should not search for one for minutes."""
+    undetected = 0
+    for name, mutation in (MUTATIONS | CHAT_MUTATIONS).items():
+        patches, started_at = Patches(), time.perf_counter()
+        run = _run(patches, name, has_chats=False)
+        seeds = range(mutation.first_seed, mutation.first_seed + MAX_SCHEDULES)
+        seed = next((seed for seed in seeds if run(seed).violation), None)
+        patches.undo()
+        undetected += seed is None
+        print(f"{name}: first seed {mutation.first_seed}, detected by {seed}, {time.perf_counter() - started_at:.0f} s")
+    return 1 if undetected else 0
 
 
 def _replay(seed: int, run: Run) -> int:

@@ -19,6 +19,8 @@ class Mutation(NamedTuple):
 
 
 MUTATIONS: dict[str, Mutation] = {}
+MAX_SCHEDULES = 1_500
+"""In which each is detected. `python -m tests.simulation --detections` prints the seeds."""
 
 
 ALL = Conditions(has_tools=False)
@@ -66,7 +68,7 @@ def acknowledge_before_recording(patches: Patches) -> None:
     patches.set(committer, "_write", mutated)
 
 
-@mutation(LIMITED_SWEEPER, first_seed=500)
+@mutation(LIMITED_SWEEPER, first_seed=637)
 def acknowledge_before_propagating(patches: Patches) -> None:
     """Records in the leaf and deletes the message before it propagates to the parents."""
     from cupel_core import record_outcomes
@@ -135,7 +137,7 @@ def do_not_check_the_fencing_token(patches: Patches) -> None:
     patches.set(RunCache, "get_open_run", mutated)
 
 
-@mutation(LIMITED_SWEEPER)
+@mutation(LIMITED_SWEEPER, first_seed=33)
 def do_not_reread_the_run_for_a_newer_token(patches: Patches) -> None:
     from cupel_core.domain.runs.run import ACTIVE
     from cupel_core.probing.run_cache import RunCache
@@ -147,7 +149,7 @@ def do_not_reread_the_run_for_a_newer_token(patches: Patches) -> None:
     patches.set(RunCache, "get_open_run", mutated)
 
 
-@mutation(first_seed=40)
+@mutation(first_seed=66)
 def do_not_check_the_run_before_a_call(patches: Patches) -> None:
     from cupel_core.probing.worker import Worker
 
@@ -166,10 +168,10 @@ def make_calls_while_the_account_is_paused(patches: Patches) -> None:
         return self._blocked_until > self._clock()
 
     patches.set(LeaseHolder, "_is_blocked", property(mutated))
-    patches.set(LeaseHolder, "_postpone_if_closed", lambda _: None)
+    patches.set(LeaseHolder, "postpone_if_closed", lambda _: None)
 
 
-@mutation(SLOW_MODELS)
+@mutation(SLOW_MODELS, first_seed=54)
 def do_not_govern_the_calls_of_graders(patches: Patches) -> None:
     """Judges and simulated users call their models without a slot of the account."""
     from cupel_core.probing.conversation_calls import ConversationCalls
@@ -178,7 +180,7 @@ def do_not_govern_the_calls_of_graders(patches: Patches) -> None:
     patches.set(ConversationCalls, "slot", lambda *_: no_guard())
 
 
-@mutation(LIMITED_SWEEPER)
+@mutation(LIMITED_SWEEPER, first_seed=20)
 def save_the_cursor_before_sending(patches: Patches) -> None:
     from cupel_core.runs import dispatch
     from cupel_core.store import outbox
@@ -205,7 +207,7 @@ def ignore_the_claims_of_others(patches: Patches) -> None:
     patches.set(LeafItem, "claims_of_others", lambda *_: {})
 
 
-@mutation(SLOW_MODELS)
+@mutation(SLOW_MODELS, first_seed=108)
 def do_not_renew_claims(patches: Patches) -> None:
     """The heartbeat of a worker does not renew its claims, so they expire while it makes calls."""
     from cupel_core.probing import claims
@@ -221,7 +223,7 @@ def let_the_last_writer_win(patches: Patches) -> None:
     patches.set(_LogReader, "_is_placed", lambda *_, **__: True)
 
 
-@mutation(LIMITED_SWEEPER)
+@mutation(LIMITED_SWEEPER, first_seed=35)
 def propagate_only_new_outcomes(patches: Patches) -> None:
     """A worker that takes over adds what it finds to the leaf, but does not report a leaf that is full."""
     from cupel_core import record_outcomes
@@ -248,7 +250,7 @@ def propagate_only_new_outcomes(patches: Patches) -> None:
     patches.set(claims, "record_unreported", add_unreported)
 
 
-@mutation(SMALL_SKEW)
+@mutation(SMALL_SKEW, first_seed=35)
 def do_not_verify_uncertain_probes(patches: Patches) -> None:
     from cupel_core.messages import RunRef
     from cupel_core.probing import claims
@@ -260,7 +262,7 @@ def do_not_verify_uncertain_probes(patches: Patches) -> None:
     patches.set(claims, "record_unreported", mutated)
 
 
-@mutation()
+@mutation(first_seed=35)
 def count_the_cost_of_new_outcomes_only(patches: Patches) -> None:
     """An outcome adds its cost only if the worker that stored it does not die before it has updated the barrier."""
     from cupel_core.domain.runs.run_spend import Cost
@@ -285,7 +287,7 @@ def count_summaries_in_the_leaves_only(patches: Patches) -> None:
     patches.set(costs, "barrier", _PatchedModule(barrier, propagate=lambda *_: False))
 
 
-@mutation()
+@mutation(first_seed=66)
 def drop_slices_without_counting_their_conversations(patches: Patches) -> None:
     """What the conversations of a cancelled run have cost is not in its spend."""
     from cupel_core.probing import claims, committer
@@ -295,7 +297,7 @@ def drop_slices_without_counting_their_conversations(patches: Patches) -> None:
         patches.set(module, "record_dropped", lambda *_: None)
 
 
-@mutation(SMALL_SKEW, first_seed=230)
+@mutation(SMALL_SKEW, first_seed=311)
 def forget_what_was_answered_before_an_internal_error(patches: Patches) -> None:
     """Probes end with their first internal error, so that there are some."""
     from cupel_core.domain.turns.conversation import ConversationState
@@ -426,7 +428,7 @@ def do_not_store_the_results_of_tools(patches: Patches) -> None:
     patches.set(DelayedSaver, "flush", mutated)
 
 
-@mutation(TOOLS, first_seed=1_350)
+@mutation(TOOLS, first_seed=1_713)
 def do_not_store_results_before_a_pause(patches: Patches) -> None:
     """What was executed beside a call that must wait, or in the second before a pause, is not stored."""
     from cupel_core.conversations.delayed_saver import DelayedSaver
@@ -515,7 +517,7 @@ def end_jobs_before_they_are_computed(patches: Patches) -> None:
     patches.set(jobs, "run_job", mutated)
 
 
-@mutation(first_seed=170)
+@mutation(first_seed=481)
 def do_not_send_the_messages_of_jobs_again(patches: Patches) -> None:
     from tests.simulation import cloud
 

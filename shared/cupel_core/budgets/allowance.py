@@ -103,13 +103,16 @@ class Allowance:
         """
         return self.is_short and self._had_calls_when_refused and not self._ledger.in_flight
 
-    async def reserve(self, amount: int) -> None:
-        """Set aside what a call costs at most. Raises BudgetShortage if the budget does not allow it now."""
-        self._used_at = self._clock()
+    async def reserve(self, amount: int) -> float:
+        """Set aside what a call costs at most; returns for how many seconds it has waited.
+
+        Raises BudgetShortage if the budget does not allow it now.
+        """
+        started_at = self._used_at = self._clock()
         self.demand.note_reserved(amount)
         if self._ledger.balance >= amount:
             self._ledger.take(amount)
-            return
+            return 0.0
         if self.is_short and not self._times.may_report(self._clock()):
             raise self._shortage(amount)
         call = CallInQueue(amount)
@@ -124,6 +127,7 @@ class Allowance:
             raise
         finally:
             self._waiting.pop(call, None)
+        return self._clock() - started_at
 
     def settle(self, reserved: int, cost: int, role: ModelRole, *, is_certain: bool = True) -> None:
         """Deduct what a call has cost; the rest of what was reserved for it is free again."""

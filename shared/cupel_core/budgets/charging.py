@@ -1,6 +1,6 @@
 """Calls that are paid from an allowance: what one costs at most is reserved before it, and settled after it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from cupel_core.budgets.allowance import Allowance
@@ -15,6 +15,17 @@ from cupel_core.providers.completion import Attempt, complete
 from cupel_core.providers.embeddings import EmbedAttempt, Embeddings, embed
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.reservations import bound_of_call, bound_of_embedding
+
+
+RECHECK_SECONDS = 0.5
+"""After a longer wait for its reservation, what has allowed a call is checked again: a pause may have come meanwhile."""
+
+type Recheck = Callable[[Account], Awaitable[None]]
+"""Raises to prevent a call to the account."""
+
+
+async def _allow(account: Account) -> None:
+    """For calls that nothing stops."""
 
 
 class _Call:
@@ -37,17 +48,19 @@ class ChargedCalls:
         attempt: Attempt = complete,
         embed_attempt: EmbedAttempt = embed,
         opening: OpeningReservation | None = None,
+        recheck: Recheck = _allow,
     ) -> None:
         self._allowance = allowance
         self._attempt = attempt
         self._embed_attempt = embed_attempt
         self._opening = opening
+        self._recheck = recheck
 
     async def attempt(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
         """Raises BudgetShortage if the call may not be made now, and else what the attempt raises."""
         request = _with_limit(request)
         bound = bound_of_call(account, model, request, self._allowance.outputs.mean_tokens(model))
-        async with self._charge(bound.nano_usd, request.role) as call:
+        async with self._charge(account, bound.nano_usd, request.role) as call:
             reply = await self._attempt(account, model, request, timeout_seconds)
             cost = prices.spend_of(account, model, reply).cost_usd
             amount = nano_usd(cost or 0.0)
@@ -61,20 +74,24 @@ class ChargedCalls:
     async def embed(self, account: Account, model: str, texts: tuple[str, ...], timeout_seconds: float) -> Embeddings:
         """The same for embeddings. Google reports no usage; then the call counts as what it costs at most."""
         bound = bound_of_embedding(account, model, texts)
-        async with self._charge(bound, ModelRole.JUDGE) as call:
+        async with self._charge(account, bound, ModelRole.JUDGE) as call:
             answer = await self._embed_attempt(account, model, texts, timeout_seconds)
             if answer.usage != Usage():
                 call.note_cost(nano_usd(prices.cost_usd(model, answer.usage, account) or 0.0))
             return answer
 
     @asynccontextmanager
-    async def _charge(self, bound: int, role: ModelRole) -> AsyncIterator[_Call]:
+    async def _charge(self, account: Account, bound: int, role: ModelRole) -> AsyncIterator[_Call]:
         """Whatever ends the attempt without an answer, its provider may bill it, unless it has refused it."""
         if self._opening is not None:
             self._opening.release()
-        await self._allowance.reserve(bound)
+        waited_seconds = await self._allowance.reserve(bound)
         call = _Call(bound)
         try:
+            if waited_seconds > RECHECK_SECONDS:
+                call.note_cost(0)
+                await self._recheck(account)
+                call.note_cost(bound, is_certain=False)
             yield call
         except ProviderError as error:
             if not error.may_be_billed:

@@ -321,7 +321,7 @@ class LeaseHolder:
         started_at = self._clock()
         try:
             await before_call()
-            self._postpone_if_closed()
+            self.postpone_if_closed()
             yield answers.append
         except ParameterRejected:  # Not a failure of the model: it is called again without the parameter.
             raise
@@ -339,7 +339,8 @@ class LeaseHolder:
         finally:
             self._release_slot()
 
-    def _postpone_if_closed(self) -> None:
+    def postpone_if_closed(self) -> None:
+        """Raise CallPostponed if the account was paused, or the lease has expired, since a call took its slot."""
         lease = self._lease
         if lease is None or not self._is_current(lease) or self._governor.paused_at is not None:
             raise CallPostponed(self._key.name, self._closed_seconds() or self._with_jitter(CROWDED_DELAY_SECONDS))

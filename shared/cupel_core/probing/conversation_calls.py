@@ -40,7 +40,13 @@ class ConversationCalls:
 
     @cached_property
     def _charged(self) -> ChargedCalls | None:
-        return ChargedCalls(self.allowance, opening=self.opening) if self.allowance else None
+        if self.allowance is None:
+            return None
+        return ChargedCalls(self.allowance, opening=self.opening, recheck=self._recheck)
+
+    async def _recheck(self, account: Account) -> None:
+        await self.before_call()
+        self.leases.lease_holder(self.workspace, account).postpone_if_closed()
 
     def target_slot(self, account: Account, model: str) -> AbstractAsyncContextManager[OnAnswer]:
         return self.leases.slot(self.workspace, account, model, self.before_call, reservation=self.reservation)

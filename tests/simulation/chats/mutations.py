@@ -89,7 +89,7 @@ def free_the_branch_before_the_end_of_its_turn(patches: Patches) -> None:
     patches.set(chat_turns, "end", mutated)
 
 
-@mutation(SMALL_SKEW)
+@mutation(SMALL_SKEW, first_seed=13)
 def go_on_without_reading_what_is_recorded(patches: Patches) -> None:
     """A worker that takes over begins with the events, and without results and answer."""
     from cupel_core.chats import worker
@@ -170,7 +170,7 @@ def regenerate_with_the_newest_artifacts(patches: Patches) -> None:
 # ---- who works on a turn, and until when
 
 
-@mutation(PROFILE)
+@mutation(PROFILE, first_seed=11)
 def do_not_look_for_aborts(patches: Patches) -> None:
     from cupel_core.chats.worker import TurnWorker
 
@@ -207,7 +207,7 @@ def call_the_model_before_the_barrier(patches: Patches) -> None:
     patches.set(TurnOperations, "_check", lambda *_: None)
 
 
-@mutation(SLOW_MODELS, first_seed=43)
+@mutation(SLOW_MODELS, first_seed=100)
 def ignore_the_claims_of_other_workers(patches: Patches) -> None:
     from cupel_core.store import chat_turns
 
@@ -222,7 +222,7 @@ def do_not_renew_claims_of_turns(patches: Patches) -> None:
     patches.set(TurnWorker, "_renew", lambda self: chat_turns.get(self.ref, self.turn.id))
 
 
-@mutation(SMALL_SKEW)
+@mutation(SMALL_SKEW, first_seed=24)
 def do_not_list_turns_for_the_sweeper(patches: Patches) -> None:
     """An order that is lost is never sent again."""
     from cupel_core.store import chat_turns
@@ -268,7 +268,7 @@ def change_pages_that_other_branches_have(patches: Patches) -> None:
     patches.set(ChatBranch, "shared", lambda self: self)
 
 
-@mutation(FORKS, first_seed=82)
+@mutation(FORKS, first_seed=579)
 def change_exchanges_whatever_others_have_changed(patches: Patches) -> None:
     from cupel_core.store import chat_branches
 

@@ -26,7 +26,7 @@ from cupel_core.domain.turns.model_request import (
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers.account import Account
 from cupel_core.providers.embeddings import Embeddings
-from cupel_core.providers.errors import ParameterRejected, ProviderError, error_from_response
+from cupel_core.providers.errors import CallPrevented, ParameterRejected, ProviderError, error_from_response
 
 ACCOUNT = Account("custom", "http://models.test", prices=(ModelPrice(None, 1.0, 10.0),))
 REQUEST = ModelRequest((Message(MessageRole.USER, "Hi"),), ModelParameters(max_output_tokens=100))
@@ -194,3 +194,34 @@ async def test_allowances_for_several_days_of_a_run_have_leases_of_their_own() -
             allowance.settle(100, 40, TARGET)
         assert len(account.account.leases) == 2
     assert (account.account.used, account.account.reserved) == (80, 0)
+
+
+class SlowCharged(Charged):
+    """A worker whose budget takes a while to answer."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(Reply("Hello", usage=Usage(10, 5)))
+        times = iter([0.0, 0.0, seconds])
+        self.allowance = Allowance("w", self.store, lambda: next(times, seconds))
+        self.allowance.set_limit(10**9)
+        self.rechecked: list[Account] = []
+        self.charged = ChargedCalls(self.allowance, self.calls.complete, self.calls.embed, recheck=self._recheck)
+
+    async def _recheck(self, account: Account) -> None:
+        self.rechecked.append(account)
+        raise CallPrevented
+
+
+async def test_a_call_that_waited_for_its_budget_is_prevented_by_a_pause_meanwhile_and_costs_nothing() -> None:
+    slow = SlowCharged(5.0)
+    with pytest.raises(CallPrevented):
+        await slow.call()
+    await slow.allowance.leave()
+    assert (slow.rechecked, slow.calls.requests) == ([ACCOUNT], [])
+    assert (slow.store.account.used, slow.store.account.total_uncertain) == (0, 0)
+
+
+async def test_a_call_that_hardly_waited_is_made_without_another_check() -> None:
+    slow = SlowCharged(0.1)
+    await slow.call()
+    assert (slow.rechecked, len(slow.calls.requests)) == ([], 1)

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Schemas } from "../../api/client";
 import { formatUsd, visible } from "../../lib/format";
+import { unlistedModels } from "../../lib/model_choice";
 import styles from "./new_run.module.css";
 
 interface Props {
@@ -18,6 +19,8 @@ export function Models({ models, selected, select }: Props) {
   const shown = models
     .filter((each) => words.every((word) => each.id.toLowerCase().includes(word)))
     .sort((one, other) => Number(first.includes(other.id)) - Number(first.includes(one.id)));
+  const listed = models.map((each) => each.id);
+  const unlisted = unlistedModels(listed, selected, sought);
   const toggle = (id: string) =>
     select(selected.includes(id) ? selected.filter((each) => each !== id) : [...selected, id]);
   return (
@@ -32,6 +35,13 @@ export function Models({ models, selected, select }: Props) {
       />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section className={styles.options} aria-label="Models" tabIndex={0}>
+        {unlisted.map((id) => (
+          <label key={id}>
+            <input type="checkbox" checked={selected.includes(id)} onChange={() => toggle(id)} />
+            <span className={styles.modelName}>{visible(id)}</span>
+            <small>not in the list</small>
+          </label>
+        ))}
         {shown.map((model) => (
           <label key={model.id}>
             <input type="checkbox" checked={selected.includes(model.id)} onChange={() => toggle(model.id)} />
@@ -39,10 +49,13 @@ export function Models({ models, selected, select }: Props) {
             <small>{price(model)}</small>
           </label>
         ))}
-        {shown.length === 0 && <p>No model matches.</p>}
+        {shown.length + unlisted.length === 0 && (
+          <p>No model matches. One that is not listed is named provider/model.</p>
+        )}
       </section>
       <small className={styles.note}>
-        Models of providers without a key are not listed: <Link to="/providers">Providers</Link> takes one.
+        Models of providers without a key are not listed: <Link to="/providers">Providers</Link> takes one. Of
+        a server of your own, write the model into the search, such as custom/my-model.
       </small>
     </fieldset>
   );
