@@ -5,6 +5,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 from cupel_core.budgets.charging import ChargedCalls
 from cupel_core.budgets.patient_calls import PatientCalls
@@ -13,10 +14,11 @@ from cupel_core.budgets.reservations import SHORTAGE_SECONDS
 from cupel_core.domain.budgets.money import nano_usd
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.rescores import Rescore
+from cupel_core.errors import NotFound
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.slice_graders import GraderCalls, spare_seconds
-from cupel_core.store import evaluation_settings
+from cupel_core.store import evaluation_settings, rescores, runs
 from cupel_core.store.budgets import RescoreRef
 from cupel_core.workspace_budgets import BudgetKey, key_of_run, open_account
 
@@ -47,8 +49,21 @@ async def charged_calls(
         if charged is None:
             yield GraderCalls(attempt)
         else:
-            calls = PatientCalls(charged, max_usd, may_wait, has_own_budget=has_own)
+            read = partial(asyncio.to_thread, _read_max_usd, run, rescore if has_own else None)
+            calls = PatientCalls(charged, max_usd, may_wait, read_max_usd=read, has_own_budget=has_own)
             yield GraderCalls(calls.attempt, calls.embed)
+
+
+def _read_max_usd(run: Run, rescore: Rescore | None) -> float | None:
+    """The budget of the run or of the rescore, as it is now; None if it was deleted."""
+    ref = RunRef(run.workspace, run.id)
+    try:
+        if rescore is not None:
+            return rescores.get(ref, rescore.id).max_budget_usd
+        budget = runs.get(ref).budget
+    except NotFound:
+        return None
+    return budget.max_usd if budget else None
 
 
 @asynccontextmanager

@@ -56,6 +56,9 @@ class ChargedCalls:
         self._opening = opening
         self._recheck = recheck
 
+    def set_limit(self, limit: int) -> None:
+        self._allowance.set_limit(limit)
+
     async def attempt(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
         """Raises BudgetShortage if the call may not be made now, and else what the attempt raises."""
         request = _with_limit(request)

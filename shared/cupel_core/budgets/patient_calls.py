@@ -7,7 +7,7 @@ from functools import partial
 from cupel_core.budgets.charging import ChargedCalls
 from cupel_core.budgets.reservations import SHORTAGE_SECONDS, BudgetShortage
 from cupel_core.deferred import dataclass
-from cupel_core.domain.budgets.money import limit_text, usd
+from cupel_core.domain.budgets.money import limit_text, nano_usd, usd
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
@@ -24,14 +24,16 @@ def budget_error(shortage: BudgetShortage, max_usd: float | None = None) -> Prov
     return ProviderError(ProbeErrorCode.BUDGET, f"{name} is used up: {too_little}", final=True)
 
 
-@dataclass(frozen=True)
+@dataclass
 class PatientCalls:
     charged: ChargedCalls
     max_usd: float | None
-    """The budget of the run, if it has one."""
+    """The budget of the run, if it has one; the one that was read last."""
     may_wait: Callable[[], bool] = lambda: True
     """Whether there is time for it; otherwise BudgetShortage is raised."""
     wait_seconds: float = SHORTAGE_SECONDS
+    read_max_usd: Callable[[], Awaitable[float | None]] | None = None
+    """Reads that budget again: before calls give up, and after each wait."""
     has_own_budget: bool = False
     """Whether their budget is not that of the run: when it is used up, BudgetShortage is raised, and whoever makes the
     calls stops."""
@@ -44,13 +46,29 @@ class PatientCalls:
 
     async def _patiently[Answer](self, call: Callable[[], Awaitable[Answer]]) -> Answer:
         while True:
+            attempted_with = self.max_usd
             try:
                 return await call()
             except BudgetShortage as shortage:
-                if shortage.exhausted is BudgetScope.RUN and self.has_own_budget:
+                is_own = shortage.exhausted is BudgetScope.RUN
+                if is_own and await self._is_raised(attempted_with):
+                    continue
+                if is_own and self.has_own_budget:
                     raise
                 if shortage.exhausted is not None:
                     raise budget_error(shortage, self.max_usd) from None
                 if not self.may_wait():
                     raise
             await asyncio.sleep(self.wait_seconds)
+            await self._is_raised(attempted_with)
+
+    async def _is_raised(self, before: float | None) -> bool:
+        """Read the budget again; whether it is greater than it was before an attempt."""
+        if self.read_max_usd is None or before is None:
+            return False
+        now = await self.read_max_usd()
+        if now is None:
+            return False
+        self.max_usd = now
+        self.charged.set_limit(nano_usd(now))
+        return now > before

@@ -979,8 +979,9 @@ _ALL = (
         _MEMBER,
         "Raise the budget of a rescore that goes on, or was stopped by it",
         "The rescore, which grades what is left",
-        "Results that are stored stay, and their transcripts are not graded again. 409 for a rescore that has ended "
-        "otherwise, and in the moment in which its budget stops it.",
+        "Results that are stored stay, and their transcripts are not graded again. 409 for a rescore without a "
+        "budget of its own, for one that has ended otherwise, in the moment in which its budget stops it, and for one "
+        "that it has stopped while its run goes on. 422 for a budget that is not greater.",
     ),
     Operation(
         "listRescoreResults",

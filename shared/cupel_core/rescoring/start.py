@@ -67,19 +67,27 @@ def raise_budget(workspace: str, run_id: str, rescore_id: str, max_usd: float, n
 
 
 def _raise_while_open(rescore: Rescore, max_usd: float) -> Rescore:
-    """A task that uses up the earlier limit leaves the rest to its repetition, which reads the new one."""
-    limit = rescore.max_budget_usd or 0.0
-    if max_usd == limit:  # Also of one that has ended since: a reply may be lost.
+    """Tasks that have used up the earlier limit read the new one before they give up."""
+    if max_usd == rescore.max_budget_usd:  # Also of one that has ended since: a reply may be lost.
         return rescore
+    _check_can_be_raised(rescore, max_usd)
+    is_raised = rescores.raise_limit(rescore, max_usd)
+    stored = rescores.get(RunRef(rescore.workspace, rescore.run_id), rescore.id)
+    if not is_raised:
+        if not stored.is_stopped_by_budget:
+            _check_can_be_raised(stored, max_usd)
+        raise Conflict("the rescore is being stopped by its budget; try again in a moment")
+    return stored
+
+
+def _check_can_be_raised(rescore: Rescore, max_usd: float) -> None:
     if rescore.status.is_over:
         raise Conflict(f"the rescore is {rescore.status}: only one that its budget has stopped continues")
+    limit = rescore.max_budget_usd or 0.0
     if max_usd < limit:
         raise Invalid.field(
             "maxBudgetUsd", f"must be greater than {limit_text(limit)}: a budget of a rescore is only raised"
         )
-    if not rescores.raise_limit(rescore, max_usd):
-        raise Conflict("the rescore is being stopped by its budget, or has just ended; try again in a moment")
-    return rescores.get(RunRef(rescore.workspace, rescore.run_id), rescore.id)
 
 
 def _rescore(run: Run, spec: RescoreSpec, now: datetime) -> Rescore:

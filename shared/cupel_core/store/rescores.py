@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import UpdateError
+from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, from_optional_iso, to_iso, to_optional_iso
@@ -131,13 +132,17 @@ def reopen(rescore: Rescore, now: datetime) -> Rescore:
 
 
 def end(rescore: Rescore) -> Rescore:
-    """Store how a rescore ended, unless it has ended already. Returns it as stored."""
+    """Store how a rescore ended, unless it has ended already. Returns it as stored.
+
+    Its limit is left as it is: it may have been raised since the rescore was read.
+    """
     ref = RunRef(rescore.workspace, rescore.run_id)
     still_open = RescoreItem.status.is_in(RescoreStatus.PENDING, RescoreStatus.RUNNING)
+    ended: list[Action] = [RescoreItem.status.set(rescore.status), RescoreItem.body.set(_body(rescore))]
     with conditional_transaction() as transaction:
-        transaction.save(_to_item(rescore), condition=still_open)
+        transaction.update(RescoreItem(keys.rescores(ref), rescore.id), actions=ended, condition=still_open)
         transaction.delete(_open_item(ref, rescore.id, rescore.created_at))
-    return rescore if transaction.is_committed else get(ref, rescore.id)
+    return get(ref, rescore.id)
 
 
 def list_open_rescores(after: str | None = None) -> Iterator[OpenRescore]:
@@ -180,7 +185,18 @@ def _open_item(ref: RunRef, rescore_id: str, created_at: datetime) -> OpenRescor
 
 def _to_item(rescore: Rescore) -> RescoreItem:
     ref = RunRef(rescore.workspace, rescore.run_id)
-    body = {
+    return RescoreItem(
+        keys.rescores(ref),
+        rescore.id,
+        status=rescore.status,
+        body=_body(rescore),
+        exhausted=rescore.is_exhausted or None,
+        limit_usd=rescore.max_budget_usd,
+    )
+
+
+def _body(rescore: Rescore) -> dict[str, Any]:
+    return {
         "config": rescore.config.to_json(),
         "total": rescore.total,
         "probes": rescore.probe_count,
@@ -192,11 +208,6 @@ def _to_item(rescore: Rescore) -> RescoreItem:
         "maxBudgetUsd": rescore.max_budget_usd,
         "execution": rescore.execution,
     }
-    exhausted = rescore.is_exhausted or None
-    limit_usd = rescore.max_budget_usd
-    return RescoreItem(
-        keys.rescores(ref), rescore.id, status=rescore.status, body=body, exhausted=exhausted, limit_usd=limit_usd
-    )
 
 
 def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:

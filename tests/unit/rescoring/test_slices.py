@@ -448,7 +448,7 @@ async def test_a_raise_that_is_repeated_or_too_late_changes_nothing(
     assert started_executions == ["scr_1-2"]
 
 
-async def test_a_budget_that_is_raised_while_a_task_grades_lets_its_repetition_grade_the_rest(
+async def test_a_budget_that_is_raised_while_a_task_grades_lets_that_task_grade_the_rest(
     cloud: Settings, monkeypatch: pytest.MonkeyPatch, started_executions: list[str]
 ) -> None:
     """As above; the budget is raised during the only call that the first limit allows."""
@@ -465,7 +465,28 @@ async def test_a_budget_that_is_raised_while_a_task_grades_lets_its_repetition_g
 
     judge = RaisingJudge()
     [part] = phases.begin(ref_of(run), "scr_1").slices
-    first = await rescore_slice(ref_of(run), "scr_1", part, lambda: 900.0, judge)
+    progress = await rescore_slice(ref_of(run), "scr_1", part, lambda: 900.0, judge)
+    assert (progress.done, progress.left, len(judge.called_models)) == (2, 0, 2)
+    account = budgets.get(RescoreRef(ref_of(run), "scr_1"))
+    assert (account.used, account.reserved) == (2 * 5_000_000, 0)
+    assert phases.complete(ref_of(run), "scr_1", NOW) == RescoreStatus.COMPLETED
+    assert started_executions == []
+
+
+async def test_a_budget_that_is_raised_once_a_task_has_given_up_lets_its_repetition_grade_the_rest(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch, started_executions: list[str]
+) -> None:
+    """As above; the task has stored its results, and says next that the budget is used up."""
+    accounts.update_provider("ws_a", "sim", {"prices": (ModelPrice(None, 0.0, 1_000.0),)})
+    monkeypatch.setattr(charged_calls, "PatientCalls", partial(PatientCalls, wait_seconds=0.01))
+    run, judge = AnsweredRun((asking(POLITE),)).completed(), ScriptedJudge()
+    create_budgeted(run, 4.1)
+
+    def raise_it(*_: object) -> None:
+        raise_budget("ws_a", run.id, "scr_1", 8.0, NOW)
+
+    [part] = phases.begin(ref_of(run), "scr_1").slices
+    first = await rescore_slice(ref_of(run), "scr_1", part, lambda: 900.0, judge, raise_it)
     assert (first.done, first.left) == (1, 1)
     repeated = await rescore_slice(ref_of(run), "scr_1", part, lambda: 900.0, judge)
     assert (repeated.done, repeated.left) == (1, 0)
@@ -491,6 +512,36 @@ async def test_while_it_goes_on_a_budget_is_raised_and_not_lowered(
     with pytest.raises(Conflict, match="is being stopped"):
         raise_budget("ws_a", run.id, pending.id, 5.0, NOW)
     assert started_executions == []
+
+
+def test_a_raise_after_a_greater_one_is_refused_as_if_it_had_come_later(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = AnsweredRun((asking(POLITE),)).completed()
+    create_budgeted(run, 2.0)
+    store = rescores.raise_limit
+    first = rescores.get(ref_of(run), "scr_1")
+    monkeypatch.setattr(rescores, "raise_limit", lambda rescore, usd: store(first, 5.0) and store(rescore, usd))
+    with pytest.raises(Invalid, match=r"must be greater than \$5"):
+        raise_budget("ws_a", run.id, "scr_1", 3.0, NOW)
+    assert rescores.get(ref_of(run), "scr_1").max_budget_usd == 5.0
+
+
+def test_a_raise_while_a_rescore_ends_is_kept(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = AnsweredRun((asking(POLITE),)).completed()
+    create_budgeted(run, 2.0)
+    phases.begin(ref_of(run), "scr_1")
+    end = rescores.end
+
+    def interleaved(rescore: Rescore) -> Rescore:
+        raise_budget("ws_a", run.id, "scr_1", 3.0, NOW)
+        return end(rescore)
+
+    monkeypatch.setattr(rescores, "end", interleaved)
+    assert phases.complete(ref_of(run), "scr_1", NOW) == RescoreStatus.COMPLETED
+    stored = rescores.get(ref_of(run), "scr_1")
+    assert (stored.status, stored.max_budget_usd, stored.completed_at) == (RescoreStatus.COMPLETED, 3.0, NOW)
+    assert list(rescores.list_open_rescores()) == []
 
 
 async def test_a_worker_from_before_a_raise_does_not_stop_the_rescore_again(
