@@ -1081,7 +1081,7 @@ export interface CreateScaleRunInput {
   format?: AnswerFormatInput | null;
   /** Whether a report is written when the run completes */
   report?: boolean | null;
-  /** Whether the revised prompt of that report is tried, for at most what the run has cost */
+  /** Whether that report's revised prompt is tried, for at most the run's cost and two further calls */
   trial?: boolean | null;
   /** Which queue its probes wait in */
   priority?: Priority | null;
@@ -1613,7 +1613,7 @@ export interface EstimateScaleRunInput {
   format?: AnswerFormatInput | null;
   /** Whether a report is written when the run completes */
   report?: boolean | null;
-  /** Whether the revised prompt of that report is tried, for at most what the run has cost */
+  /** Whether that report's revised prompt is tried, for at most the run's cost and two further calls */
   trial?: boolean | null;
   /** Which queue its probes wait in */
   priority?: Priority | null;
@@ -3490,7 +3490,7 @@ export interface Run {
   playground: boolean;
   /** Whether it was started as a batch */
   scale: boolean;
-  /** Whether the revised prompt of that report is tried, for at most what the run has cost */
+  /** Whether that report's revised prompt is tried, for at most the run's cost and two further calls */
   trial: boolean;
   /** Current status */
   status: RunStatus;

@@ -55,7 +55,8 @@ WritesReport = Annotated[
     bool, typer.Option("--report/--no-report", help="Whether a report is made when the run completes.")
 ]
 TriesRevisedPrompt = Annotated[
-    bool, typer.Option("--trial", help="Try the report's revised prompt, for at most what the run has cost.")
+    bool,
+    typer.Option("--trial", help="Try the report's revised prompt, for at most the run's cost and two further calls."),
 ]
 AnswerFormat = Annotated[
     str | None,

@@ -16,9 +16,8 @@ from cupel_core.providers.embeddings import EmbedAttempt, Embeddings, embed
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.reservations import bound_of_call, bound_of_embedding
 
-
 RECHECK_SECONDS = 0.5
-"""After a longer wait for its reservation, what has allowed a call is checked again: a pause may have come meanwhile."""
+"""After a longer wait for its reservation, what has allowed a call is checked again: a pause may have come since."""
 
 type Recheck = Callable[[Account], Awaitable[None]]
 """Raises to prevent a call to the account."""

@@ -36,7 +36,9 @@ from cupel_core.domain.turns.model_request import ProbeErrorCode
 WritesReport = Annotated[Flag, Field(description="Whether a report is written when the run completes")]
 TriesRevisedPrompt = Annotated[
     Flag,
-    Field(description="Whether the revised prompt of that report is tried, for at most what the run has cost"),
+    Field(
+        description="Whether that report's revised prompt is tried, for at most the run's cost and two further calls"
+    ),
 ]
 
 

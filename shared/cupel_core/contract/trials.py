@@ -47,7 +47,13 @@ class CreateTrial(BudgetFields):
     ] = None
 
     def request(self) -> TrialRequest:
-        return TrialRequest(self.scenarios, self.repeats, self.max_budget_usd, self.allow_unpriced, self.confirmed_usd)
+        return TrialRequest(
+            self.scenarios,
+            self.repeats,
+            self.max_budget_usd,
+            allow_unpriced=self.allow_unpriced,
+            confirmed_usd=self.confirmed_usd,
+        )
 
 
 class EstimateTrial(CreateTrial):

@@ -79,9 +79,12 @@ def plan(workspace: str, run_id: str, report_id: str, request: TrialRequest, now
     """What a trial would be. Conflict if the report has no prompt to try, or its run nothing to compare."""
     material = _load(workspace, run_id, report_id, now)
     planned = _planned(workspace, material, request, _size(material, request), now)
-    if request.max_budget_usd is None or not planned.estimate.reserved_usd:
+    in_hand_usd = ARMS * planned.estimate.reserved_usd
+    if request.max_budget_usd is None or not in_hand_usd:
         return planned
-    smaller = _size(material, request, ARMS * planned.estimate.reserved_usd)
+    if request.has_last_calls_extra:
+        return planned._replace(max_budget_usd=request.max_budget_usd + in_hand_usd)
+    smaller = _size(material, request, in_hand_usd)
     return planned if smaller == planned.size else _planned(workspace, material, request, smaller, now)
 
 
@@ -112,7 +115,8 @@ def start(
         request_comparison(workspace, record.trial, now)
         return StartedTrial(record.trial, is_new=False)
     planned = plan(workspace, run_id, report_id, request, now)
-    check_estimate(workspace, request, lambda: planned.estimate, now, ARMS)
+    terms = replace(request, max_budget_usd=planned.max_budget_usd)
+    check_estimate(workspace, terms, lambda: planned.estimate, now, "the trial", ARMS)
     arms = list(_arms(workspace, planned, request, started_by))
     experiment = experiments.new_experiment(f"Trial of {report_id}", _design(run_id, arms[0]), now)
     arms = [replace(run, experiment_id=experiment.id) for run in arms]
@@ -145,14 +149,16 @@ def _create(record: ReportRecord, trial: Trial, experiment: Resource, arms: list
 
 
 def _arms(workspace: str, planned: PlannedTrial, request: TrialRequest, started_by: StartedBy) -> Iterator[Run]:
-    """The runs, with the budget divided as the arms are expected to spend it."""
+    """The runs, with the budget divided as the arms are expected to spend it, and enough for the last call of each."""
     total, scope = planned.estimate.usd.expected, webhooks.callback_scope(workspace)
     for name, built in zip(ARM_NAMES, planned.arms, strict=True):
         budget = None
         if planned.max_budget_usd is not None:
             share = built.estimate.usd.expected / total if total else 1 / ARMS
             finish = finishing_usd(built.run, built.snapshot)
-            max_usd, allows_unpriced = planned.max_budget_usd * share, request.allow_unpriced
+            in_hand_usd = min(planned.estimate.reserved_usd, planned.max_budget_usd / ARMS)
+            max_usd = in_hand_usd + (planned.max_budget_usd - ARMS * in_hand_usd) * share
+            allows_unpriced = request.allow_unpriced
             budget = budget_of(max_usd, finish, built.estimate, allows_unpriced=allows_unpriced)
         labels = replace(built.run.labels, name=name)
         yield replace(built.run, budget=budget, labels=labels, started_by=started_by, callbacks=scope)

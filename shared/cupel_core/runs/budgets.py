@@ -13,7 +13,7 @@ from cupel_core.domain.budgets.confirmation import (
     needs_confirmation,
     unpriced_message,
 )
-from cupel_core.domain.budgets.money import limit_text, usd
+from cupel_core.domain.budgets.money import amount_text, limit_text, usd
 from cupel_core.domain.budgets.periods import PERIODS, BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.estimates.run_estimate import RunEstimate
@@ -73,7 +73,12 @@ class BudgetTerms(Protocol):
 
 
 def check_estimate(
-    workspace: str, spec: BudgetTerms, estimated: Callable[[], RunEstimate], now: datetime, runs_at_once: int = 1
+    workspace: str,
+    spec: BudgetTerms,
+    estimated: Callable[[], RunEstimate],
+    now: datetime,
+    what: str = "the run",
+    runs_at_once: int = 1,
 ) -> None:
     """For a run that a budget limits, its own or the workspace's, raises Invalid if that could not limit the calls of a
     model, because its price is unknown, and ConfirmationRequired if the run is expected to cost more than is left,
@@ -85,7 +90,7 @@ def check_estimate(
     estimate = estimated()
     if estimate.unpriced and not spec.allow_unpriced:
         raise Invalid.field("allowUnpriced", unpriced_message(estimate.unpriced))
-    _check_cost("the run", estimate, spendable, spec.confirmed_usd, runs_at_once)
+    _check_cost(what, estimate, spendable, spec.confirmed_usd, runs_at_once)
 
 
 def check_addition(
@@ -94,7 +99,8 @@ def check_addition(
     """The same of further probes of a run, which may cost what is left of its budget. Its models are those that it was
     started with, so whoever agreed to unknown prices then is not asked again."""
     left = _left_usd(run)
-    name = f"the ${left or 0:.6g} that are left of its budget of {limit_text(run.budget.max_usd)}" if run.budget else ""
+    limit = limit_text(run.budget.max_usd) if run.budget else ""
+    name = f"the {amount_text(left or 0)} that are left of its budget of {limit}"
     spendable = _scarcest(run.workspace, [] if left is None else [_Spendable(left, name)], now)
     if spendable is not None:
         _check_cost(what, estimated(), spendable, confirmed_usd)
@@ -105,7 +111,7 @@ def _check_cost(
 ) -> None:
     reserved = runs_at_once * estimate.reserved_usd
     if needs_confirmation(estimate.usd, spendable.usd, confirmed_usd, reserved):
-        reason = excess_reason(what, estimate.usd, reserved, spendable.usd, spendable.budget)
+        reason = excess_reason(what, estimate.usd, reserved, spendable.usd, spendable.budget, runs_at_once)
         remedy = f"repeat the request with confirmedUsd of at least {confirmable_usd(estimate.usd)} to start it"
         raise ConfirmationRequired(f"{reason}, so it would be paused before its end", estimate, remedy)
 
@@ -147,7 +153,7 @@ def _scarcest(workspace: str, own: list[_Spendable], now: datetime) -> _Spendabl
     budgets = [*own]
     if (left := workspace_budgets.left(workspace, now)) is not None:
         scope, left_usd = left[0], usd(max(0, left[1]))
-        name = f"the ${left_usd:.6g} that are left of the workspace's budget for the {scope}"
+        name = f"the {amount_text(left_usd)} that are left of the workspace's budget for the {scope}"
         budgets.append(_Spendable(left_usd, f"{name} ({workspace_budgets.FIELDS[scope]})"))
     return min(budgets, default=None)
 

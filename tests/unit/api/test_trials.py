@@ -14,7 +14,7 @@ from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action, Run
-from cupel_core.domain.runs.transcripts import TranscriptResult
+from cupel_core.domain.runs.transcripts import ProbeError, Transcript, TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.turns.model_request import Message, MessageRole
@@ -235,7 +235,7 @@ def test_both_arms_need_enough_in_hand_for_their_last_call(client: Client, repor
     expected = client.post(f"{report}/trial/estimate", size).json()["estimate"]["usd"]["expected"]
     refused = client.post(f"{report}/trial", {**size, "maxBudgetUsd": expected + 0.3})
     assert (refused.status, refused.json()["type"]) == (409, "urn:cupel:problem:confirmation-required")
-    assert "in hand" in refused.json()["detail"]
+    assert "a call of each of its 2 runs, together, needs up to $0.4" in refused.json()["detail"]
     started(client, report, **size, maxBudgetUsd=expected + 0.5)
 
 
@@ -295,15 +295,49 @@ def test_a_run_may_ask_for_the_trial_at_its_start(client: Client) -> None:
     assert {each["trial"] for each in client.get("/v1/runs").json()["items"]} == {True, False}
 
 
-def test_a_requested_trial_costs_at_most_what_the_run_has_cost(client: Client) -> None:
+class PricedRun(AnsweredRun):
+    def outcome(self, run: Run, index: int) -> Transcript | ProbeError:
+        transcript = super().outcome(run, index)
+        assert isinstance(transcript, Transcript)
+        return replace(transcript, conversation=replace(transcript.conversation, cost_usd=0.0007))
+
+
+def reported_batch(client: Client, conversations: int) -> tuple[Run, str]:
+    """With the path of its report; each conversation has cost $0.0007. An answer without a limit sets $0.20 aside."""
     client.put("/v1/providers/sim", {"prices": PRICES})
-    run = answered(scored(lambda index: index % 4 > 1)).completed()
-    report = reported(client, run)
+    described = answered(scored(lambda index: index % 2 > 0), scenarios=1, repeats=conversations)
+    run = PricedRun(**vars(described)).completed()
+    return run, reported(client, run, shown_conversation_ids=[f"{run.id}-0"])
+
+
+def test_a_requested_trial_of_a_small_batch_may_cost_what_the_batch_has_and_its_last_calls_set_aside(
+    client: Client,
+) -> None:
+    run, report = reported_batch(client, 20)
     cost = client.get(report).json()["content"]["cost"]["pricedUsd"]
+    assert cost > 0
     start_if_wanted(asks_for_trial(run), report.rpartition("/")[2], utc_now())
     made = client.get(report).json()
-    assert made["trial"] is None or made["trial"]["maxBudgetUsd"] == (cost or None)
-    assert (made["trial"] is None) == (made["trialRefusal"] is not None)
+    assert made["trialRefusal"] is None
+    trial = made["trial"]
+    arms = [runs.get(RunRef("acme", trial[name])) for name in ("originalRunId", "revisedRunId")]
+    limits = [arm.budget.max_usd for arm in arms if arm.budget]
+    assert trial["maxBudgetUsd"] == pytest.approx(sum(limits))
+    assert min(limits) > 0.2
+    assert 0.4 < sum(limits) - cost < 0.45
+
+
+def test_a_requested_trial_that_costs_more_than_its_batch_says_what_would_be_enough(client: Client) -> None:
+    """A trial has five conversations of each prompt at least, more than the batch."""
+    run, report = reported_batch(client, 6)
+    start_if_wanted(asks_for_trial(run), report.rpartition("/")[2], utc_now())
+    refusal = client.get(report).json()["trialRefusal"]
+    assert refusal.startswith("the trial is expected to cost $")
+    assert "scenarios 1, repeats 5 and" in refusal
+    enough = float(refusal.rpartition("maxBudgetUsd ")[2].partition(" ")[0])
+    size = {"scenarios": 1, "repeats": 5}
+    assert client.post(f"{report}/trial", {**size, "maxBudgetUsd": enough - 0.00001}).status == 409
+    started(client, report, **size, maxBudgetUsd=enough)
 
 
 def test_a_report_says_why_a_requested_trial_did_not_start(client: Client) -> None:

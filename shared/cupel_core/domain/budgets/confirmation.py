@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from math import ceil
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.budgets.money import amount_text
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.estimates.intervals import EstimateInterval
 
@@ -35,17 +37,21 @@ def needs_confirmation(
     return expected + reserved_usd > max_usd and (confirmed_usd is None or confirmed_usd < expected)
 
 
-def excess_reason(what: str, estimate: EstimateInterval, reserved_usd: float, max_usd: float, budget: str) -> str:
-    """Why it must be confirmed; `budget` names what has `max_usd` left."""
-    cost = f"{what} is expected to cost {_dollars(estimate.expected)} "
-    cost += f"(from {_dollars(estimate.low)} to {_dollars(estimate.high)})"
+def sufficient_usd(estimate: EstimateInterval, reserved_usd: float) -> float:
+    """The least budget that needs no confirmation, in the digits that are shown."""
+    return ceil((confirmable_usd(estimate) + reserved_usd) * 1e6 - 1e-6) / 1e6
+
+
+def excess_reason(
+    what: str, estimate: EstimateInterval, reserved_usd: float, max_usd: float, budget: str, runs_at_once: int = 1
+) -> str:
+    """Why it must be confirmed; `budget` names what has `max_usd` left. `reserved_usd` is for a call of each run."""
+    cost = f"{what} is expected to cost {amount_text(estimate.expected)} "
+    cost += f"(from {amount_text(estimate.low)} to {amount_text(estimate.high)})"
     if confirmable_usd(estimate) > max_usd:
         return f"{cost}, more than {budget}"
-    return f"{cost}, and a call of it needs up to {_dollars(reserved_usd)} in hand: together more than {budget}"
-
-
-def _dollars(amount: float) -> str:
-    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4g}"
+    call = "a call of it needs" if runs_at_once == 1 else f"a call of each of its {runs_at_once} runs, together, needs"
+    return f"{cost}, and {call} up to {amount_text(reserved_usd)} in hand: together more than {budget}"
 
 
 def unpriced_message(models: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from math import ceil
+from math import ceil, floor, log10
 
 from cupel_core.domain.turns.roles import ModelRole
 
@@ -24,6 +24,15 @@ def usd(nano: int) -> float:
 def limit_text(usd: float) -> str:
     """A limit that somebody has set, in full: $1,000,000 and $0.000001, without an exponent."""
     return f"${usd:,.6f}".rstrip("0").rstrip(".")
+
+
+def amount_text(usd: float) -> str:
+    """What something costs: to cents, or to four significant digits below a dollar; without an exponent."""
+    if usd >= 1:
+        return f"${usd:,.2f}"
+    if usd <= 0:
+        return "$0"
+    return f"${usd:.{3 - floor(log10(usd))}f}".rstrip("0").rstrip(".")
 
 
 def added(first: SpentByRole, second: SpentByRole) -> SpentByRole:

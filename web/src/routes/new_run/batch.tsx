@@ -213,7 +213,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
             disabled={!mayTry}
             onChange={(event) => setWithTrial(event.target.checked)}
           />
-          Try the revised prompt of the report, for at most what the run has cost
+          Try the revised prompt of the report, for at most the run’s cost and two further calls
         </label>
         <TextField label="Name (optional)" id="name" maxLength={200} value={name} onChange={setName} />
       </div>
