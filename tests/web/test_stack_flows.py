@@ -1,0 +1,301 @@
+"""What people do on the web page, in a browser and on the whole stack: its workers, its queues, a provider's server."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from typer.testing import CliRunner
+
+from cupel.cli import app
+from cupel.client import Client
+from cupel.session import Session
+from cupel.stack.address import LocalStack
+from tests.eval_api import create_definition, start_run, wait_for_end
+from tests.stacks import ModelServer
+from tests.web.conftest import Watched
+
+MODEL = "custom/bench"
+INPUT_USD, OUTPUT_USD = 100.0, 10.0
+SUMMARY = {
+    **{kind: [] for kind in ("failureModes", "hallucinations", "goalFailures", "inconsistencies")},
+    "summary": "Every answer is a refusal.",
+    "revisedPrompt": "You answer customers. Name the limit of 30 days.",
+    "rationale": "The limit is named if the prompt asks for it.",
+}
+SLOW_MS = 60_000
+"""For what workers do, on a machine that may be busy with something else."""
+type Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def clients(api: Client, stack: LocalStack, other_workspace: Client) -> Iterator[dict[str, Client]]:
+    """Of an admin, of a viewer, and of an admin of another workspace."""
+    token = api.create_token("viewer of the page", "viewer")["token"]
+    with Client(stack.api_url, token) as viewer:
+        yield {"admin": api, "viewer": viewer, "other workspace": other_workspace}
+
+
+@pytest.fixture
+def open_page(browser: Browser, stack: LocalStack, clients: dict[str, Client]) -> Iterator[Open]:
+    """Open an address of the page, signed in with a code, and fail for what it must not do."""
+    contexts: list[BrowserContext] = []
+    watched: list[Watched] = []
+
+    def open_(path: str, who: str = "admin", **options: object) -> Page:
+        context = browser.new_context(viewport={"width": 1440, "height": 900}, **options)  # type: ignore[arg-type]
+        contexts.append(context)
+        page = context.new_page()
+        watched.append(Watched(page, stack.api_url))
+        code = clients[who].create_login_code()["code"]
+        page.goto(f"{stack.api_url}/#code={code}&to={path.replace('?', '%3F')}")
+        return page
+
+    yield open_
+    faults = [fault for each in watched for fault in each.faults]
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def bill_usd(model_server: ModelServer) -> float:
+    """What the provider would bill for its replies since the last reset."""
+    counts = model_server.counts()
+    return float(counts["inputTokens"] * INPUT_USD + counts["outputTokens"] * OUTPUT_USD) / 1_000_000
+
+
+@pytest.fixture
+def priced(models: ModelServer, api: Client) -> Iterator[ModelServer]:
+    """A provider that bills its calls."""
+    models.configure(shortAnswers=True)
+    prices = [{"model": None, "inputUsdPerMillion": INPUT_USD, "outputUsdPerMillion": OUTPUT_USD}]
+    api.update_provider("custom", {"prices": prices})
+    yield models
+    api.update_provider("custom", {"prices": None})
+    models.configure(shortAnswers=False)
+
+
+def choose_only(page: Page, *chosen: str) -> None:
+    search = page.get_by_label("Search models")
+    search.wait_for()
+    others = page.get_by_role("group", name=re.compile("Models")).get_by_role("checkbox", checked=True)
+    while others.count():
+        others.first.uncheck()
+    for model in chosen:
+        search.fill(model)
+        page.get_by_role("checkbox", name=model).press("Space")
+
+
+def id_of(page: Page) -> str:
+    """Of the run whose address is open."""
+    expect(page).to_have_url(re.compile(r"/runs/run_"))
+    return str(re.findall(r"run_\w+", page.url)[0])
+
+
+def expect_end(page: Page) -> None:
+    expect(page.get_by_role("link", name="Compare with another run")).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_text(re.compile("^So far: "))).to_have_count(0, timeout=SLOW_MS)
+
+
+def expect_status(page: Page, name: str) -> None:
+    expect(page.get_by_role("main").locator("header")).to_contain_text(name, timeout=SLOW_MS)
+
+
+def test_a_run_is_started_by_keyboard_and_has_the_figures_of_the_command(
+    api: Client, stack: LocalStack, open_page: Open
+) -> None:
+    page = open_page(f"/new?definition={create_definition(api, 30)}")
+    choose_only(page, "sim/steady", "sim/bold")
+    expect(page.get_by_role("complementary", name="Estimate")).to_contain_text("30 cases × 2 targets × 1 repeat")
+    page.get_by_role("button", name="Start").press("Enter")
+    expect_end(page)
+    session = Session(connect=lambda: Client(stack.api_url, stack.token))
+    shown = json.loads(CliRunner().invoke(app, ["show", id_of(page), "--json"], obj=session).stdout)
+    rows = page.get_by_role("region", name="Results by target").get_by_role("row")
+    expect(rows).to_have_count(3)
+    for result in shown["results"]:
+        low, high = result["decision"]["interval95"]
+        mean = f"{result['decision']['mean']:.2f} ({low:.2f}–{high:.2f})"
+        row = rows.filter(has_text=result["model"])
+        expect(row).to_contain_text(f"{result['completed']} of {result['probes']}")
+        expect(row).to_contain_text(f"{mean} n = {result['completed']}")
+        expect(row).to_contain_text(f"{result['tokens']:,}")
+
+
+def test_a_code_signs_in_once(stack: LocalStack, open_page: Open) -> None:
+    session = Session(connect=lambda: Client(stack.api_url, stack.token))
+    printed = CliRunner().invoke(app, ["open", "--json"], obj=session).stdout
+    address = json.loads(printed)["address"]
+    page = open_page("/runs")
+    for expected in ("Runs", "Sign in"):
+        page.goto("about:blank")
+        page.goto(address)
+        expect(page.get_by_role("heading", name=expected, exact=True)).to_be_visible()
+        assert "code=" not in page.url
+    expect(page.get_by_role("alert")).to_contain_text("was used")
+
+
+def test_a_throttled_batch_is_paused_by_its_budget_raised_and_ends_with_a_report(
+    api: Client, priced: ModelServer, open_page: Open
+) -> None:
+    script = [{"contains": "You write the summary of an evaluation", "reply": json.dumps(SUMMARY)}]
+    priced.configure(
+        latencySeconds=0.1, retryAfterSeconds=5, rates={"429": 1.0}, answer="I cannot help with that.", script=script
+    )
+    page = open_page("/new/batch", permissions=["clipboard-read", "clipboard-write"])
+    choose_only(page, MODEL)
+    page.get_by_label("System prompt").fill("You answer customers.")
+    page.get_by_label("First message of the user").fill("I want my money back.")
+    page.get_by_label("Conversations of each target").fill("60")
+    page.get_by_label("Judge", exact=True).fill("custom/judge")
+    page.get_by_text("Evaluators: 4 of 4").click()
+    for judged in ("The goal is reached", "The last answer is not toxic"):
+        page.get_by_role("checkbox", name=judged).uncheck()
+    page.get_by_label("Budget in USD").fill("0.05")
+    page.get_by_role("button", name=re.compile(r"Start, about \$")).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("its budget is $0.05")
+    dialog.get_by_role("button", name="Start with a budget of $0.05").click()
+    expect(page.get_by_text("custom throttles")).to_be_visible(timeout=SLOW_MS)
+    priced.configure(rates={})
+    expect_status(page, "because its budget is used up")
+    assert 0.01 < bill_usd(priced) <= 0.05
+    page.get_by_label("New budget in USD").fill("1")
+    page.get_by_role("button", name="Raise and resume").click()
+    expect_end(page)
+    tags = page.get_by_role("region", name="Failure tags")
+    tags.get_by_role("link", name=re.compile("REFUSAL")).click()
+    expect(page).to_have_url(re.compile("tag=REFUSAL"))
+    expect(page.get_by_text("50 transcripts shown")).to_be_visible()
+    page.get_by_role("link", name="Report").click()
+    expect(page.get_by_role("heading", name="Revised system prompt")).to_be_visible(timeout=SLOW_MS)
+    for button, text in (("Copy prompt", "revisedPrompt"), ("Copy rationale", "rationale")):
+        page.get_by_role("button", name=button).click()
+        expect(page.get_by_text("Copied").first).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == SUMMARY[text]
+        expect(page.get_by_text("Copied")).to_have_count(0)
+    run = api.get_run(id_of(page))
+    assert run["status"] == "COMPLETED"
+    assert run["progress"]["completed"] >= 50  # The others were throttled to the end.
+
+
+def test_a_run_is_paused_resumed_and_expanded_while_another_tab_follows(
+    api: Client, models: ModelServer, open_page: Open
+) -> None:
+    models.configure(latencySeconds=1.0)
+    run_id = start_run(api, create_definition(api, 200), MODEL, samplePercentage=50, config={"maxConcurrency": 10})
+    page, other = open_page(f"/runs/{run_id}"), open_page(f"/runs/{run_id}")
+    expect(other.get_by_text(re.compile(r"\d+ running"))).to_be_visible(timeout=SLOW_MS)
+    page.get_by_role("button", name="Pause").click()
+    for each in (page, other):
+        expect_status(each, "Paused")
+    models.configure(latencySeconds=0.0)
+    other.get_by_role("button", name="Resume").click()
+    expect_end(page)
+    expect_end(other)
+    page.get_by_role("button", name="Expand…").click()
+    page.get_by_label("Share of the scenarios in percent").fill("60")
+    page.get_by_role("dialog").get_by_role("button", name="Expand").click()
+    rows = page.get_by_role("region", name="Results by target").get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("120 of 120", timeout=SLOW_MS)
+    expect_end(page)
+
+
+def test_errors_are_retried_and_a_run_is_cancelled(api: Client, models: ModelServer, open_page: Open) -> None:
+    models.configure(script=[{"contains": "Question 1:", "status": 400}])
+    run_id = start_run(api, create_definition(api, 4), MODEL)
+    page = open_page(f"/runs/{run_id}")
+    expect_end(page)
+    expect(page.get_by_role("region", name="Errors by target and cause")).to_contain_text("custom/bench")
+    models.configure(script=[], latencySeconds=5.0)
+    page.get_by_role("button", name="Retry 1 error").click()
+    expect_status(page, "Running")
+    page.get_by_role("button", name="Cancel…").click()
+    page.get_by_role("button", name="Keep it going").click()
+    page.get_by_role("button", name="Cancel…").click()
+    page.get_by_role("button", name="Cancel the run").click()
+    expect_status(page, "Cancelled")
+    assert wait_for_end(api, run_id)["status"] == "CANCELLED"
+
+
+def test_a_connection_that_is_cut_loses_no_event(api: Client, models: ModelServer, open_page: Open) -> None:
+    models.configure(latencySeconds=1.0)
+    run_id = start_run(api, create_definition(api, 20), MODEL, config={"maxConcurrency": 5})
+    page = open_page(f"/runs/{run_id}/history")
+    rows = page.get_by_role("region", name="Table: events").get_by_role("row")
+    expect(rows.filter(has_text="run.started")).to_have_count(1, timeout=SLOW_MS)
+    page.context.set_offline(True)
+    expect(page.get_by_text("Reconnecting: figures are those of")).to_be_visible()
+    wait_for_end(api, run_id)
+    page.context.set_offline(False)
+    expect(rows.filter(has_text="run.finished")).to_have_count(1, timeout=SLOW_MS)
+    numbers = [int(row.get_by_role("cell").first.inner_text()) for row in rows.all()[1:]]
+    assert numbers == [event["seq"] for event in api.list_run_events(run_id)]
+
+
+def test_a_schedule_is_made_fires_and_says_why_it_could_not(
+    api: Client, stack: LocalStack, aws: Callable[[str], Any], open_page: Open
+) -> None:
+    definition_id = create_definition(api, 2)
+    page = open_page("/schedules")
+    page.get_by_text("New schedule").click()
+    page.get_by_label("Name").fill("Nightly of the page")
+    page.get_by_label("When").fill("rate(1 day)")
+    page.get_by_label("Definition").select_option(value=definition_id)
+    page.get_by_label("Models").fill("sim/steady")
+    page.get_by_role("button", name="Create").click()
+    row = page.get_by_role("row").filter(has_text="Nightly of the page")
+    expect(row).to_contain_text("none yet")
+    created = next(each for each in api.list_schedules() if each["name"] == "Nightly of the page")
+
+    def fire(day: int) -> None:
+        """As EventBridge does."""
+        event = {"workspace": "default", "scheduleId": created["id"], "scheduledTime": f"2027-01-{day}T09:30:00Z"}
+        aws("lambda").invoke(FunctionName=f"{stack.stack_name}-schedule", Payload=json.dumps(event))
+
+    fire(30)
+    page.reload()
+    row.get_by_role("link").filter(has_text="just now").click()
+    expect_end(page)
+    assert api.get_run(id_of(page))["scheduleId"] == created["id"]
+    api.delete_definition(definition_id)
+    fire(31)
+    page.go_back()
+    page.reload()
+    expect(row).to_contain_text(re.compile("definition", re.IGNORECASE))
+
+
+def test_a_paused_queue_holds_a_run_until_it_is_resumed(api: Client, models: ModelServer, open_page: Open) -> None:
+    page = open_page("/queue")
+    page.get_by_role("checkbox", name=re.compile("providers without work")).check()
+    page.get_by_role("button", name="Pause custom").click()
+    expect(page.get_by_role("button", name="Resume custom")).to_be_visible()
+    run_id = start_run(api, create_definition(api, 3), MODEL)
+    other = open_page(f"/runs/{run_id}")
+    expect(other.get_by_text("the queue of custom is paused")).to_be_visible(timeout=SLOW_MS)
+    page.get_by_role("button", name="Resume custom").click()
+    expect_end(other)
+
+
+def test_a_viewer_is_offered_no_write_and_a_forged_one_is_refused(
+    api: Client, stack: LocalStack, models: ModelServer, open_page: Open
+) -> None:
+    models.configure(latencySeconds=2.0)
+    run_id = start_run(api, create_definition(api, 3), MODEL)
+    headers: list[str] = []
+    page = open_page(f"/runs/{run_id}", "viewer")
+    page.on("request", lambda request: headers.append(request.headers.get("authorization", "")))
+    expect_end(page)
+    expect(page.get_by_role("button", name=re.compile("Pause|Cancel|Retry|Expand"))).to_have_count(0)
+    token = next(filter(None, headers))
+    forged = page.request.post(f"{stack.api_url}/v1/runs/{run_id}/cancel", headers={"Authorization": token})
+    assert forged.status == 403
+    assert token not in page.content()
+
+
+def test_a_run_of_another_workspace_is_not_found(api: Client, open_page: Open) -> None:
+    run_id = start_run(api, create_definition(api, 1), "sim/steady")
+    page = open_page(f"/runs/{run_id}", "other workspace")
+    expect(page.get_by_role("heading", name=f"Run {run_id}: not found")).to_be_visible()
