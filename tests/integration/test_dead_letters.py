@@ -18,7 +18,7 @@ MALFORMED_BODY = "not a slice"
 UNUSED_PROVIDER = "deepseek"
 """A provider that no other test uses: its event source is disabled while a run is damaged."""
 QUEUE = f"probe_{UNUSED_PROVIDER}"
-MAX_REDELIVERY_SECONDS = 300
+MAX_REDELIVERY_SECONDS = 600
 """Of a wait of at least 62 seconds, on a machine that may be busy with something else."""
 
 

@@ -14,7 +14,7 @@ from tests.web.samples import sample_run
 from tests.web.server import Server
 
 ADDRESSES = (
-    "/runs?status=COMPLETED&name=run&definition=def_1&experiment=exp_1&eval=eval_1&sort=createdAt",
+    "/runs?status=COMPLETED&name=run&definition=def_1&experiment=exp_1&eval=eval_1&tag=nightly&sort=createdAt",
     "/new?definition={definition}",
     "/runs/{run}/probes?column=1&outcome=failed&decision=other&q=refund&said=answer&cols=target.time&by=time&order=-time",
     "/runs/{run}/probes?score=0.1~0.9&tag=REFUSAL&check=llm-rubric&error=timeout&t=21",

@@ -111,6 +111,12 @@ def test_the_runs_are_listed_with_their_pass_rates_and_by_experiment(open_page: 
     client = Client(None)
     body = {"name": "Tone", "hypothesis": "Warm is better."}
     key = client.post("/v1/experiments", body, token=client.issue()).json()["id"]
+    client.patch(f"/v1/runs/{run.id}", {"tags": ["nightly"]}, token=client.issue())
+    load(page, "/runs")
+    row.get_by_role("link", name="nightly").click()
+    expect(page).to_have_url(re.compile("tag=nightly"))
+    expect(row).to_contain_text(run.id)
+    page.get_by_role("button", name="Tag nightly").click()
     load(page, f"/runs?experiment={key}")
     expect(page.get_by_role("heading", name="No run matches")).to_be_visible()
     page.get_by_role("button", name=f"Experiment {key}").click()

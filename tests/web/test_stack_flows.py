@@ -25,7 +25,7 @@ SUMMARY = {
     "revisedPrompt": "You answer customers. Name the limit of 30 days.",
     "rationale": "The limit is named if the prompt asks for it.",
 }
-SLOW_MS = 60_000
+SLOW_MS = 120_000
 """For what workers do, on a machine that may be busy with something else."""
 type Open = Callable[..., Page]
 

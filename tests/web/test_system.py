@@ -127,6 +127,16 @@ def test_a_server_of_ones_own_is_set_up(open_page: Open, client: Client) -> None
     assert client.get("/v1/providers/custom-gpu").json()["baseUrl"] == "https://gpu.example.com/v1"
 
 
+def test_the_queue_says_what_was_spent_today(open_page: Open, client: Client) -> None:
+    page = open_page("/queue")
+    expect(page.get_by_text("Spent today: $0. Budgets")).to_be_visible()
+    client.put("/v1/settings", {"budgets": {"dayUsd": 5}})
+    page.reload()
+    expect(page.get_by_text("Spent today: $0 of $5.00.")).to_be_visible()
+    page.get_by_role("link", name="Budgets", exact=True).click()
+    expect(page.get_by_role("heading", name="Budgets")).to_be_visible()
+
+
 def test_a_queue_is_paused_and_a_dead_letter_sent_again(open_page: Open, client: Client) -> None:
     run = RunSetup(workspace="acme", scenario_count=3).start()
     die(run, [1, 2])

@@ -72,7 +72,7 @@ def test_what_is_expected_to_exceed_what_is_left_must_be_confirmed(priced: Clien
     spend(run, 99.0)
     refused = continued(priced, run)
     assert (refused.status, refused.json()["type"], status(run)) == (409, CONFIRMATION, RunStatus.COMPLETED)
-    assert "more than the $1 that are left of its budget of $100" in refused.json()["detail"]
+    assert "more than the $1.00 that are left of its budget of $100" in refused.json()["detail"]
     agreed = expected(refused)
     assert agreed > 1
     assert continued(priced, run, confirmedUsd=agreed - 0.01).json()["type"] == CONFIRMATION

@@ -39,6 +39,7 @@ export const runsQuery = (search: RunsSearch) =>
               ...(search.definition && { definitionId: search.definition }),
               ...(search.experiment && { experimentId: search.experiment }),
               ...(search.eval && { evalId: search.eval }),
+              ...(search.tag && { tag: search.tag }),
               ...(search.sort && { sort: search.sort }),
               ...(pageParam && { cursor: pageParam }),
             },

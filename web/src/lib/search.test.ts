@@ -34,6 +34,7 @@ const routes = [
       definition: option(word),
       experiment: option(word),
       eval: option(word),
+      tag: option(word),
       sort: option(fc.constant("createdAt")),
     }),
   ],

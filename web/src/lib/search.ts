@@ -60,6 +60,7 @@ export interface RunsSearch {
   definition?: string | undefined;
   experiment?: string | undefined;
   eval?: string | undefined;
+  tag?: string | undefined;
   /** The newest first if omitted. */
   sort?: "createdAt" | undefined;
 }
@@ -70,6 +71,7 @@ export function runsSearch(raw: Raw): RunsSearch {
     definition: text(raw, "definition"),
     experiment: text(raw, "experiment"),
     eval: text(raw, "eval"),
+    tag: text(raw, "tag"),
     sort: choice(raw, "sort", ["createdAt"] as const),
   });
 }

@@ -88,7 +88,7 @@ function useUnmoved(all: readonly Run[], isSettled: boolean, list: string) {
 }
 
 /** Filters that links of other screens set. */
-const LINKED = { definition: "Definition", experiment: "Experiment", eval: "Eval" } as const;
+const LINKED = { definition: "Definition", experiment: "Experiment", eval: "Eval", tag: "Tag" } as const;
 
 function Filters() {
   const search = route.useSearch();
@@ -200,6 +200,13 @@ function Table({ runs, selected, toggle }: TableProps) {
                 {run.name && run.definitionName ? `${visible(run.definitionName)}, ` : ""}version{" "}
                 {run.definitionVersion}
               </small>
+              <span className={page.tags}>
+                {run.tags.map((tag) => (
+                  <Link key={tag} to="/runs" search={{ tag }}>
+                    {visible(tag)}
+                  </Link>
+                ))}
+              </span>
             </th>
             <td>
               <Status status={run.status} />

@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
-import { type ProviderQueue, queuesQuery } from "../../api/system";
-import { formatCount, visible } from "../../lib/format";
+import { budgetsQuery, type ProviderQueue, queuesQuery } from "../../api/system";
+import { formatCount, formatUsd, visible } from "../../lib/format";
 import { isIdle, queueStates } from "../../lib/queues";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
@@ -26,8 +26,22 @@ export function QueuePage() {
       {query.isPending && <Loading what="queues" />}
       {query.isError && <Failure error={query.error} what="Queues" retry={() => void query.refetch()} />}
       {query.data && <Queues queues={query.data} />}
+      <SpentToday />
       <DeadLetters />
     </>
+  );
+}
+
+function SpentToday() {
+  const query = useQuery(budgetsQuery);
+  if (query.isError) return <Failure error={query.error} what="Budgets" retry={() => void query.refetch()} />;
+  if (!query.data) return null;
+  const { spentUsd, limitUsd } = query.data.day;
+  return (
+    <p className={page.facts}>
+      Spent today: {formatUsd(spentUsd)}
+      {limitUsd !== null && ` of ${formatUsd(limitUsd)}`}. <Link to="/settings/budgets">Budgets</Link>
+    </p>
   );
 }
 
