@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -76,24 +77,36 @@ class Watched:
             self.faults.append(message.text)
 
 
-@pytest.fixture
-def open_page(browser: Browser, server: Server) -> Iterator[Open]:
-    """Open an address of the page, signed in with a code for this role, and fail for what it must not do.
-
-    The page may also call an `issuer`.
-    """
+@contextmanager
+def watched_pages(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Makes pages that may call some addresses, each in a context of its own; fails for what they must not do."""
     contexts, watched = [], []
 
-    def open_(
-        path: str = "/runs", *, role: AccessRole | None = AccessRole.ADMIN, issuer: str | None = None, **options: Any
-    ) -> Page:
+    def make(*addresses: str, **options: Any) -> Page:
         context = browser.new_context(
             **{"viewport": {"width": 1440, "height": 900}, "color_scheme": "light", **options}
         )
         context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
-        watched.append(Watched(page, server.address, *filter(None, [issuer])))
+        watched.append(Watched(page, *addresses))
+        return page
+
+    yield make
+    faults = [fault for each in watched for fault in each.faults]
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+@pytest.fixture
+def open_page(browser: Browser, server: Server) -> Iterator[Open]:
+    """Open an address of the page, signed in with a code for this role. The page may also call an `issuer`."""
+
+    def open_(
+        path: str = "/runs", *, role: AccessRole | None = AccessRole.ADMIN, issuer: str | None = None, **options: Any
+    ) -> Page:
+        page = make(server.address, *filter(None, [issuer]), **options)
         if role is None:
             page.goto(f"{server.address}{path}")
             return page
@@ -102,11 +115,8 @@ def open_page(browser: Browser, server: Server) -> Iterator[Open]:
         page.goto(f"{server.address}/#code={code}&to={path}")
         return page
 
-    yield open_
-    faults = [fault for each in watched for fault in each.faults]
-    for context in contexts:
-        context.close()
-    assert faults == []
+    with watched_pages(browser) as make:
+        yield open_
 
 
 def violations(page: Page) -> list[str]:

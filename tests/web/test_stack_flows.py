@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 from typer.testing import CliRunner
 
 from cupel.cli import app
@@ -15,7 +15,7 @@ from cupel.session import Session
 from cupel.stack.address import LocalStack
 from tests.eval_api import create_definition, start_run, wait_for_end
 from tests.stacks import ModelServer
-from tests.web.conftest import Watched
+from tests.web.conftest import Open, watched_pages
 
 MODEL = "custom/bench"
 INPUT_USD, OUTPUT_USD = 100.0, 10.0
@@ -27,7 +27,6 @@ SUMMARY = {
 }
 SLOW_MS = 120_000
 """For what workers do, on a machine that may be busy with something else."""
-type Open = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
@@ -40,24 +39,16 @@ def clients(api: Client, stack: LocalStack, other_workspace: Client) -> Iterator
 
 @pytest.fixture
 def open_page(browser: Browser, stack: LocalStack, clients: dict[str, Client]) -> Iterator[Open]:
-    """Open an address of the page, signed in with a code, and fail for what it must not do."""
-    contexts: list[BrowserContext] = []
-    watched: list[Watched] = []
+    """Open an address of the page, signed in with a code."""
 
-    def open_(path: str, who: str = "admin", **options: object) -> Page:
-        context = browser.new_context(viewport={"width": 1440, "height": 900}, **options)  # type: ignore[arg-type]
-        contexts.append(context)
-        page = context.new_page()
-        watched.append(Watched(page, stack.api_url))
+    def open_(path: str, who: str = "admin", **options: Any) -> Page:
+        page = make(stack.api_url, **options)
         code = clients[who].create_login_code()["code"]
         page.goto(f"{stack.api_url}/#code={code}&to={path.replace('?', '%3F')}")
         return page
 
-    yield open_
-    faults = [fault for each in watched for fault in each.faults]
-    for context in contexts:
-        context.close()
-    assert faults == []
+    with watched_pages(browser) as make:
+        yield open_
 
 
 def bill_usd(model_server: ModelServer) -> float:

@@ -46,12 +46,12 @@ class PatientCalls:
 
     async def _patiently[Answer](self, call: Callable[[], Awaitable[Answer]]) -> Answer:
         while True:
-            attempted_with = self.max_usd
+            attempted_with_usd = self.max_usd or 0.0
             try:
                 return await call()
             except BudgetShortage as shortage:
                 is_own = shortage.exhausted is BudgetScope.RUN
-                if is_own and await self._is_raised(attempted_with):
+                if is_own and await self._update_limit() > attempted_with_usd:
                     continue
                 if is_own and self.has_own_budget:
                     raise
@@ -60,15 +60,12 @@ class PatientCalls:
                 if not self.may_wait():
                     raise
             await asyncio.sleep(self.wait_seconds)
-            await self._is_raised(attempted_with)
+            await self._update_limit()
 
-    async def _is_raised(self, before: float | None) -> bool:
-        """Read the budget again; whether it is greater than it was before an attempt."""
-        if self.read_max_usd is None or before is None:
-            return False
-        now = await self.read_max_usd()
-        if now is None:
-            return False
-        self.max_usd = now
-        self.charged.set_limit(nano_usd(now))
-        return now > before
+    async def _update_limit(self) -> float:
+        """Read the budget again, if there is one; returns it."""
+        now = await self.read_max_usd() if self.read_max_usd is not None and self.max_usd is not None else None
+        if now is not None:
+            self.max_usd = now
+            self.charged.set_limit(nano_usd(now))
+        return self.max_usd or 0.0

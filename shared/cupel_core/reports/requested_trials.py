@@ -29,7 +29,7 @@ def start_if_wanted(ref: RunRef, report_id: str, now: datetime) -> None:
         return
     cost = ReportContentResponse.model_validate_json(view.content).cost.priced_usd
     allows_unpriced = run.budget is not None and run.budget.allows_unpriced
-    request = TrialRequest(max_budget_usd=cost or None, has_last_calls_extra=True, allow_unpriced=allows_unpriced)
+    request = TrialRequest(max_budget_usd=cost or None, adds_last_calls=True, allow_unpriced=allows_unpriced)
     try:
         trials.start(ref.workspace, ref.run_id, report_id, request, now, run.started_by or SYSTEM)
     except ConfirmationRequired as refusal:

@@ -82,7 +82,7 @@ def plan(workspace: str, run_id: str, report_id: str, request: TrialRequest, now
     in_hand_usd = ARMS * planned.estimate.reserved_usd
     if request.max_budget_usd is None or not in_hand_usd:
         return planned
-    if request.has_last_calls_extra:
+    if request.adds_last_calls:
         return planned._replace(max_budget_usd=request.max_budget_usd + in_hand_usd)
     smaller = _size(material, request, in_hand_usd)
     return planned if smaller == planned.size else _planned(workspace, material, request, smaller, now)

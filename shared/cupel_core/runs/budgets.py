@@ -98,10 +98,11 @@ def check_addition(
 ) -> None:
     """The same of further probes of a run, which may cost what is left of its budget. Its models are those that it was
     started with, so whoever agreed to unknown prices then is not asked again."""
-    left = _left_usd(run)
-    limit = limit_text(run.budget.max_usd) if run.budget else ""
-    name = f"the {amount_text(left or 0)} that are left of its budget of {limit}"
-    spendable = _scarcest(run.workspace, [] if left is None else [_Spendable(left, name)], now)
+    own, left = [], _left_usd(run)
+    if run.budget is not None and left is not None:
+        limit = limit_text(run.budget.max_usd)
+        own.append(_Spendable(left, f"the {amount_text(left)} that are left of its budget of {limit}"))
+    spendable = _scarcest(run.workspace, own, now)
     if spendable is not None:
         _check_cost(what, estimated(), spendable, confirmed_usd)
 

@@ -42,7 +42,7 @@ class TrialRequest:
     repeats: int | None = None
     max_budget_usd: float | None = None
     """Of both arms together; no limit if None."""
-    has_last_calls_extra: bool = False
+    adds_last_calls: bool = False
     """Whether what the last call of each arm sets aside is added to the budget."""
     allow_unpriced: bool = False
     confirmed_usd: float | None = None
