@@ -15,9 +15,7 @@ from tests.stacks import ModelServer
 
 PROBES = 1_000
 PARALLEL = 20
-"""Calls in flight when the workers die; together with unrecorded outcomes, less than 5 % of the run."""
 LATENCY_SECONDS = 0.2
-MAX_CALLS = 1.05 * PROBES
 MAX_RECOVERY_SECONDS = 60.0
 """Until the slices of dead workers are processed again; what the remaining calls take comes on top."""
 
@@ -32,6 +30,7 @@ class KilledRun(NamedTuple):
     seconds_after: float
     """From then to the last outcome."""
     completed_before: int
+    calls_before: int
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +43,12 @@ def killed(stack: LocalStack, stack_paths: StackPaths, api: Client, model_server
     wait_until(lambda: completed(api, run_id) >= PROBES // 2)
     assert kill_workers(stack_paths) >= 1
     killed_at, completed_before = time.monotonic(), completed(api, run_id)
+    calls_before = model_server.counts()["requests"]
     wait_until(lambda: completed(api, run_id) == PROBES, seconds=180)
     seconds_after, run = time.monotonic() - killed_at, wait_for_end(api, run_id, seconds=180)
     print(f"{model_server.counts()['requests']} model calls for {PROBES} probes, {seconds_after:.0f} s after the death")
-    return KilledRun(run, model_server.counts(), killed_at - started_at, seconds_after, completed_before)
+    seconds_before = killed_at - started_at
+    return KilledRun(run, model_server.counts(), seconds_before, seconds_after, completed_before, calls_before)
 
 
 def completed(api: Client, run_id: str) -> int:
@@ -65,9 +66,11 @@ def test_every_probe_has_one_outcome(api: Client, killed: KilledRun) -> None:
     assert violations(api, killed.run) == []
 
 
-def test_only_calls_in_flight_are_repeated(killed: KilledRun) -> None:
-    requests = killed.counts["requests"]
-    assert (len(killed.counts["prompts"]), requests <= MAX_CALLS) == (PROBES, True), requests
+def test_only_calls_without_a_recorded_outcome_are_repeated(killed: KilledRun) -> None:
+    """How many these are depends on the machine: those in flight, and those whose outcomes were not stored yet."""
+    unrecorded = killed.calls_before - killed.completed_before
+    assert len(killed.counts["prompts"]) == PROBES
+    assert killed.counts["requests"] - PROBES <= unrecorded < PROBES // 4, unrecorded
 
 
 def test_the_slices_of_dead_workers_are_taken_over_within_a_minute(killed: KilledRun) -> None:
