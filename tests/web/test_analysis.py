@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -62,7 +62,7 @@ def test_a_deep_analysis_is_made_and_read(open_page: Open, run: Run) -> None:
         page.get_by_role("button", name="Make the deep analysis").click()
     expect(page.get_by_role("button", name="Analyzing…")).to_be_disabled()
     carry_out_jobs()
-    expect(page.get_by_role("img", name=re.compile("principal components"))).to_contain_text("sim/contrarian")
+    expect(page.get_by_role("group", name=re.compile("principal components"))).to_contain_text("sim/contrarian")
     expect(page.get_by_role("button", name="Make the deep analysis")).to_have_count(0)
     outliers = page.get_by_role("region", name="Targets unlike the others")
     expect(outliers.get_by_role("row", name=re.compile("contrarian"))).to_contain_text("yes, by agreement")
@@ -76,6 +76,29 @@ def test_a_scenario_leads_to_its_row_in_the_matrix(open_page: Open, analyzed: Ru
     page = open_page(f"/runs/{analyzed.id}/analysis")
     page.get_by_role("region", name="Contested scenarios", exact=True).get_by_role("link").first.click()
     expect(page).to_have_url(re.compile(rf"/runs/{analyzed.id}/matrix\?q=scn_"))
+
+
+def left_of(mark: Locator) -> float:
+    box = mark.locator("circle").last.bounding_box()
+    assert box
+    return box["x"]
+
+
+def test_a_target_in_the_plane_leads_to_its_conversations_by_keyboard(open_page: Open, analyzed: Run) -> None:
+    page = open_page(f"/runs/{analyzed.id}/analysis")
+    figure = page.get_by_role("figure").filter(has_text="principal components")
+    figure.get_by_role("button", name=re.compile("^PNG")).focus()
+    page.keyboard.press("Tab")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    name = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    expect(figure.locator("p", has_text=name)).to_be_visible()
+    places = {each.get_attribute("aria-label"): left_of(each) for each in figure.get_by_role("link").all()}
+    assert name == max(places, key=lambda each: places[each])
+    page.keyboard.press("Enter")
+    target = name.partition(":")[0].replace("/", "%2F")
+    expect(page).to_have_url(re.compile(rf"/runs/{analyzed.id}/transcripts\?model={target}"))
+    expect(page.get_by_role("button", name=f"target {name.partition(':')[0]}")).to_be_visible()
 
 
 def test_a_viewer_reads_a_deep_analysis(open_page: Open, analyzed: Run) -> None:

@@ -2,9 +2,10 @@
 
 import re
 from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from cupel_core.domain.access import AccessRole
 from cupel_core.ids import new_id
@@ -71,7 +72,7 @@ def test_a_changed_scenario_leads_to_its_cells_in_the_matrix(open_page: Open, ru
 
 def test_a_scenario_is_drawn_by_both_values_and_opens_its_two_conversations(open_page: Open, runs: TwoRuns) -> None:
     page = compared(open_page, runs)
-    plot = page.get_by_role("img", name="Pass rate of each scenario")
+    plot = page.get_by_role("group", name="Pass rate of each scenario")
     said = page.get_by_role("paragraph").filter(
         has_text=re.compile(r"^8 scenarios: \d higher in the other run, \d lower")
     )
@@ -89,6 +90,76 @@ def test_a_scenario_is_drawn_by_both_values_and_opens_its_two_conversations(open
     page.get_by_role("button", name=re.compile("^both conversations")).last.click()
     expect(page.get_by_role("region", name="Other run", exact=True)).to_be_visible()
     assert page.url != address
+
+
+def focused(page: Page) -> str:
+    """The name of what has the focus."""
+    name: str = page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText")
+    return name
+
+
+def test_the_marks_of_the_drawing_are_walked_by_keyboard(open_page: Open, runs: TwoRuns) -> None:
+    page = compared(open_page, runs)
+    figure = page.get_by_role("figure").filter(has_text="Pass rate of each scenario")
+    marks = figure.get_by_role("button", name=re.compile("→"))
+    expect(marks).not_to_have_count(0)
+    names = {mark.get_attribute("aria-label") for mark in marks.all()}
+    assert len(names) > 2
+    figure.get_by_role("button", name=re.compile("^PNG")).focus()
+    page.keyboard.press("Tab")
+    assert focused(page) in names
+    expect(figure.locator("p", has_text=focused(page))).to_be_visible()
+    page.keyboard.press("Home")
+    walked = [focused(page)]
+    for _ in range(len(names) - 1):
+        page.keyboard.press("PageDown")
+        walked.append(focused(page))
+    assert set(walked) == names
+    expect(figure.locator("p", has_text=walked[-1])).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    left = focused(page)
+    assert left in names - {walked[-1]}
+    page.keyboard.press("Tab")
+    assert focused(page) == "Figures as a table"
+    page.keyboard.press("Shift+Tab")
+    assert focused(page) == left
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("[?&]s=scn_"))
+    expect(page.get_by_role("region", name="Other run", exact=True)).to_be_visible()
+
+
+def test_two_thousand_marks_are_walked_by_keyboard_without_delay(open_page: Open, runs: TwoRuns) -> None:
+    page = compared(open_page, runs)
+
+    def many(route: Route) -> None:
+        """Pages of a hundred scenarios, each at a place of its own."""
+        at = int(parse_qs(urlsplit(route.request.url).query).get("cursor", ["0"])[0])
+        answer = route.fetch(url=re.sub("cursor=[^&]*&?", "", route.request.url))
+        pattern = answer.json()["items"][0]
+        items = [
+            {**pattern, "scenarioId": f"scn_{n}", "baseline": n % 50 / 49, "comparison": n // 50 / 39}
+            for n in range(at, at + 100)
+        ]
+        route.fulfill(response=answer, json={"items": items, "nextCursor": str(at + 100)})
+
+    page.route(re.compile("/v1/comparisons/[^/]+/scenarios"), many)
+    page.reload()
+    figure = page.get_by_role("figure").filter(has_text="Pass rate of each scenario")
+    expect(figure.get_by_role("button", name=re.compile("→"))).to_have_count(2_000)
+    figure.get_by_role("button", name=re.compile("^PNG")).focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Home")
+    assert focused(page).startswith("0.0% → 100.0%")
+    begin = page.evaluate("performance.now()")
+    for _ in range(49):
+        page.keyboard.press("ArrowRight")
+    took_ms = page.evaluate("performance.now()") - begin
+    assert focused(page).startswith("100.0% → 100.0%")
+    page.keyboard.press("ArrowDown")
+    assert focused(page).startswith("100.0% → 97.4%")
+    assert took_ms / 49 < 200
+    page.keyboard.press("Tab")
+    assert focused(page) == "Figures as a table"
 
 
 def test_the_drawing_is_exported(open_page: Open, runs: TwoRuns) -> None:

@@ -14,6 +14,8 @@ const PROPERTIES = [
   "text-anchor",
   "dominant-baseline",
 ] as const;
+/** Attributes that make no sense in a file: it has neither the page's classes nor its addresses. */
+const OF_THE_PAGE = ["class", "href", "tabindex"] as const;
 const PNG_SCALE = 2;
 
 export function downloadSvg(svg: SVGSVGElement, name: string): void {
@@ -54,7 +56,7 @@ function svgText(svg: SVGSVGElement): string {
       const value = style.getPropertyValue(property);
       if (value) copied[position]?.setAttribute(property, value);
     }
-    copied[position]?.removeAttribute("class");
+    for (const name of OF_THE_PAGE) copied[position]?.removeAttribute(name);
   });
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   const ground = document.createElementNS("http://www.w3.org/2000/svg", "rect");

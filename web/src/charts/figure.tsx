@@ -1,6 +1,7 @@
 import { type PointerEvent, type ReactNode, useId, useRef, useState } from "react";
 import { downloadPng, downloadSvg } from "./download";
 import styles from "./figure.module.css";
+import { type Mark, Marks } from "./marks";
 
 interface Props {
   title: string;
@@ -16,10 +17,13 @@ interface Props {
   table: ReactNode;
   /** Called with the first and the current place of a pointer that is dragged over the drawing. */
   drag?: ((from: number, to: number, isOver: boolean) => void) | undefined;
+  /** Drawn above the children, and gone to by keyboard. */
+  marks?: readonly Mark[];
 }
 
 /** A drawing with its text alternative, the table behind it, and files of it. */
-export function ChartFigure({ title, description, fileName, width, height, children, table, drag }: Props) {
+export function ChartFigure(props: Props) {
+  const { title, description, fileName, width, height, children, table, drag, marks = [] } = props;
   const svg = useRef<SVGSVGElement>(null);
   const [failure, fail] = useState<string | null>(null);
   const [titleId, textId] = [useId(), useId()];
@@ -30,6 +34,14 @@ export function ChartFigure({ title, description, fileName, width, height, child
         () => fail("The browser could not draw the image; SVG works."),
       );
   };
+  const [current, setCurrent] = useState(0);
+  const [hasFocus, setHasFocus] = useState(false);
+  const focus = (mark: number | null) => {
+    setHasFocus(mark !== null);
+    if (mark !== null) setCurrent(mark);
+  };
+  const reached = Math.min(current, marks.length - 1);
+  const hasMarks = marks.length > 0;
   const begun = useRef<number | null>(null);
   const placeOf = ({ clientX, currentTarget }: PointerEvent<SVGSVGElement>) =>
     clientX - currentTarget.getBoundingClientRect().left;
@@ -61,12 +73,12 @@ export function ChartFigure({ title, description, fileName, width, height, child
         </span>
       </figcaption>
       {failure && <p role="alert">{failure}</p>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section className={styles.scroll} tabIndex={0} aria-label={`Drawing: ${title}`}>
+      {/* A region that scrolls must be reachable by keyboard: by its marks, if it has any. */}
+      <section className={styles.scroll} {...(!hasMarks && { tabIndex: 0 })} aria-label={`Drawing: ${title}`}>
         <svg
           ref={svg}
           className={styles.drawing}
-          role="img"
+          role={hasMarks ? "group" : "img"}
           aria-labelledby={`${titleId} ${textId}`}
           width={width}
           height={height}
@@ -77,8 +89,16 @@ export function ChartFigure({ title, description, fileName, width, height, child
           <title id={titleId}>{title}</title>
           <desc id={textId}>{description}</desc>
           {children}
+          {hasMarks && (
+            <Marks title={title} marks={marks} current={reached} hasFocus={hasFocus} focus={focus} />
+          )}
         </svg>
       </section>
+      {hasMarks && (
+        <p className={styles.said} aria-hidden="true">
+          {hasFocus ? marks[reached]?.text : <Hint leads={marks.some((each) => each.link || each.choose)} />}
+        </p>
+      )}
       <details className={styles.table}>
         <summary>Figures as a table</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
@@ -87,5 +107,19 @@ export function ChartFigure({ title, description, fileName, width, height, child
         </section>
       </details>
     </figure>
+  );
+}
+
+function Hint({ leads }: { leads: boolean }) {
+  return (
+    <>
+      <kbd>Tab</kbd> leads to the marks, arrow keys from one to another
+      {leads && (
+        <>
+          , and <kbd>Enter</kbd> opens one
+        </>
+      )}
+      .
+    </>
   );
 }

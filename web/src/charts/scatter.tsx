@@ -1,4 +1,5 @@
-import { visible } from "../lib/format";
+import type { LinkProps } from "@tanstack/react-router";
+import { Axes, ticksOf } from "./axes";
 import { ChartFigure } from "./figure";
 import { shortened } from "./names";
 import { linearScale } from "./scale";
@@ -10,6 +11,9 @@ export interface Point {
   readonly y: number;
   /** Drawn with a ring around it. */
   readonly isMarked: boolean;
+  /** What it shows, in words. */
+  readonly text: string;
+  readonly link: LinkProps | undefined;
 }
 
 interface Props {
@@ -22,12 +26,40 @@ interface Props {
   table: React.ReactNode;
 }
 
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [720, 420, 72, 24, 16, 56];
+const [WIDTH, HEIGHT] = [720, 420];
+const BOX = { left: 72, right: WIDTH - 24, top: 16, bottom: HEIGHT - 52 };
 
 /** Named points in a plane. */
 export function ScatterPlot({ title, description, fileName, points, xAxis, yAxis, table }: Props) {
-  const x = linearScale([...points.map((each) => each.x), 0], LEFT, WIDTH - RIGHT);
-  const y = linearScale([...points.map((each) => each.y), 0], HEIGHT - BOTTOM, TOP);
+  const x = linearScale([...points.map((each) => each.x), 0], BOX.left, BOX.right);
+  const y = linearScale([...points.map((each) => each.y), 0], BOX.bottom, BOX.top);
+  const marks = points.map((point) => {
+    const [left, top] = [x.at(point.x), y.at(point.y)];
+    const isRight = left > (BOX.left + WIDTH) / 2;
+    return {
+      key: point.name,
+      x: left,
+      y: top,
+      radius: point.isMarked ? 10 : 5,
+      text: point.text,
+      link: point.link,
+      shape: (
+        <>
+          {point.isMarked && <circle className={styles.ring} cx={left} cy={top} r={10} />}
+          <circle className={styles.mark} cx={left} cy={top} r={5} />
+          <text
+            x={left + (isRight ? -14 : 14)}
+            y={top}
+            textAnchor={isRight ? "end" : "start"}
+            dominantBaseline="central"
+          >
+            {shortened(point.name)}
+          </text>
+        </>
+      ),
+    };
+  });
+  const ticks = (scale: typeof x) => ticksOf(scale, String, true);
   return (
     <ChartFigure
       title={title}
@@ -36,71 +68,9 @@ export function ScatterPlot({ title, description, fileName, points, xAxis, yAxis
       width={WIDTH}
       height={HEIGHT}
       table={table}
+      marks={marks}
     >
-      {x.ticks.map((tick) => (
-        <g key={tick}>
-          <line
-            className={tick === 0 ? styles.zero : styles.grid}
-            x1={x.at(tick)}
-            x2={x.at(tick)}
-            y1={TOP}
-            y2={HEIGHT - BOTTOM}
-          />
-          <text className={styles.tick} x={x.at(tick)} y={HEIGHT - BOTTOM + 18} textAnchor="middle">
-            {tick}
-          </text>
-        </g>
-      ))}
-      {y.ticks.map((tick) => (
-        <g key={tick}>
-          <line
-            className={tick === 0 ? styles.zero : styles.grid}
-            x1={LEFT}
-            x2={WIDTH - RIGHT}
-            y1={y.at(tick)}
-            y2={y.at(tick)}
-          />
-          <text
-            className={styles.tick}
-            x={LEFT - 8}
-            y={y.at(tick)}
-            textAnchor="end"
-            dominantBaseline="central"
-          >
-            {tick}
-          </text>
-        </g>
-      ))}
-      <text className={styles.tick} x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - 12} textAnchor="middle">
-        {xAxis}
-      </text>
-      <text
-        className={styles.tick}
-        transform={`translate(18 ${(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)`}
-        textAnchor="middle"
-      >
-        {yAxis}
-      </text>
-      {points.map((point) => {
-        const isRight = x.at(point.x) > (LEFT + WIDTH) / 2;
-        return (
-          <g key={point.name}>
-            {point.isMarked && (
-              <circle className={styles.ring} cx={x.at(point.x)} cy={y.at(point.y)} r={10} />
-            )}
-            <circle className={styles.mark} cx={x.at(point.x)} cy={y.at(point.y)} r={5} />
-            <text
-              x={x.at(point.x) + (isRight ? -14 : 14)}
-              y={y.at(point.y)}
-              textAnchor={isRight ? "end" : "start"}
-              dominantBaseline="central"
-            >
-              <title>{visible(point.name)}</title>
-              {shortened(point.name)}
-            </text>
-          </g>
-        );
-      })}
+      <Axes box={BOX} x={ticks(x)} y={ticks(y)} xAxis={xAxis} yAxis={yAxis} />
     </ChartFigure>
   );
 }

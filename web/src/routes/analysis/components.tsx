@@ -1,3 +1,4 @@
+import { getRouteApi, type LinkProps } from "@tanstack/react-router";
 import type { DeepFigures } from "../../api/analyses";
 import { ScatterPlot } from "../../charts/scatter";
 import { formatShare, visible } from "../../lib/format";
@@ -8,36 +9,44 @@ import styles from "./analysis.module.css";
 import { figure, signed } from "./figures";
 import { ScenarioLink } from "./scenario_link";
 
+const route = getRouteApi("/runs/$id");
 type Components = NonNullable<DeepFigures["components"]>;
 type Component = Components["components"][number];
 const SHOWN_LOADINGS = 8;
 
 /** Where targets lie along the two directions in which they differ most. */
 export function ComponentsSection({ figures }: { figures: DeepFigures }) {
+  const { id: run } = route.useParams();
   const found = figures.components;
   const [first, second] = found?.components ?? [];
   if (!found || !first) return null;
   const outliers = new Set(
     figures.outlierTargets?.targets.filter((each) => each.isOutlier).map((each) => each.column),
   );
-  const points = found.columns.map((column, position) => ({
-    name: figures.columns[column]?.name ?? "",
-    x: first.coordinates[position] ?? 0,
-    y: second?.coordinates[position] ?? 0,
-    isMarked: outliers.has(column),
-  }));
+  const points = found.columns.map((column, position) => {
+    const [x, y] = [first.coordinates[position] ?? 0, second?.coordinates[position] ?? 0];
+    const target = figures.columns[column];
+    const name = target?.name ?? "";
+    const isMarked = outliers.has(column);
+    return {
+      name,
+      x,
+      y,
+      isMarked,
+      text: `${visible(name)}: ${signed(x)}, ${signed(y)}${isMarked ? ", unlike the others" : ""}`,
+      link: target && transcriptsOf(run, target.targetId),
+    };
+  });
   return (
     <Section title="Where the targets lie">
       <p className={styles.note}>
         Targets that answer the same scenarios alike lie close together; a ring marks one that answers unlike
-        the others.
+        the others. A mark leads to the conversations of its target.
         {found.imputedShare > 0 && ` ${formatShare(found.imputedShare)} of the values are estimated.`}
       </p>
       <ScatterPlot
         title="Targets along the first two principal components"
-        description={points
-          .map((each) => `${visible(each.name)}: ${signed(each.x)}, ${signed(each.y)}`)
-          .join("; ")}
+        description={points.map((each) => each.text).join("; ")}
         fileName="components"
         points={points}
         xAxis={axisOf(1, first)}
@@ -72,6 +81,10 @@ export function ComponentsSection({ figures }: { figures: DeepFigures }) {
       ))}
     </Section>
   );
+}
+
+function transcriptsOf(run: string, model: string): LinkProps {
+  return { to: "/runs/$id/transcripts", params: { id: run }, search: { model } };
 }
 
 function axisOf(number: number, component: Component): string {

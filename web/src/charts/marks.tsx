@@ -1,0 +1,102 @@
+import { Link, type LinkProps } from "@tanstack/react-router";
+import { type FocusEvent, type KeyboardEvent, memo, type ReactNode } from "react";
+import { markAfter, type Place } from "../lib/marks";
+import styles from "./marks.module.css";
+
+/** A mark of a drawing that can be gone to and, if it leads somewhere, opened. */
+export interface Mark {
+  readonly key: string;
+  readonly x: number;
+  readonly y: number;
+  readonly radius: number;
+  /** What it shows, in words. */
+  readonly text: string;
+  readonly shape: ReactNode;
+  /** Where it leads. */
+  readonly link?: LinkProps | undefined;
+  /** What it does, if it is no link. */
+  readonly choose?: (() => void) | undefined;
+  /** Where it lies for the arrow keys, if that is not where it is drawn. */
+  readonly cell?: Place;
+}
+
+interface Props {
+  title: string;
+  marks: readonly Mark[];
+  /** The one that the Tab key leads to. */
+  current: number;
+  hasFocus: boolean;
+  /** Null when the focus leaves them. */
+  focus: (mark: number | null) => void;
+}
+
+/** All marks are one stop of the Tab key; from there, keys lead from mark to mark. */
+export function Marks({ title, marks, current, hasFocus, focus }: Props) {
+  const places = marks.map((each) => each.cell ?? each);
+  const go = (event: KeyboardEvent<SVGGElement>) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    const next = markAfter(places, current, event.key);
+    if (next === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    (event.currentTarget.children[next] as SVGElement | undefined)?.focus();
+  };
+  const note = (event: FocusEvent<SVGGElement>) =>
+    focus([...event.currentTarget.children].findIndex((each) => each.contains(event.target)));
+  const shown = hasFocus ? marks[current] : undefined;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: a group of SVG is no control */}
+      <g
+        role="application"
+        aria-label={`Marks of “${title}”: arrow keys lead to others`}
+        onKeyDown={go}
+        onFocus={note}
+        onBlur={() => focus(null)}
+      >
+        {marks.map((mark, index) => (
+          <One key={mark.key} mark={mark} isCurrent={index === current} />
+        ))}
+      </g>
+      {shown && (
+        <>
+          <circle className={styles.halo} cx={shown.x} cy={shown.y} r={shown.radius + 4} />
+          <circle className={styles.ring} cx={shown.x} cy={shown.y} r={shown.radius + 4} />
+        </>
+      )}
+    </>
+  );
+}
+
+const One = memo(function One({ mark, isCurrent }: { mark: Mark; isCurrent: boolean }) {
+  const { text, shape, link, choose } = mark;
+  const shared = {
+    className: styles.mark,
+    tabIndex: isCurrent ? 0 : -1,
+    "aria-label": text,
+    "data-leads": link !== undefined || choose !== undefined,
+  };
+  const content = (
+    <>
+      <title>{text}</title>
+      {shape}
+    </>
+  );
+  if (link)
+    return (
+      <Link {...link} {...shared}>
+        {content}
+      </Link>
+    );
+  const press = (event: KeyboardEvent) => {
+    if (choose === undefined || (event.key !== "Enter" && event.key !== " ")) return;
+    event.preventDefault();
+    choose();
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it is a button if it does something
+    <g role={choose ? "button" : "img"} {...shared} onClick={choose} onKeyDown={press}>
+      {content}
+    </g>
+  );
+});
