@@ -2125,6 +2125,8 @@ export interface Message {
   toolCallId: string | null;
   /** True of a tool's result that says why the call failed, else absent */
   isError: boolean | null;
+  /** Of a reply of the target; absent if an earlier release stored it */
+  reply: Reply | null;
 }
 
 /** An assistant's message has a content, tool calls, or both; each call is answered by a tool's message. */
@@ -3074,6 +3076,30 @@ export interface RegressionSlope {
   p: number | null;
   /** p after Holm's adjustment for all such tests of the analysis */
   adjustedP: number | null;
+}
+
+/** What a reply of the target used and took. */
+export interface Reply {
+  /** Tokens that were used */
+  usage: TokenUsage;
+  /** Duration in milliseconds */
+  durationMs: number;
+  /** In US dollars; null for a model without a known price */
+  costUsd: number | null;
+  /** Null if no judge was asked about the conversation up to here */
+  verdict: ReplyVerdict | null;
+}
+
+/** A judge's decision on the conversation up to an answer. */
+export interface ReplyVerdict {
+  /** Whether the success criteria are met */
+  successMet: boolean;
+  /** Whether the failure criteria are met */
+  failureMet: boolean;
+  /** From 0 to 1, as the judge states it */
+  confidence: number;
+  /** Why the judge decided so */
+  reasoning: string;
 }
 
 export interface Report {

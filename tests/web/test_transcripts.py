@@ -12,8 +12,9 @@ from cupel_core.domain.files.formats import FileFormat, FileInfo
 from cupel_core.domain.pipeline.turns import PipelineState
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
-from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 from cupel_core.domain.turns.parts import FilePart, PartType, TextPart
+from cupel_core.domain.turns.replies import ReplyRecord, ReplyVerdict
 from cupel_core.domain.turns.tools import ToolCall
 from tests.answered_runs import AnsweredRun
 from tests.unit.api.client import Client
@@ -41,6 +42,10 @@ refund(42)
 """
 IMAGE = FilePart(PartType.IMAGE, "file_0a", f"label {PAYLOADS[1]}.png", info=FileInfo(FileFormat.PNG, 12_034, 80, 60))
 CALL = ToolCall("call_1", f"find_order {PAYLOADS[0]}", '{"number":"A-17"}')
+REPLIES = (
+    ReplyRecord(Usage(1_200, 30), 840, 0.0012, ReplyVerdict(False, True, 0.8, f"It guesses. {HOSTILE}")),
+    ReplyRecord(Usage(1_400, 210), 2_300, None),
+)
 TURN = {
     "number": 1,
     "operations": [
@@ -73,6 +78,8 @@ class RichRun(AnsweredRun):
         state = replace(
             outcome.conversation,
             messages=messages,
+            tool_rounds=1,
+            replies=REPLIES,
             finish_reason="stop",
             pipeline=PipelineState(records=(TURN,)),
             simulated_user_prompt=f"You are impatient. {HOSTILE}",
@@ -150,6 +157,18 @@ def test_tools_files_and_operations_are_told_apart(open_page: Open, rich: Run) -
     expect(page.get_by_role("definition").filter(has_text="stop")).to_be_visible()
     page.get_by_text("Prompt of the simulated user").click()
     expect(page.get_by_role("region", name="Prompt of the simulated user")).to_contain_text("You are impatient.")
+
+
+def test_each_reply_has_what_it_took_and_the_verdict_on_it(open_page: Open, rich: Run) -> None:
+    page = opened(open_page, rich, 0)
+    messages = page.get_by_role("list", name="Messages").locator("> li")
+    call, answer = messages.nth(1), messages.nth(3)
+    for text in ("840 ms", "1,200 tokens in, 30 out", "$0.0012"):
+        expect(call).to_contain_text(text)
+    expect(call).to_contain_text("success criteria not met, failure criteria met, confidence 0.80. It guesses.")
+    for text in ("2.3 s", "1,400 tokens in, 210 out", "unknown"):
+        expect(answer).to_contain_text(text)
+    expect(messages.nth(0)).not_to_contain_text("tokens in")
 
 
 def test_messages_and_conversations_are_copied(open_page: Open, rich: Run) -> None:

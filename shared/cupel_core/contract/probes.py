@@ -38,7 +38,7 @@ class ProbeDetailResponse(ProbeResponse):
             **cls.fields_of(view),
             eval_id=view.run.eval_id,
             execution_id=view.run.execution_id,
-            messages=[MessageResponse.of(message) for message in conversation.messages] if conversation else [],
+            messages=MessageResponse.list_of(conversation) if conversation else [],
             simulated_user_prompt=conversation.simulated_user_prompt if conversation else None,
             output=dict(conversation.output) if conversation and conversation.output else None,
         )

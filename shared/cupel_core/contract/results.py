@@ -9,8 +9,9 @@ from cupel_core.contract.content_parts import ContentPartResponse
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import Verdict
+from cupel_core.domain.turns.conversation import ConversationState, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
+from cupel_core.domain.turns.replies import ReplyRecord
 from cupel_core.domain.turns.spend import Spend
 
 CostUsd = Annotated[float | None, Field(description="In US dollars; null for a model without a known price")]
@@ -34,35 +35,6 @@ class ToolCallResponse(ResponseModel):
     arguments: Annotated[str, Field(description="As the model wrote them; not necessarily valid JSON")]
 
 
-class MessageResponse(ResponseModel):
-    role: MessageRole
-    content: Annotated[str | list[ContentPartResponse], Field(description="A text, or parts with images or files")]
-    tool_calls: Annotated[
-        list[ToolCallResponse] | None,
-        Field(exclude_if=_is_none, description="Functions that the assistant called; absent if none"),
-    ] = None
-    tool_call_id: Annotated[
-        str | None,
-        Field(exclude_if=_is_none, description="Of a tool's result: the call that it answers; otherwise absent"),
-    ] = None
-    is_error: Annotated[
-        bool | None,
-        Field(exclude_if=_is_none, description="True of a tool's result that says why the call failed, else absent"),
-    ] = None
-
-    @classmethod
-    def of(cls, message: Message) -> "MessageResponse":
-        calls = [ToolCallResponse(id=call.id, name=call.name, arguments=call.arguments) for call in message.tool_calls]
-        content = [ContentPartResponse.of(part) for part in message.parts] if message.parts else message.content
-        return cls(
-            role=message.role,
-            content=content,
-            tool_calls=calls or None,
-            tool_call_id=message.tool_call_id,
-            is_error=message.is_error or None,
-        )
-
-
 class TokenUsageResponse(ResponseModel):
     input_tokens: int
     output_tokens: int
@@ -81,6 +53,74 @@ class TokenUsageResponse(ResponseModel):
             cached_input_tokens=usage.cached_input_tokens,
             cache_write_tokens=usage.cache_write_tokens,
         )
+
+
+class ReplyVerdictResponse(ResponseModel):
+    """A judge's decision on the conversation up to an answer."""
+
+    success_met: bool
+    failure_met: bool
+    confidence: Annotated[float, Field(description="From 0 to 1, as the judge states it")]
+    reasoning: str
+
+
+class ReplyResponse(ResponseModel):
+    """What a reply of the target used and took."""
+
+    usage: TokenUsageResponse
+    duration_ms: int
+    cost_usd: CostUsd
+    verdict: Annotated[
+        ReplyVerdictResponse | None, Field(description="Null if no judge was asked about the conversation up to here")
+    ]
+
+    @classmethod
+    def of(cls, record: ReplyRecord) -> "ReplyResponse":
+        return cls(
+            usage=TokenUsageResponse.of(record.usage),
+            duration_ms=record.duration_ms,
+            cost_usd=record.cost_usd,
+            verdict=ReplyVerdictResponse(**record.verdict._asdict()) if record.verdict else None,
+        )
+
+
+class MessageResponse(ResponseModel):
+    role: MessageRole
+    content: Annotated[str | list[ContentPartResponse], Field(description="A text, or parts with images or files")]
+    tool_calls: Annotated[
+        list[ToolCallResponse] | None,
+        Field(exclude_if=_is_none, description="Functions that the assistant called; absent if none"),
+    ] = None
+    tool_call_id: Annotated[
+        str | None,
+        Field(exclude_if=_is_none, description="Of a tool's result: the call that it answers; otherwise absent"),
+    ] = None
+    is_error: Annotated[
+        bool | None,
+        Field(exclude_if=_is_none, description="True of a tool's result that says why the call failed, else absent"),
+    ] = None
+    reply: Annotated[
+        ReplyResponse | None,
+        Field(exclude_if=_is_none, description="Of a reply of the target; absent if an earlier release stored it"),
+    ] = None
+
+    @classmethod
+    def of(cls, message: Message, record: ReplyRecord | None = None) -> "MessageResponse":
+        calls = [ToolCallResponse(id=call.id, name=call.name, arguments=call.arguments) for call in message.tool_calls]
+        content = [ContentPartResponse.of(part) for part in message.parts] if message.parts else message.content
+        return cls(
+            role=message.role,
+            content=content,
+            tool_calls=calls or None,
+            tool_call_id=message.tool_call_id,
+            is_error=message.is_error or None,
+            reply=ReplyResponse.of(record) if record else None,
+        )
+
+    @classmethod
+    def list_of(cls, conversation: ConversationState) -> "list[MessageResponse]":
+        records = conversation.reply_records
+        return [cls.of(message, records.get(position)) for position, message in enumerate(conversation.messages)]
 
 
 class SpendResponse(ResponseModel):

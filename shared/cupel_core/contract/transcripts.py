@@ -141,7 +141,7 @@ class TranscriptPage(ResponseModel):
 def _content(transcript: Transcript) -> TranscriptContentResponse:
     pipeline = transcript.conversation.pipeline
     return TranscriptContentResponse(
-        messages=[MessageResponse.of(message) for message in transcript.messages],
+        messages=MessageResponse.list_of(transcript.conversation),
         simulated_user_prompt=transcript.conversation.simulated_user_prompt,
         turns=[dict(record) for record in pipeline.records] if pipeline else [],
         artifacts={tag: each.value for tag, each in pipeline.artifacts.items()} if pipeline else {},

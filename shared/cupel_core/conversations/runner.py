@@ -39,6 +39,7 @@ from cupel_core.domain.turns.model_request import (
     RequestParameter,
     SimulationKey,
 )
+from cupel_core.domain.turns.replies import ReplyRecord
 from cupel_core.domain.turns.separate_turns import request_messages, with_answers
 from cupel_core.domain.turns.spend import Spend, added_costs
 from cupel_core.domain.turns.tool_results import (
@@ -318,6 +319,7 @@ async def _ask(
         tool_rounds=count.tool_rounds,
         open_rounds=count.open_rounds,
         stop_reason=count.stop_reason,
+        replies=(*state.replies, ReplyRecord(turn.reply.usage, turn.duration_ms, spend.cost_usd)),
         usage=state.usage + turn.reply.usage,
         duration_ms=state.duration_ms + turn.duration_ms,
         cost_usd=added_costs(state.cost_usd, spend.cost_usd),
@@ -405,7 +407,8 @@ def _with_user_message(state: ConversationState, text: str) -> ConversationState
     """Providers refuse a conversation that continues after a tool call without its result."""
     calls = state.messages[-1].tool_calls if state.messages else ()  # The answer, so they have no results.
     results = (Message(MessageRole.TOOL, NOT_EXECUTED, tool_call_id=call.id) for call in calls)
-    return replace(state, messages=(*state.messages, *results, Message(MessageRole.USER, text)), verdict=None)
+    messages = (*state.messages, *results, Message(MessageRole.USER, text))
+    return replace(state, messages=messages, replies=state.judged_replies, verdict=None)
 
 
 async def _score(

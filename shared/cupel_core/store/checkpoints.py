@@ -20,6 +20,7 @@ from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, StopReason, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
+from cupel_core.domain.turns.replies import ReplyRecord
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
@@ -52,6 +53,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         "turns": state.turns,
         "toolRounds": [state.tool_rounds, state.open_rounds],
         "stopReason": state.stop_reason,
+        "replies": [reply.to_json() for reply in state.replies],
         "usage": _usage_list(state.usage),
         "durationMs": state.duration_ms,
         "costUsd": state.cost_usd,
@@ -170,6 +172,7 @@ def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> Conversati
         tool_rounds=tool_rounds,
         open_rounds=open_rounds,
         stop_reason=StopReason(body["stopReason"]) if body.get("stopReason") else None,
+        replies=tuple(map(ReplyRecord.from_json, body.get("replies", ()))),
         usage=Usage(*body["usage"]),
         duration_ms=body["durationMs"],
         cost_usd=body["costUsd"],

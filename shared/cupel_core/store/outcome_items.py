@@ -18,6 +18,7 @@ from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Tra
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import ConversationState, StopReason, Verdict
 from cupel_core.domain.turns.model_request import Message, ProbeErrorCode, RequestParameter, Usage
+from cupel_core.domain.turns.replies import ReplyRecord
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import NotFound
 from cupel_core.ids import new_id
@@ -256,6 +257,8 @@ def _content_of(transcript: Transcript) -> dict[str, Any]:
     state, scoring = transcript.conversation, transcript.scoring
     return _present(
         messages=[message.to_json() for message in state.messages],
+        # Of a single reply, the conversation's own figures say all.
+        replies=[reply.to_json() for reply in state.replies] if state.target_calls > 1 else None,
         simulatedUserPrompt=state.simulated_user_prompt,
         output=state.output,
         pipeline=state.pipeline and state.pipeline.to_json(),
@@ -298,6 +301,7 @@ def _conversation(body: dict[str, Any], content: dict[str, Any]) -> Conversation
         turns=body["turnCount"],
         tool_rounds=body.get("toolRounds", 0),
         stop_reason=StopReason(body["stopReason"]) if "stopReason" in body else None,
+        replies=tuple(map(ReplyRecord.from_json, content.get("replies", ()))),
         usage=Usage.from_json(body),
         duration_ms=body["durationMs"],
         cost_usd=body["costUsd"],

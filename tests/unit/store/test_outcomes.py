@@ -12,8 +12,9 @@ from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, StopReason
+from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, StopReason, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
+from cupel_core.domain.turns.replies import ReplyRecord
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
@@ -109,6 +110,20 @@ def test_cached_tokens_are_read_as_they_were_recorded(cloud: Settings) -> None:
     checkpoints.save(REF, 0, 1, state, NOW)
     assert outcomes.get(REF, 0) == recorded
     assert checkpoints.load(REF, 0, 1, NOW) == state
+
+
+def test_records_of_replies_are_read_as_they_were_recorded_and_are_content(cloud: Settings) -> None:
+    said = Verdict(success_met=False, failure_met=True, confidence=0.7, reasoning="It refused.", raw_response="{}")
+    replies = (ReplyRecord(Usage(10, 5, 4), 120, 0.01, said.of_reply), ReplyRecord(Usage(30, 7), 90, None))
+    state = replace(transcript(0).conversation, turns=2, replies=replies)
+    recorded = replace(transcript(0), conversation=state)
+    store_outcomes(run(), 1, [recorded])
+    checkpoints.save(REF, 0, 1, state, NOW)
+    read, checkpoint = outcomes.get(REF, 0), checkpoints.load(REF, 0, 1, NOW)
+    assert isinstance(read, Transcript)
+    assert checkpoint
+    assert read.conversation.replies == checkpoint.replies == replies
+    assert not recorded.without_content().conversation.replies
 
 
 def test_a_checkpoint_has_the_rounds_of_tools(cloud: Settings) -> None:

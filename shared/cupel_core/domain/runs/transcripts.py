@@ -105,7 +105,8 @@ class Transcript:
 
 def _without_content(state: ConversationState) -> ConversationState:
     pipeline = state.pipeline and state.pipeline.without_content()
-    return replace(state, messages=(), output=None, verdict=None, simulated_user_prompt=None, pipeline=pipeline)
+    erased = replace(state, messages=(), replies=(), output=None, verdict=None, simulated_user_prompt=None)
+    return replace(erased, pipeline=pipeline)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
+from cupel_core.domain.turns.replies import ReplyRecord, ReplyVerdict
 from cupel_core.domain.turns.spend import Spend, added_costs
 from cupel_core.domain.turns.tools import ToolCall
 
@@ -57,6 +58,11 @@ class Verdict:
             "reasoning": self.reasoning,
             "rawResponse": self.raw_response,
         }
+
+    @property
+    def of_reply(self) -> ReplyVerdict:
+        """Without what the judge replied word for word."""
+        return ReplyVerdict(self.success_met, self.failure_met, self.confidence, self.reasoning)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Verdict":
@@ -125,6 +131,9 @@ class ConversationState:
     messages: tuple[Message, ...]
     turns: int = 0
     """Answers of the target; each ends with a message whose calls are not executed."""
+    replies: tuple[ReplyRecord, ...] = field(default=(), compare=False)
+    """Of the target's calls, in order; without the verdict on the last answer, and fewer than `target_calls` if an
+    earlier release has stored them."""
     usage: Usage = field(default_factory=Usage)
     duration_ms: int = 0
     cost_usd: float | None = 0.0
@@ -195,6 +204,26 @@ class ConversationState:
         reply, *results = self.messages[self._last_reply :]
         answered = {result.tool_call_id for result in results}
         return tuple(call for call in reply.tool_calls if call.id not in answered)
+
+    @property
+    def reply_records(self) -> Mapping[int, ReplyRecord]:
+        """Of the target's replies, by the positions of their messages; empty if an earlier release stored them."""
+        positions = [n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT]
+        replies = self.replies
+        if not replies and self.target_calls == 1:
+            replies = (ReplyRecord(self.usage, self.duration_ms, self.cost_usd),)
+        if not replies or len(replies) != self.target_calls or len(positions) < len(replies):
+            return {}
+        if self.verdict is not None:
+            replies = (*replies[:-1], replies[-1].judged(self.verdict.of_reply))
+        return dict(zip(positions[-len(replies) :], replies, strict=True))
+
+    @property
+    def judged_replies(self) -> tuple[ReplyRecord, ...]:
+        """`replies` with the verdict on the last answer, for when the conversation goes on."""
+        if self.verdict is None or not self.replies:
+            return self.replies
+        return (*self.replies[:-1], self.replies[-1].judged(self.verdict.of_reply))
 
     def with_result(self, result: Message) -> "ConversationState":
         """With the result of a pending call, among the others in the order of the calls."""

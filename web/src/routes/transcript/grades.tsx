@@ -3,6 +3,7 @@ import { formatCount, visible } from "../../lib/format";
 import { PlainText } from "../../ui/plain_text";
 import { Result } from "../../ui/status";
 import { Correction } from "./correction";
+import { verdictText } from "./reply";
 import styles from "./transcript.module.css";
 
 interface GradesProps {
@@ -40,8 +41,7 @@ export function Grades({ transcript, label, isAlone }: GradesProps) {
       {transcript.summaryError && <p>No decision: {visible(transcript.summaryError)}</p>}
       {verdict && (
         <p>
-          <strong>Judge</strong>: {verdict.successMet ? "success criteria met" : "success criteria not met"}
-          {verdict.failureMet && ", failure criteria met"}, confidence {verdict.confidence.toFixed(2)}.{" "}
+          <strong>Judge</strong>: {verdictText(verdict)}, confidence {verdict.confidence.toFixed(2)}.{" "}
           {visible(verdict.reasoning)}
         </p>
       )}

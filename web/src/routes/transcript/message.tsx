@@ -10,6 +10,7 @@ import { visible } from "../../lib/format";
 import { CopyButton } from "../../ui/copy";
 import { Failure } from "../../ui/states";
 import type { Format } from "./format";
+import { ReplyFigures } from "./reply";
 import styles from "./transcript.module.css";
 
 const Markdown = lazy(() => import("./markdown"));
@@ -27,10 +28,13 @@ export interface MessageProps {
   calledName?: string | undefined;
   /** None where several conversations are side by side. */
   copied?: string | undefined;
+  /** Whether to show what this reply took; not where it is the only one, whose figures are the conversation's. */
+  hasFigures: boolean;
 }
 
 /** Who said it and what; in every format, nothing of it is markup. */
-export function MessageBody({ message, number, format, words, against, calledName, copied }: MessageProps) {
+export function MessageBody(props: MessageProps) {
+  const { message, number, format, words, against, calledName, copied, hasFigures } = props;
   const said = (text: string, key?: number) => (
     <Said key={key} text={text} format={format} words={words} against={against} />
   );
@@ -62,6 +66,7 @@ export function MessageBody({ message, number, format, words, against, calledNam
               <Code text={indentedJson(call.arguments) ?? call.arguments} words={words} />
             </div>
           ))}
+          {hasFigures && message.reply && <ReplyFigures reply={message.reply} />}
         </>
       )}
     </>

@@ -37,6 +37,7 @@ export function Messages({ messages, against, isAlone, find }: MessagesProps) {
   const texts = useMemo(() => messages.map(wholeText), [messages]);
   const matches = useMemo(() => findMatches(texts, words), [texts, words]);
   const names = useMemo(() => callNames(messages), [messages]);
+  const hasFigures = messages.filter((message) => message.reply).length > 1;
   const lastAnswer = messages.findLastIndex((message) => message.role === "assistant");
   const goTo: GoTo = (index, isToFocus) => {
     scrollTo.current?.(index);
@@ -67,6 +68,7 @@ export function Messages({ messages, against, isAlone, find }: MessagesProps) {
       words={words}
       against={index === lastAnswer ? against : undefined}
       calledName={message.toolCallId ? names.get(message.toolCallId) : undefined}
+      hasFigures={hasFigures}
       copied={isAlone ? saidText(message) || wholeText(message) : undefined}
     />
   );

@@ -1,0 +1,35 @@
+import type { Message } from "../../api/queries";
+import { formatCount, formatMs, formatUsd, visible } from "../../lib/format";
+import styles from "./transcript.module.css";
+
+type Reply = NonNullable<Message["reply"]>;
+
+/** What one reply of the target used and took, and what the judge decided on the conversation up to it. */
+export function ReplyFigures({ reply }: { reply: Reply }) {
+  const { usage, verdict } = reply;
+  return (
+    <>
+      <p className={styles.reply}>
+        <span>{formatMs(reply.durationMs)}</span>
+        <span>
+          {formatCount(usage.inputTokens)} tokens in, {formatCount(usage.outputTokens)} out
+        </span>
+        <span>{formatUsd(reply.costUsd)}</span>
+      </p>
+      {verdict && (
+        <p className={styles.reply}>
+          <span>
+            <strong>Judge</strong>: {verdictText(verdict)}, confidence {verdict.confidence.toFixed(2)}.{" "}
+            {visible(verdict.reasoning)}
+          </span>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Such as "success criteria not met, failure criteria met". */
+export function verdictText(verdict: { readonly successMet: boolean; readonly failureMet: boolean }): string {
+  const success = verdict.successMet ? "success criteria met" : "success criteria not met";
+  return verdict.failureMet ? `${success}, failure criteria met` : success;
+}
