@@ -14,6 +14,7 @@ from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW, RunSetup
 from tests.unit.api.client import Client
 from tests.unit.api.test_budgets import charge
+from tests.unit.api.test_workspace_budgets import paused_run, set_limits
 from tests.web.conftest import Open, check_screens, violations
 from tests.web.server import Server
 
@@ -113,6 +114,16 @@ def test_a_budget_that_is_used_up_is_raised(open_page: Open, exhausted: Run) -> 
     page.get_by_role("button", name="Raise and resume").click()
     expect(page.get_by_role("img", name="$0.90 of $3.00 spent")).to_be_visible()
     expect(page.get_by_text("The budget is used up")).to_have_count(0)
+
+
+def test_a_run_that_waits_for_the_next_day_says_when_it_resumes(open_page: Open, client: Client) -> None:
+    set_limits(client, dayUsd=1, timezone="Europe/Berlin")
+    run = paused_run()
+    page = open_page(f"/runs/{run.id}", bypass_csp=True)
+    cause = page.get_by_text("because the workspace's budget of the day is used up; it resumes at")
+    ends_at = client.get("/v1/budgets").json()["day"]["endsAt"]
+    expect(cause.locator("time")).to_have_attribute("datetime", ends_at)
+    assert violations(page) == []
 
 
 def test_a_viewer_sees_the_budget_and_changes_nothing(open_page: Open, exhausted: Run) -> None:

@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { ApiError, api, read } from "../api/client";
 import { type Following, useFollowing } from "../api/live";
 import { isTerminal, type Run, runQuery, sessionQuery } from "../api/queries";
+import { budgetsQuery } from "../api/system";
 import { counted, formatAgo, formatCount, formatMs, formatUsd, visible } from "../lib/format";
 import { useNow } from "../ui/now";
 import page from "../ui/page.module.css";
@@ -138,9 +139,28 @@ function Cause({ run }: { run: Run }) {
   if (run.status === "PAUSED" && run.pauseReason) {
     const detail = run.pauseCause ? `: ${run.pauseCause.model}: ${run.pauseCause.message}` : "";
     const why = run.exhaustedBudget ? EXHAUSTED[run.exhaustedBudget] : PAUSED_BY[run.pauseReason];
-    return <span className={styles.cause}>{visible(why + detail)}</span>;
+    return (
+      <span className={styles.cause}>
+        {visible(why + detail)}
+        <ResumesAt period={run.exhaustedBudget} />
+      </span>
+    );
   }
   return null;
+}
+
+/** When a run resumes by itself whose workspace has used up the budget of a day or month. */
+function ResumesAt({ period }: { period: Run["exhaustedBudget"] }) {
+  const isAwaited = period === "day" || period === "month";
+  const budgets = useQuery({ ...budgetsQuery, enabled: isAwaited });
+  if (!isAwaited || !budgets.data) return null;
+  const endsAt = budgets.data[period].endsAt;
+  return (
+    <>
+      ; it resumes at <time dateTime={endsAt}>{new Date(endsAt).toLocaleString()}</time>, or once the budget
+      is raised
+    </>
+  );
 }
 
 type Action = "pause" | "resume" | "cancel" | "retry";
