@@ -22,6 +22,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },
+  // Unit tests compare forms with the document of the API.
+  server: { fs: { allow: [".", "../docs"] } },
   test: {
     environment: "happy-dom",
     include: ["src/**/*.test.{ts,tsx}"],

@@ -36,7 +36,13 @@ def definition(client: Client) -> str:
 
 
 def write(page: Page, content: object) -> None:
+    page.get_by_role("radio", name="as JSON").check()
     page.get_by_role("textbox", name="Content, as JSON").fill(json.dumps(content, indent=2))
+
+
+def save(page: Page) -> None:
+    page.get_by_role("button", name="Review and save").click()
+    page.get_by_role("dialog", name="What changes").get_by_role("button", name="Save").click()
 
 
 def test_a_definition_is_written_with_the_keyboard(open_page: Open, client: Client) -> None:
@@ -62,22 +68,22 @@ def test_a_scenario_is_previewed_and_the_decision_pattern_tried(open_page: Open,
     expect(preview).to_contain_text("There is low risk of [harm].")
     preview.get_by_label("risk").select_option("high")
     expect(preview).to_contain_text("There is high risk of [harm].")
-    page.get_by_label("An answer").fill("Rating: 2, no. Rating: 4")
-    expect(page.get_by_label("Decision", exact=True)).to_have_text("4, from “Rating: 4”")
-    page.get_by_label("An answer").fill("never")
-    expect(page.get_by_label("Decision", exact=True)).to_contain_text("No match")
+    page.get_by_label("Answers").fill("Rating: 2, no. Rating: 4\n---\nnever")
+    decisions = page.get_by_role("status", name="Decisions")
+    expect(decisions.get_by_role("row")).to_contain_text(["Decision", "14Rating: 4", "2none: no match"])
 
 
 def test_errors_are_named_with_their_lines(open_page: Open, client: Client) -> None:
     page = open_page("/definitions/new")
     page.get_by_label("Name", exact=True).fill("Facts")
     problems = page.get_by_role("list", name="Problems of Content, as JSON")
+    page.get_by_role("radio", name="as JSON").check()
     page.get_by_role("textbox", name="Content, as JSON").fill('{\n  "system": "x",\n}')
     expect(problems).to_contain_text("Line 3Error: a name in double quotes is expected here")
     expect(page.get_by_role("button", name="Create")).to_be_disabled()
     write(page, {"system": "x", "assertions": [{"type": "contains", "value": "x"}, {"type": "no such type"}]})
     page.get_by_role("button", name="Create").click()
-    expect(problems).to_contain_text("content.assertions.1")
+    expect(problems).to_contain_text("assertions.1.type")
     problems.get_by_role("button", name=re.compile("^Line ")).first.click()
     text = page.get_by_role("textbox", name="Content, as JSON")
     selected = text.evaluate("field => field.value.slice(field.selectionStart, field.selectionEnd)")
@@ -90,13 +96,16 @@ def test_a_change_makes_the_next_version_and_shows_what_it_changes(
 ) -> None:
     page = open_page(f"/definitions/{definition}")
     page.get_by_role("link", name="Edit", exact=True).click()
-    expect(page.get_by_role("button", name="Save as the next version")).to_be_disabled()
+    expect(page.get_by_role("button", name="Review and save")).to_be_disabled()
     changed = {name: value for name, value in CONTENT.items() if name != "maxTurns"}
     write(page, {**changed, "system": "You are exact."})
-    expect(page.get_by_role("region", name="Changed text of System prompt").locator("ins")).to_contain_text("exact")
-    expect(page.get_by_role("heading", name="Changes of Turns at most")).to_be_visible()
     page.get_by_label("Name of the version").fill("exact")
-    page.get_by_role("button", name="Save as the next version").click()
+    page.get_by_role("button", name="Review and save").click()
+    changes = page.get_by_role("dialog", name="What changes")
+    expect(changes.get_by_role("region", name="Changed text of System prompt").locator("ins")).to_contain_text("exact")
+    expect(changes.get_by_role("region", name="Changed text of Turns at most").locator("del")).to_have_text("3")
+    expect(changes.get_by_role("region")).to_have_count(3)
+    changes.get_by_role("button", name="Save").click()
     expect(page.get_by_text("2 fields differ")).to_be_visible()
     stored = client.get(f"/v1/definitions/{definition}").json()
     assert (stored["version"], stored["versionLabel"], stored["content"]["system"]) == (2, "exact", "You are exact.")
@@ -107,7 +116,7 @@ def test_a_change_that_came_first_is_not_lost(open_page: Open, client: Client, d
     page = open_page(f"/definitions/{definition}/edit")
     write(page, {**CONTENT, "system": "mine"})
     client.patch(f"/v1/definitions/{definition}", {"content": {"maxTurns": 5}})
-    page.get_by_role("button", name="Save as the next version").click()
+    save(page)
     expect(page.get_by_text("Save the fields that you have changed over")).to_be_visible()
     assert client.get(f"/v1/definitions/{definition}").json()["content"]["system"] == CONTENT["system"]
     page.get_by_role("button", name="Save mine over it").click()
@@ -135,7 +144,7 @@ def test_a_fork_inherits_what_it_does_not_change(open_page: Open, client: Client
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Shorter")).to_be_visible()
     write(page, {**CONTENT, "maxTurns": 1})
-    page.get_by_role("button", name="Save as the next version").click()
+    save(page)
     expect(page.get_by_text("1 field differs")).to_be_visible()
     fork = next(each for each in client.get("/v1/definitions").json()["items"] if each["name"] == "Shorter")
     client.patch(f"/v1/definitions/{definition}", {"content": {"system": "changed"}})

@@ -12,6 +12,12 @@ test("the order of keys is no change", () => {
   expect(changedFields({ params: { a: 1, b: 2 } }, { params: { b: 2, a: 1 } })).toEqual([]);
 });
 
+test("null is a change where it is a value", () => {
+  expect(changedFields({ params: { seed: null } }, { params: {} })).toEqual([
+    { field: "params", before: '{\n  "seed": null\n}', after: "" },
+  ]);
+});
+
 test("a content has no changes to itself", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (content) => {

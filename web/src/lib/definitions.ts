@@ -8,14 +8,15 @@ export interface FieldChange {
   readonly after: string;
 }
 
-/** The fields of two contents that differ, as texts; in the order in which they are shown. */
+/** The fields of two contents that differ, as texts; in the order in which they are shown. Neither content has null
+ * where a field is absent. */
 export function changedFields(before: Content, after: Content): FieldChange[] {
   const fields = FIELDS.filter((field) => field in before || field in after);
   const others = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (field) => !FIELDS.includes(field),
   );
   return [...fields, ...others.sort()]
-    .map((field) => ({ field, before: asText(before[field]), after: asText(after[field]) }))
+    .map((field) => ({ field, before: exactText(before[field]), after: exactText(after[field]) }))
     .filter((change) => change.before !== change.after);
 }
 
@@ -67,17 +68,31 @@ export function fieldName(field: string): string {
 /** Nothing for a field that is absent or empty; objects as JSON with sorted keys and without null, so
  * that neither is a change. */
 export function asText(value: unknown): string {
+  return textOf(value, sortedWithoutNull);
+}
+
+/** The same, but null stays: for contents without null where a field is absent. */
+export function exactText(value: unknown): string {
+  return textOf(value, sorted);
+}
+
+function textOf(value: unknown, replacer: (name: string, value: unknown) => unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;
   if (Array.isArray(value) && value.length === 0) return "";
   if (typeof value === "object" && Object.keys(value).length === 0) return "";
-  return JSON.stringify(value, sorted, 2);
+  return JSON.stringify(value, replacer, 2);
 }
 
 function sorted(_: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  if (!isContent(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function sortedWithoutNull(name: string, value: unknown): unknown {
+  if (!isContent(value)) return value;
   const entries = Object.entries(value).filter(([, each]) => each !== null && each !== undefined);
-  return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
+  return sorted(name, Object.fromEntries(entries));
 }
 
 export interface Piece {

@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { dimensionsOf, placeholderNames, renderTemplate, templateProblems, tryPattern } from "./preview";
+import {
+  dimensionsOf,
+  placeholderNames,
+  renderTemplate,
+  splitAnswers,
+  templateProblems,
+  tryPattern,
+  withDimension,
+  withPlaceholder,
+} from "./preview";
 
 test("placeholders are names in brackets, each once, and not ranges, lists or escaped ones", () => {
   expect(placeholderNames("[Risk level] [1-5] [a, b] \\[name] [risk_level] [über]")).toEqual([
@@ -37,11 +46,26 @@ test("placeholders without a dimension and dimensions without a placeholder are 
     { name: "risk level", levels: [] },
     { name: "age", levels: [] },
   ];
-  expect(templateProblems({ template: "[Risk-Level] of [harm]", dimensions })).toEqual([
-    "The placeholder [harm] has no dimension with that name.",
-    "The template has no placeholder [age].",
+  expect(templateProblems({ template: "[Risk-Level] of [harm]", dimensions })).toEqual({
+    unknown: ["harm"],
+    unused: ["age"],
+  });
+  expect(templateProblems({ dimensions })).toEqual({ unknown: [], unused: [] });
+});
+
+test("what is offered corrects each problem", () => {
+  const content = { template: "[harm]", dimensions: [{ name: "age", levels: [] }] };
+  const corrected = withPlaceholder(withDimension(content, "harm"), "age");
+  expect(corrected["template"]).toBe("[harm] [age]");
+  expect(templateProblems(corrected)).toEqual({ unknown: [], unused: [] });
+});
+
+test("answers are separated by lines of dashes", () => {
+  expect(splitAnswers("Rating: 1\n---\n\n----\nRating -- 2\nend\n")).toEqual([
+    "Rating: 1",
+    "Rating -- 2\nend",
   ]);
-  expect(templateProblems({ dimensions })).toEqual([]);
+  expect(splitAnswers(" \n---")).toEqual([]);
 });
 
 test.each([

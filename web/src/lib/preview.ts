@@ -63,22 +63,48 @@ function levelOf(level: Record<string, unknown>): PreviewLevel {
   return { label, phrases: options.length > 0 ? options : [label] };
 }
 
+export interface TemplateProblems {
+  /** Placeholders that no dimension fills. */
+  readonly unknown: readonly string[];
+  /** Dimensions without a placeholder. */
+  readonly unused: readonly string[];
+}
+
 /** What does not fit between the template and the dimensions. */
-export function templateProblems(content: Content): string[] {
+export function templateProblems(content: Content): TemplateProblems {
   const template = typeof content["template"] === "string" ? content["template"] : null;
-  if (template === null) return [];
+  if (template === null) return { unknown: [], unused: [] };
   const names = placeholderNames(template);
-  const dimensions = dimensionsOf(content);
-  const known = new Set(dimensions.map((each) => normalizeName(each.name)));
+  const dimensions = dimensionsOf(content).map((each) => each.name);
+  const known = new Set(dimensions.map(normalizeName));
   const used = new Set(names.map(normalizeName));
-  return [
-    ...names
-      .filter((name) => !known.has(normalizeName(name)))
-      .map((name) => `The placeholder [${name}] has no dimension with that name.`),
-    ...dimensions
-      .filter((each) => !used.has(normalizeName(each.name)))
-      .map((each) => `The template has no placeholder [${each.name}].`),
-  ];
+  return {
+    unknown: names.filter((name) => !known.has(normalizeName(name))),
+    unused: dimensions.filter((name) => !used.has(normalizeName(name))),
+  };
+}
+
+/** The content with a dimension for a placeholder. */
+export function withDimension(content: Content, name: string): Content {
+  const dimensions = Array.isArray(content["dimensions"]) ? content["dimensions"] : [];
+  return { ...content, dimensions: [...dimensions, { name, levels: [{ score: 1, label: "" }] }] };
+}
+
+/** The content with a placeholder at the end of its template. */
+export function withPlaceholder(content: Content, name: string): Content {
+  const template = typeof content["template"] === "string" ? content["template"] : "";
+  return {
+    ...content,
+    template: `${template}${template === "" || /\s$/.test(template) ? "" : " "}[${name}]`,
+  };
+}
+
+const MAX_ANSWERS = 50;
+
+/** Answers with a line of dashes between two. */
+export function splitAnswers(text: string): string[] {
+  const answers = text.split(/^---+[ \t]*$/m).map((each) => each.replace(/^\r?\n|\r?\n$/g, ""));
+  return answers.filter((each) => each.trim() !== "").slice(0, MAX_ANSWERS);
 }
 
 export type Decision =

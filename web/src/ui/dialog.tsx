@@ -4,11 +4,13 @@ import styles from "./dialog.module.css";
 interface Props {
   title: string;
   close: () => void;
+  /** For texts to be read. */
+  isWide?: boolean;
   children: ReactNode;
 }
 
 /** A question that must be answered first. Escape closes it, and the focus returns to where it was. */
-export function Dialog({ title, close, children }: Props) {
+export function Dialog({ title, close, isWide = false, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -21,7 +23,13 @@ export function Dialog({ title, close, children }: Props) {
     };
   }, []);
   return (
-    <dialog ref={element} className={styles.dialog} aria-labelledby={heading} onCancel={close}>
+    <dialog
+      ref={element}
+      className={styles.dialog}
+      data-wide={isWide}
+      aria-labelledby={heading}
+      onCancel={close}
+    >
       <h2 id={heading}>{title}</h2>
       {children}
     </dialog>

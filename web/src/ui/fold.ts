@@ -1,8 +1,10 @@
 import { type SyntheticEvent, useState } from "react";
 
 /** Whether a `<details>` is open, so that what it shows is read only then. */
-export function useToggle(): [boolean, (event: SyntheticEvent<HTMLDetailsElement>) => void] {
-  const [isOpen, set] = useState(false);
+export function useToggle(
+  isInitiallyOpen = false,
+): [boolean, (event: SyntheticEvent<HTMLDetailsElement>) => void] {
+  const [isOpen, set] = useState(isInitiallyOpen);
   // Folds within it report to it as well.
   const toggle = (event: SyntheticEvent<HTMLDetailsElement>) => {
     if (event.target === event.currentTarget) set(event.currentTarget.open);

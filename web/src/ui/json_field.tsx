@@ -21,17 +21,23 @@ interface Props {
   /** The path of the text in a request, such as `operations`. */
   path: string;
   note?: string;
+  /** No text is no problem. */
+  isOptional?: boolean;
 }
 
 /** JSON that is edited as text; what is wrong with it is named with its line, which a button selects. */
-export function JsonField({ label, id, rows, value, onChange, issues, path, note }: Props) {
+export function JsonField(props: Props) {
+  const { label, id, rows, value, onChange, issues, path, note, isOptional = false } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const parsed = useMemo(() => parseText(value), [value]);
   const rowsShown =
-    "error" in parsed
+    "error" in parsed && !(isOptional && value.trim() === "")
       ? [{ issue: { field: "", message: parsed.error }, place: parsed.place }]
       : issues
-          .map((issue) => ({ issue, place: placeOf(parsed.places, inner(issue.field, path)) }))
+          .map((issue) => ({
+            issue,
+            place: "error" in parsed ? undefined : placeOf(parsed.places, inner(issue.field, path)),
+          }))
           .sort((one, other) => (one.place?.line ?? 0) - (other.place?.line ?? 0));
   const isInvalid = rowsShown.some(({ issue }) => !("isWarning" in issue && issue.isWarning));
   const select = (place: Place) => {

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { type Definition, definitionQuery } from "../../api/definitions";
-import { type Content, changedFields, fieldName } from "../../lib/definitions";
+import { presentContent } from "../../lib/content_fields";
+import { changedFields, fieldName } from "../../lib/definitions";
 import { counted } from "../../lib/format";
 import { TextDiff } from "../../ui/diff";
 import page from "../../ui/page.module.css";
@@ -71,7 +72,7 @@ function Difference({ id, definition, against }: DifferenceProps) {
   if (query.isPending) return <Loading what="the other version" />;
   if (query.isError)
     return <Failure error={query.error} what={`Version ${against}`} retry={() => void query.refetch()} />;
-  const changes = changedFields(query.data.content as Content, definition.content as Content);
+  const changes = changedFields(presentContent(query.data.content), presentContent(definition.content));
   const scenarios = definition.scenarioCount - query.data.scenarioCount;
   return (
     <>

@@ -1,26 +1,21 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { ApiError } from "../../api/client";
-import { type Content, changedFields, fieldName, isContent } from "../../lib/definitions";
+import { changedAt, currentIssues, type Issue } from "../../lib/content_fields";
+import { type Content, contentChanges, isContent } from "../../lib/definitions";
 import { parseTags } from "../../lib/forms";
 import { parseText } from "../../lib/json_text";
 import { Conflict } from "../../ui/conflict";
-import { TextDiff } from "../../ui/diff";
 import { JsonField } from "../../ui/json_field";
 import page from "../../ui/page.module.css";
-import { Section } from "../../ui/section";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 import { UnsavedGuard } from "../../ui/unsaved";
+import { FormContext } from "./form/context";
+import styles from "./form/form.module.css";
+import { Parts } from "./form/parts";
+import { type Labels, Review } from "./form/review";
 import { Preview } from "./preview";
-
-export interface DefinitionValues {
-  readonly name: string;
-  readonly folder: string;
-  readonly tags: string;
-  readonly label: string;
-  readonly content: string;
-}
 
 export interface WrittenDefinition {
   readonly name: string;
@@ -31,42 +26,96 @@ export interface WrittenDefinition {
 }
 
 interface Props {
-  initial: DefinitionValues;
+  labels: Labels;
+  content: Content;
+  /** What a fork inherits; null of what is no fork. */
+  inherited?: Content | null;
   /** What the button does, such as "Create". */
   action: string;
+  /** Of something that is stored: what changes is shown before it is saved. */
+  isStored?: boolean;
   /** With `isOver` also where the definition has changed meanwhile. */
   save: (written: WrittenDefinition, isOver: boolean) => Promise<unknown>;
   /** Discards what was written, for what is stored now. */
   reload?: () => void;
 }
 
-/** A definition as it is edited, with what the next version would change. */
-export function DefinitionForm({ initial, action, save, reload }: Props) {
-  const [values, change] = useState(initial);
-  const set = (name: keyof DefinitionValues) => (value: string) => change({ ...values, [name]: value });
-  const written = writtenOf(values);
-  const content = contentOf(values.content);
-  const isChanged = JSON.stringify(values) !== JSON.stringify(initial);
+/** What is edited: the content, or its text while that is edited as JSON. */
+interface Draft {
+  readonly content: Content;
+  readonly text: string | null;
+}
+
+/** A definition as it is edited, by its parts or as JSON. */
+export function DefinitionForm({
+  labels: initialLabels,
+  content: initial,
+  inherited = null,
+  action,
+  isStored = false,
+  save,
+  reload,
+}: Props) {
+  const [labels, setLabels] = useState(initialLabels);
+  const [draft, setDraft] = useState<Draft>({ content: initial, text: null });
+  const [isReviewed, review] = useState(false);
+  const content = useMemo(() => contentOf(draft), [draft]);
+  const [invalid, report] = useReports();
+  const written = writtenOf(labels, content);
+  const isChanged =
+    JSON.stringify(labels) !== JSON.stringify(initialLabels) ||
+    content === null ||
+    invalid.size > 0 ||
+    Object.keys(contentChanges(initial, content)).length > 0;
   const saving = useMutation({
-    mutationFn: ({ isOver }: { isOver: boolean }) =>
-      written === null ? Promise.resolve() : save(written, isOver),
+    mutationFn: ({ written, isOver }: { written: WrittenDefinition; isOver: boolean }) =>
+      save(written, isOver),
   });
   const { error } = saving;
-  const fields = error instanceof ApiError ? error.fields : [];
+  const fields = error instanceof ApiError ? error.fields : NO_ISSUES;
+  const refused = saving.variables?.written.content;
+  const issues = useMemo(
+    () =>
+      refused === undefined || content === null
+        ? NO_ISSUES
+        : currentIssues(contentIssues(fields), refused, content),
+    [fields, refused, content],
+  );
+  const form = useRef<HTMLFormElement>(null);
+  useFocusOfErrors(form, error);
   const ofField = (name: string) => fields.find((each) => each.field.split(".")[0] === name)?.message;
+  const set = (name: keyof Labels) => (value: string) => setLabels({ ...labels, [name]: value });
+  const setContent = useCallback(
+    (change: (content: Content) => Content) =>
+      setDraft((now) => ({ content: change(now.content), text: null })),
+    [],
+  );
+  const change = useCallback(
+    (path: string, value: unknown) =>
+      setContent((now) => (path === "" ? (value as Content) : changedAt(now, path, value))),
+    [setContent],
+  );
+  const context = useMemo(() => ({ change, issues, report }), [change, issues, report]);
+  const canSave = written !== null && isChanged && invalid.size === 0 && !saving.isPending;
+  const send = (isOver: boolean) => {
+    review(false);
+    if (written !== null) saving.mutate({ written, isOver });
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (written !== null && isChanged) saving.mutate({ isOver: false });
+    if (!canSave) return;
+    if (isStored) review(true);
+    else send(false);
   };
   return (
     <>
       <UnsavedGuard isUnsaved={isChanged && !saving.isPending} />
-      <form className={page.form} onSubmit={submit}>
+      <form ref={form} className={`${page.form} ${styles.form}`} onSubmit={submit}>
         <TextField
           label="Name"
           id="name"
           maxLength={200}
-          value={values.name}
+          value={labels.name}
           error={ofField("name")}
           onChange={set("name")}
         />
@@ -75,7 +124,7 @@ export function DefinitionForm({ initial, action, save, reload }: Props) {
           id="folder"
           maxLength={200}
           note="Such as support/refunds"
-          value={values.folder}
+          value={labels.folder}
           error={ofField("folder")}
           onChange={set("folder")}
         />
@@ -84,7 +133,7 @@ export function DefinitionForm({ initial, action, save, reload }: Props) {
           id="tags"
           maxLength={5000}
           note="Separated by commas"
-          value={values.tags}
+          value={labels.tags}
           error={ofField("tags")}
           onChange={set("tags")}
         />
@@ -92,71 +141,130 @@ export function DefinitionForm({ initial, action, save, reload }: Props) {
           label="Name of the version (optional)"
           id="label"
           maxLength={100}
-          value={values.label}
+          value={labels.label}
           error={ofField("versionLabel")}
           onChange={set("label")}
         />
-        <JsonField
-          label="Content, as JSON"
-          id="definition-content"
-          rows={24}
-          path="content"
-          note="docs/concepts.md describes the fields"
-          value={values.content}
-          issues={fields.filter((each) => each.field.split(".")[0] === "content")}
-          onChange={set("content")}
-        />
-        <button
-          type="submit"
-          data-kind="primary"
-          disabled={written === null || !isChanged || saving.isPending}
-        >
-          {saving.isPending ? "Saving…" : action}
-        </button>
-        {error && <Failure error={error} what="The definition was not saved" />}
-        {written && reload && (
-          <Conflict error={error} overwrite={() => saving.mutate({ isOver: true })} reload={reload} />
+        <ModeChoice draft={draft} isInvalid={invalid.size > 0} setDraft={setDraft} />
+        {draft.text === null ? (
+          <FormContext value={context}>
+            <Parts content={draft.content} inherited={inherited} setContent={setContent} />
+          </FormContext>
+        ) : (
+          <JsonField
+            label="Content, as JSON"
+            id="definition-content"
+            rows={24}
+            path=""
+            note="docs/concepts.md describes the fields"
+            value={draft.text}
+            issues={issues}
+            onChange={(text) => setDraft((now) => ({ ...now, text }))}
+          />
         )}
+        <button type="submit" data-kind="primary" disabled={!canSave}>
+          {saving.isPending ? "Saving…" : isStored ? "Review and save" : action}
+        </button>
+        {labels.name.trim() === "" && <p className={page.note}>A name is missing.</p>}
+        {error && <Failure error={error} what="The definition was not saved" />}
+        {written && reload && <Conflict error={error} overwrite={() => send(true)} reload={reload} />}
       </form>
-      {content && <Preview content={content} />}
-      {written && <Difference before={initial.content} after={written.content} />}
+      {isReviewed && written !== null && (
+        <Review
+          before={{ labels: initialLabels, content: initial }}
+          after={{ labels, content: written.content }}
+          action={action}
+          save={() => send(false)}
+          close={() => review(false)}
+        />
+      )}
+      {draft.text !== null && content && <Preview content={content} />}
     </>
   );
 }
 
-/** What the content changes, before it is saved. */
-function Difference({ before, after }: { before: string; after: Content }) {
-  const changes = changedFields(contentOf(before) ?? {}, after);
-  if (changes.length === 0) return null;
+const NO_ISSUES: readonly Issue[] = [];
+
+interface ModeProps {
+  draft: Draft;
+  /** Whether a field of the form has what is in no content. */
+  isInvalid: boolean;
+  setDraft: (draft: Draft) => void;
+}
+
+/** The form and the JSON edit one content; neither is left while it has what the other could not show. */
+function ModeChoice({ draft, isInvalid, setDraft }: ModeProps) {
+  const [isRefused, refuse] = useState(false);
+  const isJson = draft.text !== null;
+  const content = contentOf(draft);
+  const isBlocked = isJson ? content === null : isInvalid;
+  const choose = (wantsJson: boolean) => {
+    refuse(isBlocked);
+    if (isBlocked || content === null) return;
+    setDraft({ content, text: wantsJson ? JSON.stringify(content, null, 2) : null });
+  };
   return (
-    <div className={page.apart}>
-      {changes.map((change) => (
-        <Section key={change.field} title={`Changes of ${fieldName(change.field)}`}>
-          <TextDiff
-            label={`Changed text of ${fieldName(change.field)}`}
-            before={change.before}
-            after={change.after}
-          />
-        </Section>
+    <fieldset className={styles.mode}>
+      <legend>Edit the content</legend>
+      {[false, true].map((each) => (
+        <label key={String(each)}>
+          <input type="radio" name="mode" checked={each === isJson} onChange={() => choose(each)} />
+          {each ? "as JSON" : "by its fields"}
+        </label>
       ))}
-    </div>
+      {isRefused && isBlocked && (
+        <p role="alert" className={styles.error}>
+          {isJson
+            ? "The text is no JSON object. It stays as it is: correct it before you edit the content by its fields."
+            : "A field has JSON that does not parse: correct it before you edit the content as JSON."}
+        </p>
+      )}
+    </fieldset>
   );
 }
 
-function contentOf(text: string): Content | null {
+/** The paths of fields whose JSON does not parse. */
+function useReports() {
+  const [paths, set] = useState<ReadonlySet<string>>(new Set());
+  const report = useCallback((path: string, isInvalid: boolean) => {
+    set((now) => {
+      if (now.has(path) === isInvalid) return now;
+      return new Set(isInvalid ? [...now, path] : [...now].filter((each) => each !== path));
+    });
+  }, []);
+  return [paths, report] as const;
+}
+
+/** Goes to the first field that was refused. */
+function useFocusOfErrors(form: { current: HTMLFormElement | null }, error: unknown) {
+  useEffect(() => {
+    if (!(error instanceof ApiError) || error.fields.length === 0) return;
+    const first = form.current?.querySelector('[aria-invalid="true"]');
+    if (first instanceof HTMLElement) first.focus();
+  }, [form, error]);
+}
+
+/** With paths within the content. */
+function contentIssues(issues: readonly Issue[]): Issue[] {
+  return issues
+    .filter(({ field }) => field === "content" || field.startsWith("content."))
+    .map((each) => ({ ...each, field: each.field.slice("content.".length) }));
+}
+
+function contentOf({ content, text }: Draft): Content | null {
+  if (text === null) return content;
   const parsed = parseText(text);
   return "error" in parsed || !isContent(parsed.value) ? null : parsed.value;
 }
 
 /** What is saved; null while the name is missing or the content is no JSON object. */
-function writtenOf(values: DefinitionValues): WrittenDefinition | null {
-  const content = contentOf(values.content);
-  if (content === null || values.name.trim() === "") return null;
+function writtenOf(labels: Labels, content: Content | null): WrittenDefinition | null {
+  if (content === null || labels.name.trim() === "") return null;
   return {
-    name: values.name.trim(),
-    folder: values.folder.trim() || null,
-    tags: parseTags(values.tags),
-    versionLabel: values.label.trim() || null,
+    name: labels.name.trim(),
+    folder: labels.folder.trim() || null,
+    tags: parseTags(labels.tags),
+    versionLabel: labels.label.trim() || null,
     content,
   };
 }

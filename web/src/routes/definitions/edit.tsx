@@ -1,12 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
-import { type Definition, definitionEditQuery } from "../../api/definitions";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
+import { type Definition, definitionEditQuery, definitionQuery } from "../../api/definitions";
 import { useCanWrite } from "../../api/role";
-import { type Content, contentChanges } from "../../lib/definitions";
+import { presentContent } from "../../lib/content_fields";
+import { contentChanges } from "../../lib/definitions";
 import { visible } from "../../lib/format";
 import { changesOf } from "../../lib/forms";
-import { editable } from "../../lib/json_text";
 import page from "../../ui/page.module.css";
 import { Failure, Loading, RoleTooLow } from "../../ui/states";
 import { DefinitionForm, type WrittenDefinition } from "./definition_form";
@@ -33,7 +34,7 @@ export function EditDefinition() {
           This is the latest version, {definition.version}: earlier ones never change.
         </p>
       )}
-      <Editor key={etag} definition={definition} etag={etag} reload={() => void query.refetch()} />
+      <WithParent key={etag} definition={definition} etag={etag} reload={() => void query.refetch()} />
     </>
   );
 }
@@ -44,19 +45,60 @@ interface EditorProps {
   reload: () => void;
 }
 
-function Editor({ definition, etag, reload }: EditorProps) {
+/** A fork with what it inherits: the content of its parent's version, which never changes. */
+function WithParent(props: EditorProps) {
+  const { parentId, parentVersion } = props.definition;
+  const parent = useQuery({
+    ...definitionQuery(parentId ?? "", parentVersion ?? undefined),
+    enabled: parentId !== null,
+  });
+  if (parentId === null) return <Editor {...props} parent={null} />;
+  if (parent.isPending) return <Loading what="what it inherits" />;
+  if (parent.data !== undefined) {
+    return (
+      <>
+        <p className={page.note}>
+          A fork of{" "}
+          <Link
+            to="/definitions/$id"
+            params={{ id: parentId }}
+            search={parentVersion === null ? {} : { v: parentVersion }}
+          >
+            version {parentVersion} of {visible(parent.data.name)}
+          </Link>
+          : what it does not override, it inherits.
+        </p>
+        <Editor {...props} parent={parent.data} />
+      </>
+    );
+  }
+  if (!(parent.error instanceof ApiError && parent.error.status === 404)) {
+    return <Failure error={parent.error} what="What it inherits" retry={() => void parent.refetch()} />;
+  }
+  return (
+    <>
+      <p className={page.note}>
+        A fork of a definition that was deleted: what it inherits stays, and is not marked here.
+      </p>
+      <Editor {...props} parent={null} />
+    </>
+  );
+}
+
+function Editor({ definition, etag, reload, parent }: EditorProps & { parent: Definition | null }) {
   const navigate = useNavigate();
   const client = useQueryClient();
-  const initial = {
+  const labels = {
     name: definition.name,
     folder: definition.folder ?? "",
     tags: definition.tags.join(", "),
     label: "",
-    content: editable(definition.content),
   };
+  const initial = useMemo(() => presentContent(definition.content), [definition]);
+  const inherited = useMemo(() => (parent === null ? null : presentContent(parent.content)), [parent]);
   const write = async (written: WrittenDefinition, tag: string | null) => {
     const { content, tags, versionLabel, ...fields } = written;
-    const changed = contentChanges(JSON.parse(initial.content) as Content, content);
+    const changed = contentChanges(initial, content);
     const body = {
       ...changesOf(definition, fields),
       ...(tags.join() !== definition.tags.join() && { tags }),
@@ -82,8 +124,11 @@ function Editor({ definition, etag, reload }: EditorProps) {
   };
   return (
     <DefinitionForm
-      initial={initial}
-      action="Save as the next version"
+      labels={labels}
+      content={initial}
+      inherited={inherited}
+      action="Save"
+      isStored
       save={async (written, isOver) => write(written, isOver ? await latestTag() : etag)}
       reload={reload}
     />

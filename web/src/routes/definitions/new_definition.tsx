@@ -3,18 +3,12 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, read, type Schemas } from "../../api/client";
 import { useCanWrite } from "../../api/role";
-import { editable } from "../../lib/json_text";
 import { RoleTooLow } from "../../ui/states";
-import { DefinitionForm, type DefinitionValues, type WrittenDefinition } from "./definition_form";
+import { DefinitionForm, type WrittenDefinition } from "./definition_form";
 
+const NO_LABELS = { name: "", folder: "", tags: "", label: "" };
 /** A content to begin with. */
-const SAMPLE: DefinitionValues = {
-  name: "",
-  folder: "",
-  tags: "",
-  label: "",
-  content: editable({ system: "You are a support agent. Be brief.", assertions: [] }),
-};
+const SAMPLE = { system: "You are a support agent. Be brief." };
 
 export function NewDefinition() {
   const canWrite = useCanWrite();
@@ -40,7 +34,7 @@ export function NewDefinition() {
       </p>
       <h1>New definition</h1>
       {canWrite ? (
-        <DefinitionForm initial={SAMPLE} action="Create" save={create} />
+        <DefinitionForm labels={NO_LABELS} content={SAMPLE} action="Create" save={create} />
       ) : (
         <RoleTooLow detail="Creating a definition needs the role member or admin." />
       )}

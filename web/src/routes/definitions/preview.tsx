@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { Content } from "../../lib/definitions";
 import { visible } from "../../lib/format";
 import {
@@ -6,55 +6,50 @@ import {
   normalizeName,
   type PreviewDimension,
   renderTemplate,
-  templateProblems,
+  splitAnswers,
   tryPattern,
 } from "../../lib/preview";
-import { Field } from "../../ui/field";
 import page from "../../ui/page.module.css";
+import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 import { TextField } from "../../ui/text_field";
 import styles from "./definitions.module.css";
+import { TemplateProblems } from "./form/template_problems";
 
 /** What the content that is being written would ask, and how it would read an answer. */
 export function Preview({ content }: { content: Content }) {
-  const template = typeof content["template"] === "string" ? content["template"] : null;
   const pattern = patternOf(content);
-  if (template === null && pattern === null) return null;
   return (
-    <>
-      {template !== null && <Scenario template={template} content={content} />}
+    <div className={page.apart}>
+      <TemplateProblems content={content} />
+      <ScenarioPreview content={content} />
       {pattern !== null && <PatternTrial pattern={pattern} />}
-    </>
+    </div>
   );
 }
 
-function patternOf(content: Content): string | null {
+export function patternOf(content: Content): string | null {
   const decision = content["decision"];
   if (typeof decision !== "object" || decision === null || !("pattern" in decision)) return null;
   return typeof decision.pattern === "string" && decision.pattern !== "" ? decision.pattern : null;
 }
 
-function Scenario({ template, content }: { template: string; content: Content }) {
+export function ScenarioPreview({ content }: { content: Content }) {
+  const template = typeof content["template"] === "string" ? content["template"] : null;
   const dimensions = dimensionsOf(content).filter((each) => each.levels.length > 0);
   const [chosen, choose] = useState<Readonly<Record<string, number>>>({});
+  if (template === null) return null;
   const positionOf = ({ name, levels }: PreviewDimension) =>
     Math.min(chosen[normalizeName(name)] ?? 0, levels.length - 1);
   const values = new Map(
     dimensions.map((each) => [normalizeName(each.name), each.levels[positionOf(each)]?.phrases[0] ?? ""]),
   );
-  const problems = templateProblems(content);
   return (
     <Section title="Preview of a scenario">
-      {problems.length > 0 && (
-        <ul className={styles.problems} aria-label="Problems of the template">
-          {problems.map((each) => (
-            <li key={each}>{visible(each)}</li>
-          ))}
-        </ul>
-      )}
       <div className={page.filters}>
-        {dimensions.map((each) => (
-          <label key={each.name}>
+        {dimensions.map((each, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: dimensions may have one name while they are typed
+          <label key={index}>
             {visible(each.name)}
             <select
               value={positionOf(each)}
@@ -77,35 +72,56 @@ function Scenario({ template, content }: { template: string; content: Content })
   );
 }
 
-function PatternTrial({ pattern }: { pattern: string }) {
-  const [answer, setAnswer] = useState("");
-  const decision = tryPattern(pattern, answer);
+const MAX_LENGTH = 200_000;
+
+export function PatternTrial({ pattern }: { pattern: string }) {
+  const [text, setText] = useState("");
+  const answers = useMemo(() => splitAnswers(text), [text]);
+  const decisions = useMemo(() => answers.map((each) => tryPattern(pattern, each)), [pattern, answers]);
   return (
     <Section title="Try the decision pattern">
       <TextField
-        label="An answer"
-        id="tried-answer"
+        label="Answers"
+        id="tried-answers"
         rows={4}
-        maxLength={20_000}
-        note="Nothing is called and nothing is stored"
-        value={answer}
-        onChange={setAnswer}
+        maxLength={MAX_LENGTH}
+        note="Several with a line of --- between two. Nothing is called and nothing is stored"
+        value={text}
+        onChange={setText}
       />
-      <Field label="Decision" id="tried-decision">
-        <output id="tried-decision" htmlFor="tried-answer">
-          {answer === "" ? (
-            "Paste an answer to see what is read from it."
-          ) : decision.kind === "untried" ? (
-            "This expression cannot be tried in a browser; runs apply it as Python does."
-          ) : decision.kind === "none" ? (
-            "No match: the conversation would have no decision."
-          ) : (
-            <>
-              <strong>{decision.code}</strong>, from “{visible(decision.found)}”
-            </>
-          )}
-        </output>
-      </Field>
+      <div role="status" aria-label="Decisions" className={styles.decisions}>
+        {decisions.length > 0 && (
+          <ScrollRegion label="Decisions">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Answer</th>
+                  <th scope="col">Decision</th>
+                  <th scope="col">Read from</th>
+                </tr>
+              </thead>
+              <tbody>
+                {decisions.map((decision, index) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: answers are named by their position
+                  <tr key={index}>
+                    <th scope="row">{index + 1}</th>
+                    {decision.kind === "code" ? (
+                      <>
+                        <td>{decision.code}</td>
+                        <td className={page.cell}>{visible(decision.found)}</td>
+                      </>
+                    ) : (
+                      <td colSpan={2}>
+                        {decision.kind === "none" ? "none: no match" : "This expression cannot be tried here"}
+                      </td>
+                    )}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </ScrollRegion>
+        )}
+      </div>
     </Section>
   );
 }

@@ -1,0 +1,438 @@
+/** The fields of an assertion by its type, as docs/assertions.md has them. */
+import types from "./assertion_types.json";
+import {
+  assertionList,
+  type Control,
+  type FieldSpec,
+  fits,
+  MAX_SET_DEPTH,
+  prose,
+  texts,
+} from "./content_fields";
+import type { Content } from "./definitions";
+
+export interface AssertionType {
+  readonly type: string;
+  readonly group: string;
+  /** The form of its value; none if it has no value. */
+  readonly value?: string;
+  readonly help: string;
+  /** The default. */
+  readonly threshold?: number;
+  readonly needsThreshold?: boolean;
+  /** From 0 to 1. */
+  readonly isFraction?: boolean;
+  readonly mayNotNegate?: boolean;
+  readonly judge?: boolean;
+  readonly embedder?: boolean;
+  readonly config?: string;
+}
+
+export const ASSERTION_TYPES: readonly AssertionType[] = types;
+
+/** In the order in which they are offered. */
+export const ASSERTION_GROUPS: readonly (readonly [string, readonly AssertionType[]])[] = [
+  ...new Set(ASSERTION_TYPES.map((each) => each.group)),
+].map((group) => [group, ASSERTION_TYPES.filter((each) => each.group === group)]);
+
+const NOT = "not-";
+const OF_ALL_TURNS = new Set(["latency", "cost", "finish-reason", "assert-set", "select-best"]);
+
+/** The name of a type without its negation; whether it is negated. */
+export function typeOf(assertion: Content): { name: string; isNegated: boolean } {
+  const type = typeof assertion["type"] === "string" ? assertion["type"] : "";
+  const isNegated = type.startsWith(NOT);
+  return { name: isNegated ? type.slice(NOT.length) : type, isNegated };
+}
+
+/** The types that an assertion may have: sets are nested three deep, and contain no comparison of models. */
+export function isOffered(type: AssertionType, depth: number): boolean {
+  if (type.type === "assert-set") return depth < MAX_SET_DEPTH;
+  return type.type !== "select-best" || depth === 0;
+}
+
+export function assertionType(name: string): AssertionType | undefined {
+  return ASSERTION_TYPES.find((each) => each.type === name);
+}
+
+/** Whether it is about one answer of the conversation. */
+export function mayHaveTurn(name: string): boolean {
+  return !OF_ALL_TURNS.has(name);
+}
+
+export function mayTransform(name: string): boolean {
+  return mayHaveTurn(name) && !name.startsWith("trajectory:");
+}
+
+const NAME: Control = { kind: "text", max: 200 };
+const JSON_VALUE: Control = { kind: "json", rows: 6 };
+const NAMES = texts("name", 1_000, NAME);
+const COUNT: Control = { kind: "number", min: 0, max: 1_000_000, isWhole: true };
+const AMOUNT = { kind: "number", min: 0, max: Number.MAX_SAFE_INTEGER } as const;
+const TEMPLATE = prose(2, 20_000);
+const MESSAGES: Control = {
+  kind: "list",
+  itemName: "message",
+  max: 50,
+  fresh: { role: "user", content: "" },
+  item: {
+    kind: "object",
+    fields: [
+      {
+        name: "role",
+        label: "Role",
+        control: { kind: "choice", options: ["system", "user", "assistant"] },
+        isRequired: true,
+      },
+      { name: "content", label: "Text", control: prose(3, 20_000), isRequired: true },
+    ],
+  },
+};
+const PAIR: readonly FieldSpec[] = [
+  {
+    name: "input",
+    label: "Input",
+    control: TEMPLATE,
+    isRequired: true,
+    note: "Such as {{sample.output_text}}",
+  },
+  {
+    name: "reference",
+    label: "Reference",
+    control: TEMPLATE,
+    isRequired: true,
+    note: "Such as {{item.answer}}",
+  },
+];
+const FUNCTION: FieldSpec = { name: "name", label: "Function", control: NAME };
+
+const either = (...variants: [label: string, control: Control, fresh: unknown][]): Control => ({
+  kind: "variants",
+  variants: variants.map(([label, control, fresh]) => ({ label, control, fresh })),
+});
+
+const VALUES: Readonly<Record<string, Control>> = {
+  text: { kind: "text", max: 200_000, rows: 2, mayBeNumber: true },
+  any: either(["text", { kind: "text", max: 200_000, rows: 2 }, ""], ["JSON", JSON_VALUE, {}]),
+  pattern: { kind: "text", max: 1_000, isCode: true },
+  texts: either(["a list", texts("text", 1_000), [""]], ["text separated by commas", prose(2), ""]),
+  references: either(["one text", prose(2), ""], ["a list of texts", texts("text", 1_000), [""]]),
+  names: either(["a list", NAMES, [""]], ["text separated by commas", prose(1), ""]),
+  schema: either(["JSON", JSON_VALUE, undefined], ["JSON as text", prose(6), ""]),
+  elements: either(
+    ["a list of paths", texts("path", 1_000, NAME), [""]],
+    ["text separated by commas", prose(1), ""],
+    ["JSON", JSON_VALUE, {}],
+  ),
+  words: either(
+    ["exactly", COUNT, undefined],
+    [
+      "within limits",
+      {
+        kind: "object",
+        fields: [
+          { name: "min", label: "Least words", control: COUNT },
+          { name: "max", label: "Most words", control: COUNT },
+        ],
+      },
+      {},
+    ],
+  ),
+  rubric: either(["text", prose(4), ""], ["JSON", JSON_VALUE, {}]),
+  url: { kind: "text", max: 2_048, placeholder: "https://" },
+  "string-check": {
+    kind: "object",
+    fields: [
+      {
+        name: "operation",
+        label: "The input",
+        control: { kind: "choice", options: ["eq", "ne", "like", "ilike"] },
+        isRequired: true,
+        note: "eq: equals the reference; ne: differs; like: contains it; ilike: contains it, ignoring case",
+      },
+      ...PAIR,
+    ],
+  },
+  "text-similarity": {
+    kind: "object",
+    fields: [
+      {
+        name: "metric",
+        label: "Measure",
+        control: {
+          kind: "choice",
+          options: [
+            "fuzzy_match",
+            "bleu",
+            "gleu",
+            "meteor",
+            "rouge_1",
+            "rouge_2",
+            "rouge_3",
+            "rouge_4",
+            "rouge_5",
+            "rouge_l",
+          ],
+        },
+        isRequired: true,
+      },
+      ...PAIR,
+    ],
+  },
+  pair: { kind: "object", fields: PAIR },
+  labels: {
+    kind: "object",
+    fields: [
+      { name: "messages", label: "Messages for the judge", control: MESSAGES },
+      { name: "labels", label: "Labels", control: texts("label", 100, NAME) },
+      { name: "passingLabels", label: "Labels that pass", control: texts("label", 100, NAME) },
+    ],
+  },
+  score: {
+    kind: "object",
+    fields: [
+      { name: "messages", label: "Messages for the judge", control: MESSAGES },
+      {
+        name: "range",
+        label: "Lowest and highest score, as JSON",
+        note: "[0, 1], if empty",
+        control: { kind: "json", rows: 1 },
+      },
+      {
+        name: "params",
+        label: "Parameters of the judge (optional), as JSON",
+        note: "maxOutputTokens, temperature, topP, seed and reasoningEffort",
+        control: { kind: "json", rows: 2 },
+      },
+    ],
+  },
+  used: either(
+    ["one function", NAME, ""],
+    ["several functions", NAMES, [""]],
+    [
+      "a number of calls",
+      {
+        kind: "object",
+        fields: [
+          FUNCTION,
+          { name: "min", label: "Least calls", control: COUNT },
+          { name: "max", label: "Most calls", control: COUNT },
+        ],
+      },
+      { name: "" },
+    ],
+  ),
+  arguments: {
+    kind: "object",
+    fields: [
+      FUNCTION,
+      { name: "args", label: "Arguments, as JSON", control: { kind: "json", rows: 4 } },
+      {
+        name: "mode",
+        label: "Other arguments",
+        control: { kind: "choice", options: ["partial", "exact"] },
+        note: "partial: a call may have others; exact: only those of the defaults",
+      },
+      {
+        name: "defaults",
+        label: "Defaults, as JSON",
+        note: "Arguments that a call may have besides, with these values",
+        control: { kind: "json", rows: 2 },
+      },
+      {
+        name: "ignore",
+        label: "Arguments that are not compared",
+        control: either(["a list", NAMES, [""]], ["one name", NAME, ""]),
+      },
+    ],
+  },
+  sequence: either(
+    ["others may come between", NAMES, [""]],
+    [
+      "with a mode",
+      {
+        kind: "object",
+        fields: [
+          { name: "steps", label: "Functions in order", control: NAMES },
+          {
+            name: "mode",
+            label: "Other calls",
+            control: { kind: "choice", options: ["in_order", "exact"] },
+            note: "in_order: others may come between; exact: no others",
+          },
+        ],
+      },
+      { steps: [""], mode: "exact" },
+    ],
+  ),
+  steps: {
+    kind: "object",
+    fields: [
+      { name: "min", label: "Least steps", control: COUNT },
+      { name: "max", label: "Most steps", control: COUNT },
+      {
+        name: "type",
+        label: "Only steps of the type",
+        control: { kind: "choice", options: ["tool", "message"] },
+      },
+      { name: "name", label: "Only of the function (optional)", control: NAME },
+    ],
+  },
+};
+
+const FACTUALITY: readonly FieldSpec[] = ["subset", "superset", "agree", "disagree", "differButFactual"].map(
+  (name) => ({ name, label: `Score of ${name}`, control: { kind: "number", min: 0, max: 1 } }),
+);
+const CONFIGS: Readonly<Record<string, Control>> = {
+  factuality: { kind: "object", fields: FACTUALITY },
+  rubric: {
+    kind: "object",
+    fields: [
+      {
+        name: "rubricPrompt",
+        label: "The judge's own prompt (optional)",
+        note: "With {{output}}, {{rubric}} and the scenario's variables",
+        control: either(
+          ["text", prose(4, 20_000), ""],
+          ["messages", MESSAGES, [{ role: "user", content: "" }]],
+        ),
+      },
+    ],
+  },
+};
+
+/** The fields of a type that people set most, and those that they seldom set. */
+export function assertionFields(
+  type: AssertionType,
+  depth: number,
+): { main: FieldSpec[]; more: FieldSpec[] } {
+  const { value, config } = type;
+  const main: FieldSpec[] = [];
+  if (value !== undefined) {
+    main.push({
+      name: "value",
+      label: valueLabel(value),
+      control: VALUES[value] ?? JSON_VALUE,
+      isRequired: isText(value),
+    });
+  }
+  if (type.type === "assert-set") {
+    main.push({ name: "assert", label: "Assertions of the set", control: assertionList(depth + 1) });
+  }
+  if (hasThreshold(type)) main.push(thresholdField(type));
+  const more: FieldSpec[] = [
+    {
+      name: "weight",
+      label: "Weight",
+      note: "1 by default; with 0 it is reported but decides nothing",
+      control: { ...AMOUNT, placeholder: "1" },
+    },
+    { name: "metric", label: "Metric", note: "A name under which its score is also reported", control: NAME },
+    { name: "tag", label: "Failure tag", note: "Instead of the type's own", control: NAME },
+  ];
+  if (type.judge || type.embedder) more.push(providerField(type));
+  if (mayHaveTurn(type.type)) {
+    more.push({
+      name: "turn",
+      label: "Turn",
+      note: "Which answer it is about, from 1; the last, if empty",
+      control: { kind: "number", min: 1, max: 100, isWhole: true },
+    });
+  }
+  if (mayTransform(type.type)) {
+    more.push({
+      name: "transform",
+      label: "Transform",
+      note: "What it checks instead of the whole answer, such as JSON.parse(output).note",
+      control: { kind: "text", max: 20_000, isCode: true },
+    });
+  }
+  const configControl = config === undefined ? undefined : CONFIGS[config];
+  if (configControl) more.push({ name: "config", label: "Configuration", control: configControl });
+  return { main, more };
+}
+
+function isText(value: string): boolean {
+  return VALUES[value]?.kind === "text";
+}
+
+function valueLabel(value: string): string {
+  if (value === "pattern") return "Regular expression";
+  if (value === "url") return "Address";
+  if (value === "schema") return "JSON Schema (optional)";
+  if (value === "elements") return "Required elements (optional)";
+  if (value === "rubric") return "Rubric";
+  return "Value";
+}
+
+function hasThreshold(type: AssertionType): boolean {
+  return type.threshold !== undefined || type.needsThreshold === true || type.isFraction === true;
+}
+
+function thresholdField(type: AssertionType): FieldSpec {
+  const placeholder = type.threshold === undefined ? "" : String(type.threshold);
+  const note =
+    type.threshold !== undefined
+      ? `${type.threshold} by default`
+      : type.needsThreshold
+        ? undefined
+        : "Without one, it decides pass or fail by itself";
+  return {
+    name: "threshold",
+    label: type.needsThreshold ? "Threshold (required)" : "Threshold",
+    ...(note !== undefined && { note }),
+    control: { ...AMOUNT, ...(type.isFraction && { max: 1 }), placeholder },
+  };
+}
+
+function providerField(type: AssertionType): FieldSpec {
+  return {
+    name: "provider",
+    label: type.judge ? "Model that judges" : "Model of the embeddings",
+    note: "As provider/name; that of the run, if empty",
+    control: { kind: "text", max: 256, offers: "models" },
+  };
+}
+
+/** The assertion with another type: what the type has no field for, or what its field cannot show, is left out. What
+ * the form knows of no type stays. */
+export function withType(assertion: Content, name: string, depth: number): Content {
+  const { isNegated } = typeOf(assertion);
+  const type = assertionType(name);
+  if (type === undefined) return { ...assertion, type: name };
+  const { main, more } = assertionFields(type, depth);
+  const controls = new Map([...main, ...more].map((each) => [each.name, each.control]));
+  const stays = ([field, value]: [string, unknown]) => {
+    const control = controls.get(field);
+    return control === undefined ? !TYPED.has(field) : fits(control, value) && isOfType(field, value, type);
+  };
+  const kept = Object.fromEntries(Object.entries(assertion).filter(stays));
+  return {
+    ...kept,
+    ...(type.type === "assert-set" && !Array.isArray(kept["assert"]) && { assert: [] }),
+    type: isNegated && !type.mayNotNegate ? `${NOT}${name}` : name,
+  };
+}
+
+const TYPED = new Set(["value", "threshold", "provider", "turn", "transform", "assert", "config"]);
+
+/** A limit in milliseconds is no share. */
+function isOfType(field: string, value: unknown, type: AssertionType): boolean {
+  if (field !== "threshold" || !type.isFraction) return field !== "config";
+  return typeof value === "number" && value <= 1;
+}
+
+export function withNegation(assertion: Content, isNegated: boolean): Content {
+  const { name } = typeOf(assertion);
+  return { ...assertion, type: isNegated ? `${NOT}${name}` : name };
+}
+
+/** Such as `not-contains: refund`. */
+export function assertionTitle(assertion: unknown): string {
+  if (typeof assertion !== "object" || assertion === null) return "";
+  const { type, value, metric } = assertion as Content;
+  const text =
+    typeof value === "string" || typeof value === "number" ? `: ${String(value).slice(0, 60)}` : "";
+  const name = typeof metric === "string" && metric !== "" ? ` (${metric.slice(0, 40)})` : "";
+  return `${typeof type === "string" ? type : "no type"}${text}${name}`;
+}

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import document from "../../../docs/openapi.json?raw";
+import { type Control, type FieldSpec, PARTS } from "./content_fields";
+
+interface Schema {
+  readonly $ref?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly maxItems?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly enum?: readonly string[];
+  readonly const?: string;
+}
+
+const schemas = (JSON.parse(document) as { components: { schemas: Record<string, Schema> } }).components
+  .schemas;
+
+/** What a field may be, but null. */
+function alternatives(schema: Schema): Schema[] {
+  if (schema.$ref !== undefined) return alternatives(schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {});
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap(alternatives);
+  return schema.type === "null" ? [] : [schema];
+}
+
+/** The differences between a control and the fields of the API. */
+function differences(control: Control, schema: Schema, path: string): string[] {
+  const [first = {}, ...others] = alternatives(schema);
+  const isOther = (name: string, ours: unknown, theirs: unknown) =>
+    ours === theirs ? [] : [`${path}: ${name} ${ours}, not ${theirs}`];
+  switch (control.kind) {
+    case "text":
+      return first.maxLength === undefined ? [] : isOther("max", control.max, first.maxLength);
+    case "number": {
+      const most =
+        first.maximum ?? (first.exclusiveMaximum === undefined ? undefined : first.exclusiveMaximum - 1);
+      return [
+        ...(first.minimum === undefined ? [] : isOther("min", control.min, first.minimum)),
+        ...isOther("max", control.max, most),
+        ...(first.type === "integer" && others.length === 0 ? isOther("isWhole", control.isWhole, true) : []),
+      ];
+    }
+    case "choice":
+      return isOther("options", control.options.join(), first.enum?.join());
+    case "list":
+      return [
+        ...isOther("max", control.max, first.maxItems),
+        ...differences(control.item, first.items ?? {}, `${path}.*`),
+      ];
+    case "object":
+      return first.properties === undefined ? [] : fieldDifferences(control.fields, first.properties, path);
+    default:
+      return [];
+  }
+}
+
+/** Fields of messages that only calls of tools have stay as they are. */
+const NO_CONTROL = /\.messages\.\*$/;
+
+function fieldDifferences(
+  fields: readonly FieldSpec[],
+  properties: Readonly<Record<string, Schema>>,
+  path: string,
+): string[] {
+  const missing = Object.keys(properties).filter((name) => !fields.some((each) => each.name === name));
+  return [
+    ...(NO_CONTROL.test(path) ? [] : missing.map((name) => `${path}.${name}: no control`)),
+    ...fields.flatMap((each) => {
+      const schema = properties[each.name];
+      const below = `${path}.${each.name}`;
+      return schema === undefined ? [`${below}: not in the API`] : differences(each.control, schema, below);
+    }),
+  ];
+}
+
+test("the form has every field of a content, with the bounds of the API", () => {
+  const properties = schemas["DefinitionContent"]?.properties ?? {};
+  expect(Object.keys(properties)).toContain("assertions");
+  expect(fieldDifferences(PARTS, properties, "content")).toEqual([]);
+});

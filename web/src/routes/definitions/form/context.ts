@@ -1,0 +1,35 @@
+import { createContext, useContext } from "react";
+import { type Issue, ownIssues } from "../../../lib/content_fields";
+
+interface Form {
+  /** Of a path such as `dimensions.0.name`; undefined removes the field. */
+  change: (path: string, value: unknown) => void;
+  /** What the API has refused. */
+  issues: readonly Issue[];
+  /** Whether a field has JSON that does not parse, which is in no content. */
+  report: (path: string, isInvalid: boolean) => void;
+}
+
+export const FormContext = createContext<Form>({ change: () => {}, issues: [], report: () => {} });
+
+export function useForm(): Form {
+  return useContext(FormContext);
+}
+
+/** What the API says of a path and of what is inside it, but for the fields that say it themselves. */
+export function useIssues(path: string, shown: readonly string[] = []): string | undefined {
+  const { issues } = useForm();
+  if (issues.length === 0) return undefined;
+  return (
+    ownIssues(issues, path, shown)
+      .map((each) =>
+        each.field === path ? each.message : `${each.field.slice(path.length + 1)}: ${each.message}`,
+      )
+      .join("; ") || undefined
+  );
+}
+
+/** Whether the API says anything of a path or of what is inside it. */
+export function useHasIssues(path: string): boolean {
+  return useForm().issues.some((each) => each.field === path || each.field.startsWith(`${path}.`));
+}

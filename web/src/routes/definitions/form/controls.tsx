@@ -1,0 +1,351 @@
+import { memo, useEffect, useRef, useState } from "react";
+import {
+  type Control,
+  type FieldSpec,
+  fits,
+  numberError,
+  numberOf,
+  otherFields,
+  type Variant,
+  withOthers,
+} from "../../../lib/content_fields";
+import { isContent } from "../../../lib/definitions";
+import { visible } from "../../../lib/format";
+import { Field } from "../../../ui/field";
+import { JsonField } from "../../../ui/json_field";
+import page from "../../../ui/page.module.css";
+import { AssertionControl } from "./assertion";
+import { useForm, useIssues } from "./context";
+import styles from "./form.module.css";
+import { ListControl } from "./list";
+
+export interface ControlProps<C extends Control = Control> {
+  control: C;
+  /** Such as `dimensions.0.name`. */
+  path: string;
+  value: unknown;
+  label: string;
+  note?: string | undefined;
+  /** An empty text stays one. */
+  isRequired?: boolean | undefined;
+}
+
+type Of<K extends Control["kind"]> = ControlProps<Extract<Control, { kind: K }>>;
+
+/** A value by its control; one that the control cannot show, as JSON. */
+export const ValueControl = memo(function ValueControl(props: ControlProps) {
+  const { control, value } = props;
+  if (!fits(control, value)) {
+    return (
+      <JsonControl
+        {...props}
+        control={{ kind: "json" }}
+        note="Not of the usual form, so it is edited as JSON"
+      />
+    );
+  }
+  switch (control.kind) {
+    case "text":
+      return <TextControl {...props} control={control} />;
+    case "number":
+      return <NumberControl {...props} control={control} />;
+    case "choice":
+      return <ChoiceControl {...props} control={control} />;
+    case "flag":
+      return <FlagControl {...props} control={control} />;
+    case "json":
+      return <JsonControl {...props} control={control} />;
+    case "list":
+      return <ListControl {...props} control={control} />;
+    case "object":
+      return <ObjectControl {...props} control={control} />;
+    case "variants":
+      return <VariantsControl {...props} control={control} />;
+    case "assertion":
+      return <AssertionControl {...props} control={control} />;
+  }
+});
+
+export const idOf = (path: string): string => `content-${path}`;
+
+export const OFFERS = { dimensions: "offered-dimensions", models: "offered-models" };
+
+function TextControl({ control, path, value, label, note, isRequired }: Of<"text">) {
+  const { change } = useForm();
+  const error = useIssues(path);
+  const id = idOf(path);
+  const text = value === undefined ? "" : String(value);
+  // A field of one line would drop the others.
+  const [isLong] = useState(control.rows !== undefined || text.includes("\n"));
+  const { max, rows = 2, isCode = false, offers, placeholder } = control;
+  const input = {
+    id,
+    value: text,
+    maxLength: Math.max(max, text.length),
+    placeholder,
+    spellCheck: !isCode && offers === undefined,
+    "data-code": isCode,
+    "aria-invalid": error !== undefined,
+    "aria-describedby": error ? `${id}-error` : undefined,
+    onChange: ({ target }: { target: { value: string } }) =>
+      change(path, target.value === "" && !isRequired ? undefined : target.value),
+  };
+  return (
+    <Field label={label} id={id} note={note} error={error}>
+      {isLong ? (
+        <textarea className={styles.text} rows={rows} {...input} />
+      ) : (
+        <input className={styles.text} list={offers && OFFERS[offers]} {...input} />
+      )}
+    </Field>
+  );
+}
+
+function NumberControl({ control, path, value, label, note }: Of<"number">) {
+  const { change } = useForm();
+  const [typed, type] = useState("");
+  const id = idOf(path);
+  const error = useIssues(path) ?? numberError(control, value);
+  const text = numberOf(typed) === value ? typed : value === undefined ? "" : String(value);
+  return (
+    <Field label={label} id={id} note={note} error={error}>
+      <input
+        id={id}
+        inputMode="decimal"
+        size={10}
+        placeholder={control.placeholder}
+        value={text}
+        aria-invalid={error !== undefined}
+        aria-describedby={error ? `${id}-error` : undefined}
+        onChange={(event) => {
+          type(event.target.value);
+          change(path, numberOf(event.target.value));
+        }}
+      />
+    </Field>
+  );
+}
+
+function ChoiceControl({ control, path, value, label, note, isRequired }: Of<"choice">) {
+  const { change } = useForm();
+  const error = useIssues(path);
+  const id = idOf(path);
+  const chosen = typeof value === "string" ? value : "";
+  const isOther = chosen !== "" && !control.options.includes(chosen);
+  return (
+    <Field label={label} id={id} note={note} error={error}>
+      <select
+        id={id}
+        value={chosen}
+        aria-invalid={error !== undefined}
+        aria-describedby={error ? `${id}-error` : undefined}
+        onChange={(event) => change(path, event.target.value === "" ? undefined : event.target.value)}
+      >
+        {(!isRequired || chosen === "") && <option value="">not set</option>}
+        {control.options.map((each) => (
+          <option key={each}>{each}</option>
+        ))}
+        {isOther && <option value={chosen}>{visible(chosen)}</option>}
+      </select>
+    </Field>
+  );
+}
+
+function FlagControl({ path, value, label, note }: Of<"flag">) {
+  const { change } = useForm();
+  const error = useIssues(path);
+  const id = idOf(path);
+  return (
+    <div>
+      <label className={page.check}>
+        <input
+          type="checkbox"
+          id={id}
+          checked={value === true}
+          aria-describedby={error ? `${id}-error` : undefined}
+          onChange={(event) => change(path, event.target.checked || undefined)}
+        />
+        {label}
+      </label>
+      {error ? (
+        <small id={`${id}-error`} className={styles.error}>
+          {error}
+        </small>
+      ) : (
+        note && <small className={page.note}>{note}</small>
+      )}
+    </div>
+  );
+}
+
+/** The value of a text; undefined for none, null for what does not parse. */
+function parsed(text: string): { value: unknown } | null {
+  if (text.trim() === "") return { value: undefined };
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return null;
+  }
+}
+
+function JsonControl({
+  control,
+  path,
+  value,
+  label,
+  note,
+  change,
+}: Of<"json"> & { change?: (value: unknown) => void }) {
+  const form = useForm();
+  const { issues, report } = form;
+  const [typed, type] = useState<string | null>(null);
+  const written = typed === null ? null : parsed(typed);
+  const isInvalid = typed !== null && written === null;
+  const isCurrent =
+    isInvalid || (written !== null && JSON.stringify(written.value) === JSON.stringify(value));
+  const text =
+    typed !== null && isCurrent ? typed : value === undefined ? "" : JSON.stringify(value, null, 2);
+  useEffect(() => {
+    report(path, isInvalid);
+    return () => report(path, false);
+  }, [report, path, isInvalid]);
+  return (
+    <div className={styles.json}>
+      <JsonField
+        label={label}
+        id={idOf(path)}
+        rows={Math.min(16, Math.max(control.rows ?? 4, text.split("\n").length))}
+        path={path}
+        isOptional
+        value={text}
+        issues={issues.filter((each) => each.field === path || each.field.startsWith(`${path}.`))}
+        onChange={(next) => {
+          type(next);
+          const now = parsed(next);
+          if (now === null) return;
+          if (change) change(now.value);
+          else form.change(path, now.value);
+        }}
+        {...(note !== undefined && { note })}
+      />
+    </div>
+  );
+}
+
+/** The fields of an object, and what it has besides. */
+export function Fields({
+  fields,
+  path,
+  value,
+}: {
+  fields: readonly FieldSpec[];
+  path: string;
+  value: unknown;
+}) {
+  const object = isContent(value) ? value : {};
+  return fields.map(({ name, label, control, note, isRequired }) => (
+    <ValueControl
+      key={name}
+      control={control}
+      path={`${path}.${name}`}
+      value={Object.hasOwn(object, name) ? object[name] : undefined}
+      label={label}
+      note={note}
+      isRequired={isRequired}
+    />
+  ));
+}
+
+/** Of an object what the form has no control for; nothing if there is nothing. */
+export function OtherFields({
+  fields,
+  path,
+  value,
+}: {
+  fields: readonly { readonly name: string }[];
+  path: string;
+  value: unknown;
+}) {
+  const { change } = useForm();
+  const others = otherFields(value, fields);
+  if (Object.keys(others).length === 0) return null;
+  return (
+    <JsonControl
+      control={{ kind: "json", rows: 2 }}
+      path={`${path}.others`}
+      label="Other fields, as JSON"
+      note="What this form has no control for; it stays as it is"
+      value={others}
+      change={(next) => change(path, withOthers(value, fields, isContent(next) ? next : {}))}
+    />
+  );
+}
+
+function ObjectControl({ control, path, value, label, note }: Of<"object">) {
+  const error = useIssues(
+    path,
+    control.fields.map((each) => each.name),
+  );
+  return (
+    <fieldset className={control.isRow ? styles.row : styles.group}>
+      <legend>{label}</legend>
+      {note && <p className={page.note}>{note}</p>}
+      {error && <p className={styles.error}>{error}</p>}
+      <div className={styles.fields}>
+        <Fields fields={control.fields} path={path} value={value} />
+        <OtherFields fields={control.fields} path={path} value={value} />
+      </div>
+    </fieldset>
+  );
+}
+
+/** One of several forms of a value; going back to an earlier one brings back what it had. */
+function VariantsControl({ control, path, value, label, note, isRequired }: Of<"variants">) {
+  const { change } = useForm();
+  const { variants } = control;
+  const [chosen, choose] = useState(() => firstFitting(variants, value));
+  const earlier = useRef(new Map<number, unknown>());
+  const variant = variants[chosen];
+  const index = variant && fits(variant.control, value) ? chosen : firstFitting(variants, value);
+  const current = variants[index];
+  if (current === undefined) return null;
+  const id = `${idOf(path)}-form`;
+  return (
+    <div className={styles.variants}>
+      <Field label={`Form of ${label.charAt(0).toLowerCase()}${label.slice(1)}`} id={id}>
+        <select
+          id={id}
+          value={index}
+          onChange={(event) => {
+            const next = Number(event.target.value);
+            earlier.current.set(index, value);
+            choose(next);
+            change(path, earlier.current.has(next) ? earlier.current.get(next) : variants[next]?.fresh);
+          }}
+        >
+          {variants.map((each, position) => (
+            <option key={each.label} value={position}>
+              {each.label}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <ValueControl
+        key={index}
+        control={current.control}
+        path={path}
+        value={value}
+        label={label}
+        note={note}
+        isRequired={isRequired}
+      />
+    </div>
+  );
+}
+
+function firstFitting(variants: readonly Variant[], value: unknown): number {
+  return Math.max(
+    0,
+    variants.findIndex((each) => fits(each.control, value)),
+  );
+}

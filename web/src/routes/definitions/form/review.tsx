@@ -1,0 +1,59 @@
+import { type Content, changedFields, fieldName } from "../../../lib/definitions";
+import { Dialog, DialogActions } from "../../../ui/dialog";
+import { TextDiff } from "../../../ui/diff";
+import page from "../../../ui/page.module.css";
+import styles from "./form.module.css";
+
+export interface Labels {
+  readonly name: string;
+  readonly folder: string;
+  readonly tags: string;
+  readonly label: string;
+}
+
+const LABELS: Readonly<Record<keyof Labels, string>> = {
+  name: "Name",
+  folder: "Folder",
+  tags: "Tags",
+  label: "Name of the version",
+};
+
+interface Props {
+  before: { labels: Labels; content: Content };
+  after: { labels: Labels; content: Content };
+  /** What the button does. */
+  action: string;
+  save: () => void;
+  close: () => void;
+}
+
+/** What is saved, against what is stored, before it is. */
+export function Review({ before, after, action, save, close }: Props) {
+  const changes = [
+    ...(Object.keys(LABELS) as (keyof Labels)[])
+      .filter((each) => before.labels[each] !== after.labels[each])
+      .map((each) => ({ name: LABELS[each], before: before.labels[each], after: after.labels[each] })),
+    ...changedFields(before.content, after.content).map((each) => ({ ...each, name: fieldName(each.field) })),
+  ];
+  return (
+    <Dialog title="What changes" close={close} isWide>
+      {changes.length === 0 && <p className={page.note}>Only what the form does not show differs.</p>}
+      <div className={styles.changes}>
+        {changes.map((each) => (
+          <section key={each.name}>
+            <h3>{each.name}</h3>
+            <TextDiff label={`Changed text of ${each.name}`} before={each.before} after={each.after} />
+          </section>
+        ))}
+      </div>
+      <DialogActions>
+        <button type="button" data-kind="primary" onClick={save}>
+          {action}
+        </button>
+        <button type="button" onClick={close}>
+          Go on editing
+        </button>
+      </DialogActions>
+    </Dialog>
+  );
+}
