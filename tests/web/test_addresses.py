@@ -21,6 +21,7 @@ ADDRESSES = (
     "/runs/{run}/transcripts?model=sim/bold&result=failed&decision=%222%22&tag=REFUSAL&t=21",
     "/runs/{run}/matrix?mode=failures&order=spread&q=refund&compact=true&row=1&column=1&repeat=1",
     "/compare?a={run}&b=run_none&only=increased&row=1&s=scn_1&repeat=2",
+    "/experiments/exp_none?target=sim/bold",
     "/definitions?name=a&folder=b&tag=c",
     "/definitions/{definition}/changes?v=1&against=1",
 )

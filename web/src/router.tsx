@@ -13,6 +13,7 @@ import {
   compareSearch,
   definitionSearch,
   definitionsSearch,
+  experimentSearch,
   loginSearch,
   matrixSearch,
   newSearch,
@@ -220,6 +221,7 @@ const experiment = createRoute({
   getParentRoute: () => root,
   path: "/experiments/$id",
   beforeLoad: requireToken,
+  validateSearch: experimentSearch,
   component: lazyRouteComponent(() => import("./routes/experiments/experiment"), "ExperimentPage"),
 });
 const evals = createRoute({

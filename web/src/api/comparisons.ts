@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { isWhole } from "../lib/pairs";
 import { api, read, type Schemas } from "./client";
 
 export type Comparison = Schemas["RunComparison"];
@@ -21,29 +22,39 @@ export const comparisonOfQuery = (baseline: string, comparison: string) =>
     queryFn: async ({ signal }) => {
       const query = { runId: comparison, limit: 100 };
       const page = await read(api.GET("/v1/comparisons", { signal, params: { query } }));
-      const isWhole = (side: Schemas["ComparisonSide"], run: string) =>
-        side.runId === run &&
-        side.targets.length === 0 &&
-        side.prompts.length === 0 &&
-        side.rescoreId === null;
+      const isOf = (side: Schemas["ComparisonSide"], run: string) => side.runId === run && isWhole(side);
       const found = page.items.find(
-        (each) => isWhole(each.baseline, baseline) && isWhole(each.comparison, comparison),
+        (each) => isOf(each.baseline, baseline) && isOf(each.comparison, comparison),
       );
       return found?.id ?? null;
     },
   });
 
+/** The newest comparisons that a run takes part in, without their figures. */
+export const comparisonsOfRunQuery = (run: string) =>
+  queryOptions({
+    queryKey: ["comparisons of", run],
+    queryFn: ({ signal }) =>
+      read(api.GET("/v1/comparisons", { signal, params: { query: { runId: run, limit: 100 } } })),
+  });
+
+type ComparisonOptions = Omit<Schemas["CreateComparison"], "baseline" | "comparison">;
+
 export function createComparison(
   baseline: string,
   comparison: string,
-): Promise<Schemas["ComparisonSummary"]> {
+  options: ComparisonOptions = { alpha: 0.05 },
+): Promise<Comparison> {
   const side = (runId: string) => ({ runId, targets: [], prompts: [] });
   return read(
     api.POST("/v1/comparisons", {
-      body: { baseline: side(baseline), comparison: side(comparison), alpha: 0.05 },
+      body: { baseline: side(baseline), comparison: side(comparison), ...options },
     }),
   );
 }
+
+/** One of many comparisons, which are read again one after the other: see `useReadAgain`. */
+export const pairQuery = (id: string) => ({ ...comparisonQuery(id), refetchInterval: false as const });
 
 export const comparisonQuery = (id: string) =>
   queryOptions({

@@ -234,6 +234,14 @@ export function compareSearch(raw: Raw): CompareSearch {
   });
 }
 
+export interface ExperimentSearch {
+  /** The target whose pairs of runs are compared; all together if omitted. */
+  target?: string | undefined;
+}
+export function experimentSearch(raw: Raw): ExperimentSearch {
+  return present({ target: text(raw, "target") });
+}
+
 export interface ChatSearch {
   /** Another branch than the active one. */
   branch?: string | undefined;

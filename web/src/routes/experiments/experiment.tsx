@@ -5,11 +5,14 @@ import { api, ifMatch, read, type Schemas } from "../../api/client";
 import { type Experiment, experimentQuery, experimentSummaryQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import { visible } from "../../lib/format";
+import { numbered } from "../../lib/trend";
 import { Field } from "../../ui/field";
 import page from "../../ui/page.module.css";
 import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
+import { Pairs } from "./pairs";
 import { Differences, Runs } from "./tables";
+import { Trend } from "./trend";
 
 const route = getRouteApi("/experiments/$id");
 const CONCLUSIONS = ["SUPPORTED", "REJECTED", "INCONCLUSIVE"] as const;
@@ -48,7 +51,7 @@ export function ExperimentPage() {
         )}
         {experiment.description && <p className={page.prose}>{visible(experiment.description)}</p>}
       </Section>
-      <Summary id={id} baseline={experiment.baselineRunId} />
+      <Summary experiment={experiment} />
       {canWrite && <Conclude key={etag} experiment={experiment} etag={etag} />}
       {!canWrite && experiment.note && (
         <Section title="Conclusion">
@@ -59,16 +62,19 @@ export function ExperimentPage() {
   );
 }
 
-function Summary({ id, baseline }: { id: string; baseline: string | null }) {
-  const query = useQuery(experimentSummaryQuery(id));
+function Summary({ experiment }: { experiment: Experiment }) {
+  const query = useQuery(experimentSummaryQuery(experiment.id));
   if (query.isPending) return <Loading what="its runs" />;
   if (query.data === undefined)
     return <Failure error={query.error} what="Its runs" retry={() => void query.refetch()} />;
   const summary = query.data;
+  const runs = numbered(summary.runs, experiment.baselineRunId);
   return (
     <>
       <Differences summary={summary} />
-      <Runs summary={summary} baseline={baseline} />
+      <Trend runs={runs} />
+      <Pairs experiment={experiment} runs={runs} summary={summary} />
+      <Runs runs={runs} reasons={summary.reasons} />
     </>
   );
 }

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ExperimentSummary } from "../../api/resources";
 import { differenceAxis, pText, signed, signedInterval } from "../../lib/experiments";
 import { formatCount, formatUsd, UNKNOWN, visible } from "../../lib/format";
+import type { NumberedRun } from "../../lib/trend";
 import { IntervalMark } from "../../ui/bars";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
@@ -114,16 +115,23 @@ function Difference({ row, axis }: { row: Row; axis: { min: number; max: number 
   );
 }
 
-export function Runs({ summary, baseline }: { summary: ExperimentSummary; baseline: string | null }) {
-  const reasons = new Map(summary.reasons.map((each) => [each.runId, each.reason]));
+interface RunsProps {
+  runs: readonly NumberedRun[];
+  /** Why runs are not compared with the baseline. */
+  reasons: ExperimentSummary["reasons"];
+}
+
+export function Runs({ runs, reasons: given }: RunsProps) {
+  const reasons = new Map(given.map((each) => [each.runId, each.reason]));
   return (
     <Section title="Runs">
-      {summary.runs.length === 0 && <p className={page.note}>None yet.</p>}
-      {summary.runs.length > 0 && (
+      {runs.length === 0 && <p className={page.note}>None yet.</p>}
+      {runs.length > 0 && (
         <ScrollRegion label="Runs">
           <table>
             <thead>
               <tr>
+                <FigureHeader>Number</FigureHeader>
                 <th scope="col">Run</th>
                 <th scope="col">Status</th>
                 <th scope="col">Started</th>
@@ -132,13 +140,14 @@ export function Runs({ summary, baseline }: { summary: ExperimentSummary; baseli
               </tr>
             </thead>
             <tbody>
-              {summary.runs.map((run) => (
+              {runs.map((run) => (
                 <tr key={run.runId}>
+                  <td className="figure">{run.number}</td>
                   <th scope="row" className={page.name}>
                     <Link to="/runs/$id" params={{ id: run.runId }}>
                       {visible(run.name ?? run.runId)}
                     </Link>
-                    {run.runId === baseline && <small>the baseline</small>}
+                    {run.isBaseline && <small>the baseline</small>}
                   </th>
                   <td>
                     <Status status={run.status} />

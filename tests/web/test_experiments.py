@@ -1,0 +1,214 @@
+"""The runs of an experiment in a real browser: their trend, and each compared with each other."""
+
+import re
+from typing import NamedTuple
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from cupel_core.domain.access import AccessRole
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.run import Action
+from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.store import runs
+from tests.answered_runs import AnsweredRun
+from tests.compared_runs import carry_out_jobs, run_of
+from tests.started_runs import NOW, ref_of
+from tests.unit.api.client import Client
+from tests.web.conftest import Open, check_screen, settled
+from tests.web.samples import SHORT_HOSTILE
+from tests.web.server import Server
+
+BOTH = ("sim/steady", "sim/bold")
+OTHER_SCENARIOS = (Scenario("", "elsewhere", (Message(MessageRole.USER, "?"),)),)
+
+
+@pytest.fixture
+def client(server: Server) -> Client:
+    client = Client(None)
+    client.token = client.issue()
+    return client
+
+
+class Experiment(NamedTuple):
+    id: str
+    runs: list[str]
+
+    @property
+    def path(self) -> str:
+        return f"/experiments/{self.id}"
+
+
+def experiment_of(client: Client, run_ids: list[str]) -> Experiment:
+    body = {
+        "name": f"Tone {SHORT_HOSTILE}"[:100],
+        "hypothesis": "Warm is better.",
+        "baselineRunId": run_ids[0],
+    }
+    created = client.post("/v1/experiments", body)
+    assert created.status == 201, created.text
+    for run_id in run_ids:
+        assert client.put(f"/v1/experiments/{created.json()['id']}/runs/{run_id}").status == 204
+    carry_out_jobs()
+    return Experiment(created.json()["id"], run_ids)
+
+
+@pytest.fixture
+def experiment(client: Client) -> Experiment:
+    """The baseline, a better run, one that goes on, one that was cancelled, and one of other scenarios."""
+    baseline = run_of("def_shared", "+-+-++-+---", repeats=4, models=BOTH)
+    better = run_of("def_shared", "+++-++++-+-", repeats=4, models=BOTH)
+    going_on = AnsweredRun(workspace="acme", definition_id="def_shared").start()
+    cancelled = AnsweredRun(workspace="acme", definition_id="def_shared", answer=lambda _: None).start()
+    runs.transition(ref_of(cancelled), Action.CANCEL, NOW, completed_at=NOW)
+    elsewhere = run_of("def_elsewhere", "-", scenarios=OTHER_SCENARIOS)
+    return experiment_of(client, [each.id for each in (baseline, better, going_on, cancelled, elsewhere)])
+
+
+def trend(page: Page) -> Locator:
+    return page.get_by_role("figure").filter(has_text="Pass rate by run")
+
+
+def pairs(page: Page) -> Locator:
+    """The rows of the matrix of pairs."""
+    page.get_by_role("heading", name="All pairs of runs").scroll_into_view_if_needed()
+    return page.get_by_role("region", name="Table: All pairs of runs").get_by_role("row")
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.1f}%"
+
+
+def test_the_trend_has_the_figures_of_the_runs_and_no_0_for_those_without(
+    open_page: Open, client: Client, experiment: Experiment
+) -> None:
+    page = open_page(experiment.path)
+    marks = trend(page).get_by_role("link", name=re.compile("^sim.steady, run"))
+    expect(marks).to_have_count(5)
+    for number, run_id in enumerate(experiment.runs, 1):
+        mark = trend(page).get_by_role("link", name=re.compile(f"^sim.steady, run {number}\\b"))
+        if number in (3, 4):
+            expect(mark).to_have_attribute("aria-label", re.compile("running$" if number == 3 else "cancelled$"))
+            expect(mark.locator("line")).to_have_count(0)
+            continue
+        columns = client.get(f"/v1/runs/{run_id}/results").json()["columns"]
+        rate = next(each for each in columns if each["targetId"] == "sim/steady")["estimate"]["passRate"]
+        bounds = "–".join(map(percent, rate["interval95"] or ()))
+        text = f"{percent(rate['share'])}{bounds and f' ({bounds})'}, n = {rate['trials']}"
+        expect(mark).to_have_attribute("aria-label", re.compile(re.escape(text) + "$"))
+        expect(mark.locator("line")).to_have_count(1 if bounds else 0)
+    expect(trend(page).get_by_role("link", name=re.compile("^sim.bold, run 5.*: not in this run$"))).to_have_count(1)
+    trend(page).get_by_text("Figures as a table").click()
+    rows = trend(page).get_by_role("row")
+    expect(rows).to_have_count(1 + 5)
+    expect(rows.nth(3)).to_contain_text("running")
+
+
+def test_a_mark_of_the_trend_leads_to_its_run_by_keyboard(open_page: Open, experiment: Experiment) -> None:
+    page = open_page(experiment.path)
+    trend(page).get_by_role("button", name=re.compile("^PNG")).focus()
+    page.keyboard.press("Tab")
+    expect(page.locator("a:focus")).to_have_attribute("aria-label", re.compile("^sim.*, run 1, the baseline: "))
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("a:focus")).to_have_attribute("aria-label", re.compile("^sim.*, run 2: "))
+    said = page.locator("a:focus").get_attribute("aria-label")
+    assert said
+    expect(trend(page).locator("p", has_text=said)).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.locator("summary:focus")).to_have_text("Figures as a table")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"/runs/{experiment.runs[1]}$"))
+
+
+def test_the_trend_is_exported(open_page: Open, experiment: Experiment) -> None:
+    page = open_page(experiment.path)
+    for ending, begin in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with page.expect_download() as download:
+            trend(page).get_by_role("button", name=re.compile(f"^{ending}")).click()
+        content = download.value.path().read_bytes()
+        assert download.value.suggested_filename == f"pass-rates.{ending.lower()}"
+        assert content.startswith(begin)
+        assert b"href" not in content
+
+
+def test_all_pairs_are_compared_and_lead_to_their_comparison(
+    open_page: Open, client: Client, experiment: Experiment
+) -> None:
+    baseline, better, *_ = experiment.runs
+    page = open_page(experiment.path)
+    expect(pairs(page)).to_have_count(1 + 4)
+    figures = client.get("/v1/comparisons", query={"runId": better}).json()["items"][0]
+    overall = client.get(f"/v1/comparisons/{figures['id']}").json()["figures"]["overall"]
+    compared = pairs(page).nth(1).get_by_role("link").last
+    low, high = (f"{100 * each:+.1f} pp" for each in overall["interval"])
+    expect(compared).to_have_text(
+        re.compile(re.escape(f"{100 * overall['difference']:+.1f} pp({low} to {high})") + ".*n = 8")
+    )
+    expect(pairs(page).nth(2)).to_contain_text("not comparable: run 3 is running")
+    expect(pairs(page).nth(4)).to_contain_text("share neither ids nor dimension scores")
+    page.get_by_role("button", name=re.compile("^Compare \\d further pairs?$")).click()
+    expect(page.get_by_role("button", name=re.compile("further pair"))).to_have_count(0)
+    expect(pairs(page).nth(4).get_by_role("link", name=re.compile("^Run 5 minus run 2"))).to_contain_text(
+        "not comparable: NOT_MATCHABLE"
+    )
+    expect(pairs(page).nth(3).get_by_role("link", name=re.compile("minus run 2: being compared"))).to_be_visible()
+    carry_out_jobs()
+    done = pairs(page).nth(3).get_by_role("link", name=re.compile("minus run 2: not comparable"))
+    expect(done).to_be_visible()
+    compared.click()
+    expect(page).to_have_url(re.compile(f"/compare\\?a={baseline}&b={better}"))
+    expect(page.get_by_role("heading", name="Difference of the pass rate, by target")).to_be_visible()
+
+
+def test_pairs_of_one_target_are_in_the_address(open_page: Open, client: Client, experiment: Experiment) -> None:
+    page = open_page(experiment.path)
+    expect(pairs(page)).to_have_count(1 + 4)
+    page.get_by_role("combobox", name="Target", exact=True).select_option("sim/bold")
+    expect(page).to_have_url(re.compile("target=sim%2Fbold"))
+    (listed, *_) = client.get("/v1/comparisons", query={"runId": experiment.runs[1]}).json()["items"]
+    rows = client.get(f"/v1/comparisons/{listed['id']}").json()["figures"]["rows"]
+    bold = next(each for each in rows if each["baseline"][0]["targetId"] == "sim/bold")
+    for _ in range(2):
+        expect(pairs(page).nth(1)).to_contain_text(f"{100 * bold['difference']:+.1f} pp")
+        page.reload()
+    page.get_by_role("combobox", name="Target", exact=True).select_option("All targets together")
+    expect(page).not_to_have_url(re.compile("target="))
+
+
+def test_one_run_says_what_is_needed(open_page: Open, client: Client) -> None:
+    page = open_page(experiment_of(client, [run_of("def_shared", "+-").id]).path)
+    expect(page.get_by_text("Only one run has results: a trend needs two runs")).to_be_visible()
+    expect(page.get_by_text("There is only one run: a pair needs two runs")).to_be_visible()
+    expect(trend(page).get_by_role("link", name=re.compile("^sim.steady, run 1"))).to_have_count(1)
+    empty = client.post("/v1/experiments", {"name": "None", "hypothesis": "Nothing yet."}).json()["id"]
+    page = open_page(f"/experiments/{empty}")
+    expect(page.get_by_text("No run has results yet: a trend needs two runs")).to_be_visible()
+    expect(page.get_by_text("There is no run yet: a pair needs two runs")).to_be_visible()
+
+
+def test_of_many_runs_the_newest_are_shown_and_it_is_said(open_page: Open, client: Client) -> None:
+    many = [run_of("def_shared", "+-", scenarios=OTHER_SCENARIOS).id for _ in range(33)]
+    page = open_page(experiment_of(client, many).path)
+    expect(page.get_by_text("The newest 30 of 33 runs are drawn.")).to_be_visible()
+    expect(trend(page).get_by_role("link", name=re.compile("run 4:"))).to_have_count(1)
+    expect(trend(page).get_by_role("link", name=re.compile("run 3:"))).to_have_count(0)
+    expect(page.get_by_text("8 of 33 runs are compared here: the newest and the baseline.")).to_be_attached()
+    expect(pairs(page)).to_have_count(1 + 7)
+    expect(pairs(page).nth(0)).to_contain_text("minus 1the baseline")
+
+
+def test_a_viewer_reads_trend_and_pairs_and_compares_nothing(open_page: Open, experiment: Experiment) -> None:
+    page = open_page(experiment.path, role=AccessRole.VIEWER)
+    expect(pairs(page).nth(1).get_by_role("link").last).to_contain_text("pp")
+    expect(pairs(page).nth(3)).to_contain_text("not compared yet")
+    expect(page.get_by_role("button", name=re.compile("further pair"))).to_have_count(0)
+    expect(trend(page)).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_trend_and_pairs(open_page: Open, experiment: Experiment, theme: str) -> None:
+    page = settled(open_page(experiment.path, color_scheme=theme, bypass_csp=True))
+    expect(pairs(page).nth(1)).to_contain_text("pp")
+    check_screen(page, "experiment-trend")

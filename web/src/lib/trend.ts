@@ -1,0 +1,99 @@
+/** What the runs of an experiment achieved, one after the other. */
+import type { ColumnResults } from "../api/queries";
+import type { ExperimentSummary } from "../api/resources";
+import { columnName } from "./estimates";
+
+/** How many runs are drawn at most, the newest ones. */
+export const MOST_RUNS = 30;
+/** How many targets are drawn at most, those of the newest runs first. */
+export const MOST_TARGETS = 8;
+
+export const MEASURES = ["PASS_RATE", "DECISION"] as const;
+export type Measure = (typeof MEASURES)[number];
+
+type ExperimentRun = ExperimentSummary["runs"][number];
+
+/** A run with its place among all runs of the experiment, from 1 on, the oldest first. */
+export interface NumberedRun extends ExperimentRun {
+  readonly number: number;
+  readonly isBaseline: boolean;
+}
+
+export function numbered(runs: readonly ExperimentRun[], baseline: string | null): NumberedRun[] {
+  return runs.map((run, index) => ({ ...run, number: index + 1, isBaseline: run.runId === baseline }));
+}
+
+export interface Estimate {
+  readonly value: number;
+  readonly interval: readonly [number, number] | null;
+  /** Results behind it. */
+  readonly count: number;
+}
+
+/** What is known of a run's results: its columns, or in words why there are none. */
+export type Results = readonly ColumnResults[] | string;
+
+export interface TrendPoint {
+  readonly run: NumberedRun;
+  readonly estimate: Estimate | null;
+  /** Why there is no estimate; empty if there is. */
+  readonly missing: string;
+}
+
+export interface TrendSeries {
+  readonly target: string;
+  /** One of each run, in their order. */
+  readonly points: readonly TrendPoint[];
+}
+
+/** The figures of each target over the runs; targets without any figure are left out. */
+export function trendOf(
+  runs: readonly NumberedRun[],
+  resultsOf: (run: NumberedRun) => Results,
+  measure: Measure,
+): TrendSeries[] {
+  const results = runs.map((run) => ({ run, columns: resultsOf(run) }));
+  const targets = new Set(
+    results
+      .toReversed()
+      .flatMap(({ columns }) => (typeof columns === "string" ? [] : columns.map(columnName))),
+  );
+  return [...targets]
+    .map((target) => ({
+      target,
+      points: results.map(({ run, columns }) => pointOf(run, columns, target, measure)),
+    }))
+    .filter(({ points }) => points.some((each) => each.estimate !== null));
+}
+
+function pointOf(run: NumberedRun, columns: Results, target: string, measure: Measure): TrendPoint {
+  if (typeof columns === "string") return { run, estimate: null, missing: columns };
+  const column = columns.find((each) => columnName(each) === target);
+  const estimate = column ? estimateOf(column, measure) : null;
+  const missing = estimate ? "" : column ? missingWord(run) : "not in this run";
+  return { run, estimate, missing };
+}
+
+/** Of a run that has the target, but no result of it. */
+function missingWord({ status }: NumberedRun): string {
+  return status === "COMPLETED" ? "no results" : status.toLowerCase();
+}
+
+export function estimateOf({ estimate }: ColumnResults, measure: Measure): Estimate | null {
+  const { passRate, decision } = estimate;
+  const [value, interval, count] =
+    measure === "PASS_RATE"
+      ? [passRate.share, passRate.interval95, passRate.trials]
+      : [decision.mean, decision.interval95, decision.answers];
+  if (value === null || count === 0) return null;
+  const [low, high] = interval ?? [];
+  return { value, interval: low === undefined || high === undefined ? null : [low, high], count };
+}
+
+/** How many of the runs have a figure of any target. */
+export function countDrawn(series: readonly TrendSeries[]): number {
+  const drawn = series.flatMap(({ points }) =>
+    points.filter((each) => each.estimate).map((each) => each.run),
+  );
+  return new Set(drawn.map((run) => run.runId)).size;
+}
