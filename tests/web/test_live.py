@@ -96,3 +96,50 @@ def test_a_run_that_is_over_is_not_asked_for(open_page: Open, server: Server) ->
     seen = requests_of(page)
     page.wait_for_timeout(3_000)
     assert seen == []
+
+
+def ended_with_an_error() -> Run:
+    return AnsweredRun(workspace="acme", answer=lambda index: None if index == 0 else "yes").completed()
+
+
+def test_a_run_that_another_tab_retries_is_followed_on_return(open_page: Open, server: Server) -> None:
+    run = ended_with_an_error()
+    page, other = (settled(open_page(f"/runs/{run.id}")) for _ in range(2))
+    seen = requests_of(other)
+    other.evaluate(HIDE)
+    page.get_by_role("button", name="Retry 1 error").click()
+    expect(page.get_by_text(re.compile("Running$"))).to_be_visible()
+    other.wait_for_timeout(3_000)
+    assert seen == []
+    expect(other.get_by_text(re.compile("Completed$")).first).to_be_visible()
+    other.evaluate(SHOW)
+    expect(other.get_by_text(re.compile("Running$"))).to_be_visible(timeout=6_000)
+    page.get_by_role("button", name="Pause").click()
+    expect(other.get_by_text(re.compile("Paused$"))).to_be_visible(timeout=6_000)
+
+
+def test_a_run_that_has_ended_anew_elsewhere_is_read_again_on_focus(open_page: Open, server: Server) -> None:
+    run = ended_with_an_error()
+    page = settled(open_page(f"/runs/{run.id}"))
+    client = Client(None)
+    client.token = client.issue()
+    assert client.post(f"/v1/runs/{run.id}/retry").status == 200
+    runs.transition(ref_of(run), Action.SUMMARIZE, NOW)
+    runs.transition(ref_of(run), Action.COMPLETE, NOW, completed_at=NOW)
+    seen = requests_of(page)
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    page.wait_for_timeout(3_000)
+    asked = [each.partition(run.id)[2] for each in seen]
+    assert asked.count("") == 1
+    assert "/results" in asked
+
+
+def test_coming_back_to_an_unchanged_run_asks_once(open_page: Open, server: Server) -> None:
+    run = AnsweredRun(workspace="acme").completed()
+    page = settled(open_page(f"/runs/{run.id}"))
+    seen = requests_of(page)
+    page.evaluate(HIDE)
+    page.evaluate(SHOW)
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    page.wait_for_timeout(4_000)
+    assert [each.rpartition("/v1/")[2] for each in seen] == [f"runs/{run.id}"]

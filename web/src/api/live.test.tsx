@@ -1,4 +1,4 @@
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClient, QueryClientProvider, useQuery } from "@tanstack/react-query";
 import { cleanup, renderHook, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { afterEach, expect, test, vi } from "vitest";
@@ -11,7 +11,14 @@ const network = vi.hoisted(() => {
   globalThis.fetch = ((request: Request) => state.answer(request)) as typeof fetch;
   return state;
 });
-vi.mock("./watching", () => ({ mayAsk: () => Promise.resolve() }));
+const page = vi.hoisted(() => ({ comeBack: () => Promise.resolve() as Promise<unknown> }));
+vi.mock("./watching", () => ({
+  mayAsk: () => Promise.resolve(),
+  onReturn: (ask: () => Promise<unknown>) => {
+    page.comeBack = ask;
+    return () => undefined;
+  },
+}));
 
 const ID = "run_1";
 const runOf = (status: Run["status"]) => ({ id: ID, status }) as Run;
@@ -70,6 +77,27 @@ test("a run that is over is not asked for", async () => {
   await waitFor(() => expect(isStale(client, "progress")).toBe(true));
   rerender({ run: runOf("COMPLETED") });
   expect(asked).toHaveLength(1);
+});
+
+test.each([
+  ["that has not changed", "2026-11-25T10:00:00Z", false],
+  ["that has ended anew", "2026-11-25T11:00:00Z", true],
+])("a run that is over, %s, is asked for when someone comes back", async (_, updatedAt, isReadAgain) => {
+  const before = { ...runOf("COMPLETED"), updatedAt: "2026-11-25T10:00:00Z" };
+  const client = new QueryClient();
+  const queryFn = vi.fn(() => Promise.resolve({ ...before, updatedAt }));
+  const wrapper = ({ children }: { children: ReactNode }) => (
+    <QueryClientProvider client={client}>{children}</QueryClientProvider>
+  );
+  renderHook(() => useQuery({ queryKey: ["run", ID], queryFn, initialData: before, staleTime: 60_000 }), {
+    wrapper,
+  });
+  client.setQueryData(["run", ID, "results"], {});
+  renderHook(() => useFollowing(before), { wrapper });
+  expect(queryFn).not.toHaveBeenCalled();
+  await page.comeBack();
+  expect(queryFn).toHaveBeenCalledTimes(1);
+  expect(isStale(client, "results")).toBe(isReadAgain);
 });
 
 test("a failure is said with the time of the next try", async () => {

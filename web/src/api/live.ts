@@ -5,7 +5,7 @@ import { parseEventStream } from "../lib/event_stream";
 import { type Live, received, retryWaitMs, SILENT } from "../lib/live";
 import { ApiError, api, toError } from "./client";
 import { isTerminal, type Run, type RunEvent } from "./queries";
-import { mayAsk } from "./watching";
+import { mayAsk, onReturn } from "./watching";
 
 const POLL_MS = 2_000;
 /** Figures that change with each outcome are not read more often. */
@@ -24,7 +24,8 @@ export interface Following {
 }
 const NOTHING: Following = { events: [], lost: null };
 
-/** While the run goes on and the page is visible: its queries are refreshed. */
+/** While the run goes on and the page is visible: its queries are refreshed. One that is over is asked for once when
+ * someone comes back to the page: it may have been expanded or retried elsewhere. */
 export function useFollowing(run: Run | undefined): Following {
   const client = useQueryClient();
   const [following, set] = useState(NOTHING);
@@ -37,7 +38,8 @@ export function useFollowing(run: Run | undefined): Following {
     if (isOver && id !== undefined && followed.current === id)
       void client.invalidateQueries({ queryKey: ["run", id] });
     followed.current = isOver ? undefined : id;
-    if (id === undefined || isOver) return;
+    if (id === undefined) return;
+    if (isOver) return onReturn(() => readReopened(id, client));
     const stop = new AbortController();
     follow(id, client, stop.signal, set).catch((error: unknown) => {
       if (!stop.signal.aborted) throw error;
@@ -45,6 +47,17 @@ export function useFollowing(run: Run | undefined): Following {
     return () => stop.abort();
   }, [id, isOver, client]);
   return following;
+}
+
+/** If the run goes on again, it is followed from then on; if it has ended anew meanwhile, all of it is read again. */
+async function readReopened(id: string, client: QueryClient): Promise<void> {
+  const queryKey = ["run", id];
+  const before = client.getQueryData<Run>(queryKey);
+  // A failure is shown with the run.
+  await client.refetchQueries({ queryKey, exact: true }).catch(() => undefined);
+  const run = client.getQueryData<Run>(queryKey);
+  if (run && isTerminal(run.status) && run.updatedAt !== before?.updatedAt)
+    await client.invalidateQueries({ queryKey, predicate: (each) => each.queryKey.length > queryKey.length });
 }
 
 async function follow(
@@ -138,9 +151,11 @@ function invalidate(client: QueryClient, queryKey: string[]): Promise<void> {
 
 const PARTS = ["progress", "results"] as const;
 
-/** Of what is shown, that which was read longest ago; undefined if all of it is new. */
+/** Of what is shown, that which was read longest ago, but the run itself first if an event has changed it; undefined if
+ * all of it is new. */
 function oldest(id: string, client: QueryClient): Query | undefined {
   const now = Date.now();
+  const isChangedRun = (query: Query) => query.state.isInvalidated && query.queryKey.length === 2;
   const keys = [["run", id], ...PARTS.map((part) => ["run", id, part])];
   return keys
     .map((queryKey) => client.getQueryCache().find({ queryKey, exact: true }))
@@ -150,5 +165,9 @@ function oldest(id: string, client: QueryClient): Query | undefined {
       const maxAge = state.isInvalidated ? (queryKey.length === 2 ? 0 : READ_AGAIN_MS) : READ_ANYWAY_MS;
       return now - state.dataUpdatedAt >= maxAge;
     })
-    .sort((one, other) => one.state.dataUpdatedAt - other.state.dataUpdatedAt)[0];
+    .sort(
+      (one, other) =>
+        Number(isChangedRun(other)) - Number(isChangedRun(one)) ||
+        one.state.dataUpdatedAt - other.state.dataUpdatedAt,
+    )[0];
 }

@@ -59,7 +59,7 @@ export function useProbeTable(run: Run): LoadedTable {
   const [version, draw] = useState(0);
   const [attempt, setAttempt] = useState(0);
   const [error, setError] = useState<unknown>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt loads again what is missing
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt, or another end, loads again what is open
   useEffect(() => {
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -87,7 +87,7 @@ export function useProbeTable(run: Run): LoadedTable {
       stop.abort();
       clearTimeout(timer);
     };
-  }, [run.id, table, isOver, attempt]);
+  }, [run.id, run.completedAt, table, isOver, attempt]);
   return {
     table,
     version,
