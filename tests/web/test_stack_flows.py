@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Response, expect
 from typer.testing import CliRunner
 
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
 from cupel.stack.address import LocalStack
-from tests.eval_api import create_definition, start_run, wait_for_end
+from tests import queues
+from tests.eval_api import create_definition, start_run, wait_for_end, wait_until
 from tests.stacks import ModelServer
 from tests.web.conftest import Open, watched_pages
 
@@ -268,6 +269,106 @@ def test_a_paused_queue_holds_a_run_until_it_is_resumed(api: Client, models: Mod
     expect(other.get_by_text("the queue of custom is paused")).to_be_visible(timeout=SLOW_MS)
     page.get_by_role("button", name="Resume custom").click()
     expect_end(other)
+
+
+def test_two_clicks_and_a_reload_start_one_run(api: Client, open_page: Open) -> None:
+    definition_id = create_definition(api, 3)
+    page = open_page(f"/new?definition={definition_id}")
+    choose_only(page, "sim/steady")
+    name = page.get_by_role("textbox", name="Name (optional)")
+    name.fill("Once")
+    page.route(re.compile(r"/v1/runs$"), lambda route: route.fetch())  # It is started, but its answer never arrives.
+    with page.expect_request(lambda request: request.method == "POST" and request.url.endswith("/v1/runs")):
+        page.get_by_role("button", name="Start").dblclick()
+    expect(page.get_by_role("button", name="Starting…")).to_be_disabled()
+    page.unroute_all(behavior="ignoreErrors")
+    page.reload()
+    expect(name).to_have_value("Once")
+    page.get_by_role("button", name="Start").click()
+    expect_end(page)
+    assert [run["id"] for run in api.list_runs(definition_id=definition_id)] == [id_of(page)]
+
+
+def test_a_definition_is_changed_by_its_fields_and_its_new_version_run(
+    api: Client, models: ModelServer, open_page: Open
+) -> None:
+    definition_id = create_definition(api, 2)
+    page = open_page(f"/definitions/{definition_id}/edit")
+    page.get_by_role("region", name="System prompt", exact=True).get_by_role("textbox").fill("Answer in one word.")
+    page.get_by_role("button", name="Review and save").click()
+    changes = page.get_by_role("dialog", name="What changes")
+    expect(changes).to_contain_text("Answer in one word.")
+    changes.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Review and save")).to_have_count(0)
+    page.goto(page.url.split("/definitions/")[0] + f"/new?definition={definition_id}")
+    choose_only(page, MODEL)
+    page.get_by_role("button", name="Start").click()
+    expect_end(page)
+    run = api.get_run(id_of(page))
+    assert (run["definitionVersion"], run["progress"]["completed"]) == (2, 2)
+    systems = [each["content"]["messages"][0]["content"] for each in api.list_transcripts(run["id"])]
+    assert systems == ["Answer in one word."] * 2
+
+
+def test_a_connector_is_made_and_tested_and_its_secret_never_leaves(
+    api: Client, model_server: ModelServer, open_page: Open
+) -> None:
+    secret = "never-shown-1f3c"
+    model_server.reset()
+    model_server.configure(answer="We open at nine.")
+    bodies: list[str] = []
+    page = open_page("/connectors")
+    page.on("response", lambda response: bodies.append(_text_of(response)) if "/v1/" in response.url else None)
+    page.get_by_text("New connector").click()
+    page.get_by_label("Name").fill("Clerk of the page")
+    page.get_by_label("Address").fill(f"{model_server.url}/v1")
+    page.get_by_label("Headers to send").fill(f"X-Secret: {secret}")
+    page.get_by_role("textbox", name="Settings of the protocol").fill(json.dumps({"model": "clerk"}))
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_text("sends X-Secret")).to_be_visible()
+    page.get_by_role("button", name="Call it once").click()
+    expect(page.get_by_text("We open at nine.")).to_be_visible(timeout=SLOW_MS)
+    assert bodies
+    assert secret not in page.content() + "".join(bodies)
+    [connector] = [each for each in api.list_connectors() if each["name"] == "Clerk of the page"]
+    assert connector["headerNames"] == ["X-Secret"]
+
+
+def _text_of(response: Response) -> str:
+    return response.text() if response.ok else ""
+
+
+def test_a_dead_letter_leads_to_its_run_whose_errors_are_retried(
+    api: Client, aws: Callable[[str], Any], models: ModelServer, open_page: Open
+) -> None:
+    sqs, queue = aws("sqs"), "probe_custom"
+    with queues.source_disabled(aws("lambda"), queue):
+        run_id = start_run(api, create_definition(api, 3), MODEL)
+        [message] = wait_until(lambda: queues.peek(sqs, queue), seconds=60)
+        sqs.send_message(QueueUrl=queues.queue_url(sqs, f"{queue}-dlq"), MessageBody=message["Body"])
+        sqs.purge_queue(QueueUrl=queues.queue_url(sqs, queue))
+    wait_until(lambda: _sweep(aws) and run_id in _dead_runs(api), seconds=60, every=1)
+    wait_for_end(api, run_id)
+    page = open_page("/queue")
+    page.get_by_role("row").filter(has_text=run_id).get_by_role("button", name="Send again").click()
+    letters = page.get_by_role("region", name="Dead letters", exact=True)
+    expect(letters.get_by_role("status")).to_contain_text("1 had nothing left to do")
+    letters.get_by_role("status").get_by_role("link", name=run_id).click()
+    expect(page.get_by_text("the message of this probe became a dead letter")).to_be_visible()
+    page.get_by_role("button", name="Retry 3 errors").click()
+    expect_status(page, "Completed")
+    expect(page.get_by_role("region", name="Results by target")).to_contain_text("3 of 3")
+    assert run_id not in _dead_runs(api)
+
+
+def _dead_runs(api: Client) -> set[str]:
+    return {letter["runId"] for letter in api.list_dead_letters(provider="custom")}
+
+
+def _sweep(aws: Callable[[str], Any]) -> bool:
+    """As the schedule does once a minute."""
+    aws("lambda").invoke(FunctionName="cupel-sweep", Payload=b"{}")
+    return True
 
 
 def test_a_viewer_is_offered_no_write_and_a_forged_one_is_refused(
