@@ -265,6 +265,26 @@ def test_a_type_of_assertion_shows_its_fields(open_page: Open, client: Client) -
     ]
 
 
+def test_no_pattern_hangs_the_page(open_page: Open) -> None:
+    page = open_page("/definitions/new")
+    rule = part(page, "Decision rule")
+    pattern = rule.get_by_label("Decision pattern", exact=True)
+    pattern.fill("(?i)rating: (\\d")
+    rule.get_by_label("Answers").fill(f"Rating: 3\n---\n{'a' * 5_000}\n----\nRATING: 7 {HOSTILE}\nRating: 4.")
+    decisions = rule.get_by_role("status", name="Decisions")
+    expect(decisions.get_by_role("row")).to_have_count(4)
+    expect(decisions).to_contain_text("cannot be tried here")
+    pattern.fill("rating")
+    expect(decisions).to_contain_text("The pattern must have a group")
+    pattern.fill("(?i)rating: (\\d)")
+    expect(decisions.get_by_role("row")).to_contain_text(["Read from", "13Rating: 3", "2none", "34Rating: 4"])
+    for hostile in ("(?:a|a)*(b)", "(.*.*.*.*)=", "(a|a)*$", "((a+)+)c"):
+        pattern.fill(hostile)
+        expect(decisions.get_by_role("row").nth(2)).to_contain_text("too many steps")
+        assert page.evaluate("new Promise(done => setTimeout(() => done(true)))")
+    expect(decisions).to_contain_text("must not repeat a group that itself repeats something")
+
+
 def test_a_refusal_is_shown_beside_the_field_that_it_is_about(open_page: Open, client: Client) -> None:
     definition = make(
         client,

@@ -5,16 +5,14 @@ import {
   renderTemplate,
   splitAnswers,
   templateProblems,
-  tryPattern,
   withDimension,
   withPlaceholder,
 } from "./preview";
+import cases from "./template_cases.json";
 
-test("placeholders are names in brackets, each once, and not ranges, lists or escaped ones", () => {
-  expect(placeholderNames("[Risk level] [1-5] [a, b] \\[name] [risk_level] [über]")).toEqual([
-    "Risk level",
-    "über",
-  ]);
+/** `tests/unit/scoring/test_page_decisions.py` compares them with what runs find. */
+test.each(cases)("$template has its placeholders, each once", ({ template, names }) => {
+  expect(placeholderNames(template)).toEqual(names);
 });
 
 test("a template is rendered with values in any spelling, and without those that are missing", () => {
@@ -66,14 +64,4 @@ test("answers are separated by lines of dashes", () => {
     "Rating -- 2\nend",
   ]);
   expect(splitAnswers(" \n---")).toEqual([]);
-});
-
-test.each([
-  ["Rating: (\\d)", "Rating: 2 … Rating: 4", { kind: "code", code: "4", found: "Rating: 4" }],
-  ["(?i)rating: (\\d+)", "RATING: 12", { kind: "code", code: "other", found: "RATING: 12" }],
-  ["(?P<n>[1-5])", "n 3", { kind: "code", code: "3", found: "3" }],
-  ["Rating: (\\d)", "none", { kind: "none" }],
-  ["(?<=a|bc)(\\d", "1", { kind: "untried" }],
-])("%s reads the decision of %s", (pattern, answer, expected) => {
-  expect(tryPattern(pattern, answer)).toEqual(expected);
 });

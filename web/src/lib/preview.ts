@@ -12,15 +12,17 @@ export interface PreviewDimension {
   readonly levels: readonly PreviewLevel[];
 }
 
-const PLACEHOLDER = /(\\?)\[([\p{L}\p{Nl}][\p{L}\p{N}_ -]{0,99})\]/gu;
-const MAX_SEARCHED = 20_000;
+const PLACEHOLDER = /(\\?)\[([\p{L}\p{Nl}\p{No}][\p{L}\p{N}_ -]{0,99})\]/gu;
 
 /** Equal for a placeholder and its dimension. */
 export function normalizeName(name: string): string {
-  return name
-    .replaceAll(/[\s_-]+/g, " ")
-    .trim()
-    .toLowerCase();
+  const spaced = name.replaceAll(/[\s_-]+/g, " ").trim();
+  return Array.from(spaced, withoutCase).join("");
+}
+
+/** As Python folds the case of one character: `ẞ` and `SS` are equal, `ı` and `i` are not. */
+function withoutCase(character: string): string {
+  return character === "ı" ? character : character.toLowerCase().toUpperCase().toLowerCase();
 }
 
 /** The names in brackets as they are written, each once. */
@@ -105,32 +107,4 @@ const MAX_ANSWERS = 50;
 export function splitAnswers(text: string): string[] {
   const answers = text.split(/^---+[ \t]*$/m).map((each) => each.replace(/^\r?\n|\r?\n$/g, ""));
   return answers.filter((each) => each.trim() !== "").slice(0, MAX_ANSWERS);
-}
-
-export type Decision =
-  | { readonly kind: "code"; readonly code: string; readonly found: string }
-  | { readonly kind: "none" }
-  /** The browser has no such expressions. */
-  | { readonly kind: "untried" };
-
-/** What the pattern reads from an answer: the first group of its last match, as one of five codes or "other". */
-export function tryPattern(pattern: string, answer: string): Decision {
-  const expression = expressionOf(pattern);
-  if (expression === null) return { kind: "untried" };
-  let last: RegExpMatchArray | undefined;
-  for (const match of answer.slice(-MAX_SEARCHED).matchAll(expression)) last = match;
-  if (last === undefined) return { kind: "none" };
-  const group = (last[1] ?? "").trim();
-  return { kind: "code", code: /^[1-5]$/.test(group) ? group : "other", found: last[0] };
-}
-
-/** Of a Python expression, as far as JavaScript has the same. */
-function expressionOf(pattern: string): RegExp | null {
-  const [, letters = ""] = /^\(\?([ims]+)\)/.exec(pattern) ?? [];
-  const source = pattern.replace(/^\(\?[ims]+\)/, "").replaceAll("(?P<", "(?<");
-  try {
-    return new RegExp(source, `gu${[...new Set(letters)].join("")}`);
-  } catch {
-    return null;
-  }
 }

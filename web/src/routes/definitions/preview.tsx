@@ -1,4 +1,5 @@
-import { useMemo, useState } from "react";
+import { useDeferredValue, useMemo, useState } from "react";
+import { type Decision, patternError, readDecisions } from "../../lib/decision_pattern";
 import type { Content } from "../../lib/definitions";
 import { visible } from "../../lib/format";
 import {
@@ -7,7 +8,6 @@ import {
   type PreviewDimension,
   renderTemplate,
   splitAnswers,
-  tryPattern,
 } from "../../lib/preview";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
@@ -72,12 +72,19 @@ export function ScenarioPreview({ content }: { content: Content }) {
   );
 }
 
+const WITHOUT_CODE: Readonly<Record<Exclude<Decision["kind"], "code">, string>> = {
+  none: "none: no match",
+  unknown: "This expression cannot be tried here: it is wrong, or only known to the API",
+  slow: "Not tried to the end: the expression takes too many steps",
+};
 const MAX_LENGTH = 200_000;
 
 export function PatternTrial({ pattern }: { pattern: string }) {
   const [text, setText] = useState("");
-  const answers = useMemo(() => splitAnswers(text), [text]);
-  const decisions = useMemo(() => answers.map((each) => tryPattern(pattern, each)), [pattern, answers]);
+  const answers = useDeferredValue(text);
+  const tried = useDeferredValue(pattern);
+  const decisions = useMemo(() => readDecisions(tried, splitAnswers(answers)), [tried, answers]);
+  const error = useMemo(() => patternError(tried), [tried]);
   return (
     <Section title="Try the decision pattern">
       <TextField
@@ -90,6 +97,7 @@ export function PatternTrial({ pattern }: { pattern: string }) {
         onChange={setText}
       />
       <div role="status" aria-label="Decisions" className={styles.decisions}>
+        {error && <p>The pattern {error}.</p>}
         {decisions.length > 0 && (
           <ScrollRegion label="Decisions">
             <table>
@@ -111,9 +119,7 @@ export function PatternTrial({ pattern }: { pattern: string }) {
                         <td className={page.cell}>{visible(decision.found)}</td>
                       </>
                     ) : (
-                      <td colSpan={2}>
-                        {decision.kind === "none" ? "none: no match" : "This expression cannot be tried here"}
-                      </td>
+                      <td colSpan={2}>{WITHOUT_CODE[decision.kind]}</td>
                     )}
                   </tr>
                 ))}
