@@ -25,9 +25,9 @@ export default defineConfig({
   // Unit tests compare forms with the document of the API.
   server: { fs: { allow: [".", "../docs"] } },
   test: {
-    environment: "happy-dom",
     include: ["src/**/*.test.{ts,tsx}"],
     css: false,
+    isolate: false,
     // `make test-all` tries new examples, here as in Python.
     setupFiles: process.env["HYPOTHESIS_PROFILE"] === "searching" ? [] : ["src/repeatable_properties.ts"],
   },
