@@ -112,8 +112,7 @@ def test_a_definition_is_made_by_its_fields_with_the_keyboard(open_page: Open, c
     page.keyboard.press("Enter")
     expect(problems.get_by_role("listitem")).to_have_count(1)
     dimensions = part(page, "Dimensions")
-    tab_to(page, dimensions.get_by_role("textbox", name="Score"))
-    tab_to(page, dimensions.get_by_role("textbox", name="Label"))
+    expect(dimensions.get_by_role("textbox", name="Label")).to_be_focused()
     page.keyboard.type("two days")
     tab_to(page, dimensions.get_by_role("button", name="Add a level"))
     page.keyboard.press("Enter")
@@ -346,6 +345,7 @@ def test_a_fork_overrides_parts_and_inherits_them_again(open_page: Open, client:
     for name in ("System prompt", "Turns at most", "Follow-ups"):
         expect(part(page, name).get_by_text("Overridden")).to_be_visible()
     template.get_by_role("button", name="Override Template").press("Enter")
+    assert focused(page) == "Inherit Template again"
     template.get_by_role("textbox").fill("Is [risk] a risk?")
     part(page, "System prompt").get_by_role("button", name="Inherit System prompt again").press("Enter")
     expect(part(page, "System prompt").get_by_text("Inherited", exact=True)).to_be_visible()

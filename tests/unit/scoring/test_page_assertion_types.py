@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
+from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, assertion_issues
+from cupel_core.domain.scoring.assertions import NOT
+from cupel_core.domain.scoring.grader_values import StringOperation, TextMetric
 from tests.conftest import ROOT
 
 TYPES: list[dict[str, Any]] = json.loads((ROOT / "web" / "src" / "lib" / "assertion_types.json").read_text())
@@ -24,3 +26,20 @@ def test_the_form_knows_the_rules_of_a_type(written: dict[str, Any]) -> None:
     assert written.get("mayNotNegate", False) is not kind.may_negate
     assert (written.get("judge", False), written.get("embedder", False)) == (kind.needs_judge, kind.needs_embedder)
     assert (kind.value(None) is None) or "value" in written
+
+
+EXAMPLES: list[dict[str, Any]] = json.loads((ROOT / "web" / "src" / "lib" / "assertion_examples.json").read_text())
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["type"])
+def test_what_the_form_writes_is_accepted(example: dict[str, Any]) -> None:
+    assert assertion_issues([example], "assertions") == ()
+
+
+def test_each_type_has_an_example() -> None:
+    assert {each["type"].removeprefix(NOT) for each in EXAMPLES} == set(ASSERTION_KINDS)
+
+
+def test_the_form_offers_every_measure_and_operation() -> None:
+    written = (ROOT / "web" / "src" / "lib" / "assertion_fields.ts").read_text()
+    assert [each for each in (*TextMetric, *StringOperation) if f'"{each}"' not in written] == []

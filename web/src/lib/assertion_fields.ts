@@ -404,6 +404,7 @@ export function withType(assertion: Content, name: string, depth: number): Conte
   const controls = new Map([...main, ...more].map((each) => [each.name, each.control]));
   const stays = ([field, value]: [string, unknown]) => {
     const control = controls.get(field);
+    if (value === "" && control?.kind !== "text") return false;
     return control === undefined ? !TYPED.has(field) : fits(control, value) && isOfType(field, value, type);
   };
   const kept = Object.fromEntries(Object.entries(assertion).filter(stays));
@@ -432,7 +433,9 @@ export function assertionTitle(assertion: unknown): string {
   if (typeof assertion !== "object" || assertion === null) return "";
   const { type, value, metric } = assertion as Content;
   const text =
-    typeof value === "string" || typeof value === "number" ? `: ${String(value).slice(0, 60)}` : "";
+    (typeof value === "string" && value !== "") || typeof value === "number"
+      ? `: ${String(value).slice(0, 60)}`
+      : "";
   const name = typeof metric === "string" && metric !== "" ? ` (${metric.slice(0, 40)})` : "";
   return `${typeof type === "string" ? type : "no type"}${text}${name}`;
 }

@@ -279,6 +279,7 @@ test("another type keeps what its fields can show, and what no type knows", () =
     assert: [],
   });
   expect(withType({ type: "latency", threshold: 900 }, "rouge-n", 0)).toEqual({ type: "rouge-n" });
+  expect(withType({ type: "contains", value: "" }, "word-count", 0)).toEqual({ type: "word-count" });
 });
 
 test("types are negated, and sets are offered three deep", () => {

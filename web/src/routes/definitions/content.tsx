@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type Definition, type DefinitionContent, forksQuery } from "../../api/definitions";
-import { asText, type Content, fieldName, pieces } from "../../lib/definitions";
+import { presentContent } from "../../lib/content_fields";
+import { exactText, fieldName, pieces } from "../../lib/definitions";
 import { visible } from "../../lib/format";
 import { CopyButton } from "../../ui/copy";
 import { FigureHeader } from "../../ui/figure_header";
@@ -30,9 +31,9 @@ export function DefinitionContents() {
   const { data: definition } = useDefinition();
   if (definition === undefined) return null;
   const { content } = definition;
-  const others = OTHERS.filter((field) => asText((content as Content)[field]) !== "");
-  const isEmpty =
-    others.length === 0 && ![...SHOWN].some((field) => asText((content as Content)[field]) !== "");
+  const present = presentContent(content);
+  const others = OTHERS.filter((field) => exactText(present[field]) !== "");
+  const isEmpty = others.length === 0 && ![...SHOWN].some((field) => exactText(present[field]) !== "");
   return (
     <>
       <Warnings definition={definition} />
@@ -53,11 +54,7 @@ export function DefinitionContents() {
       {content.dimensions && content.dimensions.length > 0 && <Dimensions dimensions={content.dimensions} />}
       {others.map((field) => (
         <Section key={field} title={fieldName(field)}>
-          <PlainText
-            label={`Value of ${fieldName(field)}`}
-            text={asText((content as Content)[field])}
-            isCode
-          />
+          <PlainText label={`Value of ${fieldName(field)}`} text={exactText(present[field])} isCode />
         </Section>
       ))}
       <Forks id={definition.id} />

@@ -140,24 +140,19 @@ interface InheritanceProps {
 function Inheritance({ part, inherited, isInherited, override }: InheritanceProps) {
   const { change } = useForm();
   const isSet = exactText(inherited.value) !== "";
+  const toggle = () => {
+    override(isInherited);
+    if (!isInherited) change(part.name, inherited.value);
+  };
   return (
     <p className={styles.inheritance}>
       <span>{isInherited ? (isSet ? "Inherited" : "Inherited: not set") : "Overridden"}</span>
-      {isInherited ? (
-        <button type="button" onClick={() => override(true)}>
-          Override<span className="hidden-text"> {part.label}</span>
-        </button>
-      ) : (
-        <button
-          type="button"
-          onClick={() => {
-            override(false);
-            change(part.name, inherited.value);
-          }}
-        >
-          Inherit<span className="hidden-text"> {part.label}</span> again
-        </button>
-      )}
+      {/* One button, which keeps the focus. */}
+      <button type="button" onClick={toggle}>
+        {isInherited ? "Override" : "Inherit"}
+        <span className="hidden-text"> {part.label}</span>
+        {isInherited ? "" : " again"}
+      </button>
     </p>
   );
 }

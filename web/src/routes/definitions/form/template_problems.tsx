@@ -1,7 +1,9 @@
+import { flushSync } from "react-dom";
 import type { Content } from "../../../lib/definitions";
 import { visible } from "../../../lib/format";
-import { templateProblems, withDimension, withPlaceholder } from "../../../lib/preview";
+import { dimensionsOf, templateProblems, withDimension, withPlaceholder } from "../../../lib/preview";
 import styles from "../definitions.module.css";
+import { idOf } from "./controls";
 
 interface Props {
   content: Content;
@@ -13,13 +15,22 @@ interface Props {
 export function TemplateProblems({ content, setContent }: Props) {
   const { unknown, unused } = templateProblems(content);
   if (unknown.length + unused.length === 0) return null;
+  /** Then the focus goes to what is to be written next: the button is gone. */
+  const correct = (change: (content: Content) => Content, path: string) => {
+    flushSync(() => setContent?.(change));
+    document.getElementById(idOf(path))?.focus();
+  };
+  const next = dimensionsOf(content).length;
   return (
     <ul className={styles.problems} aria-label="Problems of the template" aria-live="polite">
       {unknown.map((name) => (
         <li key={`[${name}]`}>
           The placeholder [{visible(name)}] has no dimension with that name.{" "}
           {setContent && (
-            <button type="button" onClick={() => setContent((now) => withDimension(now, name))}>
+            <button
+              type="button"
+              onClick={() => correct((now) => withDimension(now, name), `dimensions.${next}.levels.0.label`)}
+            >
               Add dimension {visible(name)}
             </button>
           )}
@@ -34,7 +45,10 @@ export function TemplateProblems({ content, setContent }: Props) {
             <>
               The template has no placeholder [{visible(name)}].{" "}
               {setContent && (
-                <button type="button" onClick={() => setContent((now) => withPlaceholder(now, name))}>
+                <button
+                  type="button"
+                  onClick={() => correct((now) => withPlaceholder(now, name), "template")}
+                >
                   Insert [{visible(name)}]
                 </button>
               )}
