@@ -11,7 +11,7 @@ from cupel_core.domain.access import AccessRole
 from cupel_core.ids import new_id
 from tests.compared_runs import carry_out_jobs, run_of
 from tests.unit.api.client import Client
-from tests.web.conftest import Open, check_screen, settled
+from tests.web.conftest import Open, check_screen, settled, violations
 from tests.web.samples import sample_run
 from tests.web.server import Server
 
@@ -198,4 +198,6 @@ def test_axe_finds_nothing_in_a_comparison(open_page: Open, runs: TwoRuns, theme
     expect(page.get_by_role("heading", name="What changed between the runs")).to_be_visible()
     page.get_by_role("button", name=re.compile("^both conversations")).first.click()
     expect(page.get_by_role("region", name="Other run", exact=True)).to_be_visible()
+    page.get_by_role("group", name="Pass rate of each scenario").get_by_role("button").first.focus()
+    assert violations(page) == []
     check_screen(page, "compare")

@@ -9,15 +9,17 @@ from playwright.sync_api import Locator, Page, expect
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action
+from cupel_core.domain.runs.transcripts import Summary
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.store import runs
 from tests.answered_runs import AnsweredRun
 from tests.compared_runs import carry_out_jobs, run_of
 from tests.started_runs import NOW, ref_of
 from tests.unit.api.client import Client
-from tests.web.conftest import Open, check_screen, settled
+from tests.web.conftest import Open, check_screen, settled, violations
 from tests.web.samples import SHORT_HOSTILE
 from tests.web.server import Server
+from tests.web.test_live import HIDE, requests_of
 
 BOTH = ("sim/steady", "sim/bold")
 OTHER_SCENARIOS = (Scenario("", "elsewhere", (Message(MessageRole.USER, "?"),)),)
@@ -162,6 +164,37 @@ def test_all_pairs_are_compared_and_lead_to_their_comparison(
     expect(page.get_by_role("heading", name="Difference of the pass rate, by target")).to_be_visible()
 
 
+def test_mean_decisions_have_a_trend_of_their_own_and_pairs_compare_them(open_page: Open, client: Client) -> None:
+    decided = [run_of("def_shared", "+-", models=BOTH, summary=Summary(code, "", NOW)).id for code in ("2", "4", "3")]
+    page = open_page(experiment_of(client, decided).path)
+    expect(trend(page)).to_be_visible()
+    decisions = page.get_by_role("figure").filter(has_text="Mean decision by run")
+    marks = decisions.get_by_role("link", name=re.compile("^sim.bold, run"))
+    expect(marks).to_have_count(3)
+    for mark, mean in zip(marks.all(), ("2.00", "4.00", "3.00"), strict=True):
+        expect(mark).to_have_attribute("aria-label", re.compile(f": {mean}.*, n = 8$"))
+    heights = [place["y"] for place in (mark.bounding_box() for mark in marks.all()) if place]
+    assert heights[1] < heights[2] < heights[0]
+    expect(pairs(page).nth(1)).to_contain_text("+2.00")
+    expect(page.get_by_text("the difference of the mean decision, with its 95% interval")).to_be_visible()
+
+
+def test_it_asks_at_most_once_a_second_while_pairs_are_compared(open_page: Open, experiment: Experiment) -> None:
+    page = open_page(experiment.path)
+    expect(pairs(page)).to_have_count(1 + 4)
+    page.get_by_role("button", name=re.compile("further pair")).click()
+    expect(page.get_by_text("being compared").first).to_be_visible()
+    settled(page)
+    seen = requests_of(page)
+    page.wait_for_timeout(6_000)
+    assert 2 <= len(seen) <= 7, seen
+    page.evaluate(HIDE)
+    page.wait_for_timeout(1_500)
+    seen.clear()
+    page.wait_for_timeout(6_000)
+    assert seen == []
+
+
 def test_pairs_of_one_target_are_in_the_address(open_page: Open, client: Client, experiment: Experiment) -> None:
     page = open_page(experiment.path)
     expect(pairs(page)).to_have_count(1 + 4)
@@ -191,9 +224,9 @@ def test_one_run_says_what_is_needed(open_page: Open, client: Client) -> None:
 def test_of_many_runs_the_newest_are_shown_and_it_is_said(open_page: Open, client: Client) -> None:
     many = [run_of("def_shared", "+-", scenarios=OTHER_SCENARIOS).id for _ in range(33)]
     page = open_page(experiment_of(client, many).path)
-    expect(page.get_by_text("The newest 30 of 33 runs are drawn.")).to_be_visible()
-    expect(trend(page).get_by_role("link", name=re.compile("run 4:"))).to_have_count(1)
-    expect(trend(page).get_by_role("link", name=re.compile("run 3:"))).to_have_count(0)
+    expect(page.get_by_text("30 of 33 runs are drawn: the newest and the baseline.")).to_be_visible()
+    expect(trend(page).get_by_role("link", name=re.compile("run (1, the baseline|5):"))).to_have_count(2)
+    expect(trend(page).get_by_role("link", name=re.compile("run 4:"))).to_have_count(0)
     expect(page.get_by_text("8 of 33 runs are compared here: the newest and the baseline.")).to_be_attached()
     expect(pairs(page)).to_have_count(1 + 7)
     expect(pairs(page).nth(0)).to_contain_text("minus 1the baseline")
@@ -211,4 +244,6 @@ def test_a_viewer_reads_trend_and_pairs_and_compares_nothing(open_page: Open, ex
 def test_axe_finds_nothing_in_trend_and_pairs(open_page: Open, experiment: Experiment, theme: str) -> None:
     page = settled(open_page(experiment.path, color_scheme=theme, bypass_csp=True))
     expect(pairs(page).nth(1)).to_contain_text("pp")
+    trend(page).get_by_role("link").first.focus()
+    assert violations(page) == []
     check_screen(page, "experiment-trend")

@@ -1,6 +1,7 @@
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { type FocusEvent, type KeyboardEvent, memo, type ReactNode } from "react";
 import { markAfter, type Place } from "../lib/marks";
+import { useKeys } from "../ui/keys";
 import styles from "./marks.module.css";
 
 /** A mark of a drawing that can be gone to and, if it leads somewhere, opened. */
@@ -32,6 +33,13 @@ interface Props {
 
 /** All marks are one stop of the Tab key; from there, keys lead from mark to mark. */
 export function Marks({ title, marks, current, hasFocus, focus }: Props) {
+  const leads = marks.some((each) => each.link || each.choose);
+  useKeys(`Marks of “${title}”, while they have the focus`, {
+    "an arrow key": { does: "go to the nearest mark in that direction" },
+    "PageDown or PageUp": { does: "go to the next or previous mark from left to right" },
+    "Home or End": { does: "go to the first or last mark from left to right" },
+    Enter: { does: "open what the mark leads to", isUsable: () => leads },
+  });
   const places = marks.map((each) => each.cell ?? each);
   const go = (event: KeyboardEvent<SVGGElement>) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;

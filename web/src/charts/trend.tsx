@@ -39,7 +39,7 @@ interface Props {
 
 const [LEFT, RIGHT, NAME, PLOT, TICKS, AXIS] = [64, 16, 28, 132, 34, 20];
 const PANEL = NAME + PLOT + TICKS;
-const [WIDE, NARROW, MANY, LEAST_WIDTH] = [64, 36, 12, 260];
+const [WIDE, NARROW, MANY, LEAST_WIDTH] = [64, 34, 12, 260];
 
 /** Estimates with their intervals in a row of marks for each name, one below the other, on equal axes. */
 export function TrendPlot({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Comparison } from "../api/comparisons";
 import { ALL_TARGETS } from "./comparison";
-import { comparisonOf, figuresOf, MOST_PAIRED, pairedRuns, pairsOf, targetsOf } from "./pairs";
+import { comparisonOf, figuresOf, MOST_PAIRED, pairsOf, targetsOf } from "./pairs";
 import { type NumberedRun, numbered } from "./trend";
 
 const runs = (count: number, baseline: string | null = null): NumberedRun[] =>
@@ -20,13 +20,6 @@ test("each pair is there once, with the older run first", () => {
   ]);
   expect(pairsOf(runs(MOST_PAIRED))).toHaveLength(28);
   expect(pairsOf(runs(1))).toEqual([]);
-});
-
-test("of many runs, the newest are compared, and the baseline", () => {
-  const numbers = (baseline: string | null) => pairedRuns(runs(12, baseline)).map((each) => each.number);
-  expect(numbers(null)).toEqual([5, 6, 7, 8, 9, 10, 11, 12]);
-  expect(numbers("run_2")).toEqual([2, 6, 7, 8, 9, 10, 11, 12]);
-  expect(numbers("run_9")).toEqual(numbers(null));
 });
 
 const side = (runId: string, targets: string[] = []) => ({ runId, targets, prompts: [], rescoreId: null });

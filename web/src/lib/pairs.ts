@@ -6,13 +6,6 @@ import type { NumberedRun } from "./trend";
 /** How many runs are compared with each other at most: with 8, there are 28 pairs. */
 export const MOST_PAIRED = 8;
 
-/** The newest runs, and the baseline. */
-export function pairedRuns(runs: readonly NumberedRun[]): NumberedRun[] {
-  const newest = runs.slice(-MOST_PAIRED);
-  const baseline = runs.find((run) => run.isBaseline);
-  return baseline === undefined || newest.includes(baseline) ? newest : [baseline, ...newest.slice(1)];
-}
-
 export interface Pair {
   readonly older: NumberedRun;
   readonly newer: NumberedRun;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ColumnResults } from "../api/queries";
-import { countDrawn, type NumberedRun, numbered, type Results, trendOf } from "./trend";
+import { countDrawn, type NumberedRun, newestOf, numbered, type Results, shownText, trendOf } from "./trend";
 
 const run = (id: string, status = "COMPLETED") =>
   ({ runId: id, name: null, status, createdAt: "2026-11-20T09:30:00Z", costUsd: null }) as NumberedRun;
@@ -69,4 +69,21 @@ test("targets without a figure of the measure are left out", () => {
 test("runs with figures are counted once", () => {
   expect(countDrawn(trend("PASS_RATE"))).toBe(2);
   expect(countDrawn(trend("DECISION"))).toBe(1);
+});
+
+test("of many runs, the newest are shown, and the baseline", () => {
+  const many = (baseline: string | null) =>
+    numbered(
+      Array.from({ length: 12 }, (_, index) => run(`run_${index + 1}`)),
+      baseline,
+    );
+  const numbers = (baseline: string | null) => newestOf(many(baseline), 4).map((each) => each.number);
+  expect(numbers(null)).toEqual([9, 10, 11, 12]);
+  expect(numbers("run_2")).toEqual([2, 10, 11, 12]);
+  expect(numbers("run_9")).toEqual(numbers(null));
+  expect(newestOf(many("run_2"), 12)).toHaveLength(12);
+  const all = many("run_2");
+  expect(shownText(newestOf(all, 4), all, "drawn")).toBe(
+    "4 of 12 runs are drawn: the newest and the baseline.",
+  );
 });

@@ -2,8 +2,9 @@
 import type { ColumnResults } from "../api/queries";
 import type { ExperimentSummary } from "../api/resources";
 import { columnName } from "./estimates";
+import { formatCount } from "./format";
 
-/** How many runs are drawn at most, the newest ones. */
+/** How many runs are drawn at most. */
 export const MOST_RUNS = 30;
 /** How many targets are drawn at most, those of the newest runs first. */
 export const MOST_TARGETS = 8;
@@ -21,6 +22,23 @@ export interface NumberedRun extends ExperimentRun {
 
 export function numbered(runs: readonly ExperimentRun[], baseline: string | null): NumberedRun[] {
   return runs.map((run, index) => ({ ...run, number: index + 1, isBaseline: run.runId === baseline }));
+}
+
+/** So many runs at most: the newest, and the baseline. */
+export function newestOf(runs: readonly NumberedRun[], most: number): NumberedRun[] {
+  const newest = runs.slice(-most);
+  const baseline = runs.find((run) => run.isBaseline);
+  return baseline === undefined || newest.includes(baseline) ? newest : [baseline, ...newest.slice(1)];
+}
+
+/** Which runs are shown where there are more. */
+export function shownText(
+  shown: readonly NumberedRun[],
+  all: readonly NumberedRun[],
+  verb: "drawn" | "compared here",
+): string {
+  const baseline = shown[0]?.isBaseline ? " and the baseline" : "";
+  return `${formatCount(shown.length)} of ${formatCount(all.length)} runs are ${verb}: the newest${baseline}.`;
 }
 
 export interface Estimate {

@@ -13,13 +13,13 @@ import {
   comparisonOf,
   figuresOf,
   keyOf,
+  MOST_PAIRED,
   type Pair,
   type PairFigures,
-  pairedRuns,
   pairsOf,
   targetsOf,
 } from "../../lib/pairs";
-import type { NumberedRun } from "../../lib/trend";
+import { type NumberedRun, newestOf, shownText } from "../../lib/trend";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
@@ -41,7 +41,7 @@ export function Pairs(props: Props) {
   const element = useRef<HTMLDivElement>(null);
   const isSeen = useSeen(element);
   const { runs: all } = props;
-  const runs = pairedRuns(all);
+  const runs = newestOf(all, MOST_PAIRED);
   return (
     <div ref={element}>
       <Section title="All pairs of runs">
@@ -54,8 +54,7 @@ export function Pairs(props: Props) {
         {runs.length >= 2 && isSeen && <Matrix {...props} runs={runs} />}
         {all.length > runs.length && (
           <p className={`${page.note} ${page.below}`}>
-            {formatCount(runs.length)} of {formatCount(all.length)} runs are compared here: the newest
-            {runs[0]?.isBaseline ? " and the baseline" : ""}. <Link to="/compare">Compare</Link> has any two.
+            {shownText(runs, all, "compared here")} <Link to="/compare">Compare</Link> has any two.
           </p>
         )}
       </Section>

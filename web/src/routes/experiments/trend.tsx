@@ -14,7 +14,9 @@ import {
   MOST_RUNS,
   MOST_TARGETS,
   type NumberedRun,
+  newestOf,
   type Results,
+  shownText,
   type TrendPoint,
   type TrendSeries,
   trendOf,
@@ -27,7 +29,7 @@ const TITLE = "Trend over the runs";
 
 /** What each target achieved in the runs, in the order of their creation. */
 export function Trend({ runs: all }: { runs: readonly NumberedRun[] }) {
-  const runs = all.slice(-MOST_RUNS);
+  const runs = newestOf(all, MOST_RUNS);
   const { results, isPending } = useResults(runs);
   if (isPending)
     return (
@@ -49,11 +51,7 @@ export function Trend({ runs: all }: { runs: readonly NumberedRun[] }) {
           of this experiment that have ended with results. <code>cupel run --experiment</code> adds one.
         </p>
       )}
-      {all.length > runs.length && (
-        <p className={page.note}>
-          The newest {formatCount(runs.length)} of {formatCount(all.length)} runs are drawn.
-        </p>
-      )}
+      {all.length > runs.length && <p className={page.note}>{shownText(runs, all, "drawn")}</p>}
       {drawn.map(({ measure, series }) => (
         <Chart key={measure} measure={measure} series={series} columns={columns} />
       ))}
@@ -90,6 +88,7 @@ function Chart({ measure, series, columns }: ChartProps) {
   const shown = series.slice(0, MOST_TARGETS);
   const axis = decisionAxis(columns) ?? { min: 1, max: 5 };
   const noun = METRICS[measure];
+  const hasBaseline = shown[0]?.points.some((each) => each.run.isBaseline && each.estimate !== null);
   return (
     <>
       {series.length > shown.length && (
@@ -98,7 +97,7 @@ function Chart({ measure, series, columns }: ChartProps) {
         </p>
       )}
       <TrendPlot
-        title={`${noun[0]?.toUpperCase()}${noun.slice(1)} by run, with 95% intervals; a diamond is the baseline`}
+        title={`${noun[0]?.toUpperCase()}${noun.slice(1)} by run, with 95% intervals${hasBaseline ? "; a diamond is the baseline" : ""}`}
         description={shown.map(sentenceOf(measure)).join(" ")}
         fileName={measure === "PASS_RATE" ? "pass-rates" : "decisions"}
         panels={shown.map(({ target, points }) => ({
