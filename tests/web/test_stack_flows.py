@@ -176,7 +176,7 @@ def test_a_throttled_batch_is_paused_by_its_budget_raised_and_ends_with_a_report
 def test_a_run_is_paused_resumed_and_expanded_while_another_tab_follows(
     api: Client, models: ModelServer, open_page: Open
 ) -> None:
-    models.configure(latencySeconds=1.0)
+    models.configure(latencySeconds=8.0)
     run_id = start_run(api, create_definition(api, 200), MODEL, samplePercentage=50, config={"maxConcurrency": 10})
     page, other = open_page(f"/runs/{run_id}"), open_page(f"/runs/{run_id}")
     expect(other.get_by_text(re.compile(r"\d+ running"))).to_be_visible(timeout=SLOW_MS)
@@ -193,6 +193,10 @@ def test_a_run_is_paused_resumed_and_expanded_while_another_tab_follows(
     rows = page.get_by_role("region", name="Results by target").get_by_role("row")
     expect(rows.nth(1)).to_contain_text("120 of 120", timeout=SLOW_MS)
     expect_end(page)
+    other.evaluate("dispatchEvent(new Event('focus'))")
+    rows = other.get_by_role("region", name="Results by target").get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("120 of 120", timeout=SLOW_MS)
+    expect_end(other)
 
 
 def test_errors_are_retried_and_a_run_is_cancelled(api: Client, models: ModelServer, open_page: Open) -> None:
