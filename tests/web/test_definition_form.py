@@ -363,6 +363,48 @@ def test_a_fork_overrides_parts_and_inherits_them_again(open_page: Open, client:
     expect(part(page, "System prompt").get_by_role("textbox")).to_have_value(CONTENT["system"])
 
 
+def test_a_scenario_is_written_with_its_criteria(open_page: Open, client: Client) -> None:
+    dimension = {"name": "r.1", "levels": [{"score": 1, "label": "low"}, {"score": 5, "label": f"high {PAYLOADS[2]}"}]}
+    definition = make(client, {**CONTENT, "template": "[r]", "dimensions": [dimension, {**dimension, "name": "r"}]})
+    page = open_page(f"/definitions/{definition}/scenarios")
+    page.get_by_text("Write a scenario").click()
+    add = page.get_by_role("button", name="Add the scenario")
+    expect(add).to_be_disabled()
+    page.get_by_label("Success criteria").fill(f"explains the limit {HOSTILE}")
+    add.click()
+    expect(page.get_by_role("alert")).to_contain_text("must have a prompt")
+    page.get_by_label("First message of the user").fill("I want my money back.")
+    page.get_by_label("Failure criteria (optional)").fill("promises a refund")
+    page.get_by_label("r.1").select_option("5")
+    page.get_by_text("More fields of a scenario").click()
+    page.get_by_label("Failure criteria are checked").select_option("every_turn")
+    page.get_by_label("Messages at most").fill("300")
+    expect(page.get_by_text("A whole number from 1 to 200")).to_be_visible()
+    page.get_by_role("button", name="Add an assertion").click()
+    page.get_by_label("Type", exact=True).select_option("latency")
+    page.get_by_role("textbox", name="Metadata, as JSON").fill('{"vars": ')
+    expect(add).to_be_disabled()
+    page.get_by_role("textbox", name="Metadata, as JSON").fill('{"vars": {"name": "Ada"}}')
+    add.click()
+    expect(page.get_by_label("Messages at most")).to_have_accessible_description("A whole number from 1 to 200")
+    page.get_by_label("Messages at most").fill("8")
+    add.click()
+    expect(page.get_by_label("Threshold")).to_have_accessible_description("is required")
+    page.get_by_label("Threshold").fill("900")
+    add.click()
+    expect(page.get_by_text("has 1 in version")).to_be_visible()
+    expect(page.get_by_label("Success criteria")).to_have_value("")
+    [scenario] = client.get(f"/v1/definitions/{definition}/scenarios").json()["items"]
+    assert (scenario["successCriteria"], scenario["failureCriteria"]) == (
+        f"explains the limit {HOSTILE}",
+        "promises a refund",
+    )
+    assert (scenario["failureCriteriaMode"], scenario["maxMessages"]) == ("every_turn", 8)
+    assert (scenario["dimensions"], scenario["metadata"]) == ({"r.1": 5}, {"vars": {"name": "Ada"}})
+    assert scenario["assertions"] == [{"type": "latency", "threshold": 900}]
+    expect(page.get_by_role("region", name="Scenarios")).to_contain_text("I want my money back.")
+
+
 def test_a_viewer_has_no_form(open_page: Open, client: Client) -> None:
     definition = make(client, CONTENT)
     page = open_page(f"/definitions/{definition}/edit", role=AccessRole.VIEWER)
@@ -376,7 +418,8 @@ def test_the_form_is_accessible_and_safe(open_page: Open, client: Client, theme:
     body = {"name": f"Fork {PAYLOADS[1]}", "content": {"maxTurns": 1}}
     fork = client.post(f"/v1/definitions/{parent}/fork", body).json()["id"]
     page = open_page("/runs", color_scheme=theme, bypass_csp=True)
-    check_screens(page, {"definition-fork-form": f"/definitions/{fork}/edit"})
+    screens = {"definition-fork-form": f"/definitions/{fork}/edit", "scenario-form": f"/definitions/{fork}/scenarios"}
+    check_screens(page, screens)
     load(page, f"/definitions/{parent}/edit")
     part(page, "Decision rule").get_by_label("Answers").fill(f"Rating: 4 {HOSTILE}\n---\n{HOSTILE}")
     part(page, "Template").get_by_role("textbox").fill(f"[harm] {HOSTILE}")

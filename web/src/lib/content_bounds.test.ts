@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import document from "../../../docs/openapi.json?raw";
 import { type Control, type FieldSpec, PARTS } from "./content_fields";
+import { FURTHER_SCENARIO_FIELDS, SCENARIO_FIELDS } from "./scenario_fields";
 
 interface Schema {
   readonly $ref?: string;
@@ -81,4 +82,17 @@ test("the form has every field of a content, with the bounds of the API", () => 
   const properties = schemas["DefinitionContent"]?.properties ?? {};
   expect(Object.keys(properties)).toContain("assertions");
   expect(fieldDifferences(PARTS, properties, "content")).toEqual([]);
+});
+
+test("the form of a scenario has its fields, but those of files alone", () => {
+  const {
+    messages: _,
+    messagesByPrompt: __,
+    toolResults: ___,
+    dimensions,
+    ...properties
+  } = schemas["CreateScenario"]?.properties ?? {};
+  expect(dimensions).toBeDefined();
+  const fields = [...SCENARIO_FIELDS, ...FURTHER_SCENARIO_FIELDS];
+  expect(fieldDifferences(fields, properties, "scenario")).toEqual([]);
 });

@@ -405,7 +405,7 @@ export const PARTS: readonly Part[] = [
     name: "maxTurns",
     label: "Turns at most",
     control: whole(1, 100),
-    note: "Answers of the target per conversation; success and failure criteria, which end one, belong to its scenario",
+    note: "Answers of the target per conversation; success and failure criteria, which end one, belong to scenarios",
   },
   {
     name: "assertions",

@@ -8,6 +8,7 @@ import page from "../../ui/page.module.css";
 import { PlainText } from "../../ui/plain_text";
 import { Failure } from "../../ui/states";
 import { Generate } from "./generate";
+import { WriteScenario } from "./write_scenario";
 
 const MAX_BYTES = 5_000_000;
 const PREVIEW_CHARACTERS = 2_000;
@@ -15,6 +16,10 @@ const PREVIEW_CHARACTERS = 2_000;
 export function AddScenarios({ definition }: { definition: Definition }) {
   return (
     <>
+      <details className={page.fold}>
+        <summary>Write a scenario</summary>
+        <WriteScenario definition={definition} />
+      </details>
       <details className={page.fold}>
         <summary>Import scenarios from a file</summary>
         <ImportFile definition={definition} />

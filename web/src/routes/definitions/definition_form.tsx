@@ -11,7 +11,7 @@ import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 import { UnsavedGuard } from "../../ui/unsaved";
-import { FormContext } from "./form/context";
+import { FormContext, useReports } from "./form/context";
 import styles from "./form/form.module.css";
 import { Parts } from "./form/parts";
 import { type Labels, Review } from "./form/review";
@@ -221,18 +221,6 @@ function ModeChoice({ draft, isInvalid, setDraft }: ModeProps) {
       )}
     </fieldset>
   );
-}
-
-/** The paths of fields whose JSON does not parse. */
-function useReports() {
-  const [paths, set] = useState<ReadonlySet<string>>(new Set());
-  const report = useCallback((path: string, isInvalid: boolean) => {
-    set((now) => {
-      if (now.has(path) === isInvalid) return now;
-      return new Set(isInvalid ? [...now, path] : [...now].filter((each) => each !== path));
-    });
-  }, []);
-  return [paths, report] as const;
 }
 
 /** Goes to the first field that was refused. */

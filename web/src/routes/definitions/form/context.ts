@@ -1,4 +1,4 @@
-import { createContext, useContext } from "react";
+import { createContext, useCallback, useContext, useState } from "react";
 import { type Issue, ownIssues } from "../../../lib/content_fields";
 
 interface Form {
@@ -32,4 +32,16 @@ export function useIssues(path: string, shown: readonly string[] = []): string |
 /** Whether the API says anything of a path or of what is inside it. */
 export function useHasIssues(path: string): boolean {
   return useForm().issues.some((each) => each.field === path || each.field.startsWith(`${path}.`));
+}
+
+/** The paths of fields whose JSON does not parse. */
+export function useReports() {
+  const [paths, set] = useState<ReadonlySet<string>>(new Set());
+  const report = useCallback((path: string, isInvalid: boolean) => {
+    set((now) => {
+      if (now.has(path) === isInvalid) return now;
+      return new Set(isInvalid ? [...now, path] : [...now].filter((each) => each !== path));
+    });
+  }, []);
+  return [paths, report] as const;
 }

@@ -47,7 +47,7 @@ export function Parts({ content, inherited, setContent }: Props) {
 }
 
 /** What fields of models and dimensions offer. */
-function Offers({ content }: { content: Content }) {
+export function Offers({ content }: { content: Content }) {
   const models = useQuery(modelsQuery);
   return (
     <>
