@@ -18,7 +18,7 @@ from cupel_core.conversations.turn import CalledTarget, Halted, run_turn
 from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
-from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages
+from cupel_core.domain.definitions.prompts import MissingValue, Prompt
 from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH, Scenario
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.personas import Persona
@@ -145,8 +145,7 @@ class ConversationSpec:
     @property
     def opening_messages(self) -> tuple[Message, ...]:
         """Raises MissingValue if the scenario lacks what the prompt needs."""
-        labels = self.content.level_labels(self.scenario.dimensions) if self.prompt else {}
-        return opening_messages(self.content.system, self.scenario, labels, self.prompt)
+        return self.content.opening_of(self.scenario, self.prompt)
 
 
 class CheckpointStore(Protocol):

@@ -12,7 +12,7 @@ from cupel_core.conversations.runner import MAX_ERROR_LENGTH, ConversationSpec
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS
 from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.definitions import Content
-from cupel_core.domain.definitions.prompts import Prompt
+from cupel_core.domain.definitions.prompts import MissingValue, Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.connectors import PROVIDER, Connector, target_of_connector
@@ -26,14 +26,14 @@ from cupel_core.domain.scoring.assertions import flatten
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_parameters import ModelParameters, merge_parameters
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import ProbeSlice
 from cupel_core.probing.account_cache import AccountCache
 from cupel_core.probing.conversation_calls import ConversationCalls
 from cupel_core.providers.account import Account
 from cupel_core.providers.parameters import omitted_parameters, without_unknown
-from cupel_core.providers.reservations import bound_of_prompt
+from cupel_core.providers.reservations import bound_of_call
 from cupel_core.resources import connectors, personas
 from cupel_core.resources.evaluation_settings import evaluator_headers
 from cupel_core.settings import settings
@@ -74,7 +74,8 @@ class SliceContext:
         return self.snapshot.scenario(self.run.plan.probe(index).case)
 
     def opening_length(self, index: int) -> int:
-        """About how many characters the probe's conversation begins with; values of placeholders are not counted."""
+        """About how much memory the probe's conversation begins with: characters of texts, without values of
+        placeholders, and bytes of files."""
         scenario, prompt = self.scenario(index), self.prompt_of(index)
         messages = (prompt and (scenario.messages_by_prompt.get(prompt.id) or prompt.messages)) or scenario.messages
         system = (prompt and prompt.system) or self.content.system or ""
@@ -96,7 +97,8 @@ class SliceContext:
         return self.content.prompt(self.run.plan.column_of(index).prompt_id)
 
     def opening_bound(self, index: int) -> int:
-        """About what the probe's first call costs at most, in billionths of a USD."""
+        """What the target's first call costs at most, in billionths of a USD: what that call will set aside, as long as
+        nothing is known of other answers."""
         if index not in self._opening_bounds:
             self._opening_bounds[index] = self._compute_opening_bound(index)
         return self._opening_bounds[index]
@@ -109,7 +111,11 @@ class SliceContext:
         target, prompt, account = self.target_of(index), self.prompt_of(index), self.account_of(self.model_of(index))
         params = merge_parameters(self.run.parameters_of(target), prompt.params if prompt else {})
         parameters = ModelParameters.from_json(without_unknown(target, params))
-        return bound_of_prompt(account, target.model, parameters, self.opening_length(index))
+        try:
+            opening = self.content.opening_of(self.scenario(index), prompt)
+        except MissingValue:  # The probe's error, before any call.
+            return 0
+        return bound_of_call(account, target.model, ModelRequest(opening, parameters)).nano_usd
 
     def graders(self, calls: ConversationCalls, rng: Random, call_timeout_seconds: float) -> GraderFactory:
         return GraderFactory(

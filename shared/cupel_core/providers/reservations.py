@@ -8,8 +8,6 @@ from cupel_core.domain.budgets.call_tokens import (
     unlimited_output_tokens,
 )
 from cupel_core.domain.budgets.money import nano_usd
-from cupel_core.domain.estimates.file_tokens import FileFormulas
-from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import ModelRequest, RequestParameter, Usage
 from cupel_core.providers import is_claude, model_name_of, wire_format_of
 from cupel_core.providers.account import Account
@@ -35,16 +33,6 @@ def bound_of_call(account: Account, model: str, request: ModelRequest, mean_outp
     else:
         usage = Usage(max_input_tokens(request, formulas), limit)
     return CallBound(nano_usd(cost_usd(model, usage, account) or 0.0), limit is not None)
-
-
-def bound_of_prompt(account: Account, model: str, parameters: ModelParameters, characters: int) -> int:
-    """About what a call costs at most whose prompt has so many characters, in billionths of a USD."""
-    request = ModelRequest((), parameters)
-    limit = output_limit(account, model, request)
-    output = unlimited_output_tokens(0.0) if limit is None else limit
-    return nano_usd(
-        cost_usd(model, Usage(characters + max_input_tokens(request, FileFormulas()), output), account) or 0.0
-    )
 
 
 def bound_of_embedding(account: Account, model: str, texts: tuple[str, ...]) -> int:

@@ -102,6 +102,27 @@ def test_models_without_a_price_need_a_word(client: Client, definition_id: str) 
     assert start(client, definition_id, models=["custom/other"], allowUnpriced=True).status == 201
 
 
+@pytest.mark.parametrize(
+    ("assertion", "config"),
+    [({}, {"embeddingModel": "custom/vectors"}), ({"provider": "custom/vectors"}, {})],
+)
+@pytest.mark.usefixtures("definition_id")
+def test_embeddings_without_a_price_are_refused_too(
+    client: Client, assertion: dict[str, str], config: dict[str, str]
+) -> None:
+    content = {"assertions": [{"type": "similar", "value": "polite", **assertion}]}
+    compared = definition(client, content)
+    answer = start(client, compared, models=["sim/steady"], config=config)
+    assert answer.status == 422
+    [error] = answer.json()["errors"]
+    assert error["field"] == "allowUnpriced"
+    assert "custom/vectors" in error["message"]
+    started = start(client, compared, models=["sim/steady"], config=config, allowUnpriced=True)
+    assert started.json()["estimate"]["unpriced"] == ["custom/vectors"]
+    budget = client.get(f"/v1/runs/{started.json()['run']['id']}/budget").json()
+    assert budget["guarantee"] == "unpriced_calls"
+
+
 def test_what_summaries_may_cost_is_set_aside(client: Client, definition_id: str) -> None:
     started = start(client, definition(client, RUBRIC), config={"judgeModel": "custom/m"}).json()["run"]
     budget = client.get(f"/v1/runs/{started['id']}/budget").json()

@@ -182,6 +182,39 @@ def test_an_assertion_may_name_its_own_judge() -> None:
     assert RoleModel(ModelRole.JUDGE, "openai/a") in calls
 
 
+def embeddings(assertion: Assertion) -> Calls:
+    graders = GraderConfig(judge_model="openai/judge", embedding_model="openai/vectors")
+    calls = conversation(Content(assertions=(assertion,)), graders).calls(EXPECTED)
+    return calls.get(RoleModel(ModelRole.JUDGE, "openai/vectors"), Calls())
+
+
+def test_an_embedding_model_reads_the_answer_and_the_texts_of_the_assertion_and_writes_nothing() -> None:
+    assert embeddings(Assertion("similar", value="x" * 400)) == Calls(1.0, 100 + ANSWER_TOKENS, 0.0)
+
+
+def test_the_question_is_compared_by_the_configured_embedding_model() -> None:
+    """The assertion's own model is the judge that writes questions to the answer."""
+    relevance = embeddings(Assertion("answer-relevance", provider="openai/a"))
+    assert (relevance.count, relevance.output_tokens) == (1.0, 0.0)
+    assert relevance.input_tokens > 100
+
+
+def test_an_assertion_may_name_its_own_embedding_model() -> None:
+    assertion = Assertion("similar", value="polite", provider="openai/other-vectors")
+    assert embeddings(assertion) == Calls()
+    assert RoleModel(ModelRole.JUDGE, "openai/other-vectors") in conversation(Content(assertions=(assertion,))).calls(
+        EXPECTED
+    )
+
+
+def test_a_budget_sets_no_output_aside_for_an_embedding() -> None:
+    prices = {"openai/a": 0.0, "openai/judge": 1.0}
+    calls = CALLS._replace(price=lambda model, calls: calls.output_tokens * prices[model])
+    graders = GraderConfig(embedding_model="openai/judge")
+    expected = estimate("openai/a", graders=graders, calls=calls, assertions=(Assertion("similar", value="x"),))
+    assert expected.reserved_usd == 0.0
+
+
 def test_the_best_answer_is_chosen_once_per_case_and_repeat() -> None:
     calls = judge_calls(Assertion("select-best", value="short"), columns=4)
     assert calls.count == 1 / 4

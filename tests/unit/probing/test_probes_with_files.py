@@ -4,8 +4,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from cupel_core import accounts
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.files.formats import digest_of, file_id, inspect
+from cupel_core.domain.resources.providers import ModelPrice
+from cupel_core.domain.runs.run import Progress
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.domain.turns.parts import FilePart, PartType, TextPart
@@ -14,7 +18,8 @@ from cupel_core.probing.account_cache import AccountCache
 from cupel_core.probing.slice_context import load_slice_context
 from cupel_core.runs import continuation
 from cupel_core.settings import Settings
-from cupel_core.store import files, outcomes
+from cupel_core.store import barrier, files, outcomes
+from cupel_core.store.barrier import Tree
 from tests.files_for_tests import png
 from tests.started_runs import NOW, RunSetup, ref_of, send_and_receive, slice_message
 from tests.unit.probing.test_worker import worker
@@ -57,6 +62,28 @@ def test_the_size_of_an_image_counts_for_what_a_worker_carries(cloud: Settings) 
     run = WithImages(scenario_count=1).start()
     context = load_slice_context(run, slice_message(run, [0]), AccountCache())
     assert context.opening_length(0) == len("Which color?\n[image red.png, 4×3 PNG]") + len(RED)
+
+
+@dataclass
+class WithScans(WithImages):
+    """The same image as a file of 1.4 MB."""
+
+    def _scenario(self, number: int) -> Scenario:
+        scan = replace(PART, info=replace(inspect(RED), size=1_400_000))
+        asked = Message.of_parts(MessageRole.USER, (TextPart("Which color?"), scan))
+        return replace(super()._scenario(number), messages=(asked,))
+
+
+async def test_a_budget_counts_an_image_by_its_formula_and_not_by_its_bytes(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    """The run was paused before its first call, which was said to cost 1,400 USD."""
+    accounts.update_provider("ws_scans", "sim", {"prices": (ModelPrice(None, 1_000.0, 10_000.0),)})
+    files.put_content("ws_scans", str(PART.file_id), RED, inspect(RED))
+    limited = {"maxOutputTokens": 50}
+    run = WithScans(scenario_count=3, workspace="ws_scans", budget=RunBudget(10.0), params=limited).start()
+    await worker().run(send_and_receive(slice_message(run, [0, 1, 2])))
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(3, completed=3)
 
 
 def test_an_expansion_is_refused_if_its_images_are(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:

@@ -7,19 +7,23 @@ import pytest
 
 from cupel_core.conversations.tool_connector import ConnectorTools
 from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.pipeline.sizes import PLANNED_STEP_LENGTH
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
 from cupel_core.domain.resources.personas import Persona
+from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter
+from cupel_core.domain.turns.model_parameters import ModelParameters
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, RequestParameter
 from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.probing.slice_context import SliceContext
 from cupel_core.providers.account import Account
+from cupel_core.providers.reservations import bound_of_call
 from cupel_core.store.snapshots import Snapshot
 from tests.profiles import content_of, operation
 from tests.profiles import profile as profile_of
@@ -106,3 +110,29 @@ def test_what_operations_make_counts_for_what_a_worker_carries_and_not_for_the_f
     profiled = replace(plain, snapshot=replace(plain.snapshot, profile=profile))
     assert plain.planned_length(0) == plain.opening_length(0) == profiled.opening_length(0) == len("Hello")
     assert profiled.planned_length(0) == len("Hello") + PLANNED_STEP_LENGTH
+
+
+PRICED = Account("custom", "https://models.test", prices=(ModelPrice(None, 1.0, 10.0),))
+
+
+@pytest.mark.parametrize("params", [{}, {"maxOutputTokens": 50}])
+def test_a_conversation_sets_aside_what_its_first_call_does(params: dict[str, int]) -> None:
+    """With bytes instead of characters, values of placeholders, and what a call without a limit may exceed."""
+    prompt = Prompt.from_json({"id": "p", "system": "Grüße.", "template": "Answer: [message]"})
+    run = replace(RUN, plan=Plan(plain_targets("custom/m"), (1,), prompt_ids=("p",)), params=params)
+    asked = replace(
+        context(Persona("per_1", "Ada"), AGENT), run=run, account=PRICED, content=Content(prompts=(prompt,))
+    )
+    spec = asked.conversation_spec(0, 1, GRADERS)
+    assert spec.opening_messages[-1].content == "Answer: Hello"
+    first = ModelRequest(spec.opening_messages, ModelParameters.from_json(params))
+    assert asked.opening_bound(0) == bound_of_call(PRICED, "custom/m", first).nano_usd > 0
+
+
+def test_a_conversation_that_cannot_begin_sets_nothing_aside() -> None:
+    prompt = Prompt.from_json({"id": "p", "template": "About [topic]"})
+    run = replace(RUN, plan=Plan(plain_targets("custom/m"), (1,), prompt_ids=("p",)))
+    asked = replace(
+        context(Persona("per_1", "Ada"), AGENT), run=run, account=PRICED, content=Content(prompts=(prompt,))
+    )
+    assert asked.opening_bound(0) == 0

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.matching_rules import rule_errors
-from cupel_core.domain.definitions.prompts import Prompt, prompt_errors
+from cupel_core.domain.definitions.prompts import Prompt, opening_messages, prompt_errors
+from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.derived_metrics import DerivedMetric, expression_issue, read_derived_metrics
 from cupel_core.domain.text.control_characters import has_control_characters
 from cupel_core.domain.text.patterns import decision_pattern_error
 from cupel_core.domain.text.templates import normalize_name, placeholder_names
 from cupel_core.domain.turns.model_parameters import ParameterFields
+from cupel_core.domain.turns.model_request import Message
 from cupel_core.domain.turns.tool_results import ScriptedResult
 
 
@@ -122,6 +124,11 @@ class Content:
 
     def prompt(self, prompt_id: str | None) -> Prompt | None:
         return next((prompt for prompt in self.prompts if prompt.id == prompt_id), None)
+
+    def opening_of(self, scenario: Scenario, prompt: Prompt | None) -> tuple[Message, ...]:
+        """What a conversation starts with. Raises MissingValue if the scenario lacks what the prompt needs."""
+        labels = self.level_labels(scenario.dimensions) if prompt else {}
+        return opening_messages(self.system, scenario, labels, prompt)
 
     def level_labels(self, scores: Mapping[str, float]) -> dict[str, str]:
         """The first phrase of the level of each dimension that has a score."""

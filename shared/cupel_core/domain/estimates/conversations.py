@@ -150,12 +150,14 @@ class ExpectedConversation:
 
     def _grading(self, call: GradingCall, unknowns: Unknowns, said: float) -> Calls:
         """`said` are the tokens of the whole conversation."""
-        read = _JUDGE_PROMPT_TOKENS + call.value_tokens * unknowns.input + call.answers * self._answer_tokens(unknowns)
+        read = call.value_tokens * unknowns.input + call.answers * self._answer_tokens(unknowns)
+        if not call.embeds:
+            read += _JUDGE_PROMPT_TOKENS
         if call.reads_opening:
             read += self.opening_tokens * unknowns.input
         if call.reads_conversation and self.turns(unknowns) > 1:
             read += said
-        return Calls(1.0, read, GRADE_TOKENS) * call.per_conversation
+        return Calls(1.0, read, 0.0 if call.embeds else GRADE_TOKENS) * call.per_conversation
 
     def _generated_messages(self, turns: float) -> float:
         after_script = max(0.0, turns - 1 - len(self.scripted_tokens)) if self.simulates_user else 0.0

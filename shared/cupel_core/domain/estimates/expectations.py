@@ -9,7 +9,7 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS, MIN_UNLIMITED_OUTPUT_TOKENS
 from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
-from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages
+from cupel_core.domain.definitions.prompts import MissingValue, Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.estimates.conversations import ExpectedConversation, OperationCall
 from cupel_core.domain.estimates.file_tokens import FileFormulas, file_tokens
@@ -118,7 +118,7 @@ class RunTerms:
             simulates_user=rules.simulates_user,
             judge_model=judge if rules.is_judged and not self.finishing_only else None,
             criteria_tokens=estimated_tokens((rules.criteria.success or "") + (rules.criteria.failure or "")),
-            grading=grading_calls(assertions, judge, self.columns),
+            grading=grading_calls(assertions, self.graders, self.columns),
             summary_model=decision.judged_by(judge) if decision else None,
             reasons=answers.reasons,
             answer_limit=answers.limit,
@@ -131,9 +131,8 @@ class RunTerms:
 
     def _opening(self, scenario: Scenario, prompt: Prompt | None) -> tuple[Message, ...]:
         """Without the prompt if the scenario lacks what it needs: that conversation will not be held."""
-        labels = self.content.level_labels(scenario.dimensions) if prompt else {}
         try:
-            return opening_messages(self.content.system, scenario, labels, prompt)
+            return self.content.opening_of(scenario, prompt)
         except MissingValue:
             return scenario.messages
 

@@ -1,7 +1,4 @@
-"""The calls of judges that a conversation's assertions need, as `cupel_core/scoring` makes them.
-
-Embeddings cost so little that they are left out.
-"""
+"""The calls of judges and embedding models that assertions need, as `cupel_core/scoring` makes them."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -9,10 +6,13 @@ from typing import Any, NamedTuple
 
 from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, LLM_RUBRIC, RUBRIC_PROMPT, SELECT_BEST
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.token_counts import estimated_tokens
 
 _G_EVAL = "g-eval"
 _READ_THE_QUESTION = frozenset({_G_EVAL, "factuality"})
+_QUESTIONS_TOKENS = 60.0
+"""Of the three questions that a judge writes to an answer, and that are compared with the actual one."""
 
 
 class GradingCall(NamedTuple):
@@ -28,14 +28,34 @@ class GradingCall(NamedTuple):
     reads_opening: bool = False
     reads_conversation: bool = False
     """Whether it reads everything that was said, if that is more than one question and its answer."""
+    embeds: bool = False
+    """Whether the model makes vectors of what it reads, and writes nothing."""
 
 
-def grading_calls(assertions: Iterable[Assertion], judge: str | None, candidates: int) -> tuple[GradingCall, ...]:
+def grading_calls(assertions: Iterable[Assertion], graders: GraderConfig, candidates: int) -> tuple[GradingCall, ...]:
     """`assertions` include the parts of sets; `candidates` are the answers to one case that a selection compares."""
-    return tuple(call for assertion in assertions for call in _calls_of(assertion, judge, candidates))
+    return tuple(
+        call
+        for assertion in assertions
+        for call in (*_judge_calls(assertion, graders.judge_model, candidates), *_embeddings(assertion, graders))
+    )
 
 
-def _calls_of(assertion: Assertion, judge: str | None, candidates: int) -> Iterator[GradingCall]:
+def _embeddings(assertion: Assertion, graders: GraderConfig) -> Iterator[GradingCall]:
+    """An assertion that needs both names the judge, and no embedding model."""
+    kind = ASSERTION_KINDS.get(assertion.kind)
+    if kind is None or not kind.needs_embedder:
+        return
+    model = graders.embedding_model if kind.needs_judge else assertion.provider or graders.embedding_model
+    if model is None:
+        return
+    if kind.needs_judge:
+        yield GradingCall(model, _QUESTIONS_TOKENS, answers=0, reads_opening=True, embeds=True)
+    else:
+        yield GradingCall(model, _tokens(assertion.value), embeds=True)
+
+
+def _judge_calls(assertion: Assertion, judge: str | None, candidates: int) -> Iterator[GradingCall]:
     kind, model = ASSERTION_KINDS.get(assertion.kind), assertion.provider or judge
     if kind is None or not kind.needs_judge or model is None:
         return

@@ -264,9 +264,14 @@ class _Work:
         calls = self.calls(Unknowns())
         if not calls.count:
             return 0.0
-        is_target = self.role_model == TARGET
-        output = max(column.reserved_output for column in self.columns) if is_target else GRADER_OUTPUT_TOKENS
-        return price(self.model, Calls(1, _BYTES_PER_TOKEN * calls.input_tokens / calls.count, output)) or 0.0
+        read = _BYTES_PER_TOKEN * calls.input_tokens / calls.count
+        return price(self.model, Calls(1, read, self._reserved_output(calls))) or 0.0
+
+    def _reserved_output(self, calls: Calls) -> int:
+        """Embedding models write nothing."""
+        if self.role_model == TARGET:
+            return max(column.reserved_output for column in self.columns)
+        return GRADER_OUTPUT_TOKENS if calls.output_tokens else 0
 
 
 def estimate_run(assumptions: Assumptions) -> RunEstimate:

@@ -16,7 +16,7 @@ from cupel_core.pipeline.kinds.values import Context, MadeValue, ModelCaller, Op
 from cupel_core.pipeline.outputs import UnusableOutput, read_output
 from cupel_core.providers import prices
 from cupel_core.providers.errors import ProviderError, RetryLater
-from cupel_core.providers.reservations import bound_of_prompt
+from cupel_core.providers.reservations import bound_of_call
 
 
 async def make_value(params: LlmParams, context: Context, caller: ModelCaller) -> MadeValue:
@@ -75,7 +75,6 @@ def _response_format(output: OutputSpec) -> ResponseFormat | None:
 
 
 def _check_limits(call: ModelCall, request: ModelRequest, grader: Grader) -> None:
-    length = sum(len(message.content) for message in request.messages)
     tokens = sum(estimated_tokens(message.content) + PER_MESSAGE for message in request.messages)
     if call.max_input_tokens is not None and tokens > call.max_input_tokens:
         message = f"the prompt has about {tokens:,.0f} tokens, more than maxInputTokens: {call.max_input_tokens:,}"
@@ -84,7 +83,7 @@ def _check_limits(call: ModelCall, request: ModelRequest, grader: Grader) -> Non
         return
     if prices.cost_usd(grader.model, Usage(1, 1), grader.account) is None:
         raise OperationFailed(StepErrorCode.BUDGET_EXCEEDED, f"the price of {grader.model} is unknown")
-    bound = bound_of_prompt(grader.account, grader.model, request.parameters, length) / 1e9
+    bound = bound_of_call(grader.account, grader.model, request).nano_usd / 1e9
     if bound > call.max_cost_usd:
         message = f"the call may cost ${bound:.6g}, more than maxCostUsd: {call.max_cost_usd:g}"
         raise OperationFailed(StepErrorCode.BUDGET_EXCEEDED, message)
