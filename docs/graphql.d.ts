@@ -1009,6 +1009,8 @@ export interface CreateProfileInput {
 export interface CreateReportInput {
   /** Writes the summary; the run's judge if omitted, null for no summary */
   summarizerModel?: string | null;
+  /** Whether a model whose price is unknown may write it although the run or the workspace has a budget; it costs nothing */
+  allowUnpriced?: boolean | null;
 }
 
 /** Omitted fields keep the run's configuration. */
@@ -1025,7 +1027,7 @@ export interface CreateRescoreInput {
   criteria?: CriteriaInput | null;
   /** What the rescore may spend, in USD: it is stopped when this is used up. Without it, the rescore is paid from the budget of its run, if that has one */
   maxBudgetUsd?: number | null;
-  /** Whether a rescore with a budget may call models whose price is unknown; they cost nothing */
+  /** Whether a rescore may call models whose price is unknown although it, its run or the workspace has a budget; they cost nothing */
   allowUnpriced?: boolean | null;
 }
 

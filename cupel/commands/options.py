@@ -127,6 +127,9 @@ Budget = Annotated[
 AllowUnpriced = Annotated[
     bool, typer.Option("--allow-unpriced", help="With --budget: also call models whose price is unknown.")
 ]
+CallUnpriced = Annotated[
+    bool, typer.Option("--allow-unpriced", help="Call models whose price is unknown although there is a budget.")
+]
 
 
 StartAnyway = Annotated[

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel.commands.options import AllowUnpriced, RunId, StartAnyway, budget_fields, command_name, parse_usd
+from cupel.commands.options import CallUnpriced, RunId, StartAnyway, budget_fields, command_name, parse_usd
 from cupel.commands.suggestions import complete_model
 from cupel.commands.trial import try_revised_prompt, wait_for_requested_trial
 from cupel.errors import UsageError
@@ -57,22 +57,24 @@ def report(
     trial_scenarios: TrialScenarios = None,
     trial_repeats: TrialRepeats = None,
     budget: TrialBudget = None,
-    allow_unpriced: AllowUnpriced = False,
+    allow_unpriced: CallUnpriced = False,
     yes: StartAnyway = False,
 ) -> None:
     """Write the report of a run that has ended; it is made first if there is none of its outcomes."""
     session = ctx.ensure_object(Session)
     size = without_none(scenarios=trial_scenarios, repeats=trial_repeats)
-    terms = {**budget_fields(budget, allow_unpriced=allow_unpriced), **size}
+    terms = {**budget_fields(budget, allow_unpriced=False), **size}
     if terms and not trial:
-        raise UsageError("--budget, --allow-unpriced, --trial-scenarios and --trial-repeats: only with --trial")
+        raise UsageError("--budget, --trial-scenarios and --trial-repeats: only with --trial")
+    allowed = without_none(allowUnpriced=allow_unpriced or None)
     with session.connect() as client:
-        made = wait_for_report(session, client, client.create_report(run_id, _options(summarizer, summary)))
+        wanted = _options(summarizer, summary) | allowed
+        made = wait_for_report(session, client, client.create_report(run_id, wanted))
         if made["status"] != "COMPLETED":
             session.remark(f"the report failed: {made['failure']['why']}")
             raise typer.Exit(1)
         if trial:
-            try_revised_prompt(session, client, made, terms, yes=yes)
+            try_revised_prompt(session, client, made, terms | allowed, yes=yes)
         text = _read(client, run_id, report_format)
     if output is None:
         _print(session, text)
@@ -91,7 +93,8 @@ def print_report(session: Session, client: "Client", run: Json) -> None:
     """
     run_id = run["id"]
     try:
-        made = wait_for_report(session, client, client.create_report(run_id, {}))
+        wanted = {"allowUnpriced": True}  # The start of the run has asked about unknown prices.
+        made = wait_for_report(session, client, client.create_report(run_id, wanted))
         if run["trial"] and made["status"] == "COMPLETED":
             wait_for_requested_trial(session, client, made)
     except KeyboardInterrupt:

@@ -8,7 +8,7 @@ import typer
 
 from cupel import render_scores
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list, remark_on_limit
-from cupel.commands.options import AsJson, Ids, Model, RunId, command_name, parse_usd
+from cupel.commands.options import AsJson, CallUnpriced, Ids, Model, RunId, command_name, parse_usd
 from cupel.errors import CupelError, UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
@@ -46,9 +46,7 @@ def rescore(
             help="What it may spend; otherwise the budget of the run pays, if there is one.",
         ),
     ] = None,
-    allow_unpriced: Annotated[
-        bool, typer.Option("--allow-unpriced", help="Call models whose price is unknown although there is a budget.")
-    ] = False,
+    allow_unpriced: CallUnpriced = False,
     watch: Annotated[bool, typer.Option("--watch", help="Wait for the end, and show the scores.")] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -17,7 +17,7 @@ from cupel.commands.definitions import (
     print_diff,
 )
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
-from cupel.commands.options import AsJson, Yes, confirm, model_option
+from cupel.commands.options import AsJson, CallUnpriced, Yes, confirm, model_option
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
@@ -122,13 +122,15 @@ def generate(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace all scenarios instead of adding to them.")
     ] = False,
+    allow_unpriced: CallUnpriced = False,
     as_json: AsJson = False,
 ) -> None:
     """Generate a scenario for each combination of dimension levels, and wait for them."""
     from cupel.upload import generate_and_wait
 
     session = ctx.ensure_object(Session)
-    request = without_none(mode=mode, options=options, seed=seed, model=model, replace=replace)
+    allowed = allow_unpriced or None
+    request = without_none(mode=mode, options=options, seed=seed, model=model, replace=replace, allowUnpriced=allowed)
     with session.connect() as client:
         definition_id = find_definition_id(client, definition)
         with session.err.status("generating"):

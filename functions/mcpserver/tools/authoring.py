@@ -277,6 +277,10 @@ class GenerateScenariosArguments(CreatingArguments):
     )
     seed: Seed | None = None
     replace: Annotated[bool, Field(strict=True, description="Instead of the scenarios that are there")] = False
+    allow_unpriced: Annotated[
+        bool,
+        Field(strict=True, description="The user agreed to a model whose price is unknown, which no budget limits"),
+    ] = False
 
 
 class GenerationResult(ToolResult):

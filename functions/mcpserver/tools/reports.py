@@ -130,6 +130,10 @@ class CreateReportOf(Arguments):
     summarizer_model: Annotated[
         ModelId | None, Field(description="Writes the summary; null for none, the run's judge if omitted")
     ] = None
+    allow_unpriced: Annotated[
+        bool,
+        Field(strict=True, description="The user agreed to a model whose price is unknown, which no budget limits"),
+    ] = False
 
 
 class ReportStarted(ToolResult, ReportState):
@@ -151,7 +155,8 @@ class ReportStarted(ToolResult, ReportState):
 def create_report(request: ToolRequest, arguments: CreateReportOf) -> ReportStarted:
     is_named = "summarizer_model" in arguments.model_fields_set
     model = arguments.summarizer_model if is_named else requests.Default.JUDGE
-    found = requests.request(request.workspace, arguments.run_id, request.now, model)
+    run_id, allow_unpriced = arguments.run_id, arguments.allow_unpriced
+    found = requests.request(request.workspace, run_id, request.now, model, allow_unpriced=allow_unpriced)
     return ReportStarted(**_state(report_response(found.view)).model_dump())
 
 

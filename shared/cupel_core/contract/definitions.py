@@ -281,9 +281,16 @@ class GenerateScenarios(RequestModel):
     seed: Annotated[Seed | None, Field(description="Random seed; chosen at random if omitted")] = None
     model: Annotated[ModelId | None, Field(description="Model id as `provider/name`; for mode `llm` only")] = None
     replace: Replace = False
+    allow_unpriced: Annotated[
+        Flag,
+        Field(
+            description="Whether a model whose price is unknown may write although the workspace has a budget; it "
+            "costs nothing"
+        ),
+    ] = False
 
     def spec(self) -> GenerationSpec:
-        return GenerationSpec(self.mode, self.options, self.seed, self.model, self.replace)
+        return GenerationSpec(self.mode, self.options, self.seed, self.model, self.replace, self.allow_unpriced)
 
 
 class GenerationProgressResponse(ResponseModel):

@@ -9,7 +9,7 @@ from cupel_core.contract.budgets import MaxUsd, SpentUsd, UncertainUsd
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.estimates import EstimateIntervalResponse
-from cupel_core.contract.fields import ModelId
+from cupel_core.contract.fields import Flag, ModelId
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.contract.trials import TrialResponse
 from cupel_core.domain.analysis.jobs import JobStatus
@@ -228,6 +228,13 @@ class CreateReport(RequestModel):
     summarizer_model: Annotated[
         ModelId | None, Field(description="Writes the summary; the run's judge if omitted, null for no summary")
     ] = None
+    allow_unpriced: Annotated[
+        Flag,
+        Field(
+            description="Whether a model whose price is unknown may write it although the run or the workspace has a "
+            "budget; it costs nothing"
+        ),
+    ] = False
 
     def names_summarizer(self) -> bool:
         """Whether it says which model, or that there is none."""

@@ -60,7 +60,10 @@ class CreateRescore(RequestModel):
     ] = None
     allow_unpriced: Annotated[
         Flag,
-        Field(description="Whether a rescore with a budget may call models whose price is unknown; they cost nothing"),
+        Field(
+            description="Whether a rescore may call models whose price is unknown although it, its run or the "
+            "workspace has a budget; they cost nothing"
+        ),
     ] = False
 
     def spec(self) -> RescoreSpec:

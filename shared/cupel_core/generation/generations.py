@@ -13,6 +13,7 @@ from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, MAX_TEXT_LENG
 from cupel_core.errors import FieldError, Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import GenerationRequest
+from cupel_core.price_checks import has_price, is_workspace_limited, refuse_unpriced
 from cupel_core.providers import provider_of
 from cupel_core.settings import settings
 from cupel_core.store import definition_scenarios, definitions, generations, queues, scenarios
@@ -116,6 +117,8 @@ def _check_model(workspace: str, spec: GenerationSpec) -> None:
         )
     if provider.needs_base_url and not account.base_url:
         raise Invalid.field("model", f"provider {provider.name} has no baseUrl")
+    if not spec.allow_unpriced and is_workspace_limited(workspace) and not has_price(workspace, spec.model):
+        refuse_unpriced([spec.model])
 
 
 def _write_matrix(generation: Generation, definition: ResolvedDefinition, now: datetime) -> Generation:

@@ -16,6 +16,7 @@ from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.grading.report_summary import PROMPT_VERSION
 from cupel_core.messages import JobRequest, RunRef
 from cupel_core.paging import Entry, decode_index, encode_cursor
+from cupel_core.price_checks import has_price, needs_prices, refuse_unpriced
 from cupel_core.reports import trial_results
 from cupel_core.reports.scan import conversation, list_completed
 from cupel_core.reports.trial_results import TrialView
@@ -50,11 +51,17 @@ class RequestedReport(NamedTuple):
 
 
 def request(
-    workspace: str, run_id: str, now: datetime, summarizer_model: str | Default | None = Default.JUDGE
+    workspace: str,
+    run_id: str,
+    now: datetime,
+    summarizer_model: str | Default | None = Default.JUDGE,
+    *,
+    allow_unpriced: bool = False,
 ) -> RequestedReport:
     """Queue the report of a run that has ended, unless there is one of the same outcomes and summarizer.
 
-    Conflict while the run goes on; Invalid for a summarizer that cannot be called.
+    Conflict while the run goes on; Invalid for a summarizer that cannot be called, and for one without a known price if
+    a budget pays for it, unless that is allowed.
     """
     run = runs.get(RunRef(workspace, run_id))
     if run.status not in TERMINAL:
@@ -62,6 +69,8 @@ def request(
     model = run.grader_config.judge_model if isinstance(summarizer_model, Default) else summarizer_model
     if model is not None and model != run.grader_config.judge_model and (problem := model_error(workspace, model)):
         raise Invalid.field("summarizerModel", problem)
+    if model is not None and not allow_unpriced and needs_prices(run) and not has_price(workspace, model):
+        refuse_unpriced([model])
     record = ReportRecord(workspace, run_id, current_inputs(run, model).report_id, now, model)
     job = Job(workspace, record.job_id, JobKind.REPORT, record.result_id, (run_id,), now, now)
     is_new = reports.create(record, job)
@@ -74,7 +83,7 @@ def request_if_wanted(ref: RunRef, now: datetime) -> None:
     """For a run that has just completed and was started with `report`."""
     run = runs.find(ref)
     if run is not None and run.report and run.status in TERMINAL:
-        request(ref.workspace, ref.run_id, now)
+        request(ref.workspace, ref.run_id, now, allow_unpriced=True)  # Its start has asked about unknown prices.
 
 
 def current_inputs(run: Run, summarizer_model: str | None) -> ReportInputs:

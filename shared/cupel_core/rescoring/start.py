@@ -6,13 +6,13 @@ import orjson
 
 from cupel_core import idempotency
 from cupel_core.definitions.assertions import assertion_errors
-from cupel_core.domain.budgets.confirmation import unpriced_message
 from cupel_core.domain.budgets.money import limit_text
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.rescores import RESCORABLE, Rescore, RescoreSpec
 from cupel_core.errors import Conflict, FieldError, Invalid
 from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
+from cupel_core.price_checks import needs_prices, refuse_unpriced
 from cupel_core.rescoring.models import RescoreModels
 from cupel_core.store import barrier, executions, rescores, runs
 from cupel_core.store.barrier import Tree
@@ -113,8 +113,8 @@ def _check(run: Run, spec: RescoreSpec) -> None:
     models = RescoreModels(run, spec.config())
     if errors := [*models.own_errors()] or [*models.missing_errors()] or [*models.uncallable_errors()]:
         raise Invalid.fields(errors)
-    if spec.max_budget_usd is not None and not spec.allow_unpriced and (unpriced := models.list_unpriced()):
-        raise Invalid.field("allowUnpriced", unpriced_message(unpriced))
+    if not spec.allow_unpriced and (spec.max_budget_usd is not None or needs_prices(run)):
+        refuse_unpriced(models.list_unpriced())
     _check_is_rescorable(run)
 
 

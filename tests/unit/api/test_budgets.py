@@ -9,7 +9,7 @@ import pytest
 from cupel_core.definitions import catalog
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.run_budget import RunBudget
-from cupel_core.domain.definitions.definitions import Labels
+from cupel_core.domain.definitions.definitions import Content, Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action, PauseReason, Run, RunEventType, RunStatus
 from cupel_core.domain.turns.model_request import Message, MessageRole
@@ -17,8 +17,9 @@ from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.messages import DueSchedule, RunRef
 from cupel_core.schedules.firing import fire
 from cupel_core.settings import Settings
-from cupel_core.store import budgets, events, runs
+from cupel_core.store import budgets, events, executions, runs
 from tests.added_scenarios import add_scenarios
+from tests.answered_runs import AnsweredRun
 from tests.started_runs import RunSetup, receive_bodies
 from tests.unit.api.client import Answer, Client
 
@@ -121,6 +122,62 @@ def test_embeddings_without_a_price_are_refused_too(
     assert started.json()["estimate"]["unpriced"] == ["custom/vectors"]
     budget = client.get(f"/v1/runs/{started.json()['run']['id']}/budget").json()
     assert budget["guarantee"] == "unpriced_calls"
+
+
+UNHEARD_OF = "custom/unheard-of"
+PAID_AFTER_A_RUN = pytest.mark.parametrize(
+    ("path", "body"),
+    [("reports", {"summarizerModel": UNHEARD_OF}), ("rescores", {"judgeModel": UNHEARD_OF})],
+)
+AGREED = RunBudget(1.0, allows_unpriced=True)
+
+
+@pytest.fixture
+def rescores_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executions, "start_rescore", lambda *_: None)
+
+
+def answered_run(budget: RunBudget | None) -> Run:
+    """It ended, and a judge can grade it again."""
+    cases = (Scenario("", "one", (Message(MessageRole.USER, "?"),)),)
+    content = Content.from_json({"assertions": [{"type": "llm-rubric", "value": "polite"}]})
+    return AnsweredRun(scenarios=cases, workspace="acme", content=content, budget=budget).completed()
+
+
+@pytest.mark.usefixtures("definition_id", "rescores_start")
+@PAID_AFTER_A_RUN
+@pytest.mark.parametrize(("budget", "day_usd"), [(RunBudget(1.0), None), (None, 5)])
+def test_what_follows_a_run_with_a_budget_needs_a_price_too(
+    client: Client, path: str, body: dict[str, Any], budget: RunBudget | None, day_usd: float | None
+) -> None:
+    client.put("/v1/settings", {"budgets": {"dayUsd": day_usd}})
+    run = answered_run(budget)
+    refused = client.post(f"/v1/runs/{run.id}/{path}", body)
+    assert refused.status == 422, refused.text
+    [error] = refused.json()["errors"]
+    assert error["field"] == "allowUnpriced"
+    assert UNHEARD_OF in error["message"]
+    assert client.post(f"/v1/runs/{run.id}/{path}", {**body, "allowUnpriced": True}).status in (201, 202)
+
+
+@pytest.mark.usefixtures("definition_id", "rescores_start")
+@PAID_AFTER_A_RUN
+@pytest.mark.parametrize("budget", [None, AGREED])
+def test_nothing_is_asked_about_prices_without_a_budget_or_if_the_start_has_agreed(
+    client: Client, path: str, body: dict[str, Any], budget: RunBudget | None
+) -> None:
+    assert client.post(f"/v1/runs/{answered_run(budget).id}/{path}", body).status in (201, 202)
+
+
+def test_a_model_without_a_price_writes_no_scenarios_while_the_workspace_has_a_budget(client: Client) -> None:
+    client.put("/v1/providers/custom", {"baseUrl": "http://127.0.0.1:1/v1"})
+    content = {"template": "Is it [risk]?", "dimensions": [{"name": "risk", "levels": [{"score": 1, "label": "low"}]}]}
+    path = f"/v1/definitions/{catalog.create('acme', Labels(name='d'), content, NOW).head.id}/scenarios/generate"
+    body = {"mode": "llm", "model": UNHEARD_OF}
+    assert client.post(path, body).status == 202
+    client.put("/v1/settings", {"budgets": {"monthUsd": 5}})
+    assert client.post(path, body).json()["errors"][0]["field"] == "allowUnpriced"
+    assert client.post(path, {**body, "allowUnpriced": True}).status == 202
 
 
 def test_what_summaries_may_cost_is_set_aside(client: Client, definition_id: str) -> None:

@@ -44,9 +44,13 @@ export const jobsQuery = (id: string) =>
     refetchInterval: WATCH_MS,
   });
 
-/** `undefined` for the judge of the run, null for no summary. */
-export function createReport(id: string, summarizerModel: string | null | undefined): Promise<Report> {
-  const body = summarizerModel === undefined ? {} : { summarizerModel };
+/** `undefined` for the judge of the run, null for no summary. Whoever allows an unknown price was asked. */
+export function createReport(
+  id: string,
+  summarizerModel: string | null | undefined,
+  allowUnpriced: boolean,
+): Promise<Report> {
+  const body = { allowUnpriced, ...(summarizerModel !== undefined && { summarizerModel }) };
   return read(api.POST("/v1/runs/{run_id}/reports", { params: { path: { run_id: id } }, body }));
 }
 

@@ -85,3 +85,5 @@ class GenerationSpec:
     seed: int | None = None
     model: str | None = None
     replace: bool = False
+    allow_unpriced: bool = False
+    """Whether its price may be unknown although the workspace has a budget."""

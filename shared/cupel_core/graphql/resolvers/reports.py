@@ -41,7 +41,9 @@ def conversations(request: Request, source: Loaded, first: int, after: str | Non
 def create_report(request: Request, _: None, run_id: str, body: dict[str, Any] | None = None) -> Loaded:
     wanted = parse(CreateReport, body or {})
     model = wanted.summarizer_model if wanted.names_summarizer() else requests.Default.JUDGE
-    return Loaded(report_response(requests.request(request.workspace, run_id, request.now, model).view))
+    allow_unpriced = wanted.allow_unpriced
+    requested = requests.request(request.workspace, run_id, request.now, model, allow_unpriced=allow_unpriced)
+    return Loaded(report_response(requested.view))
 
 
 @resolves("Query.estimateTrial", "estimateTrial", 20)

@@ -19,6 +19,7 @@ export function Generate({ definition }: { definition: Definition }) {
   const [model, setModel] = useState("");
   const [isRandom, setRandom] = useState(false);
   const [replace, setReplace] = useState(false);
+  const [allowUnpriced, setAllowUnpriced] = useState(false);
   const [key, setKey] = useState(() => crypto.randomUUID());
   const start = useMutation({
     mutationFn: (body: Options) =>
@@ -33,10 +34,16 @@ export function Generate({ definition }: { definition: Definition }) {
   });
   const count = combinations(definition.content.dimensions ?? []);
   const hasRules = (definition.content.matchingRules?.length ?? 0) > 0;
+  const chosen = models.data?.find((each) => each.id === model);
+  const isUnpriced = chosen !== undefined && !chosen.simulated && chosen.inputUsdPerMillion === null;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const options = isRandom ? "random" : "first";
-    start.mutate(model ? { mode: "llm", model, options, replace } : { mode: "matrix", options, replace });
+    start.mutate(
+      model
+        ? { mode: "llm", model, options, replace, allowUnpriced: isUnpriced && allowUnpriced }
+        : { mode: "matrix", options, replace, allowUnpriced: false },
+    );
   };
   return (
     <form className={page.form} onSubmit={submit}>
@@ -60,6 +67,16 @@ export function Generate({ definition }: { definition: Definition }) {
             ))}
         </select>
       </Field>
+      {isUnpriced && (
+        <label className={page.check}>
+          <input
+            type="checkbox"
+            checked={allowUnpriced}
+            onChange={(event) => setAllowUnpriced(event.target.checked)}
+          />
+          Call it although its price is unknown; no budget of the workspace limits it
+        </label>
+      )}
       <label className={page.check}>
         <input type="checkbox" checked={isRandom} onChange={(event) => setRandom(event.target.checked)} />
         Draw one of a level's texts at random instead of the first

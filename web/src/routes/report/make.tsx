@@ -19,7 +19,8 @@ export function MakeReport({ run }: { run: Run }) {
   const [chosen, choose] = useState(judge ?? NO_SUMMARY);
   const [isAsking, ask] = useState(false);
   const make = useMutation({
-    mutationFn: () => createReport(run.id, chosen === NO_SUMMARY ? null : chosen),
+    mutationFn: (allowUnpriced: boolean) =>
+      createReport(run.id, chosen === NO_SUMMARY ? null : chosen, allowUnpriced),
     onSuccess: () => client.invalidateQueries({ queryKey: ["run", run.id, "reports"] }),
   });
   if (models.isError)
@@ -31,7 +32,7 @@ export function MakeReport({ run }: { run: Run }) {
   const usd = chosen === NO_SUMMARY ? 0 : model ? summaryUsd(model) : null;
   const start = () => {
     ask(false);
-    make.mutate();
+    make.mutate(usd === null);
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
