@@ -2212,7 +2212,7 @@ export interface ModelParametersInput {
 }
 
 /** What a model is called for. The values are the same in stored items and the API. */
-export type ModelRole = "target" | "judge" | "persona" | "summary" | "operation";
+export type ModelRole = "target" | "judge" | "persona" | "summary" | "report" | "operation";
 
 /** What the probes of a target and prompt have cost, including the calls of judges and simulated users for them. */
 export interface ModelSpend {
@@ -3599,7 +3599,7 @@ export interface RunBudget {
   pauseReason: PauseReason | null;
   /** What the run may spend in all, in USD */
   maxBudgetUsd: number;
-  /** Set aside for summaries and selections: probes may not use it */
+  /** Set aside for summaries, selections and the report: probes may not use it */
   finishUsd: number;
   /** Calls whose cost is known */
   spentUsd: number;

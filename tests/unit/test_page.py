@@ -10,8 +10,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from cupel_core.grading.report_summary import MAX_OUTPUT_TOKENS
-from cupel_core.reports.summarize import MAX_TOKENS
+from cupel_core.domain.reports.summaries import MAX_OUTPUT_TOKENS, MAX_SHOWN_TOKENS
 from page import app as page
 from tests.conftest import ROOT
 
@@ -158,4 +157,4 @@ def test_a_request_is_logged_in_one_line_without_its_address(capsys: pytest.Capt
 def test_the_page_names_the_tokens_that_a_summary_may_take() -> None:
     source = (ROOT / "web" / "src" / "lib" / "report.ts").read_text()
     named = {name: int(value.replace("_", "")) for name, value in re.findall(r"const (\w+_TOKENS) = ([\d_]+);", source)}
-    assert named == {"SUMMARY_INPUT_TOKENS": MAX_TOKENS, "SUMMARY_OUTPUT_TOKENS": MAX_OUTPUT_TOKENS}
+    assert named == {"SUMMARY_INPUT_TOKENS": MAX_SHOWN_TOKENS, "SUMMARY_OUTPUT_TOKENS": MAX_OUTPUT_TOKENS}

@@ -141,7 +141,9 @@ class RunBudgetResponse(ResponseModel):
     status: RunStatus
     pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
     max_budget_usd: MaxUsd
-    finish_usd: Annotated[float, Field(description="Set aside for summaries and selections: probes may not use it")]
+    finish_usd: Annotated[
+        float, Field(description="Set aside for summaries, selections and the report: probes may not use it")
+    ]
     spent_usd: SpentUsd
     uncertain_usd: UncertainUsd
     reserved_usd: ReservedUsd

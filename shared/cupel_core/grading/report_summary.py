@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.reports.summaries import (
+    MAX_OUTPUT_TOKENS,
     MAX_RATIONALE_WORDS,
     MAX_SUMMARY_WORDS,
     UNAVAILABLE,
@@ -25,7 +26,6 @@ from cupel_core.grading.grader import Grader, GraderReply, GraderRole, request_s
 
 PROMPT_VERSION = 1
 """Of the instructions: another version makes another report."""
-MAX_OUTPUT_TOKENS = 2_000
 MAX_REPLY_LENGTH = 100_000
 """In characters. A longer reply is not read."""
 _INSTRUCTIONS = f"""You write the summary of an evaluation: conversations of an assistant that follows a system prompt.
@@ -130,7 +130,7 @@ async def summarize(
     grader: Grader, material: SummaryMaterial, interrupted: list[Spend] | None = None
 ) -> GraderReply[SummaryReply]:
     """Raises GraderError when the summarizer gives no usable reply, even after one repair."""
-    summarizer = replace(grader, role=GraderRole.SUMMARIZER, model_role=ModelRole.SUMMARY)
+    summarizer = replace(grader, role=GraderRole.SUMMARIZER, model_role=ModelRole.REPORT)
     return await request_structured(summarizer, summary_request(material), SummaryReply, interrupted, whole_reply)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.clock import utc_now
@@ -114,9 +115,10 @@ def _record(workspace: str, result_id: str) -> ReportRecord:
 
 
 def _estimated(run: Run) -> EstimateInterval | None:
-    """None if a price is unknown, or if something that the estimate reads was deleted."""
+    """What the run without its report was expected to cost. None if a price is unknown, or if something that the
+    estimate reads was deleted."""
     try:
-        estimate = estimate_run_again(run)
+        estimate = estimate_run_again(replace(run, report=False))
     except (Invalid, NotFound):
         return None
     return None if estimate.unpriced else estimate.usd

@@ -17,7 +17,13 @@ from cupel_core.contract.reports import (
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.reports.records import earliest
 from cupel_core.domain.reports.samples import summary_order
-from cupel_core.domain.reports.summaries import UNAVAILABLE, check_findings, prompt_diff, revised_prompt_issue
+from cupel_core.domain.reports.summaries import (
+    MAX_SHOWN_TOKENS,
+    UNAVAILABLE,
+    check_findings,
+    prompt_diff,
+    revised_prompt_issue,
+)
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -35,8 +41,6 @@ from cupel_core.reports.scan import Scan
 from cupel_core.slice_graders import slice_graders, slice_leases
 from cupel_core.store import outcomes, snapshots
 
-MAX_TOKENS = 24_000
-"""Of what the summarizer is shown, by our count."""
 MAX_TRANSCRIPTS = 24
 _TRANSCRIPT_TOKENS = (1_200, 600)
 """Of each; the second if too few fit otherwise."""
@@ -105,7 +109,7 @@ def _choose(content: ReportContentResponse, scan: Scan, now: datetime) -> _Shown
     """The material within the budget; None if not even a few transcripts fit beside the system prompt."""
     system = Content.from_json(snapshots.get(scan.run.snapshot_key).definition).system
     figures = _figures(content)
-    left = MAX_TOKENS - estimated_tokens(system or "") - estimated_tokens(figures)
+    left = MAX_SHOWN_TOKENS - estimated_tokens(system or "") - estimated_tokens(figures)
     chosen = _transcripts(content, scan, now)
     if not chosen:
         return _Shown(SummaryMaterial(system, figures, {}), None)

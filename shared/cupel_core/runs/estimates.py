@@ -27,7 +27,7 @@ MAX_CASES = 200
 """That are read: the lengths of their texts stand for those of all others."""
 MAX_PAGES = 5
 """Of scenarios that are read."""
-_FINISHING_ROLES = (ModelRole.SUMMARY, ModelRole.JUDGE)
+_FINISHING_ROLES = (ModelRole.SUMMARY, ModelRole.JUDGE, ModelRole.REPORT)
 
 
 def estimate_of(run: Run, snapshot: Snapshot) -> RunEstimate:
@@ -57,8 +57,8 @@ def from_history(estimate: RunEstimate, comparable: ComparableRuns, own_prices: 
 
 
 def finishing_usd(run: Run, snapshot: Snapshot) -> float:
-    """What the summaries and selections of a run cost at most, and what the last of them sets aside beyond its cost;
-    as far as their price is known."""
+    """What the summaries, the selections and the report of a run cost at most, and what the last of them sets aside
+    beyond its cost; as far as their price is known."""
     graders = _estimate(run, snapshot, finishing_only=True).graders
     finishing = [each.calls for each in graders if each.role in _FINISHING_ROLES]
     costs = sum(calls.usd.high for calls in finishing if calls.usd)
@@ -75,6 +75,7 @@ def _estimate(
         columns=len(run.plan.columns),
         profile=RunProfile.of_snapshot(snapshot.profile),
         pace=run.pace,
+        has_report=run.report,
         finishing_only=finishing_only,
     )
     cases = _sampled_cases(snapshot)

@@ -78,7 +78,14 @@ def estimate_batch(workspace: str, batch: Batch, now: datetime) -> RunEstimate:
 
 def _estimate(workspace: str, batch: Batch, checked: _CheckedBatch, now: datetime) -> RunEstimate:
     columns = len(checked.plan.columns)
-    terms = RunTerms(checked.content, checked.grader_config, batch.max_turns, columns=columns, pace=batch.pace)
+    terms = RunTerms(
+        checked.content,
+        checked.grader_config,
+        batch.max_turns,
+        columns=columns,
+        pace=batch.pace,
+        has_report=batch.report,
+    )
     cases = [SampledCase(checked.scenario, bool(batch.persona_ids))]
     estimate = estimate_cases(workspace, terms, checked.plan, batch.params, cases)
     definition_id, exists = _find(workspace, batch, checked.evaluators)

@@ -234,6 +234,33 @@ def test_assertions_without_a_model_cost_nothing() -> None:
     assert calls.keys() == {TARGET}
 
 
+def reported(graders: GraderConfig = JUDGED, *, has_report: bool = True) -> RunEstimate:
+    terms, plan = RunTerms(Content(), graders, has_report=has_report), Plan((Target("openai/a"),), (10,))
+    return estimate_run(run_assumptions(terms, plan, {}, [SampledCase(scenario(), has_persona=False)], CALLS))
+
+
+def test_the_judge_writes_the_summary_of_the_runs_report_once() -> None:
+    [report] = reported().graders
+    usd = (24_000 + 2_000) * USD_PER_TOKEN["openai/judge"]
+    assert (report.role, report.calls.model, report.calls.calls.expected) == (ModelRole.REPORT, "openai/judge", 1.0)
+    assert report.calls.usd == EstimateInterval(usd, usd, usd)
+    without = reported(has_report=False)
+    assert reported().usd.expected == pytest.approx(without.usd.expected + usd)
+    assert reported().seconds == without.seconds
+
+
+def test_a_report_without_a_judge_costs_nothing() -> None:
+    assert reported(UNJUDGED) == reported(UNJUDGED, has_report=False)
+
+
+def test_an_expansion_has_one_further_report() -> None:
+    with_report, without = (each.with_expansion(1, 4) for each in (reported(), reported(has_report=False)))
+    assert with_report.expansion is not None
+    assert without.expansion is not None
+    added = with_report.expansion.usd.expected - without.expansion.usd.expected
+    assert added == pytest.approx(with_report.report_usd)
+
+
 def test_a_rubric_is_one_call_per_transcript() -> None:
     content = Content(decision=DecisionMethod(rubric="1 to 5", judge_model="openai/a"))
     assert conversation(content).calls(EXPECTED)[RoleModel(ModelRole.SUMMARY, "openai/a")].count == 1.0

@@ -1,5 +1,6 @@
 """Estimates from conversations that were held before."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -83,6 +84,12 @@ def test_figures_of_conversations_held_before_replace_assumptions() -> None:
     assert target.calls.usd.expected == pytest.approx(2.0)
     assert found.graders[0].calls.usd is not None
     assert found.graders[0].calls.usd.expected == pytest.approx(1.0)
+
+
+def test_no_conversation_says_what_the_report_costs() -> None:
+    report = GraderEstimate(ModelRole.REPORT, calls("custom/j"))
+    found = with_history(replace(estimate(), graders=(report,)), [ColumnHistory("t", 100, [past(0.02)] * 10)])
+    assert (found.graders, found.usd.expected) == ((report,), pytest.approx(2.0 + 1.0))
 
 
 def test_models_of_one_role_share_what_it_cost() -> None:

@@ -81,7 +81,7 @@ def test_a_good_answer_is_read_at_once() -> None:
     summarizer = Summarizer(f"\n{json.dumps(GOOD)}\n")
     reply = answered(summarizer)
     assert (reply.failure_modes[0].evidence[0].quote, reply.summary) == ("No.", "It refuses.")
-    assert [request.role for request in summarizer.requests] == [ModelRole.SUMMARY]
+    assert [request.role for request in summarizer.requests] == [ModelRole.REPORT]
 
 
 BAD = {

@@ -14,7 +14,7 @@ from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.reports.records import ReportRecord
-from cupel_core.domain.reports.summaries import UNAVAILABLE
+from cupel_core.domain.reports.summaries import MAX_SHOWN_TOKENS, UNAVAILABLE
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.assertions import AssertionResult
@@ -24,7 +24,7 @@ from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 from cupel_core.reports import compute, requests
 from cupel_core.reports.measure import measure
-from cupel_core.reports.summarize import MAX_TOKENS, write_summary
+from cupel_core.reports.summarize import write_summary
 from cupel_core.store import budgets, jobs, reports
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW, ref_of
@@ -131,7 +131,7 @@ def test_a_prompt_without_its_placeholders_is_not_offered() -> None:
 def test_long_conversations_are_cut_to_the_budget() -> None:
     summarizer = Summarizer()
     summary = written(run_of(answer=lambda index: f"No, {index}. " + "word " * 20_000), summarizer)
-    assert len(summarizer.shown[0]) < MAX_TOKENS * 5
+    assert len(summarizer.shown[0]) < MAX_SHOWN_TOKENS * 5
     assert 4 <= len(summary.shown_conversation_ids) <= 24
 
 

@@ -14,6 +14,7 @@ const ROLES = {
   persona: "simulated users",
   operation: "operations",
   summary: "summaries",
+  report: "reports",
 } as const;
 
 /** What is used of the budget of a run, and the way to raise it. Nothing for a run without one. */

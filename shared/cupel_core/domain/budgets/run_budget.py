@@ -17,7 +17,7 @@ SHARES = (80, 100)
 class RunBudget:
     max_usd: float
     finish_usd: float = 0.0
-    """Set aside for summaries and selections; probes may not use it."""
+    """Set aside for summaries, selections and the report; probes may not use it."""
     allows_unpriced: bool = False
     """Whether models may be called whose price is unknown; such calls are not limited."""
     announced_percent: int = 0

@@ -81,6 +81,8 @@ def with_history(estimate: RunEstimate, columns: Sequence[ColumnHistory]) -> Run
     if not columns or any(len(column.conversations) < MIN_CONVERSATIONS for column in columns):
         return estimate
     totals = _sum(column.total(each.total_usd for each in column.conversations) for column in columns)
+    report = estimate.report_usd
+    totals = totals.with_same_error(EstimateInterval(report, report, report))
     return replace(
         estimate,
         usd=totals,
@@ -107,7 +109,10 @@ def _target(target: TargetEstimate, columns: Sequence[ColumnHistory]) -> TargetE
 def _grader(
     grader: GraderEstimate, graders: Sequence[GraderEstimate], columns: Sequence[ColumnHistory]
 ) -> GraderEstimate:
-    """What was spent on its role, shared among the models of the role as they are expected to share it."""
+    """What was spent on its role, shared among the models of the role as they are expected to share it. No conversation
+    says what a report costs."""
+    if grader.role is ModelRole.REPORT:
+        return grader
     of_role = [_expected(each) for each in graders if each.role is grader.role]
     share = _expected(grader) / sum(of_role) if sum(of_role) else 1 / len(of_role)
     usd = _role_usd(grader.role, columns)

@@ -13,6 +13,7 @@ from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.estimates.conversations import TARGET, Calls, ExpectedConversation, RoleModel
 from cupel_core.domain.estimates.file_tokens import FileBasis
 from cupel_core.domain.estimates.intervals import EstimateInterval, Unknowns, interval_of
+from cupel_core.domain.reports.summaries import MAX_OUTPUT_TOKENS, MAX_SHOWN_TOKENS
 from cupel_core.domain.runs.pace import UNLIMITED, Pace
 from cupel_core.domain.text.token_counts import LATIN_FACTOR, OTHER_FACTOR
 from cupel_core.domain.turns.roles import ModelRole
@@ -31,6 +32,8 @@ PAGES_FACTOR = 3.0
 """By which the length of PDFs may be off, whose pages are not counted."""
 _BYTES_PER_TOKEN = 4.0
 """Of a prompt, for which a budget sets a token per byte aside."""
+_REPORT_CALL = Calls(1.0, MAX_SHOWN_TOKENS, MAX_OUTPUT_TOKENS)
+"""What it may have: how much there is to read is known when the run has ended."""
 _SECONDS_TO_FIRST_TOKEN = 0.7
 _TOKENS_PER_SECOND = 80.0
 
@@ -111,6 +114,8 @@ class Assumptions:
     is_latin: bool = True
     """Whether nearly all texts are in Latin script."""
     pace: Pace = UNLIMITED
+    summarizer: str | None = None
+    """The model that writes the summary of the run's report."""
 
     @property
     def spread(self) -> Unknowns:
@@ -183,7 +188,9 @@ class RunEstimate:
         factor = total / scenarios - 1
         if factor <= 0:
             return self
-        usd = EstimateInterval(*(each * factor for each in (self.usd.low, self.usd.expected, self.usd.high)))
+        report = self.report_usd  # Made again, once.
+        bounds = (self.usd.low, self.usd.expected, self.usd.high)
+        usd = EstimateInterval(*((each - report) * factor + report for each in bounds))
         return replace(self, expansion=ExpansionEstimate(round(self.probes * factor), usd))
 
     @property
@@ -191,6 +198,12 @@ class RunEstimate:
         """What a budget must have left for the dearest call."""
         calls = [*(each.calls for each in self.targets), *(each.calls for each in self.graders)]
         return max((each.reserved_usd for each in calls), default=0.0)
+
+    @property
+    def report_usd(self) -> float:
+        """Of the report's summary, as far as its price is known."""
+        reports = (each.calls.usd for each in self.graders if each.role is ModelRole.REPORT)
+        return sum(usd.expected for usd in reports if usd is not None)
 
     @property
     def guarantee(self) -> BudgetGuarantee:
@@ -240,13 +253,17 @@ class _Work:
 
     model: str
     role_model: RoleModel
-    columns: Sequence[ColumnEstimate]
+    columns: Sequence[ColumnEstimate] = ()
+    once: Calls | None = None
+    """Of calls for the whole run, instead of for columns."""
 
     @property
     def probes(self) -> int:
         return sum(column.probes for column in self.columns)
 
     def calls(self, unknowns: Unknowns) -> Calls:
+        if self.once is not None:
+            return self.once
         return sum((column.calls(self.role_model, unknowns) for column in self.columns), Calls())
 
     def estimate(self, price: Price, spread: Unknowns) -> CallsEstimate:
@@ -276,13 +293,15 @@ class _Work:
 
 def estimate_run(assumptions: Assumptions) -> RunEstimate:
     price, spread = assumptions.price, assumptions.spread
-    targets, graders = _target_works(assumptions.columns), _grader_works(assumptions.columns)
-    works = [*targets.values(), *graders]
+    targets = _target_works(assumptions.columns)
+    held = [*targets.values(), *_grader_works(assumptions.columns)]
+    works = [*held, *_report_work(assumptions)]
+    graders = works[len(targets) :]
     unpriced = {work.model for work in works if price(work.model, work.calls(Unknowns())) is None}
     return RunEstimate(
         probes=sum(column.probes for column in assumptions.columns),
         usd=interval_of(partial(_usd, price, works), spread),
-        seconds=interval_of(partial(_seconds, assumptions, works), spread),
+        seconds=interval_of(partial(_seconds, assumptions, held), spread),
         targets=tuple(
             TargetEstimate(target_id, work.probes, work.estimate(price, spread), file_basis=work.columns[0].file_basis)
             for target_id, work in targets.items()
@@ -309,6 +328,13 @@ def _grader_works(columns: Sequence[ColumnEstimate]) -> list[_Work]:
         for role_model in sorted(role_models - {TARGET})
         if role_model.model is not None
     ]
+
+
+def _report_work(assumptions: Assumptions) -> list[_Work]:
+    if assumptions.summarizer is None or not assumptions.columns:
+        return []
+    role_model = RoleModel(ModelRole.REPORT, assumptions.summarizer)
+    return [_Work(assumptions.summarizer, role_model, once=_REPORT_CALL)]
 
 
 def _usd(price: Price, works: Sequence[_Work], unknowns: Unknowns) -> float:

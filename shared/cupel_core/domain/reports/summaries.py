@@ -10,6 +10,9 @@ from cupel_core.domain.text.templates import normalize_name, placeholder_names
 UNAVAILABLE = "information unavailable"
 """What the data do not say."""
 MAX_SUMMARY_WORDS, MAX_RATIONALE_WORDS = 150, 100
+MAX_SHOWN_TOKENS = 24_000
+"""Of what the summarizer is shown, by our count."""
+MAX_OUTPUT_TOKENS = 2_000
 MAX_DIFF_LENGTH = 20_000
 _MAX_DIFF_LINES = 2_000
 _SPACE = re.compile(r"\s+")

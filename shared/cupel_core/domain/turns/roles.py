@@ -10,4 +10,6 @@ class ModelRole(StrEnum):
     JUDGE = "judge"
     PERSONA = "persona"
     SUMMARY = "summary"
+    REPORT = "report"
+    """The summary of a run's report."""
     OPERATION = "operation"

@@ -111,6 +111,7 @@ const ROLES = {
   persona: "Users",
   operation: "Operations",
   summary: "Summaries",
+  report: "Report",
 } as const;
 
 /** By what models are called for, if that costs anything. */
