@@ -153,6 +153,21 @@ def load(page: Page, path: str) -> Page:
 
 
 WIDTHS = (320, 390, 1024, 1680)
+LONG_LINES = """() => [...document.querySelectorAll('main p, main li, main dd')].filter(element => {
+  if (element.closest('svg, table, figure, dialog') || !element.checkVisibility()) return false
+  const zero = document.createElement('span')
+  zero.textContent = '0'
+  element.append(zero)
+  const limit = 63 * zero.getBoundingClientRect().width
+  zero.remove()
+  const lines = [...element.childNodes].filter(node => node.nodeType === Node.TEXT_NODE).flatMap(node => {
+    const range = document.createRange()
+    range.selectNodeContents(node)
+    return [...range.getClientRects()]
+  })
+  return lines.some(line => line.width > limit)
+}).map(element => element.textContent.slice(0, 80))"""
+"""Prose that is wider than `--measure` of tokens.css."""
 MARKUP = "main script, main img, main iframe, main math, main a[href^='javascript'], main a[href^='data']"
 
 
@@ -163,7 +178,7 @@ def check_screens(page: Page, paths: dict[str, str]) -> None:
 
 
 def check_screen(page: Page, name: str, folder: str | None = os.environ.get("CUPEL_SCREENSHOTS")) -> None:
-    """No markup of others, nothing wider than the page, nothing that axe finds. Everything that is folded is opened.
+    """No markup of others, no line that is too long, nothing that axe finds. Everything that is folded is opened.
 
     `CUPEL_SCREENSHOTS` names a folder for pictures.
     """
@@ -176,6 +191,7 @@ def check_screen(page: Page, name: str, folder: str | None = os.environ.get("CUP
         if folder:
             page.wait_for_timeout(200)
             page.screenshot(path=f"{folder}/{name}-{width}-{theme}.png", full_page=True)
+    assert page.evaluate(LONG_LINES) == [], name
     assert violations(page) == [], name
 
 

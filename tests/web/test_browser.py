@@ -6,7 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from cupel_core.domain.access import AccessRole
-from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.run import Action, Run
+from cupel_core.store import runs
+from tests.started_runs import NOW, RunSetup, ref_of
 from tests.unit.api.client import Client
 from tests.web.conftest import MARKUP, Open, check_screen, check_screens, load, settled
 from tests.web.samples import sample_run
@@ -141,6 +143,21 @@ def test_a_viewer_is_offered_no_change(open_page: Open, run: Run) -> None:
     expect(page.get_by_role("heading", name="Results")).to_be_visible()
     expect(page.get_by_text("viewer")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("Retry|Pause|Cancel"))).to_have_count(0)
+    load(page, "/runs")
+    expect(page.get_by_role("row").nth(1)).to_be_visible()
+    expect(page.locator("main").get_by_role("link", name="New run")).to_have_count(0)
+
+
+def test_a_run_that_was_cancelled_at_once_says_how_to_start_it_again(open_page: Open, server: Server) -> None:
+    run = RunSetup(workspace="acme").start()
+    page = open_page(f"/runs/{run.id}")
+    expect(page.get_by_text("Results appear here within seconds")).to_be_visible()
+    load(page, f"/runs/{run.id}/probes")
+    expect(page.get_by_role("heading", name="No conversations yet")).to_be_visible()
+    runs.transition(ref_of(run), Action.CANCEL, NOW, completed_at=NOW)
+    load(page, f"/runs/{run.id}")
+    page.get_by_text("The run ended before any of its conversations").get_by_role("link", name="settings").click()
+    expect(page.get_by_role("button", name="Run it again…")).to_be_visible()
 
 
 def test_a_run_that_does_not_exist_is_named(open_page: Open) -> None:

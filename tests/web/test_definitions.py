@@ -66,11 +66,18 @@ def count_of(page: Page, scenarios: int) -> Locator:
     return page.locator("header").get_by_text(f"{scenarios} scenarios", exact=True)
 
 
+def test_a_newcomer_stores_the_sample_from_the_empty_list(open_page: Open, client: Client) -> None:
+    page = open_page("/definitions")
+    page.get_by_role("button", name="Use the sample definition").click()
+    expect(page.get_by_label("Definition", exact=True)).to_contain_text("Privacy against safety")
+    assert len(client.get("/v1/definitions").json()["items"]) == 1
+
+
 def test_a_definition_is_found_by_its_name(open_page: Open, client: Client, definition: str) -> None:
     client.post("/v1/definitions", {"name": "Other", "content": {"system": "Be brief."}})
     page = open_page("/definitions")
     expect(page.get_by_role("row")).to_have_count(3)
-    page.get_by_label("Name").fill("refund")
+    page.get_by_label("Name contains").fill("refund")
     expect(page.get_by_role("row")).to_have_count(2)
     expect(page).to_have_url(re.compile("name=refund"))
     page.get_by_role("link", name="shop/returns").click()

@@ -34,7 +34,7 @@ def test_the_keys_of_a_screen_are_listed(open_page: Open, run: Run) -> None:
     page = settled(open_page(f"/runs/{run.id}/transcripts?t=1"))
     expect(page.get_by_role("article")).to_be_visible()
     press(page, "?")
-    dialog = page.get_by_role("dialog", name="Keys")
+    dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     listed = dialog.get_by_role("region", name="Conversations").get_by_role("term")
     expect(listed).to_have_text(["n", "p", "j", "k", "]", "[", "Esc"])
     expect(dialog.get_by_role("region", name="Messages").get_by_role("term")).to_have_text(["t", "T"])
@@ -119,7 +119,7 @@ def test_the_targets_of_an_opened_row_are_walked(open_page: Open, run: Run) -> N
 
 def test_keys_of_one_character_can_be_switched_off(open_page: Open, run: Run) -> None:
     page = settled(open_page("/settings"))
-    switch = page.get_by_role("checkbox", name="Single-character keys")
+    switch = page.get_by_role("checkbox", name="Single-key shortcuts")
     switch.uncheck()
     assert page.evaluate("localStorage.getItem('cupel.keys')") == "off"
     page.get_by_role("heading", name="Keyboard").click()
@@ -136,7 +136,7 @@ def test_keys_of_one_character_can_be_switched_off(open_page: Open, run: Run) ->
         before = page.locator("[role]:focus").get_attribute(position)
         press(page, "j" if path == "probes" else "]")
         expect(page.locator("[role]:focus")).to_have_attribute(position, str(int(before or 0) + 1))
-    page.get_by_role("button", name="Keys", exact=True).click()
+    page.get_by_role("button", name="Shortcuts", exact=True).click()
     page.get_by_role("dialog").get_by_role("checkbox").check()
     press(page, "Escape", "g", "r")
     expect(page).to_have_url(re.compile("/runs$"))

@@ -80,7 +80,7 @@ def test_a_report_is_made_watched_and_read(open_page: Open, run: Run) -> None:
     expect(page.get_by_text("The report is queued.")).to_be_visible()
     carry_out_jobs()
     expect(page.get_by_role("heading", name="Revised system prompt")).to_be_visible()
-    expect(page.get_by_text("Win rate", exact=True)).to_be_visible()
+    expect(page.get_by_text("Pass rate", exact=True)).to_be_visible()
     quotation = page.get_by_role("article").filter(has_text="Misses the goal").get_by_role("link")
     name = quotation.inner_text()
     quotation.click()

@@ -87,7 +87,7 @@ def test_the_limits_of_batches_are_set_and_removed(open_page: Open, client: Clie
 def test_a_token_is_shown_once_and_revoked(open_page: Open, client: Client) -> None:
     page = open_page("/settings/tokens")
     page.get_by_label("Used for").fill(f"the pipeline {PAYLOADS[1]}")
-    page.get_by_role("button", name="Make", exact=True).click()
+    page.get_by_role("button", name="Create", exact=True).click()
     token = page.locator("code").filter(has_text="cupel_").inner_text()
     assert client.get("/v1/session", token=token).json()["role"] == "viewer"
     page.get_by_role("link", name="Evaluation").click()

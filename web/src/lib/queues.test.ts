@@ -34,5 +34,5 @@ test("every reason that holds work up is said", () => {
     "sustains 3 parallel requests",
     "a/b is not called until 12:00: it keeps failing",
   ]);
-  expect(queueStates(IDLE, noon)).toEqual(["as usual"]);
+  expect(queueStates(IDLE, noon)).toEqual(["normal"]);
 });

@@ -33,5 +33,5 @@ export function queueStates(queue: QueueView, format: (time: string) => string):
       (each) => `${each.model} is not called until ${format(each.until)}: ${each.reason}`,
     ),
   ].filter((each) => each !== false);
-  return states.length > 0 ? states : ["as usual"];
+  return states.length > 0 ? states : ["normal"];
 }

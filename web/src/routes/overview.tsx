@@ -57,7 +57,7 @@ export function Overview() {
       {results.isError && (
         <Failure error={results.error} what="Results" retry={() => void results.refetch()} />
       )}
-      {results.data && <ResultsSection id={id} results={results.data} />}
+      {results.data && <ResultsSection id={id} results={results.data} isOver={isOver} />}
       {run.data && <FailureTags run={run.data} />}
       {results.data && <ErrorsSection id={id} results={results.data} />}
     </>
@@ -119,10 +119,14 @@ function Alerts() {
   );
 }
 
-function ResultsSection({ id, results }: { id: string; results: Results }) {
-  if (results.recorded === 0) {
-    return <Empty title="No results yet">The first outcomes appear here within seconds of their end.</Empty>;
-  }
+interface ResultsProps {
+  id: string;
+  results: Results;
+  isOver: boolean;
+}
+
+function ResultsSection({ id, results, isOver }: ResultsProps) {
+  if (results.recorded === 0) return isOver ? <NoResults id={id} /> : <NoResultsYet />;
   return (
     <section className={styles.section} aria-labelledby="results">
       <h2 id="results">Results</h2>
@@ -150,14 +154,36 @@ function ResultsSection({ id, results }: { id: string; results: Results }) {
   );
 }
 
+function NoResultsYet() {
+  return (
+    <Empty title="No results yet">
+      <p>Results appear here within seconds of the end of the first conversations.</p>
+    </Empty>
+  );
+}
+
+function NoResults({ id }: { id: string }) {
+  return (
+    <Empty title="No results">
+      <p>
+        The run ended before any of its conversations. Its{" "}
+        <Link to="/runs/$id/settings" params={{ id }}>
+          settings
+        </Link>{" "}
+        start it again.
+      </p>
+    </Empty>
+  );
+}
+
 /** By target and cause, each with an example and what helps. */
 function ErrorsSection({ id, results }: { id: string; results: Results }) {
   const errors = results.columns.flatMap((column) => column.errors.map((error) => ({ column, error })));
   if (errors.length === 0) return null;
   return (
     <section className={styles.section} aria-labelledby="errors">
-      <h2 id="errors">Errors of the infrastructure</h2>
-      <p className={styles.note}>They are not the model's failures, and no result counts them.</p>
+      <h2 id="errors">Infrastructure errors</h2>
+      <p className={styles.note}>These are not failures of a model: no result counts them.</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section className={styles.scroll} aria-label="Errors by target and cause" tabIndex={0}>
         <table>
@@ -179,7 +205,7 @@ function ErrorsSection({ id, results }: { id: string; results: Results }) {
                 </td>
                 <td className="figure">{formatCount(error.count)}</td>
                 <td className={styles.example}>
-                  {visible(error.example ?? "")}{" "}
+                  {error.example ? `${visible(error.example)}, ` : ""}
                   <Link to="/runs/$id/transcripts" params={{ id }} search={{ t: error.probeIndex }}>
                     conversation {error.probeIndex}
                   </Link>

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { finalResultsQuery, isTerminal, type Run, runsQuery } from "../api/queries";
+import { useCanWrite } from "../api/role";
 import { counted, formatAgo, formatCount, formatUsd, visible } from "../lib/format";
 import { countNew } from "../lib/new_rows";
 import { passRates } from "../lib/pass_rates";
@@ -24,6 +25,7 @@ const MAX_SELECTED = 2;
 
 export function Runs() {
   const search = route.useSearch();
+  const canWrite = useCanWrite();
   const query = useInfiniteQuery(runsQuery(search));
   const all = query.data?.pages.flatMap((page) => page.items) ?? [];
   const { runs, waiting, show } = useUnmoved(
@@ -42,9 +44,11 @@ export function Runs() {
       <title>Runs · Cupel</title>
       <div className={styles.head} data-actions>
         <h1>Runs</h1>
-        <Link to="/new" className={styles.start}>
-          New run
-        </Link>
+        {canWrite && (
+          <Link to="/new" className={styles.start}>
+            New run
+          </Link>
+        )}
       </div>
       <Filters />
       {query.isPending && <Loading what="runs" />}
@@ -179,7 +183,7 @@ function Table({ runs, selected, toggle }: TableProps) {
           </th>
           <th scope="col">Run</th>
           <th scope="col">Status</th>
-          <th scope="col">Models</th>
+          <th scope="col">Targets</th>
           <th scope="col">Conversations</th>
           <FigureHeader>Passed</FigureHeader>
           <FigureHeader>Cost</FigureHeader>
@@ -287,6 +291,16 @@ function NoMatch({ hasMore }: { hasMore: boolean }) {
 }
 
 function None() {
+  if (!useCanWrite()) {
+    return (
+      <Empty title="No runs yet">
+        <p>
+          A run asks models the questions of a definition and grades the answers. Starting one needs the role
+          member or admin.
+        </p>
+      </Empty>
+    );
+  }
   return (
     <Empty title="No runs yet">
       <p>A run asks models the questions of a definition and grades the answers. Three ways to start one:</p>

@@ -18,7 +18,7 @@ const NAMES: Readonly<Record<string, string>> = {
 export function KeysDialog({ close }: { close: () => void }) {
   const [scopes] = useState(listKeys);
   return (
-    <Dialog title="Keys" close={close}>
+    <Dialog title="Keyboard shortcuts" close={close}>
       {scopes.map(({ title, keys }) => (
         <section key={title} aria-label={title}>
           <h3 className={styles.title}>{title}</h3>

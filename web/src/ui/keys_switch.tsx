@@ -8,11 +8,11 @@ export function KeysSwitch() {
     <>
       <label className={page.check}>
         <input type="checkbox" checked={areOn} onChange={(event) => switchKeys(event.target.checked)} />
-        Single-character keys
+        Single-key shortcuts
       </label>
       <p className={`${page.note} ${page.below}`}>
-        They act outside of fields. Switched off, in this browser, only these remain: j and k while the focus
-        is in the list of Probes or in the Matrix, and [ and ] while it is in the Matrix. Esc, Enter and the
+        They act outside of text fields. Switching them off, for this browser, leaves j and k in the list of
+        Probes and in the Matrix, and [ and ] in the Matrix, while the focus is there. Esc, Enter and the
         arrow keys always act.
       </p>
     </>

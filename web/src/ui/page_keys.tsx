@@ -48,7 +48,7 @@ export function PageKeys() {
         {note}
       </span>
       <button type="button" className={styles.button} onClick={() => setOpen(true)}>
-        Keys
+        Shortcuts
       </button>
       {isOpen && <KeysDialog close={() => setOpen(false)} />}
     </>

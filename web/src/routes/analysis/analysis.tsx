@@ -25,7 +25,7 @@ export function AnalysisPage() {
   if (query.error instanceof ApiError && query.error.status === 404) {
     return (
       <Empty title="No analysis yet">
-        <p>It is made when the run completes.</p>
+        <p>A run is analyzed when it completes, and again on request.</p>
         <AnalyzeButton id={id} label="Analyze now" />
       </Empty>
     );
@@ -37,7 +37,11 @@ export function AnalysisPage() {
   if (!figures) {
     return (
       <Empty title={failure ? "The analysis failed" : "No analysis yet"}>
-        <p>{failure ? visible(`${failure.where}: ${failure.why}`) : "It is made when the run completes."}</p>
+        <p>
+          {failure
+            ? visible(`${failure.where}: ${failure.why}`)
+            : "A run is analyzed when it completes, and again on request."}
+        </p>
         <AnalyzeButton id={id} label="Analyze again" />
       </Empty>
     );

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { type Chat, chatListQuery } from "../../api/chats";
 import { visible } from "../../lib/format";
+import { HowToCreate } from "../../ui/how_to_create";
 import { type Column, ListScreen } from "../../ui/list_screen";
 import { Empty } from "../../ui/states";
 import { Ago } from "../../ui/time";
@@ -35,8 +36,8 @@ export function Chats() {
         empty={
           <Empty title="No chats yet">
             <p>
-              A chat is a conversation with one model: to try a wording, or what the operations of a profile
-              do.
+              A chat is a conversation with one model, to try a prompt or the operations of a profile.{" "}
+              <HowToCreate noun="chat" />
             </p>
           </Empty>
         }

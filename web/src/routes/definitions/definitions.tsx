@@ -7,6 +7,7 @@ import { FigureHeader } from "../../ui/figure_header";
 import { More } from "../../ui/more";
 import { useNow } from "../../ui/now";
 import page from "../../ui/page.module.css";
+import { SampleButton } from "../../ui/sample_button";
 import { ScrollRegion } from "../../ui/scroll";
 import { Empty, Failure, Loading } from "../../ui/states";
 import { TextFilter } from "../../ui/text_filter";
@@ -54,7 +55,7 @@ function Filters() {
   return (
     <search className={page.filters}>
       <TextFilter
-        label="Name"
+        label="Name contains"
         value={search.name}
         change={(name) => void navigate({ search: (old) => ({ ...old, name }), replace: true })}
       />
@@ -131,6 +132,7 @@ function Table({ items }: { items: readonly DefinitionSummary[] }) {
 }
 
 function None({ isFiltered }: { isFiltered: boolean }) {
+  const canWrite = useCanWrite();
   if (isFiltered) {
     return (
       <Empty title="No definition matches">
@@ -138,6 +140,16 @@ function None({ isFiltered }: { isFiltered: boolean }) {
           <Link to="/definitions" search={{}}>
             Show all definitions
           </Link>
+        </p>
+      </Empty>
+    );
+  }
+  if (!canWrite) {
+    return (
+      <Empty title="No definitions yet">
+        <p>
+          A definition says what is evaluated: prompts, scenarios, and how answers are read. Creating one
+          needs the role member or admin.
         </p>
       </Empty>
     );
@@ -157,7 +169,7 @@ function None({ isFiltered }: { isFiltered: boolean }) {
           a table of cases
         </li>
         <li>
-          <code>cupel run samples/value-dilemma.yaml --models sim/steady</code> stores the sample and runs it
+          the sample, with simulated models, which cost nothing: <SampleButton />
         </li>
       </ul>
     </Empty>

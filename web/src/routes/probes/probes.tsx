@@ -147,11 +147,7 @@ function Probes({ run }: { run: Run }) {
       ) : loaded.loaded < loaded.blocks || isSearching || messages.isRunning ? (
         <Loading what="conversations" />
       ) : (
-        <Empty title="No conversation matches">
-          <button type="button" onClick={() => void navigate({ search: {} })}>
-            Show all conversations
-          </button>
-        </Empty>
+        <NoneListed isFiltered={Object.keys(search).some((each) => !UNFILTERED.has(each))} />
       )}
       {opened !== undefined && (
         <section className={styles.panel} aria-label="Conversation">
@@ -170,6 +166,27 @@ function Probes({ run }: { run: Run }) {
         </section>
       )}
     </>
+  );
+}
+
+/** What an address may have besides filters. */
+const UNFILTERED: ReadonlySet<string> = new Set(["by", "order", "cols", "t"]);
+
+function NoneListed({ isFiltered }: { isFiltered: boolean }) {
+  const navigate = route.useNavigate();
+  if (!isFiltered) {
+    return (
+      <Empty title="No conversations yet">
+        <p>Each conversation appears here within seconds of its end.</p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No conversation matches">
+      <button type="button" onClick={() => void navigate({ search: {} })}>
+        Show all conversations
+      </button>
+    </Empty>
   );
 }
 

@@ -76,7 +76,7 @@ function Versions({ id, shown, newest }: { id: string; shown: number; newest: nu
         {Array.from({ length: newest }, (_, index) => newest - index).map((version) => (
           <option key={version} value={version}>
             {version}
-            {version === newest && " (newest)"}
+            {version === newest && " (latest)"}
           </option>
         ))}
       </select>

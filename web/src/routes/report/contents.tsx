@@ -69,7 +69,7 @@ function Cards({ content }: { content: ReportContent }) {
   return (
     <Section title="Outcome">
       <dl className={page.cards}>
-        <Card name="Win rate" value={formatShare(winRate.share)}>
+        <Card name="Pass rate" value={formatShare(winRate.share)}>
           {bounds && <small>{bounds}, 95% interval</small>}
           <small>
             {formatCount(winRate.successes)} of {formatCount(winRate.trials)} judged
@@ -77,7 +77,7 @@ function Cards({ content }: { content: ReportContent }) {
         </Card>
         <Card name="Completed" value={formatCount(overall.completed)}>
           <small>of {counted(content.probes, "conversation")}</small>
-          {overall.errored > 0 && <small>{counted(overall.errored, "error")} of the infrastructure</small>}
+          {overall.errored > 0 && <small>{counted(overall.errored, "infrastructure error")}</small>}
           {overall.unscored > 0 && <small>{formatCount(overall.unscored)} could not be scored</small>}
         </Card>
         <Card name="Turns per conversation" value={overall.turns ? overall.turns.mean.toFixed(1) : UNKNOWN}>

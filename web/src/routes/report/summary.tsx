@@ -45,7 +45,7 @@ export function Summary({ run, report, summary }: Props) {
           {counted(summary.shownConversationIds.length, "conversation")}, for {formatUsd(summary.costUsd)}.
           Every quotation was found in its conversation
           {summary.droppedQuotes > 0 &&
-            `; ${counted(summary.droppedQuotes, "quotation")} that occurs in none was dropped`}
+            `; left out because no conversation has them: ${counted(summary.droppedQuotes, "quotation")}`}
           .
         </p>
         {KINDS.map(

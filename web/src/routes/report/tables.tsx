@@ -29,7 +29,7 @@ export function Targets({ content }: { content: ReportContent }) {
           <thead>
             <tr>
               <th scope="col">Target</th>
-              <th scope="col">Win rate (95% interval)</th>
+              <th scope="col">Pass rate (95% interval)</th>
               <FigureHeader>Completed</FigureHeader>
               <FigureHeader>Errors</FigureHeader>
               <FigureHeader>Turns</FigureHeader>
@@ -49,7 +49,8 @@ export function Targets({ content }: { content: ReportContent }) {
                   <Share
                     share={figures.winRate.share}
                     interval={figures.winRate.interval95}
-                    what="Win rate"
+                    what="Pass rate"
+                    trials={figures.winRate.trials}
                   />
                 </td>
                 <td className="figure">{formatCount(figures.completed)}</td>
@@ -71,12 +72,13 @@ export function Targets({ content }: { content: ReportContent }) {
 }
 
 interface ShareProps {
+  trials: number;
   share: number | null;
   interval: readonly number[] | null;
   what: string;
 }
 
-function Share({ share, interval, what }: ShareProps) {
+function Share({ share, interval, what, trials }: ShareProps) {
   if (share === null) return <span className={page.note}>{UNKNOWN}</span>;
   const bounds = formatInterval(interval, formatShare);
   return (
@@ -89,7 +91,8 @@ function Share({ share, interval, what }: ShareProps) {
         label={`${what} ${formatShare(share)}, 95% interval ${bounds}`}
       />
       <span>
-        <strong>{formatShare(share)}</strong> {bounds && `(${bounds})`}
+        <strong>{formatShare(share)}</strong> {bounds && `(${bounds})`}{" "}
+        <small className={page.note}>n = {formatCount(trials)}</small>
       </span>
     </span>
   );
@@ -117,7 +120,12 @@ export function Assertions({ content }: { content: ReportContent }) {
                   <code>{visible(each.name)}</code>
                 </th>
                 <td>
-                  <Share share={each.passRate} interval={each.interval95} what="Pass rate" />
+                  <Share
+                    share={each.passRate}
+                    interval={each.interval95}
+                    what="Pass rate"
+                    trials={each.passed + each.failed}
+                  />
                 </td>
                 <td className="figure">{formatCount(each.passed)}</td>
                 <td className="figure">{formatCount(each.failed)}</td>

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { type Connector, connectorsQuery } from "../../api/resources";
 import { visible } from "../../lib/format";
+import { HowToCreate } from "../../ui/how_to_create";
 import { type Column, ListScreen } from "../../ui/list_screen";
 import { Empty } from "../../ui/states";
 import { Ago } from "../../ui/time";
@@ -36,8 +37,8 @@ export function Connectors() {
         empty={
           <Empty title="No connectors yet">
             <p>
-              A connector is an agent behind HTTP that is evaluated like a model.{" "}
-              <code>cupel connectors create</code> makes one.
+              A connector calls an agent over HTTP, which is then evaluated like a model.{" "}
+              <HowToCreate noun="connector" />
             </p>
           </Empty>
         }

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { type Eval, evalsQuery } from "../../api/resources";
 import { formatCount, visible } from "../../lib/format";
 import { targetNames } from "../../lib/targets";
+import { HowToCreate } from "../../ui/how_to_create";
 import { type Column, ListScreen } from "../../ui/list_screen";
 import { Empty } from "../../ui/states";
 import { Ago } from "../../ui/time";
@@ -37,8 +38,8 @@ export function Evals() {
         empty={
           <Empty title="No evals yet">
             <p>
-              An eval is a saved evaluation: scenarios, targets and judges. <code>cupel evals create</code>{" "}
-              makes one; each of its runs repeats it.
+              An eval is a saved evaluation, which each of its runs repeats: scenarios of a definition,
+              targets and judges. <HowToCreate noun="eval" />
             </p>
           </Empty>
         }

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { type Persona, personasQuery } from "../../api/resources";
 import { visible } from "../../lib/format";
+import { HowToCreate } from "../../ui/how_to_create";
 import { type Column, ListScreen } from "../../ui/list_screen";
 import { Empty } from "../../ui/states";
 import { Ago } from "../../ui/time";
@@ -35,8 +36,8 @@ export function Personas() {
         empty={
           <Empty title="No personas yet">
             <p>
-              A persona is a simulated user, played by a model. <code>cupel personas create</code> makes one;
-              scenarios name the personas that hold their conversation.
+              A persona is a user that a model simulates; scenarios name the personas of their conversations.{" "}
+              <HowToCreate noun="persona" />
             </p>
           </Empty>
         }

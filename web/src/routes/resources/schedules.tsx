@@ -5,6 +5,7 @@ import { type Schedule, schedulesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import { visible } from "../../lib/format";
 import { targetNames } from "../../lib/targets";
+import { HowToCreate } from "../../ui/how_to_create";
 import { type Column, ListScreen } from "../../ui/list_screen";
 import page from "../../ui/page.module.css";
 import { Empty, Failure } from "../../ui/states";
@@ -48,7 +49,7 @@ export function Schedules() {
         empty={
           <Empty title="No schedules yet">
             <p>
-              A schedule starts a run once or again and again. <code>cupel schedules create</code> makes one.
+              A schedule starts a run at a given time, or repeatedly. <HowToCreate noun="schedule" />
             </p>
           </Empty>
         }

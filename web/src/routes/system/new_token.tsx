@@ -69,10 +69,10 @@ export function NewToken() {
           </select>
         </Field>
         <button type="submit" data-kind="primary" disabled={name.trim() === "" || make.isPending}>
-          {make.isPending ? "Making…" : "Make"}
+          {make.isPending ? "Creating…" : "Create"}
         </button>
       </form>
-      {make.isError && <Failure error={make.error} what="No token was made" />}
+      {make.isError && <Failure error={make.error} what="No token was created" />}
       {make.data && (
         <div className={page.warning} role="status">
           <p>The token “{visible(make.data.name)}”. It is shown only once: store it now.</p>

@@ -18,7 +18,7 @@ export function Providers() {
   return (
     <>
       <title>Providers · Cupel</title>
-      <h1>Settings</h1>
+      <h1>Providers</h1>
       <SystemTabs />
       {query.isPending && <Loading what="providers" />}
       {query.isError && <Failure error={query.error} what="Providers" retry={() => void query.refetch()} />}

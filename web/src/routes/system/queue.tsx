@@ -19,9 +19,9 @@ export function QueuePage() {
     <>
       <title>Queue · Cupel</title>
       <h1>Queue</h1>
-      <p className={page.facts}>
-        Probes wait here by the provider that they call. Counts are approximate, and asked for again every
-        five seconds while this page is visible.
+      <p className={page.note}>
+        Probes that wait for a worker, by the provider that they call. Counts are approximate and refreshed
+        every five seconds.
       </p>
       {query.isPending && <Loading what="queues" />}
       {query.isError && <Failure error={query.error} what="Queues" retry={() => void query.refetch()} />}

@@ -20,7 +20,7 @@ export function Tokens() {
   return (
     <>
       <title>Tokens · Cupel</title>
-      <h1>Settings</h1>
+      <h1>Tokens</h1>
       <SystemTabs />
       {session.isPending && <Loading what="your session" />}
       {session.isError && (
@@ -57,7 +57,7 @@ function List({ own }: { own: string }) {
               <th scope="col">Role</th>
               <th scope="col">State</th>
               <th scope="col">Last used</th>
-              <th scope="col">Made</th>
+              <th scope="col">Created</th>
               <th scope="col">
                 <span className="hidden-text">Action</span>
               </th>

@@ -1,0 +1,13 @@
+import { useCanWrite } from "../api/role";
+
+/** Names the form above an empty list, and the command for the same; says so to those who may not. */
+export function HowToCreate({ noun }: { noun: string }) {
+  const command = <code>{`cupel ${noun}s create`}</code>;
+  return useCanWrite() ? (
+    <>
+      “New {noun}” above creates one, as does {command}.
+    </>
+  ) : (
+    "Creating one needs the role member or admin."
+  );
+}
