@@ -41,6 +41,17 @@ def test_a_newcomer_starts_the_sample_run_from_the_page(open_page: Open, client:
     assert (run["progress"]["total"], run["scenarioTotal"]) == (108, 36)
 
 
+def test_a_definition_without_scenarios_leads_to_them(open_page: Open, client: Client) -> None:
+    client.post("/v1/definitions", {"name": "Nothing yet", "content": {"system": "Be brief."}})
+    page = open_page("/new")
+    estimate = page.get_by_role("complementary", name="Estimate")
+    expect(estimate.get_by_role("alert")).to_contain_text("has no scenarios yet")
+    expect(estimate.get_by_text("has no scenarios yet")).to_have_count(1)
+    expect(estimate.get_by_role("button", name="Try again")).to_have_count(0)
+    estimate.get_by_role("link", name="Scenarios of this definition").click()
+    expect(page.get_by_text("Import scenarios from a file")).to_be_visible()
+
+
 def test_a_run_has_its_options_and_says_how_its_conversations_come_about(
     open_page: Open, client: Client, definition: str
 ) -> None:

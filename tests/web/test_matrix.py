@@ -17,6 +17,7 @@ def test_the_matrix_is_walked_with_the_keyboard_and_opens_a_row_side_by_side(ope
     grid = page.get_by_role("grid")
     expect(grid.get_by_role("gridcell")).to_have_count(15)
     expect(grid).to_have_attribute("aria-rowcount", "6")
+    expect(grid.get_by_role("columnheader", name="sim/bold")).to_contain_text(re.compile(r"% passed, n = \d+"))
     expect(grid.get_by_role("gridcell").nth(1)).to_contain_text("passed")
     grid.get_by_role("gridcell").first.focus()
     for key in ("ArrowDown", "j", "ArrowRight", "]"):

@@ -265,7 +265,7 @@ function Head({ column, left, width, results }: HeadProps) {
       {results?.promptId && <span className={styles.prompt}>{visible(results.promptId)}</span>}
       {passRate && passRate.trials > 0 ? (
         <small>
-          {formatShare(passRate.share)} passed
+          {formatShare(passRate.share)} passed, n = {formatCount(passRate.trials)}
           {passRate.interval95 && (
             <span className={styles.interval}> {formatInterval(passRate.interval95, formatShare)}</span>
           )}

@@ -29,6 +29,16 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
+/** Whether the detail names all wrong fields already. */
+function isSaid({ detail, fields }: ApiError): boolean {
+  return fields.every((each) => detail.includes(each.message));
+}
+
+/** The same request would be refused again. */
+function isRefusal({ status }: ApiError): boolean {
+  return status === 400 || status === 422;
+}
+
 /** What went wrong, beside whatever is loaded already. */
 export function Failure({ error, retry, what }: { error: unknown; retry?: () => void; what: string }) {
   if (error instanceof ApiError && error.status === 404)
@@ -41,7 +51,7 @@ export function Failure({ error, retry, what }: { error: unknown; retry?: () => 
       <p>
         {what}: {problem.detail}
       </p>
-      {problem.fields.length > 0 && (
+      {!isSaid(problem) && (
         <ul>
           {problem.fields.map((each) => (
             <li key={each.field}>
@@ -51,7 +61,7 @@ export function Failure({ error, retry, what }: { error: unknown; retry?: () => 
         </ul>
       )}
       <div className={styles.actions}>
-        {retry && (
+        {retry && !isRefusal(problem) && (
           <button type="button" onClick={retry}>
             Try again
           </button>

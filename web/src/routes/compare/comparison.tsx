@@ -56,7 +56,8 @@ export function Comparison({ comparison, figures, again }: Props) {
         </p>
       )}
       <p className={styles.sentence}>
-        {verdict && <Verdict verdict={verdict} />}{" "}
+        {verdict && <Verdict verdict={verdict} />}
+        {verdict && ": "}
         {visible(comparison.sentence ?? rows[0]?.row.sentence ?? "")}
       </p>
       <Section title={`Difference of the ${METRICS[figures.metric]}, by target`}>

@@ -54,8 +54,9 @@ export function Models({ models, selected, select }: Props) {
         )}
       </section>
       <small className={styles.note}>
-        Models of providers without a key are not listed: <Link to="/providers">Providers</Link> takes one. Of
-        a server of your own, write the model into the search, such as custom/my-model.
+        Models of providers without an API key are not listed: set one under{" "}
+        <Link to="/providers">Providers</Link>. For a model of your own server, type its name into the search,
+        such as custom/my-model. Models of sim are simulated and free.
       </small>
     </fieldset>
   );

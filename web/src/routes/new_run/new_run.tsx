@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { api, read, type Schemas } from "../../api/client";
+import { ApiError, api, read, type Schemas } from "../../api/client";
 import {
   chosenDefinitionQuery,
   definitionsQuery,
@@ -77,6 +77,10 @@ export function NewRun() {
       )}
     </>
   );
+}
+
+function lacksScenarios(error: Error | null): boolean {
+  return error instanceof ApiError && error.fields.some((each) => each.field === "definitionId");
 }
 
 interface FormProps {
@@ -219,6 +223,13 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
               : hasRepeats
                 ? "An option is wrong."
                 : "Repeats are missing."}
+          </p>
+        )}
+        {definition && lacksScenarios(estimate.error) && (
+          <p>
+            <Link to="/definitions/$id/scenarios" params={{ id: definition.id }}>
+              Scenarios of this definition
+            </Link>
           </p>
         )}
         <Start

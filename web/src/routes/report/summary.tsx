@@ -116,7 +116,7 @@ function RevisedPrompt({ run, summary }: { run: Run; summary: ReportSummary }) {
       ) : (
         <TextDiff label="Changes" before={original} after={summary.revisedPrompt} />
       )}
-      <p className={`${page.note} ${page.below}`}>It is a suggestion. Whether it helps, a trial says.</p>
+      <p className={`${page.note} ${page.below}`}>This is a suggestion; a trial shows whether it helps.</p>
     </Section>
   );
 }

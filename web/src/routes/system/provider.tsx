@@ -220,7 +220,7 @@ function Prices({ provider }: { provider: Provider }) {
               <th scope="col">Model</th>
               <FigureHeader>Input</FigureHeader>
               <FigureHeader>Output</FigureHeader>
-              <FigureHeader>Each call</FigureHeader>
+              <FigureHeader>Per call</FigureHeader>
             </tr>
           </thead>
           <tbody>
@@ -258,9 +258,9 @@ function Models({ name }: { name: string }) {
               <thead>
                 <tr>
                   <th scope="col">Model</th>
-                  <FigureHeader>Input per million</FigureHeader>
-                  <FigureHeader>Output per million</FigureHeader>
-                  <FigureHeader>Context</FigureHeader>
+                  <FigureHeader>Input, per million tokens</FigureHeader>
+                  <FigureHeader>Output, per million tokens</FigureHeader>
+                  <FigureHeader>Context, tokens</FigureHeader>
                 </tr>
               </thead>
               <tbody>
