@@ -103,6 +103,15 @@ def test_errors_are_explained_and_retried(open_page: Open, client: Client) -> No
     assert client.get(f"/v1/runs/{run.id}").json()["status"] == "RUNNING"
 
 
+@pytest.mark.parametrize("width", [1024, 1680])
+def test_the_figures_of_a_run_are_in_sight_without_scrolling_sideways(open_page: Open, width: int) -> None:
+    run = sample_run()
+    page = load(open_page("/runs", viewport={"width": width, "height": 900}), f"/runs/{run.id}")
+    table = page.get_by_role("region", name="Results by target")
+    expect(table.get_by_role("columnheader", name="Cost")).to_be_in_viewport(ratio=1)
+    assert table.evaluate("region => region.scrollWidth - region.clientWidth") == 0
+
+
 def test_failure_tags_lead_to_their_conversations(open_page: Open, client: Client) -> None:
     run = sample_run()
     page = open_page(f"/runs/{run.id}")

@@ -52,7 +52,7 @@ export function Overview() {
         <Failure error={progress.error} what="Progress" retry={() => void progress.refetch()} />
       )}
       {progress.data && !isOver && <ProgressSection progress={progress.data} />}
-      {run.data && <BudgetSection run={run.data} />}
+      {run.data && !isOver && <BudgetSection run={run.data} />}
       {results.isPending && <Loading what="results" />}
       {results.isError && (
         <Failure error={results.error} what="Results" retry={() => void results.refetch()} />
@@ -60,6 +60,7 @@ export function Overview() {
       {results.data && <ResultsSection id={id} results={results.data} isOver={isOver} />}
       {run.data && <FailureTags run={run.data} />}
       {results.data && <ErrorsSection id={id} results={results.data} />}
+      {run.data && isOver && <BudgetSection run={run.data} />}
     </>
   );
 }
@@ -191,7 +192,7 @@ function ErrorsSection({ id, results }: { id: string; results: Results }) {
             <tr>
               <th scope="col">Target</th>
               <th scope="col">Cause</th>
-              <FigureHeader>Probes</FigureHeader>
+              <FigureHeader>Conversations</FigureHeader>
               <th scope="col">Example</th>
               <th scope="col">What helps</th>
             </tr>
@@ -233,13 +234,13 @@ function ResultTable({ id, columns }: { id: string; columns: readonly ColumnResu
             <FigureHeader>Completed</FigureHeader>
             {hasRates && <th scope="col">Pass rate (95% interval)</th>}
             {axis && (
-              <th scope="col">
+              <th scope="col" className={styles.wraps}>
                 Mean decision (95% interval), {axis.min} to {axis.max}
               </th>
             )}
             {axis && <th scope="col">Decisions</th>}
             <FigureHeader>Time p50</FigureHeader>
-            <FigureHeader>p95</FigureHeader>
+            <FigureHeader>Time p95</FigureHeader>
             <FigureHeader>Tokens</FigureHeader>
             <FigureHeader>Cost</FigureHeader>
           </tr>

@@ -105,7 +105,9 @@ function Head({ run }: { run: Run }) {
             version {run.definitionVersion}
           </span>
           <span>{counted(run.progress.total, "conversation")}</span>
-          <span title={new Date(run.createdAt).toLocaleString()}>{formatAgo(run.createdAt, now)}</span>
+          <span title={new Date(run.createdAt).toLocaleString()}>
+            created {formatAgo(run.createdAt, now)}
+          </span>
           {run.durationMs !== null && <span>took {formatMs(run.durationMs)}</span>}
           <span>cost {formatUsd(run.spend.costUsd)}</span>
           {isTerminal(run.status) && (

@@ -34,7 +34,7 @@ export function Targets({ content }: { content: ReportContent }) {
               <FigureHeader>Errors</FigureHeader>
               <FigureHeader>Turns</FigureHeader>
               <FigureHeader>Time p50</FigureHeader>
-              <FigureHeader>p95</FigureHeader>
+              <FigureHeader>Time p95</FigureHeader>
               <FigureHeader>Tokens</FigureHeader>
               <FigureHeader>Cost</FigureHeader>
             </tr>

@@ -71,7 +71,7 @@ function List({ own }: { own: string }) {
                   {token.id === own && <small>this session</small>}
                 </th>
                 <td>{token.role}</td>
-                <td>{stateOf(token, now)}</td>
+                <td className={page.cell}>{stateOf(token, now)}</td>
                 <td>{token.lastUsedAt === null ? "never" : formatAgo(token.lastUsedAt, now)}</td>
                 <td>{formatAgo(token.createdAt, now)}</td>
                 <td className="figure">
