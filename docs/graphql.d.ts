@@ -3266,10 +3266,14 @@ export interface ReportFigures {
   durationMs: Quantiles | null;
   /** Time in the target's calls per answer, on average */
   meanTurnMs: number | null;
+  /** Time in the target's calls per answer; null in reports and for runs of earlier releases */
+  turnMs: Quantiles | null;
   /** Of the target's calls per conversation */
   inputTokens: Quantiles | null;
   /** Of the target's calls per conversation */
   outputTokens: Quantiles | null;
+  /** Input and output together, of the target's calls per conversation; null in reports and for runs of earlier releases */
+  tokens: Quantiles | null;
   /** Of all conversations together */
   totalInputTokens: number;
   /** Of all conversations together */
@@ -3474,6 +3478,10 @@ export interface RoleCost {
   usd: number | null;
   /** The part of it whose price is known */
   pricedUsd: number;
+  /** Of all calls; null in reports of earlier releases */
+  inputTokens: number | null;
+  /** Of all calls; null in reports of earlier releases */
+  outputTokens: number | null;
 }
 
 export interface RoleSpend {

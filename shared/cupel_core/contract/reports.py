@@ -28,6 +28,8 @@ class RoleCostResponse(ResponseModel):
     calls: Annotated[int, Field(description="Number of calls")]
     usd: Annotated[float | None, Field(description="Null if a price is unknown")]
     priced_usd: Annotated[float, Field(description="The part of it whose price is known")]
+    input_tokens: Annotated[int | None, Field(description="Of all calls; null in reports of earlier releases")] = None
+    output_tokens: Annotated[int | None, Field(description="Of all calls; null in reports of earlier releases")] = None
 
 
 class ReportFiguresResponse(ResponseModel):
@@ -40,8 +42,19 @@ class ReportFiguresResponse(ResponseModel):
     turns: Annotated[QuantilesResponse | None, Field(description="Answers of the target per conversation")]
     duration_ms: Annotated[QuantilesResponse | None, Field(description="Time in the target's calls per conversation")]
     mean_turn_ms: Annotated[float | None, Field(description="Time in the target's calls per answer, on average")]
+    turn_ms: Annotated[
+        QuantilesResponse | None,
+        Field(description="Time in the target's calls per answer; null in reports and for runs of earlier releases"),
+    ] = None
     input_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls per conversation")]
     output_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls per conversation")]
+    tokens: Annotated[
+        QuantilesResponse | None,
+        Field(
+            description="Input and output together, of the target's calls per conversation; null in reports and for "
+            "runs of earlier releases"
+        ),
+    ] = None
     total_input_tokens: Annotated[int, Field(description="Of all conversations together")]
     total_output_tokens: Annotated[int, Field(description="Of all conversations together")]
     costs: Annotated[list[RoleCostResponse], Field(description="By what models were called for")]

@@ -137,7 +137,7 @@ def outcome_table(content: ReportContentResponse) -> ReportTable:
 
 
 def operations_table(content: ReportContentResponse) -> ReportTable:
-    header = ("target", "turns mean", "p95", "duration mean", "p50", "p95", "max", "per turn")
+    header = ("target", "turns mean", "p95", "duration mean", "p50", "p95", "max", "turn mean", "p95", "max")
     rows = (
         (
             name,
@@ -148,6 +148,8 @@ def operations_table(content: ReportContentResponse) -> ReportTable:
             seconds(_p95(each.duration_ms)),
             seconds(each.duration_ms.max if each.duration_ms else None),
             seconds(each.mean_turn_ms),
+            seconds(_p95(each.turn_ms)),
+            seconds(each.turn_ms.max if each.turn_ms else None),
         )
         for name, each in named_figures(content)
     )
@@ -155,7 +157,7 @@ def operations_table(content: ReportContentResponse) -> ReportTable:
 
 
 def token_table(content: ReportContentResponse) -> ReportTable:
-    header = ("target", "input mean", "p95", "sum", "output mean", "p95", "sum")
+    header = ("target", "input mean", "p95", "sum", "output mean", "p95", "sum", "both mean", "p95", "sum")
     rows = (
         (
             name,
@@ -165,10 +167,23 @@ def token_table(content: ReportContentResponse) -> ReportTable:
             number(_mean(each.output_tokens)),
             number(_p95(each.output_tokens)),
             number(each.total_output_tokens),
+            number(_mean(each.tokens)),
+            number(_p95(each.tokens)),
+            number(each.total_input_tokens + each.total_output_tokens),
         )
         for name, each in named_figures(content)
     )
     return ReportTable(header, tuple(rows))
+
+
+def role_table(content: ReportContentResponse) -> ReportTable:
+    """What models other than the target were called for."""
+    rows = (
+        (each.role, number(each.calls), number(each.input_tokens), number(each.output_tokens))
+        for each in content.overall.costs
+        if each.role != "target" and each.calls
+    )
+    return ReportTable(("role", "calls", "tokens in", "tokens out"), tuple(rows))
 
 
 def cost_table(content: ReportContentResponse) -> ReportTable:

@@ -103,8 +103,10 @@ def figures(estimate: GroupEstimate, totals: ColumnTotals) -> ReportFiguresRespo
         turns=_quantiles(totals, "turns"),
         duration_ms=_quantiles(totals, "durations_ms"),
         mean_turn_ms=duration.total / turns.total if turns.total else None,
+        turn_ms=_quantiles(totals, "turns_ms"),
         input_tokens=_quantiles(totals, "input_tokens"),
         output_tokens=_quantiles(totals, "output_tokens"),
+        tokens=_quantiles(totals, "tokens"),
         total_input_tokens=histograms["input_tokens"].total,
         total_output_tokens=histograms["output_tokens"].total,
         costs=_role_costs(totals),
@@ -119,7 +121,14 @@ def _quantiles(totals: ColumnTotals, name: str) -> QuantilesResponse | None:
 def _role_costs(totals: ColumnTotals) -> list[RoleCostResponse]:
     return [
         RoleCostResponse.model_validate(
-            {"role": role, "calls": cost.calls, "usd": cost.usd, "priced_usd": cost.nano_usd / 1e9}
+            {
+                "role": role,
+                "calls": cost.calls,
+                "usd": cost.usd,
+                "priced_usd": cost.nano_usd / 1e9,
+                "input_tokens": cost.input_tokens,
+                "output_tokens": cost.output_tokens,
+            }
         )
         for role, cost in totals.costs.items()
     ]

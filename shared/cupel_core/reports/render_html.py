@@ -77,6 +77,7 @@ def _parts(report: ReportResponse, content: ReportContentResponse) -> Iterator[M
     yield from _section("Agreement between graders", formats.agreement_table(content))
     yield from _section("Turns and latency", formats.operations_table(content), _durations(content))
     yield from _section("Tokens", formats.token_table(content))
+    yield from _section("Tokens of other models", formats.role_table(content))
     yield from _section("Cost", formats.cost_table(content), _costs(content))
     yield element("p", formats.cost_sentence(content.cost))
     yield from _conversations(content)

@@ -55,6 +55,7 @@ def _lines(report: ReportResponse, content: ReportContentResponse) -> Iterator[s
     yield from _section("Agreement between graders", formats.agreement_table(content))
     yield from _section("Turns and latency", formats.operations_table(content))
     yield from _section("Tokens", formats.token_table(content))
+    yield from _section("Tokens of other models", formats.role_table(content))
     yield from _section("Cost", formats.cost_table(content))
     yield f"\n{inline(formats.cost_sentence(content.cost))}"
     yield from _conversations(content)

@@ -237,6 +237,7 @@ def _fill_transcript(item: OutcomeItem, transcript: Transcript) -> None:
     item.body |= _present(
         finishReason=state.finish_reason,
         toolRounds=state.tool_rounds or None,
+        turnMs=list(state.turn_durations_ms) or None if state.turns > 1 else None,
         stopReason=state.stop_reason,
         threadId=state.thread_id,
         startedAt=state.started_at and to_iso(state.started_at),

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,12 +16,14 @@ from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.reports.records import ReportRecord
 from cupel_core.domain.runs.run import Action, Run, RunEventType
-from cupel_core.domain.runs.transcripts import TranscriptResult
+from cupel_core.domain.runs.transcripts import Transcript, TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
+from cupel_core.domain.turns.replies import ReplyRecord
 from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import NotFound
 from cupel_core.reports import requests
 from cupel_core.runs.erasure import delete_probe_content, delete_run
@@ -95,6 +97,38 @@ def test_figures_are_those_of_the_analysis(client: Client, completed: Run) -> No
         each["estimate"]["passRate"] for each in figures["columns"]
     ]
     assert (content["overall"]["completed"], content["overall"]["errored"], content["probes"]) == (47, 1, 48)
+
+
+@dataclass
+class TwoAnswers(AnsweredRun):
+    """Each conversation has two answers, of 100 and of 300 ms; a judge was asked in between."""
+
+    def outcome(self, run: Run, index: int) -> Any:
+        outcome = super().outcome(run, index)
+        if not isinstance(outcome, Transcript):
+            return outcome
+        answers = (Message(MessageRole.ASSISTANT, "Which?"), Message(MessageRole.USER, "Both."))
+        conversation = replace(
+            outcome.conversation,
+            messages=(outcome.messages[0], *answers, outcome.messages[-1]),
+            turns=2,
+            duration_ms=400,
+            usage=Usage(30, 12),
+            replies=(ReplyRecord(Usage(10, 5), 100, 0.0), ReplyRecord(Usage(20, 7), 300, 0.0)),
+            judge_spend=Spend(2, Usage(50, 8), 0.0),
+        )
+        return replace(outcome, conversation=conversation)
+
+
+def test_answers_have_their_own_times_and_graders_their_tokens(client: Client) -> None:
+    overall = made(client, TwoAnswers(answer=lambda _: "Yes.", workspace="acme").completed())["content"]["overall"]
+    assert (overall["meanTurnMs"], overall["turnMs"]["mean"], overall["turnMs"]["max"]) == (200, 200, 300)
+    assert (overall["durationMs"]["mean"], overall["tokens"]["mean"]) == (400, 42)
+    judge = next(each for each in overall["costs"] if each["role"] == "judge")
+    assert judge["inputTokens"] == 50 * overall["completed"]
+    markdown = client.get(f"/v1/runs/{client.get('/v1/runs').json()['items'][0]['id']}/report", query={"format": "md"})
+    assert "turn mean | p95 | max" in markdown.text
+    assert "## Tokens of other models" in markdown.text
 
 
 def test_failure_modes_have_samples(client: Client, completed: Run) -> None:

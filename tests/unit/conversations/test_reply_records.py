@@ -46,6 +46,7 @@ async def test_each_reply_has_its_tokens_and_the_verdict_on_it(harness: Harnesse
     assert [(each["successMet"], each["failureMet"]) for each in verdicts] == [(False, True), (True, False)]
     assert verdicts[0]["reasoning"] == "as the messages show"
     assert summed(state.replies) == (state.usage, state.duration_ms)
+    assert state.turn_durations_ms == tuple(each.duration_ms for each in state.replies)
 
 
 async def test_a_reply_that_calls_tools_has_its_own_figures(harness: Harnesses) -> None:
@@ -61,6 +62,7 @@ async def test_a_reply_that_calls_tools_has_its_own_figures(harness: Harnesses) 
     assert (call["reply"]["usage"]["inputTokens"], call["reply"]["verdict"]) == (10, None)
     assert "reply" not in result
     assert answer["reply"]["verdict"]["successMet"]
+    assert state.turn_durations_ms == (state.duration_ms,)
     assert summed(state.replies)[0] == state.usage
 
 

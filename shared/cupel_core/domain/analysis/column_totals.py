@@ -15,7 +15,8 @@ from cupel_core.domain.turns.spend import ModelCalls
 _NANO = 10**9
 MAX_NAMES = 1_000
 """Different metrics, tags or model versions of a column; further ones are not counted, so that a file stays small."""
-HISTOGRAMS = ("durations_ms", "turns", "input_tokens", "output_tokens")
+HISTOGRAMS = ("durations_ms", "turns", "input_tokens", "output_tokens", "tokens", "turns_ms")
+"""Of conversations, but for the last, which is of single answers. The first releases have counted the first four."""
 COST_KINDS = ("target", "judge", "persona", "summary", "operation")
 
 
@@ -48,6 +49,8 @@ class CountedOutcome(NamedTuple):
     tags: Sequence[str] = ()
     duration_ms: int = 0
     turns: int = 0
+    turn_ms: Sequence[int] = ()
+    """Of each answer; empty if an earlier release has stored several."""
     input_tokens: int = 0
     output_tokens: int = 0
     model_version: str | None = None
@@ -190,6 +193,9 @@ class ColumnTotals:
         histograms["turns"].add(outcome.turns)
         histograms["input_tokens"].add(outcome.input_tokens)
         histograms["output_tokens"].add(outcome.output_tokens)
+        histograms["tokens"].add(outcome.input_tokens + outcome.output_tokens)
+        for duration_ms in outcome.turn_ms:
+            histograms["turns_ms"].add(duration_ms)
         self.unscored += outcome.is_unscored
         if outcome.success is not None and outcome.score is not None:
             self.score.add(outcome.score)
@@ -264,7 +270,10 @@ class ColumnTotals:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "ColumnTotals":
         return cls(
-            {name: Histogram.from_json(data["histograms"][name]) for name in HISTOGRAMS},
+            {
+                name: Histogram.from_json(data["histograms"][name]) if name in data["histograms"] else Histogram()
+                for name in HISTOGRAMS
+            },
             {kind: CostTotal.from_json(data["costs"].get(kind, ())) for kind in COST_KINDS},
             {code: ErrorCount(*error) for code, error in data["errors"].items()},
             data["unscored"],

@@ -219,6 +219,18 @@ class ConversationState:
         return dict(zip(positions[-len(replies) :], replies, strict=True))
 
     @property
+    def turn_durations_ms(self) -> tuple[int, ...]:
+        """Of each answer of the target, in all calls that made it; empty if an earlier release stored them."""
+        records, durations, is_first = self.reply_records, list[int](), True
+        for position, message in enumerate(self.messages):
+            is_first |= message.role is MessageRole.USER
+            if position in records:
+                durations.extend([0] * is_first)
+                durations[-1] += records[position].duration_ms
+                is_first = False
+        return tuple(durations)
+
+    @property
     def judged_replies(self) -> tuple[ReplyRecord, ...]:
         """`replies` with the verdict on the last answer, for when the conversation goes on."""
         if self.verdict is None or not self.replies:
