@@ -7,6 +7,7 @@ an experiment whose baseline is the original, so that the end of both queues the
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from hashlib import sha256
 from math import inf
 from typing import NamedTuple
 
@@ -97,7 +98,8 @@ def _planned(
     content = replace(source.definition.content, system=material.revised)
     revised = source.definition._replace(content=content)
     original_arm = build_run(workspace, spec, now, source)
-    revised_arm = build_run(workspace, spec, now, source._replace(definition=revised))
+    digest = sha256(material.revised.encode()).hexdigest()
+    revised_arm = build_run(workspace, spec, now, source._replace(definition=revised, revised_prompt=digest))
     estimate = estimate_together(original_arm.estimate, revised_arm.estimate)
     unseen = len(set(positions) - set(material.groups[-1]))
     return PlannedTrial(size, unseen, request.max_budget_usd, estimate, (original_arm, revised_arm))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from cupel_core.domain.analysis.column_totals import CountedOutcome
 from cupel_core.domain.estimates.conversations import Calls
-from cupel_core.domain.estimates.history import ColumnHistory, PastConversation
+from cupel_core.domain.estimates.history import MIN_CONVERSATIONS, ColumnHistory, PastConversation
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.plan import Column, Plan
 from cupel_core.domain.runs.run import ProfileRef, Run, RunStatus
@@ -24,7 +24,7 @@ from cupel_core.store.counted_outcomes import counted
 MAX_RUNS = 5
 """The newest completed ones of the definition."""
 MAX_LEAVES = 12
-"""That are read for an estimate, over all columns: each takes a request or two."""
+"""That are read of one run for an estimate, over all columns: each takes a request or two."""
 MAX_PER_COLUMN = 100
 
 type CallsPrice = Callable[[str, Calls], float | None]
@@ -46,6 +46,8 @@ class ComparableRuns(NamedTuple):
     """Only runs that were created before."""
     probes: Sequence[int] | None = None
     """That are estimated of each column; those of the plan if None."""
+    revised_prompt: str | None = None
+    """As of a run: None if it has the system prompt of the definition's version."""
 
     @classmethod
     def of(cls, run: Run, before: datetime, probes: Sequence[int] | None = None) -> "ComparableRuns":
@@ -61,17 +63,23 @@ class ComparableRuns(NamedTuple):
             run.plan,
             before,
             probes,
+            run.revised_prompt,
         )
 
     def includes(self, run: Run) -> bool:
+        """Runs of the definition's own prompt also count for a revised one, which is about as long."""
         own = (self.definition_version, self.eval_id, self.grader_config, self.max_turns, self.profile)
-        return run.created_at < self.before and own == (
-            run.definition_version,
-            run.eval_id,
-            run.grader_config,
-            run.max_turns,
-            run.profile,
+        is_prompt_alike = run.revised_prompt in (None, self.revised_prompt)
+        return (
+            is_prompt_alike
+            and run.created_at < self.before
+            and own == (run.definition_version, run.eval_id, run.grader_config, run.max_turns, run.profile)
         )
+
+    def select(self, newest: Sequence[Run]) -> list[Run]:
+        """Those like it, first those with exactly its prompt."""
+        alike = [run for run in newest if self.includes(run)]
+        return sorted(alike, key=lambda run: run.revised_prompt != self.revised_prompt)
 
 
 def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHistory]:
@@ -79,7 +87,7 @@ def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHi
     listed = runs.list_runs(
         wanted.workspace, definition_id=wanted.definition_id, status=RunStatus.COMPLETED, limit=MAX_RUNS, cursor=None
     )
-    earlier = [run for run in listed.items if wanted.includes(run)]
+    earlier = wanted.select(listed.items)
     leaves = max(1, MAX_LEAVES // len(wanted.plan.columns))
     columns = wanted.plan.columns
     probes = (wanted.plan.cases * wanted.plan.repeats,) * len(columns) if wanted.probes is None else wanted.probes
@@ -93,12 +101,16 @@ def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHi
 def _past_conversations(
     wanted: ComparableRuns, column: Column, earlier: Sequence[Run], leaves: int, price: CallsPrice
 ) -> list[PastConversation]:
+    """Those of the first runs that have enough together; all if they have fewer."""
     key = _terms(column, wanted.params)
+    found: list[PastConversation] = []
     for run in earlier:
-        for number, candidate in enumerate(run.plan.columns):
-            if _terms(candidate, run.params) == key:
-                return list(_read(run, run.plan.column_ranges(number), leaves, column.target.model, price))
-    return []
+        number = next((n for n, each in enumerate(run.plan.columns) if _terms(each, run.params) == key), None)
+        if number is not None:
+            found += _read(run, run.plan.column_ranges(number), leaves, column.target.model, price)
+        if len(found) >= MIN_CONVERSATIONS:
+            break
+    return found
 
 
 def _terms(column: Column, params: ParameterFields) -> tuple[str, str | None, dict[str, Any]]:

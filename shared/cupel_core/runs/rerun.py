@@ -19,6 +19,8 @@ class RerunSource(NamedTuple):
     cases: RunCases
     labels: RunLabels
     profile: dict[str, Any] | None = None
+    revised_prompt: str | None = None
+    """As of the run: set if the system prompt is not that of the definition's version."""
 
 
 def rerun_spec(workspace: str, run_id: str) -> RunSpec:
@@ -63,7 +65,7 @@ def load_source(workspace: str, run_id: str) -> RerunSource:
         run.definition_id, run.definition_version, _definition_name(run), content, snapshot.manifest
     )
     cases = RunCases(snapshot.scenario_positions, snapshot.personas, snapshot.case_personas)
-    return RerunSource(definition, cases, run.labels, snapshot.profile)
+    return RerunSource(definition, cases, run.labels, snapshot.profile, run.revised_prompt)
 
 
 def _definition_name(run: Run) -> str:

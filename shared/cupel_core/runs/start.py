@@ -164,6 +164,7 @@ def _build_run(workspace: str, spec: RunSpec, now: datetime, source: rerun.Rerun
     run = replace(run, profile=ProfileRef(profile["id"], profile["version"]) if profile else None)
     labels = spec.labels.apply_to(source.labels if source else RunLabels())
     run = replace(run, grader_config=grader_config, scenario_count=cases.scenario_count, labels=labels)
+    run = replace(run, revised_prompt=source.revised_prompt if source else None)
     estimate = estimate_of(run, snapshot)
     return BuiltRun(replace(run, budget=initial_budget(spec, run, snapshot, estimate)), snapshot, estimate)
 

@@ -1,5 +1,6 @@
 """Estimates of runs over HTTP."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,14 +10,14 @@ from cupel_core.definitions import catalog
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.barrier import FANOUT
-from cupel_core.domain.runs.run import Action
+from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.turns.conversation import ConversationState, Criteria
 from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 from cupel_core.messages import RunRef
 from cupel_core.runs import estimates as estimate
 from cupel_core.runs.history import _sampled
-from cupel_core.store import blobs, keys, runs, snapshots
+from cupel_core.store import blobs, keys, run_items, runs, snapshots
 from tests.added_scenarios import add_scenarios
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import ref_of
@@ -156,7 +157,7 @@ def test_a_run_of_an_eval_is_estimated(client: Client, definition_id: str) -> No
     assert (answer.status, answer.json()["jobCount"]) == (200, 3), answer.text
 
 
-def completed_run(client: Client, definition_id: str, own_model: str, answer_tokens: int, **changes: Any) -> None:
+def completed_run(client: Client, definition_id: str, own_model: str, answer_tokens: int, **changes: Any) -> Run:
     """A run of the definition whose conversations have answers of this length."""
     body = {"definitionId": definition_id, "models": [own_model], "repeats": 5, **changes}
     run = runs.get(RunRef("acme", client.post("/v1/runs", body).json()["run"]["id"]))
@@ -165,6 +166,7 @@ def completed_run(client: Client, definition_id: str, own_model: str, answer_tok
     store_outcomes(run, run.fencing_token, held)
     for action in (Action.SUMMARIZE, Action.COMPLETE):
         run = runs.transition(ref_of(run), action, NOW)
+    return run
 
 
 def conversation(index: int, model: str, output_tokens: int) -> Transcript:
@@ -202,6 +204,38 @@ def test_a_run_that_is_not_alike_says_nothing(
     completed_run(client, definition_id, own_model, answer_tokens=40)
     body = {"models": [own_model], **changes}
     assert estimated(client, definition_id, **body).json()["basis"] == "default"
+
+
+def test_a_run_of_another_prompt_says_nothing(client: Client, definition_id: str, own_model: str) -> None:
+    completed_run(client, definition_id, own_model, answer_tokens=40)
+    trial = completed_run(client, definition_id, own_model, answer_tokens=1)
+    run_items.to_item(replace(trial, revised_prompt="digest")).save()
+    [target] = estimated(client, definition_id, models=[own_model], repeats=20).json()["targets"]
+    assert (target["samples"], target["outputTokens"]["expected"]) == (20, pytest.approx(80 * (40 + 9.5)))
+
+
+def test_a_run_of_a_revised_prompt_rests_on_itself_before_the_original(
+    client: Client, definition_id: str, own_model: str
+) -> None:
+    trial = completed_run(client, definition_id, own_model, answer_tokens=1)
+    run_items.to_item(replace(trial, revised_prompt="digest")).save()
+    completed_run(client, definition_id, own_model, answer_tokens=40)
+    repeated = client.post(f"/v1/runs/{trial.id}/rerun").json()
+    [target] = repeated["estimate"]["targets"]
+    assert (target["samples"], target["outputTokens"]["expected"]) == (20, pytest.approx(20 * (1 + 9.5)))
+
+
+def test_conversations_of_small_runs_are_added_up(client: Client, definition_id: str, own_model: str) -> None:
+    completed_run(client, definition_id, own_model, answer_tokens=40, repeats=2)
+    assert estimated(client, definition_id, models=[own_model]).json()["basis"] == "default"
+    completed_run(client, definition_id, own_model, answer_tokens=60, repeats=1)
+    assert estimated(client, definition_id, models=[own_model]).json()["targets"][0]["samples"] == 12
+
+
+def test_a_small_run_does_not_hide_the_one_before(client: Client, definition_id: str, own_model: str) -> None:
+    completed_run(client, definition_id, own_model, answer_tokens=40)
+    completed_run(client, definition_id, own_model, answer_tokens=40, repeats=1)
+    assert estimated(client, definition_id, models=[own_model]).json()["targets"][0]["samples"] == 24
 
 
 def test_a_new_version_of_the_definition_has_no_history(client: Client, definition_id: str, own_model: str) -> None:

@@ -20,6 +20,7 @@ from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import RunRef
 from cupel_core.reports.requested_trials import start_if_wanted
+from cupel_core.runs.history import ComparableRuns
 from cupel_core.store import outbox, outcomes, reports, run_items, runs, snapshots
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW
@@ -113,6 +114,16 @@ def test_both_prompts_are_run_anew_on_the_same_scenarios(client: Client, report:
     assert {original.experiment_id, revised.experiment_id} == {trial["experimentId"]}
     dispatched = {request.run.run_id for request in outbox.list_untouched_since(utc_now() + timedelta(days=1))}
     assert {original.id, revised.id} <= dispatched
+
+
+def test_estimates_of_the_run_rest_on_the_original_prompt_only(client: Client, report: str) -> None:
+    trial = started(client, report)
+    original, revised = (runs.get(RunRef("acme", trial[name])) for name in ("originalRunId", "revisedRunId"))
+    wanted = ComparableRuns.of(original, utc_now() + timedelta(days=1))
+    assert (wanted.includes(original), wanted.includes(revised)) == (True, False)
+    repeated = runs.get(RunRef("acme", client.post(f"/v1/runs/{revised.id}/rerun").json()["run"]["id"]))
+    assert not wanted.includes(repeated)
+    assert ComparableRuns.of(repeated, wanted.before).select([original, revised]) == [revised, original]
 
 
 def test_scenarios_that_the_summarizer_has_not_read_are_taken_first(client: Client, report: str) -> None:

@@ -296,6 +296,8 @@ class Run:
     started_by: StartedBy | None = None
     rerun_of: str | None = None
     """The run that it repeats."""
+    revised_prompt: str | None = None
+    """A digest of the system prompt that it has instead of the definition's: that of a trial's revised prompt."""
     labels: RunLabels = field(default_factory=RunLabels)
     evaluators: Mapping[EvaluatorName, EvaluatorStatus] = field(default_factory=dict)
     """Of a batch: its default evaluators."""
