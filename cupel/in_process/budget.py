@@ -17,7 +17,6 @@ from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.money import nano_usd
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.spending import Spending
-from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.turns.model_request import Usage
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers.prices import cost_usd
@@ -43,8 +42,8 @@ class EvaluationBudget:
         await self._pool.__aexit__(error_type, error, traceback)
 
     @classmethod
-    def of(cls, max_usd: float, saved: Iterable[Transcript] = ()) -> Self:
-        """What was spent on the transcripts of an interrupted evaluation counts, too."""
+    def of(cls, max_usd: float, saved: Iterable[Spending] = ()) -> Self:
+        """What was spent on the conversations of an interrupted evaluation counts, too."""
         return cls(max_usd, MemoryAccount(BudgetAccount(_spent_on(saved))))
 
     def reopened(self) -> "EvaluationBudget":
@@ -69,7 +68,7 @@ async def budget_of(plan: EvaluationPlan) -> AsyncIterator[EvaluationBudget | No
     if max_usd is None:
         yield None
         return
-    async with EvaluationBudget.of(max_usd, plan.saved.transcripts.values() if plan.saved else ()) as budget:
+    async with EvaluationBudget.of(max_usd, plan.saved.spending if plan.saved else ()) as budget:
         yield budget
 
 
@@ -102,11 +101,11 @@ def _unpriced_narrator(plan: EvaluationPlan) -> Iterator[str]:
         yield model
 
 
-def _spent_on(transcripts: Iterable[Transcript]) -> dict[ModelRole, int]:
+def _spent_on(conversations: Iterable[Spending]) -> dict[ModelRole, int]:
     spent = dict.fromkeys(ModelRole, 0)
-    for transcript in transcripts:
+    for spending in conversations:
         for role in ModelRole:
-            spent[role] += nano_usd(_cost(transcript.spending, role))
+            spent[role] += nano_usd(_cost(spending, role))
     return {role: amount for role, amount in spent.items() if amount}
 
 

@@ -20,6 +20,7 @@ from cupel.errors import UsageError
 from cupel.in_process.digests import plan_digests
 from cupel.json_types import Json
 from cupel_core.domain.pipeline.turns import PipelineState
+from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 
 try:
@@ -43,6 +44,8 @@ class SavedEvaluation:
     transcripts: Mapping[int, Transcript]
     compared: frozenset[int]
     """Probes whose transcripts contain the results of select-best assertions."""
+    spending: tuple[Spending, ...]
+    """Of each conversation that was recorded, also of those that ended with an error and were repeated."""
     continuations: int
     size: int
     """Of the file when it was read, in bytes."""
@@ -79,14 +82,29 @@ def _parse(lines: Sequence[bytes], size: int) -> SavedEvaluation:
         raise ValueError(f"its format is {header.get('format')}, expected {_FORMAT}")
     transcripts: dict[int, Transcript] = {}
     compared: set[int] = set()
+    spending: dict[tuple[int, int], Spending] = {}
     for record in records:
-        if "transcript" in record:
-            transcript = _transcripts().validate_python(record["transcript"])
-            transcripts[transcript.probe_index] = transcript
-            compared |= {transcript.probe_index} if record.get("compared") else set()
+        outcome = _outcome(record)
+        if outcome is None:
+            continue
+        # Comparing answers adds to the cost of their conversations; in each round, a probe has one.
+        spending[outcome.probe_index, outcome.retry_round] = outcome.spending
+        if isinstance(outcome, Transcript):
+            transcripts[outcome.probe_index] = outcome
+            compared |= {outcome.probe_index} if record.get("compared") else set()
     continuations = sum("continued" in record for record in records)
     digests = {name: str(digest) for name, digest in header["digests"].items()}
-    return SavedEvaluation(header["id"], header["seed"], digests, transcripts, frozenset(compared), continuations, size)
+    spent = tuple(spending.values())
+    return SavedEvaluation(
+        header["id"], header["seed"], digests, transcripts, frozenset(compared), spent, continuations, size
+    )
+
+
+def _outcome(record: Json) -> Outcome | None:
+    """None of a record that is not about a probe."""
+    if "transcript" in record:
+        return _transcripts().validate_python(record["transcript"])
+    return _errors().validate_python(record["error"]) if "error" in record else None
 
 
 @dataclass

@@ -81,6 +81,22 @@ async def test_what_was_spent_before_an_interruption_counts(tmp_path: Path) -> N
     assert len(server.requests) == before
 
 
+async def test_what_errored_conversations_have_cost_counts_however_often_they_are_repeated(tmp_path: Path) -> None:
+    path = tmp_path / "outcomes.jsonl"
+    talk = {**definition("Q"), "content": {"followUps": ["Why?", "Why?"]}}
+    async with serving(responder("No")) as server:
+        for budget in (0.06, 0.06, 0.06, 0.1, 0.1):
+            evaluation = await cupel.evaluate_async(
+                talk, "custom/m", **priced(server.url), budget_usd=budget, resume=path, seed=1
+            )
+            assert len(server.requests) * CALL_USD <= budget
+            assert len(evaluation.errors) == 1
+        evaluation = await cupel.evaluate_async(
+            talk, "custom/m", **priced(server.url), budget_usd=1.0, resume=path, seed=1
+        )
+    assert len(evaluation.completed) == 1
+
+
 async def test_a_model_without_a_price_needs_a_word() -> None:
     async with serving(responder("Paris")) as server:
         access = {"providers": {"custom": {"base_url": server.url}}, "progress": False}
