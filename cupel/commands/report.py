@@ -93,8 +93,7 @@ def print_report(session: Session, client: "Client", run: Json) -> None:
     """
     run_id = run["id"]
     try:
-        wanted = {"allowUnpriced": True}  # The start of the run has asked about unknown prices.
-        made = wait_for_report(session, client, client.create_report(run_id, wanted))
+        made = wait_for_report(session, client, _find_or_create(client, run_id))
         if run["trial"] and made["status"] == "COMPLETED":
             wait_for_requested_trial(session, client, made)
     except KeyboardInterrupt:
@@ -105,6 +104,13 @@ def print_report(session: Session, client: "Client", run: Json) -> None:
         return
     session.out.print()
     _print(session, _read(client, run_id, ReportFormat.MARKDOWN))
+
+
+def _find_or_create(client: "Client", run_id: str) -> Json:
+    """The report that the run itself has requested, if it has by now. One without its summary is not made again."""
+    current = (each for each in client.list_reports(run_id) if not each["isStale"])
+    wanted = {"allowUnpriced": True}  # The start of the run has asked about unknown prices.
+    return next(current, None) or client.create_report(run_id, wanted)
 
 
 def _print(session: Session, text: str) -> None:

@@ -52,7 +52,8 @@ def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[
     reports.save_content(record, _json(measured.content))
     _erase_what_was_deleted(record, quoted_indexes(texts))
     expires = earliest((read.expires_at, summary.expires_at if summary else None))
-    _end(record.completed(expires, utc_now()))
+    has_failed = summary is not None and summary.summary.error is not None
+    _end(record.completed(expires, utc_now(), is_summary_missing=has_failed))
     _start_trial(record)
 
 

@@ -42,7 +42,7 @@ def create(comparison: ComparisonRecord, job: Job) -> bool:
         transaction.save(_to_item(comparison), condition=is_new_or_failed)
         for run_id in comparison.spec.run_ids:
             transaction.save(_link(comparison.workspace, run_id, comparison.id))
-        jobs.add(transaction, job, replaces_failed=True)
+        jobs.add(transaction, job, replaces=(JobStatus.FAILED,))
     return transaction.is_committed
 
 

@@ -4,7 +4,7 @@ One worker at a time has the lease of a job. What a job computes follows from st
 interrupted leaves nothing that another one does not write again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -53,10 +53,10 @@ class LeasedJob(NamedTuple):
     leased_until: datetime | None
 
 
-def add(transaction: TransactWrite, job: Job, *, replaces_failed: bool = False) -> None:
-    """Add a queued job to a transaction, which is cancelled if there is one already that `replaces_failed` excludes."""
+def add(transaction: TransactWrite, job: Job, *, replaces: Sequence[JobStatus] = ()) -> None:
+    """Add a queued job to a transaction, which is cancelled if there is one already with a status beside `replaces`."""
     is_new = JobItem.pk.does_not_exist()
-    condition = is_new | (JobItem.status == JobStatus.FAILED) if replaces_failed else is_new
+    condition = is_new | JobItem.status.is_in(*replaces) if replaces else is_new
     transaction.save(_to_item(job, None), condition=condition)
     transaction.save(
         OpenJobItem(
@@ -72,7 +72,7 @@ def add(transaction: TransactWrite, job: Job, *, replaces_failed: bool = False) 
 def create(job: Job) -> bool:
     """Queue a job that is new or has failed; False if there is one that has not."""
     with conditional_transaction() as transaction:
-        add(transaction, job, replaces_failed=True)
+        add(transaction, job, replaces=(JobStatus.FAILED,))
     return transaction.is_committed
 
 

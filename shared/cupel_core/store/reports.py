@@ -5,7 +5,7 @@ The texts are stored below the prefix of the run's conversations, so that they e
 
 from collections.abc import Sequence
 
-from pynamodb.attributes import JSONAttribute, UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, JSONAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.analysis.jobs import Job, JobStatus
@@ -22,17 +22,19 @@ from cupel_core.store.table import Item, conditional_transaction, updated
 class ReportItem(Item):
     status = UnicodeAttribute()
     body = JSONAttribute()
+    is_summary_missing = BooleanAttribute(attr_name="isSummaryMissing", null=True)
     trial = JSONAttribute(null=True)
     """Of its revised prompt; a report has at most one."""
     trial_refusal = UnicodeAttribute(attr_name="trialRefusal", null=True)
 
 
 def create(record: ReportRecord, job: Job) -> bool:
-    """Create a report that is new or has failed, and its job; False if there is one that has not."""
-    is_new_or_failed = ReportItem.pk.does_not_exist() | (ReportItem.status == JobStatus.FAILED)
+    """Create a report that is new, has failed or lacks its summary, and its job; False if there is another one, or its
+    job has not ended."""
+    is_replaceable = (ReportItem.status == JobStatus.FAILED) | (ReportItem.is_summary_missing == True)  # noqa: E712
     with conditional_transaction() as transaction:
-        transaction.save(_to_item(record), condition=is_new_or_failed)
-        jobs.add(transaction, job, replaces_failed=True)
+        transaction.save(_to_item(record), condition=ReportItem.pk.does_not_exist() | is_replaceable)
+        jobs.add(transaction, job, replaces=(JobStatus.FAILED, JobStatus.COMPLETED))
     return transaction.is_committed
 
 
@@ -114,7 +116,11 @@ def erase_texts(ref: RunRef) -> None:
 def end(record: ReportRecord) -> bool:
     """Store how a report ended; False if its run was erased meanwhile."""
     item = ReportItem(keys.reports(_ref(record)), record.id)
-    actions = [ReportItem.status.set(record.status), ReportItem.body.set(_body(record))]
+    actions = [
+        ReportItem.status.set(record.status),
+        ReportItem.is_summary_missing.set(record.is_summary_missing),
+        ReportItem.body.set(_body(record)),
+    ]
     return updated(item, actions, ReportItem.pk.exists())
 
 
@@ -151,6 +157,7 @@ def _from_item(ref: RunRef, item: ReportItem) -> ReportRecord:
         completed_at=from_iso(completed) if completed else None,
         failure=RunFailure(failure["where"], failure["why"]) if failure else None,
         texts_expire_at=from_iso(expire) if expire else None,
+        is_summary_missing=bool(item.is_summary_missing),
         trial=Trial.from_json(item.trial) if item.trial else None,
         trial_refusal=item.trial_refusal,
     )

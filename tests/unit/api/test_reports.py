@@ -408,6 +408,42 @@ def test_a_report_says_what_was_used_of_the_budget(client: Client) -> None:
     assert sentence in newest(client, run, format="md").text.replace("\\", "")
 
 
+def test_a_report_without_its_summary_is_made_again(client: Client) -> None:
+    client.put("/v1/providers/sim", {"prices": [{"inputUsdPerMillion": 1_000, "outputUsdPerMillion": 1_000}]})
+    run, summarizer = answered(budget=RunBudget(0.01)).completed(), {"summarizerModel": "sim/steady"}
+
+    def report() -> dict[str, Any]:
+        found: dict[str, Any] = client.get(f"/v1/runs/{run.id}/report").json()
+        return found
+
+    assert client.post(f"/v1/runs/{run.id}/reports", summarizer).status == 202
+    carry_out()
+    first = report()
+    assert "the budget of $0.01 is used up" in first["texts"]["summary"]["error"]
+    assert client.patch(f"/v1/runs/{run.id}/budget", {"maxBudgetUsd": 1_000}).status == 200
+    assert client.post(f"/v1/runs/{run.id}/reports", summarizer).status == 202
+    assert client.post(f"/v1/runs/{run.id}/reports", summarizer).status == 200  # It is being made.
+    carry_out()
+    second = report()
+    assert (second["id"], second["texts"]["summary"]["error"]) == (first["id"], None)
+    assert client.post(f"/v1/runs/{run.id}/reports", summarizer).status == 200
+    assert [each["status"] for each in report_events(run)] == ["COMPLETED", "COMPLETED"]
+
+
+def test_a_report_without_its_summary_is_not_replaced_before_its_job_has_ended(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.put("/v1/providers/sim", {"prices": [{"inputUsdPerMillion": 1_000, "outputUsdPerMillion": 1_000}]})
+    run, summarizer = answered(budget=RunBudget(0.01)).completed(), {"summarizerModel": "sim/steady"}
+    client.post(f"/v1/runs/{run.id}/reports", summarizer)
+    monkeypatch.setattr(runs, "append_event", _crash)
+    carry_out_and_fail()
+    monkeypatch.undo()
+    assert client.post(f"/v1/runs/{run.id}/reports", summarizer).status == 200
+    carry_out()
+    assert client.post(f"/v1/runs/{run.id}/reports", summarizer).status == 202
+
+
 def test_a_report_of_a_run_without_a_budget_has_none(client: Client, completed: Run) -> None:
     assert made(client, completed)["content"]["cost"]["budget"] is None
     assert "budget" not in newest(client, completed, format="md").text

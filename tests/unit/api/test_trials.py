@@ -10,6 +10,7 @@ import pytest
 from cupel_core.analysis.experiments import compare_finished
 from cupel_core.clock import utc_now
 from cupel_core.contract.reports import ReportSummaryResponse, ReportTextsResponse
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -138,6 +139,24 @@ def test_scenarios_outside_of_the_runs_sample_come_before_its_own(client: Client
     trial = started(client, reported(client, run), scenarios=24, repeats=1)
     chosen = snapshots.get(runs.get(RunRef("acme", trial["revisedRunId"])).snapshot_key).scenario_positions
     assert not set(chosen) & set(snapshots.get(run.snapshot_key).scenario_positions)
+
+
+def test_a_trial_that_lacked_a_summary_starts_once_the_report_was_made_again(client: Client) -> None:
+    client.put("/v1/providers/sim", {"prices": PRICES})
+    run = answered(scored(lambda index: index % 4 > 1), budget=RunBudget(0.001)).completed()
+    run_items.to_item(replace(run, definition_name="Refunds", trial=True)).save()
+    reports_path, summarizer = f"/v1/runs/{run.id}/reports", {"summarizerModel": "sim/steady"}
+    path = f"{reports_path}/{client.post(reports_path, summarizer).json()['id']}"
+    carry_out()
+    assert "is used up" in client.get(path).json()["trialRefusal"]
+    client.patch(f"/v1/runs/{run.id}/budget", {"maxBudgetUsd": 1_000})
+    assert client.post(reports_path, summarizer).status == 202
+    carry_out()
+    record = reports.get(RunRef("acme", run.id), path.rpartition("/")[2])
+    assert "is used up" not in (record.trial_refusal or "")
+    texts = ReportTextsResponse(summary=summary(run), excerpts=[])
+    reports.save_texts(record, texts.model_dump_json().encode())
+    assert client.post(f"{path}/trial", {"maxBudgetUsd": 1_000}).status == 201
 
 
 def test_a_report_has_one_trial(client: Client, report: str) -> None:

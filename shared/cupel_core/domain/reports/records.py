@@ -57,6 +57,8 @@ class ReportRecord:
     failure: RunFailure | None = None
     texts_expire_at: datetime | None = None
     """When the first of the quoted conversations expires; from then on no text of the report is shown."""
+    is_summary_missing: bool = False
+    """Whether the summarizer gave none, for example because the budget did not allow its call."""
     trial: Trial | None = None
     """Of its revised system prompt."""
     trial_refusal: str | None = None
@@ -71,8 +73,16 @@ class ReportRecord:
         """What its job computes."""
         return f"{self.run_id}/{self.id}"
 
-    def completed(self, texts_expire_at: datetime | None, now: datetime) -> "ReportRecord":
-        return replace(self, status=JobStatus.COMPLETED, completed_at=now, texts_expire_at=texts_expire_at)
+    def completed(
+        self, texts_expire_at: datetime | None, now: datetime, *, is_summary_missing: bool = False
+    ) -> "ReportRecord":
+        return replace(
+            self,
+            status=JobStatus.COMPLETED,
+            completed_at=now,
+            texts_expire_at=texts_expire_at,
+            is_summary_missing=is_summary_missing,
+        )
 
     def failed(self, failure: RunFailure, now: datetime) -> "ReportRecord":
         return replace(self, status=JobStatus.FAILED, completed_at=now, failure=failure)
