@@ -10,7 +10,7 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
 from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.budgets.periods import BudgetScope
-from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.budgets.run_budget import SHARES, RunBudget, used_percent
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunEventType
 from cupel_core.errors import Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
@@ -41,7 +41,16 @@ class TableAccount:
 
 
 def announce_usage(run: Run, account: BudgetAccount, percent: int, now: datetime) -> Run:
-    """Write the event that says that so much of the budget is used, once per share and limit; returns the run."""
+    """Write the events that say that so much of the budget is used, once per share and limit; returns the run."""
+    for share in SHARES:
+        if share <= percent:
+            run = _announce_share(run, account, share, now)
+    return run
+
+
+def _announce_share(run: Run, account: BudgetAccount, percent: int, now: datetime) -> Run:
+    if run.budget is not None and percent <= run.budget.announced_percent:
+        return run
     is_new = False
 
     def note(budget: RunBudget) -> RunBudget:
@@ -49,7 +58,8 @@ def announce_usage(run: Run, account: BudgetAccount, percent: int, now: datetime
         is_new = run.budget is not None and budget.max_usd == run.budget.max_usd and percent > budget.announced_percent
         return replace(budget, announced_percent=percent) if is_new else budget
 
-    data: dict[str, object] = {"percent": percent, **_figures(run, account)}
+    used = used_percent(account.used, run.budget.limit) if run.budget else None
+    data: dict[str, object] = {"percent": percent, "usedPercent": used, **_figures(run, account)}
     changed = runs.change_budget(RunRef(run.workspace, run.id), note, RunEventType.BUDGET, data, now)
     if is_new:
         publish_used(BudgetScope.RUN, percent)

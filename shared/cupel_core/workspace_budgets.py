@@ -17,6 +17,7 @@ from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.money import limit_text, usd
 from cupel_core.domain.budgets.month_account import MonthAccount
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits, period_name
+from cupel_core.domain.budgets.run_budget import used_percent
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, PeriodPause, Run, RunEventType
 from cupel_core.errors import AppError, Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
@@ -173,7 +174,9 @@ def _announce(run: RunRef | None, limits: PeriodLimits, day: date, result: Repor
         publish_used(scope, percent)
         if run is None:
             continue
-        data = {"percent": percent, **_figures(limits, result.stored.value, day, scope)}
+        limit, used = limits.limit_of(scope), result.stored.value.used(scope, day)
+        share = used_percent(used, limit) if limit else None
+        data = {"percent": percent, "usedPercent": share, **_figures(limits, result.stored.value, day, scope)}
         try:
             runs.append_event(run, RunEventType.BUDGET, utc_now(), data)
         except (AppError, *AWS_ERRORS):

@@ -48,7 +48,9 @@ ExhaustedBudget = Annotated[
 ]
 
 
-ConfirmedUsd = Annotated[FiniteFloat, Field(strict=True, ge=0, le=1_000_000)]
+MAX_CONFIRMED_USD = 10.0**12
+"""More than any run costs: what a start is expected to cost may exceed the greatest budget."""
+ConfirmedUsd = Annotated[FiniteFloat, Field(strict=True, ge=0, le=MAX_CONFIRMED_USD)]
 ConfirmedAdditionUsd = Annotated[
     ConfirmedUsd | None,
     Field(

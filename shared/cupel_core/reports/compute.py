@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from time import monotonic
 
 from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.clock import utc_now
@@ -19,8 +20,12 @@ from cupel_core.reports.measure import Measured, measure
 from cupel_core.reports.requests import current_inputs
 from cupel_core.reports.summarize import WrittenSummary, summary_expires_at, write_summary
 from cupel_core.runs.estimate import estimate_run_again
+from cupel_core.settings import settings
+from cupel_core.slice_graders import RESERVE_SECONDS
 from cupel_core.store import reports, runs
 
+MAX_SUMMARY_WAIT_SECONDS = 120.0
+"""For an account that is paused, as after an outage: the report is made again on request."""
 STAGES = ("measuring", "reading samples", "summarizing", "storing")
 
 
@@ -88,7 +93,14 @@ def _summary(record: ReportRecord, measured: Measured, seconds_left: Callable[[]
     found = ReportTextsResponse.model_validate_json(stored).summary if stored else None
     if found is not None and found.error is None:
         return WrittenSummary(found, summary_expires_at(measured.scan, found))
-    return write_summary(record.summarizer_model, measured.content, measured.scan, seconds_left)
+    return write_summary(record.summarizer_model, measured.content, measured.scan, _summary_seconds(seconds_left))
+
+
+def _summary_seconds(seconds_left: Callable[[], float], clock: Callable[[], float] = monotonic) -> Callable[[], float]:
+    """The seconds left for a summary, none of whose calls starts after MAX_SUMMARY_WAIT_SECONDS."""
+    latest_start = clock() + MAX_SUMMARY_WAIT_SECONDS
+    call_seconds = settings().call_timeout_seconds + RESERVE_SECONDS
+    return lambda: min(seconds_left(), latest_start - clock() + call_seconds)
 
 
 def fail(job: Job, failure: RunFailure) -> None:

@@ -171,7 +171,8 @@ def get_budget(workspace: str, run_id: str) -> BudgetView:
 def change_budget(workspace: str, run_id: str, max_usd: float, *, resume: bool, now: datetime) -> BudgetView:
     """Raise or lower the limit. A run that was paused because of it resumes if it can continue.
 
-    Without `resume`, it stays paused as if a user had paused it. Raises Conflict for a run without a budget.
+    Without `resume`, one that its own budget has paused stays paused as if a user had paused it. Raises Conflict for a
+    run without a budget.
     """
     ref = RunRef(workspace, run_id)
     run, account = runs.get(ref), budgets.get(ref)
@@ -179,7 +180,7 @@ def change_budget(workspace: str, run_id: str, max_usd: float, *, resume: bool, 
     was_exhausted = run.status is RunStatus.PAUSED and run.pause_reason == PauseReason.BUDGET
     if was_exhausted and resume and _can_resume(run, budget, now):
         run = control.resume_unchecked(run, now, fencing_token=run.fencing_token, budget=budget)
-    elif was_exhausted and not resume:
+    elif run.exhausted_budget is BudgetScope.RUN and not resume:
         run = _pause_by_user(run, budget, now)
     else:
         data: dict[str, object] = {"changed": ["maxBudgetUsd"], "maxBudgetUsd": max_usd}

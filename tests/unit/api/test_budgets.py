@@ -94,6 +94,16 @@ def test_an_impossible_budget_is_refused(client: Client, definition_id: str, bud
     assert [error["field"] for error in answer.json()["errors"]] == ["maxBudgetUsd"]
 
 
+def test_a_start_that_costs_more_than_any_budget_can_be_confirmed(client: Client, definition_id: str) -> None:
+    prices = [{"inputUsdPerMillion": 1_000_000, "outputUsdPerMillion": 1_000_000}]
+    client.put("/v1/providers/custom", {"prices": prices})
+    terms = {"models": [f"custom/m{number}" for number in range(8)], "repeats": 1_000, "maxBudgetUsd": 1}
+    refused = start(client, definition_id, **terms)
+    expected = refused.json()["estimate"]["usd"]["expected"]
+    assert (refused.status, expected > 1_000_000) == (409, True)
+    assert start(client, definition_id, **terms, confirmedUsd=expected).status == 201
+
+
 def test_models_without_a_price_need_a_word(client: Client, definition_id: str) -> None:
     answer = start(client, definition_id, models=["custom/other", "custom/m"])
     assert answer.status == 422

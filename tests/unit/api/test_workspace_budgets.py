@@ -57,6 +57,15 @@ def paused_run(needed_usd: float = 0.1, **setup: Any) -> Run:
     return runs.transition(ref_of(run), Action.PAUSE, NOW, pause_reason=PauseReason.BUDGET, period_pause=pause)
 
 
+def test_a_run_that_waits_for_the_next_day_goes_on_waiting_if_its_own_budget_is_raised_without_resuming(
+    client: Client,
+) -> None:
+    run = paused_run(budget=RunBudget(1.0))
+    answer = client.patch(f"/v1/runs/{run.id}/budget", {"maxBudgetUsd": 2, "resume": False}).json()
+    assert (answer["status"], answer["pauseReason"], answer["maxBudgetUsd"]) == ("PAUSED", "budget", 2.0)
+    assert runs.get(ref_of(run)).exhausted_budget is BudgetScope.DAY
+
+
 def test_a_workspace_begins_without_limits(client: Client) -> None:
     budgets = client.get("/v1/budgets").json()
     assert budgets["timezone"] == "UTC"

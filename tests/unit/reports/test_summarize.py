@@ -25,6 +25,7 @@ from cupel_core.providers.errors import ProviderError
 from cupel_core.reports import compute, requests
 from cupel_core.reports.measure import measure
 from cupel_core.reports.summarize import write_summary
+from cupel_core.slice_graders import spare_seconds
 from cupel_core.store import budgets, jobs, reports
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW, ref_of
@@ -198,6 +199,15 @@ def test_a_stored_summary_is_not_paid_for_again(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(compute, "write_summary", lambda *_: pytest.fail("asked again"))
     compute.compute(job_of(record), lambda _: None, lambda: 900.0)
     assert reports.get(ref_of(run), record.id).completed_at is not None
+
+
+def test_no_call_of_a_summary_starts_after_two_minutes_of_waiting() -> None:
+    now = [100.0]
+    left = compute._summary_seconds(lambda: 900.0, lambda: now[0])
+    assert spare_seconds(left) == pytest.approx(compute.MAX_SUMMARY_WAIT_SECONDS)
+    now[0] += 121
+    assert spare_seconds(left) < 0
+    assert compute._summary_seconds(lambda: 30.0)() == 30.0
 
 
 def test_another_summarizer_is_another_report() -> None:

@@ -63,6 +63,11 @@ class RunBudget:
         )
 
 
+def used_percent(used: int, limit: int) -> float:
+    """For people and their programs."""
+    return round(100 * used / limit, 1)
+
+
 def due_percent(used: int, limit: int, announced_percent: int) -> int | None:
     """The share that an event must announce; None if there is none."""
     reached = [percent for percent in SHARES if 100 * used >= percent * limit]
