@@ -4,9 +4,7 @@ import { useCanWrite } from "../api/role";
 export function HowToCreate({ noun }: { noun: string }) {
   const command = <code>{`cupel ${noun}s create`}</code>;
   return useCanWrite() ? (
-    <>
-      “New {noun}” above creates one, as does {command}.
-    </>
+    <>The form above creates one, as does {command}.</>
   ) : (
     "Creating one needs the role member or admin."
   );

@@ -5,6 +5,7 @@ import { formatLevel, isRate, METRICS, type Metric } from "../../lib/comparison"
 import { counted, formatCount, visible } from "../../lib/format";
 import { countFlips, type PairedPoint, pairedPoints } from "../../lib/paired";
 import { FigureHeader } from "../../ui/figure_header";
+import page from "../../ui/page.module.css";
 import { Failure, Loading } from "../../ui/states";
 import styles from "./compare.module.css";
 
@@ -30,7 +31,7 @@ export function ScenariosPlot({ comparison, metric, row, open }: Props) {
     `${formatCount(count("decreased"))} lower, ${formatCount(count("unchanged"))} unchanged.`;
   return (
     <>
-      <p>
+      <p className={page.measured}>
         {sentence}
         {isRate(metric) && ` ${flipText(items)}`}
         {isCut && ` These are the ${formatCount(MOST_DRAWN)} that changed most.`}
