@@ -27,6 +27,8 @@ from cupel_core.store import reports, runs
 MAX_SUMMARY_WAIT_SECONDS = 120.0
 """For an account that is paused, as after an outage: the report is made again on request."""
 STAGES = ("measuring", "reading samples", "summarizing", "storing")
+_NOT_REPEATED = (None, "over the token budget", "there is no conversation to read")
+"""What a summarizer's error may be when another request would find the same; None if it has written a summary."""
 
 
 def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[[], float]) -> None:
@@ -57,7 +59,7 @@ def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[
     reports.save_content(record, _json(measured.content))
     _erase_what_was_deleted(record, quoted_indexes(texts))
     expires = earliest((read.expires_at, summary.expires_at if summary else None))
-    has_failed = summary is not None and summary.summary.error is not None
+    has_failed = summary is not None and summary.summary.error not in _NOT_REPEATED
     _end(record.completed(expires, utc_now(), is_summary_missing=has_failed))
     _start_trial(record)
 

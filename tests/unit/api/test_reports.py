@@ -430,6 +430,16 @@ def test_a_report_without_its_summary_is_made_again(client: Client) -> None:
     assert [each["status"] for each in report_events(run)] == ["COMPLETED", "COMPLETED"]
 
 
+def test_a_report_without_conversations_to_read_is_not_made_again(client: Client) -> None:
+    run = AnsweredRun(workspace="acme").completed()
+    summarizer = {"summarizerModel": "sim/steady"}
+    assert client.post(f"/v1/runs/{run.id}/reports", summarizer).status == 202
+    carry_out()
+    report = client.get(f"/v1/runs/{run.id}/report").json()
+    assert report["texts"]["summary"]["error"] == "there is no conversation to read"
+    assert client.post(f"/v1/runs/{run.id}/reports", summarizer).status == 200
+
+
 def test_a_report_without_its_summary_is_not_replaced_before_its_job_has_ended(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
