@@ -18,7 +18,13 @@ from cupel_core.messages import RunRef
 from cupel_core.reports.excerpts import quoted_indexes, read_excerpts, readable_indexes
 from cupel_core.reports.measure import Measured, measure
 from cupel_core.reports.requests import current_inputs
-from cupel_core.reports.summarize import WrittenSummary, summary_expires_at, write_summary
+from cupel_core.reports.summarize import (
+    NOTHING_TO_READ,
+    TOO_LONG,
+    WrittenSummary,
+    summary_expires_at,
+    write_summary,
+)
 from cupel_core.runs.estimate import estimate_run_again
 from cupel_core.settings import settings
 from cupel_core.slice_graders import RESERVE_SECONDS
@@ -27,8 +33,6 @@ from cupel_core.store import reports, runs
 MAX_SUMMARY_WAIT_SECONDS = 120.0
 """For an account that is paused, as after an outage: the report is made again on request."""
 STAGES = ("measuring", "reading samples", "summarizing", "storing")
-_NOT_REPEATED = (None, "over the token budget", "there is no conversation to read")
-"""What a summarizer's error may be when another request would find the same; None if it has written a summary."""
 
 
 def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[[], float]) -> None:
@@ -59,7 +63,7 @@ def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[
     reports.save_content(record, _json(measured.content))
     _erase_what_was_deleted(record, quoted_indexes(texts))
     expires = earliest((read.expires_at, summary.expires_at if summary else None))
-    has_failed = summary is not None and summary.summary.error not in _NOT_REPEATED
+    has_failed = summary is not None and summary.summary.error not in (None, TOO_LONG, NOTHING_TO_READ)
     _end(record.completed(expires, utc_now(), is_summary_missing=has_failed))
     _start_trial(record)
 

@@ -47,6 +47,8 @@ _TRANSCRIPT_TOKENS = (1_200, 600)
 _FEW = 4
 _CHARACTERS_PER_TOKEN = 4
 _KINDS = ("failure_modes", "hallucinations", "goal_failures", "inconsistencies")
+TOO_LONG, NOTHING_TO_READ = "over the token budget", "there is no conversation to read"
+"""Why there is no summary, where another request would find the same."""
 
 
 class WrittenSummary(NamedTuple):
@@ -70,9 +72,9 @@ def write_summary(
     """A summarizer that cannot be called, or gives no usable reply, is recorded as `error`."""
     shown = _choose(content, scan, utc_now())
     if shown is None:
-        return WrittenSummary(_without(model, "over the token budget"))
+        return WrittenSummary(_without(model, TOO_LONG))
     if not shown.material.transcripts:
-        return WrittenSummary(_without(model, "there is no conversation to read"))
+        return WrittenSummary(_without(model, NOTHING_TO_READ))
     interrupted: list[Spend] = []
     try:
         return event_loop.run(_summarize(model, scan.run, shown, seconds_left, attempt, interrupted))
