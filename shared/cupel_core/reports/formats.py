@@ -120,7 +120,7 @@ def named_figures(content: ReportContentResponse) -> Iterator[tuple[str, ReportF
 
 
 def outcome_table(content: ReportContentResponse) -> ReportTable:
-    header = ("target", "completed", "errors", "judged", "passed", "unscored", "win rate (95 % interval)")
+    header = ("target", "completed", "errors", "judged", "passed", "unscored", "pass rate (95 % interval)")
     rows = (
         (
             name,

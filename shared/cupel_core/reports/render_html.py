@@ -68,7 +68,7 @@ def _parts(report: ReportResponse, content: ReportContentResponse) -> Iterator[M
     if lines := formats.trial_lines(report):
         yield element("h2", "Trial of the revised prompt")
         yield from (element("p", line) for line in lines)
-    yield from _section("Outcome", formats.outcome_table(content), _win_rates(content))
+    yield from _section("Outcome", formats.outcome_table(content), _pass_rates(content))
     errors = tuple((each.code, formats.number(each.probes)) for each in content.errors)
     yield from _section("Infrastructure errors", ReportTable(("code", "probes"), errors))
     yield from _section("Failure modes", formats.failure_table(content), _failure_modes(content))
@@ -128,14 +128,14 @@ def _table(table: ReportTable) -> Element:
     return element("div", element("table", element("thead", header), element("tbody", *rows)), class_="wide")
 
 
-def _win_rates(content: ReportContentResponse) -> Element | None:
+def _pass_rates(content: ReportContentResponse) -> Element | None:
     bars = []
     for name, figures in formats.named_figures(content):
         share = figures.win_rate
         low, high = share.interval or (None, None)
         if share.share is not None:
             bars.append(Bar(name, share.share, formats.percent(share.share), low, high))
-    return bar_chart("Win rate", bars, 1.0) if bars else None
+    return bar_chart("Pass rate", bars, 1.0) if bars else None
 
 
 def _failure_modes(content: ReportContentResponse) -> Element | None:

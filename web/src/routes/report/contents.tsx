@@ -135,9 +135,9 @@ function Estimated({ cost }: { cost: ReportContent["cost"] }) {
 function Errors({ content }: { content: ReportContent }) {
   if (content.errors.length === 0) return null;
   return (
-    <Section title="Errors of the infrastructure">
+    <Section title="Infrastructure errors">
       <p className={page.note}>They are not the model's failures, and no result counts them.</p>
-      <ScrollRegion label="Errors of the infrastructure">
+      <ScrollRegion label="Infrastructure errors">
         <table>
           <thead>
             <tr>
