@@ -11,6 +11,7 @@ from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import build_scoring
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.domain.turns.replies import ReplyRecord
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.settings import Settings
 from cupel_core.store import counted_outcomes
@@ -21,6 +22,8 @@ SPEND = Spend(2, Usage(10, 5), 0.25)
 SAID = (Message(MessageRole.USER, "?"), Message(MessageRole.ASSISTANT, "4"))
 STATE = ConversationState(SAID, 1, Usage(3, 4), 12, 0.5, "v1", judge_spend=SPEND, persona_spend=SPEND)
 TRANSCRIPT = Transcript(0, "scn", "sim/steady", NOW, STATE, summary=Summary("4", "", NOW, None, SPEND))
+REPLIES = (ReplyRecord(Usage(1, 1), 5, 0.2), ReplyRecord(Usage(2, 3), 7, 0.3))
+LONG = replace(STATE, messages=SAID * 2, turns=2, replies=REPLIES)
 PASSED = build_scoring(None, None, (AssertionResult("contains", True, 1.0, "", metric="f1"),))
 UNSCORED = build_scoring(None, None, (AssertionResult("contains", None, None, "", error="no model"),))
 
@@ -29,6 +32,7 @@ UNSCORED = build_scoring(None, None, (AssertionResult("contains", None, None, ""
     "outcome",
     [
         TRANSCRIPT,
+        replace(TRANSCRIPT, conversation=LONG),
         replace(TRANSCRIPT, scoring=PASSED, summary=None),
         replace(TRANSCRIPT, scoring=UNSCORED),
         ProbeError(0, "scn", "sim/steady", ProbeErrorCode.AUTH, "no", 1, NOW, spending=Spending(judge=SPEND)),
@@ -39,6 +43,9 @@ def test_an_outcome_counts_the_same_once_it_is_stored(cloud: Settings, outcome: 
     store_outcomes(run, 1, [outcome])
     (stored,) = counted_outcomes.list_run(ref_of(run), range(1))
     before = counted_outcome(outcome)
-    assert stored._replace(costs=list(stored.costs), tags=tuple(stored.tags)) == before._replace(
-        tags=tuple(before.tags)
-    )
+    lists = {"costs": list(stored.costs), "tags": tuple(stored.tags), "turn_ms": tuple(stored.turn_ms)}
+    assert stored._replace(**lists) == before._replace(tags=tuple(before.tags))
+
+
+def test_the_times_of_answers_are_counted() -> None:
+    assert counted_outcome(replace(TRANSCRIPT, conversation=LONG)).turn_ms == (5, 7)

@@ -131,9 +131,6 @@ class ConversationState:
     messages: tuple[Message, ...]
     turns: int = 0
     """Answers of the target; each ends with a message whose calls are not executed."""
-    replies: tuple[ReplyRecord, ...] = field(default=(), compare=False)
-    """Of the target's calls, in order; without the verdict on the last answer, and fewer than `target_calls` if an
-    earlier release has stored them."""
     usage: Usage = field(default_factory=Usage)
     duration_ms: int = 0
     cost_usd: float | None = 0.0
@@ -165,6 +162,9 @@ class ConversationState:
     stop_reason: StopReason | None = None
     pipeline: "PipelineState | None" = None
     """Of the run's operation profile; None without one."""
+    replies: tuple[ReplyRecord, ...] = field(default=(), compare=False)
+    """Of the target's calls, in order; without the verdict on the last answer, and fewer than `target_calls` if an
+    earlier release has stored them."""
 
     @property
     def full_cost_usd(self) -> float | None:
@@ -220,7 +220,9 @@ class ConversationState:
 
     @property
     def turn_durations_ms(self) -> tuple[int, ...]:
-        """Of each answer of the target, in all calls that made it; empty if an earlier release stored them."""
+        """Of each answer of the target, in all calls that made it; empty if an earlier release stored several."""
+        if self.turns == 1:
+            return (self.duration_ms,)
         records, durations, is_first = self.reply_records, list[int](), True
         for position, message in enumerate(self.messages):
             is_first |= message.role is MessageRole.USER
