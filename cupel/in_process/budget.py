@@ -1,6 +1,7 @@
 """The budget of an evaluation in this process: the rule of a stack's workers, over an account in memory."""
 
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from types import TracebackType
@@ -102,19 +103,14 @@ def _unpriced_narrator(plan: EvaluationPlan) -> Iterator[str]:
 
 
 def _spent_on(conversations: Iterable[Spending]) -> dict[ModelRole, int]:
-    spent = dict.fromkeys(ModelRole, 0)
+    spent = Counter[ModelRole]()
     for spending in conversations:
-        for role in ModelRole:
-            spent[role] += nano_usd(_cost(spending, role))
+        parts = {
+            ModelRole.TARGET: spending.target,
+            ModelRole.JUDGE: spending.judge,
+            ModelRole.PERSONA: spending.persona,
+            ModelRole.SUMMARY: spending.summary,
+            ModelRole.OPERATION: spending.operation,
+        }
+        spent.update({role: nano_usd(spend.cost_usd or 0.0) for role, spend in parts.items()})
     return {role: amount for role, amount in spent.items() if amount}
-
-
-def _cost(spending: Spending, role: ModelRole) -> float:
-    parts = {
-        ModelRole.TARGET: spending.target,
-        ModelRole.JUDGE: spending.judge,
-        ModelRole.PERSONA: spending.persona,
-        ModelRole.SUMMARY: spending.summary,
-        ModelRole.OPERATION: spending.operation,
-    }
-    return parts[role].cost_usd or 0.0

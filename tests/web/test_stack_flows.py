@@ -145,15 +145,15 @@ def test_a_throttled_batch_is_paused_by_its_budget_raised_and_ends_with_a_report
     page.get_by_text("Evaluators: 4 of 4").click()
     for judged in ("The goal is reached", "The last answer is not toxic"):
         page.get_by_role("checkbox", name=judged).uncheck()
-    page.get_by_label("Budget in USD").fill("0.05")
+    page.get_by_label("Budget in USD").fill("0.10")
     page.get_by_role("button", name=re.compile(r"Start, about \$")).click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("its budget is $0.05")
-    dialog.get_by_role("button", name="Start with a budget of $0.05").click()
+    expect(dialog).to_contain_text("its budget is $0.10")
+    dialog.get_by_role("button", name="Start with a budget of $0.10").click()
     expect(page.get_by_text("custom throttles")).to_be_visible(timeout=SLOW_MS)
     priced.configure(rates={})
     expect_status(page, "because its budget is used up")
-    assert 0.01 < bill_usd(priced) <= 0.05
+    assert 0.01 < bill_usd(priced) <= 0.10
     page.get_by_label("New budget in USD").fill("1")
     page.get_by_role("button", name="Raise and resume").click()
     expect_end(page)

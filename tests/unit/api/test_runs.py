@@ -282,7 +282,8 @@ def test_a_transcript_is_the_same_in_a_list_and_by_itself(client: Client, run_id
     listed = client.get(f"/v1/runs/{run_id}/transcripts").json()["items"]
     told = client.get(f"/v1/transcripts/{listed[0]['id']}").json()
     assert [item["probeIndex"] for item in listed] == [0]
-    assert told["content"]["messages"][1] == {"role": "assistant", "content": "Rating: 4"}
+    answer = told["content"]["messages"][1]
+    assert (answer["role"], answer["content"], answer["reply"]["usage"]) == ("assistant", "Rating: 4", told["usage"])
     assert (told["decisionCode"], told["decisionText"], told["tokenCount"]) == ("4", "Four, it says.", 5)
     assert told["result"] == {"success": True, "score": 1.0, "reason": "as hoped"}
     assert told["usage"] == {"inputTokens": 3, "outputTokens": 2, "cachedInputTokens": 0, "cacheWriteTokens": 0}

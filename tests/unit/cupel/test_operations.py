@@ -25,7 +25,6 @@ WITHOUT_A_COMMAND = {
     "get_open_api_document": "for generators of clients",
     "get_provider": "`cupel providers` shows all of them",
     "list_run_analyses": "for programs that keep a history; `cupel analyze` shows the newest analysis",
-    "list_reports": "for programs that keep a history; `cupel report` writes the newest report",
     "get_branch_artifact": "for programs that read one; `cupel chat` lists all of a branch with `/artifacts`",
     "list_report_conversations": "for programs that read all of them; `cupel transcripts` lists them",
     "get_transcript": "`cupel transcripts --full` shows those of a run",
