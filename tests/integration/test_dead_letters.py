@@ -52,7 +52,7 @@ def swept(api: Client, aws: Callable[[str], Any], damaged_runs: DamagedRuns) -> 
     def sweep() -> Json | None:
         answer = aws("lambda").invoke(FunctionName="cupel-sweep", Payload=b"{}")
         counts: Json = json.loads(answer["Payload"].read())
-        return counts if counts["unreadable"] and listed_runs(api) == set(damaged_runs) else None
+        return counts if counts["unreadable"] and runs_with_dead_letters(api) == set(damaged_runs) else None
 
     return wait_until(sweep, MAX_REDELIVERY_SECONDS, every=SECONDS_BETWEEN_SWEEPS) or {}
 
@@ -114,7 +114,7 @@ def start_with_mixed_slice(api: Client, sqs: Any) -> str:
     return run_id
 
 
-def listed_runs(api: Client) -> set[str]:
+def runs_with_dead_letters(api: Client) -> set[str]:
     """Ids of the runs with stored dead letters."""
     return {letter["runId"] for letter in api.list_dead_letters(provider=UNUSED_PROVIDER)}
 

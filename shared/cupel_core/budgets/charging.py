@@ -91,7 +91,7 @@ class ChargedCalls:
         call = _Call(bound)
         try:
             if waited_seconds > RECHECK_SECONDS:
-                call.note_cost(0)  # If it is prevented.
+                call.note_cost(0)  # It may be prevented.
                 await self._recheck(account)
                 call.note_cost(bound, is_certain=False)
             yield call

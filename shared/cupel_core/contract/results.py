@@ -143,13 +143,9 @@ class ProbeResultResponse(ResponseModel):
         return cls(success=result.success, score=result.score, reason=result.reason)
 
 
-class VerdictResponse(ResponseModel):
+class VerdictResponse(ReplyVerdictResponse):
     """A judge's decision on success and failure criteria."""
 
-    success_met: bool
-    failure_met: bool
-    confidence: Annotated[float, Field(description="From 0 to 1, as the judge states it")]
-    reasoning: str
     raw_response: Annotated[str, Field(description="The judge's reply as it was received")]
 
     @classmethod

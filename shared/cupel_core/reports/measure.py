@@ -103,7 +103,7 @@ def figures(estimate: GroupEstimate, totals: ColumnTotals) -> ReportFiguresRespo
         turns=_quantiles(totals, "turns"),
         duration_ms=_quantiles(totals, "durations_ms"),
         mean_turn_ms=duration.total / turns.total if turns.total else None,
-        turn_ms=_quantiles(totals, "turns_ms"),
+        turn_ms=_quantiles(totals, "turn_durations_ms"),
         input_tokens=_quantiles(totals, "input_tokens"),
         output_tokens=_quantiles(totals, "output_tokens"),
         tokens=_quantiles(totals, "tokens"),

@@ -44,7 +44,7 @@ def _transcript(stored: StoredOutcome) -> CountedOutcome:
         code=summary.get("decisionCode"),
         duration_ms=body["durationMs"],
         turns=turns,
-        turn_ms=body.get("turnMs") or ((body["durationMs"],) if turns == 1 else ()),
+        turn_durations_ms=body.get("turnMs") or ((body["durationMs"],) if turns == 1 else ()),
         input_tokens=body["inputTokens"],
         output_tokens=body["outputTokens"],
         model_version=body["modelVersion"],

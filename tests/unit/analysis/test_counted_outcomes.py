@@ -43,9 +43,13 @@ def test_an_outcome_counts_the_same_once_it_is_stored(cloud: Settings, outcome: 
     store_outcomes(run, 1, [outcome])
     (stored,) = counted_outcomes.list_run(ref_of(run), range(1))
     before = counted_outcome(outcome)
-    lists = {"costs": list(stored.costs), "tags": tuple(stored.tags), "turn_ms": tuple(stored.turn_ms)}
+    lists = {
+        "costs": list(stored.costs),
+        "tags": tuple(stored.tags),
+        "turn_durations_ms": tuple(stored.turn_durations_ms),
+    }
     assert stored._replace(**lists) == before._replace(tags=tuple(before.tags))
 
 
 def test_the_times_of_answers_are_counted() -> None:
-    assert counted_outcome(replace(TRANSCRIPT, conversation=LONG)).turn_ms == (5, 7)
+    assert counted_outcome(replace(TRANSCRIPT, conversation=LONG)).turn_durations_ms == (5, 7)

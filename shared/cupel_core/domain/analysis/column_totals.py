@@ -15,7 +15,7 @@ from cupel_core.domain.turns.spend import ModelCalls
 _NANO = 10**9
 MAX_NAMES = 1_000
 """Different metrics, tags or model versions of a column; further ones are not counted, so that a file stays small."""
-HISTOGRAMS = ("durations_ms", "turns", "input_tokens", "output_tokens", "tokens", "turns_ms")
+HISTOGRAMS = ("durations_ms", "turns", "input_tokens", "output_tokens", "tokens", "turn_durations_ms")
 """Of conversations, but for the last, which is of single answers. The first releases have counted the first four."""
 COST_KINDS = ("target", "judge", "persona", "summary", "operation")
 
@@ -49,7 +49,7 @@ class CountedOutcome(NamedTuple):
     tags: Sequence[str] = ()
     duration_ms: int = 0
     turns: int = 0
-    turn_ms: Sequence[int] = ()
+    turn_durations_ms: Sequence[int] = ()
     """Of each answer; empty if an earlier release has stored several."""
     input_tokens: int = 0
     output_tokens: int = 0
@@ -194,8 +194,8 @@ class ColumnTotals:
         histograms["input_tokens"].add(outcome.input_tokens)
         histograms["output_tokens"].add(outcome.output_tokens)
         histograms["tokens"].add(outcome.input_tokens + outcome.output_tokens)
-        for duration_ms in outcome.turn_ms:
-            histograms["turns_ms"].add(duration_ms)
+        for duration_ms in outcome.turn_durations_ms:
+            histograms["turn_durations_ms"].add(duration_ms)
         self.unscored += outcome.is_unscored
         if outcome.success is not None and outcome.score is not None:
             self.score.add(outcome.score)

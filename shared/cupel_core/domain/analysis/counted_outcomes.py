@@ -22,7 +22,7 @@ def counted_outcome(outcome: Outcome) -> CountedOutcome:
         tags=scoring.tags if scoring else (),
         duration_ms=state.duration_ms,
         turns=state.turns,
-        turn_ms=state.turn_durations_ms,
+        turn_durations_ms=state.turn_durations_ms,
         input_tokens=state.usage.input_tokens,
         output_tokens=state.usage.output_tokens,
         model_version=state.model_version,

@@ -207,16 +207,22 @@ class ConversationState:
 
     @property
     def reply_records(self) -> Mapping[int, ReplyRecord]:
-        """Of the target's replies, by the positions of their messages; empty if an earlier release stored them."""
+        """Of the target's replies, by the positions of their messages; empty if an earlier release stored several."""
         positions = [n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT]
+        replies = self.judged_replies
+        if not replies or len(replies) != self.target_calls or len(positions) < len(replies):
+            return {}
+        return dict(zip(positions[-len(replies) :], replies, strict=True))
+
+    @property
+    def judged_replies(self) -> tuple[ReplyRecord, ...]:
+        """`replies` with the verdict on the last answer. The figures of a single reply are the conversation's own."""
         replies = self.replies
         if not replies and self.target_calls == 1:
             replies = (ReplyRecord(self.usage, self.duration_ms, self.cost_usd),)
-        if not replies or len(replies) != self.target_calls or len(positions) < len(replies):
-            return {}
-        if self.verdict is not None:
-            replies = (*replies[:-1], replies[-1].judged(self.verdict.of_reply))
-        return dict(zip(positions[-len(replies) :], replies, strict=True))
+        if self.verdict is None or not replies:
+            return replies
+        return (*replies[:-1], replies[-1].judged(self.verdict.of_reply))
 
     @property
     def turn_durations_ms(self) -> tuple[int, ...]:
@@ -231,13 +237,6 @@ class ConversationState:
                 durations[-1] += records[position].duration_ms
                 is_first = False
         return tuple(durations)
-
-    @property
-    def judged_replies(self) -> tuple[ReplyRecord, ...]:
-        """`replies` with the verdict on the last answer, for when the conversation goes on."""
-        if self.verdict is None or not self.replies:
-            return self.replies
-        return (*self.replies[:-1], self.replies[-1].judged(self.verdict.of_reply))
 
     def with_result(self, result: Message) -> "ConversationState":
         """With the result of a pending call, among the others in the order of the calls."""

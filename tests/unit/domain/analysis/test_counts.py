@@ -189,10 +189,10 @@ def test_positions_and_cells_agree_after_an_expansion() -> None:
 
 def test_totals_that_an_earlier_release_has_stored_are_read() -> None:
     totals = ColumnTotals()
-    totals.add(completed(0, duration_ms=10, turns=1, turn_ms=(10,), input_tokens=3, output_tokens=4))
+    totals.add(completed(0, duration_ms=10, turns=1, turn_durations_ms=(10,), input_tokens=3, output_tokens=4))
     stored = totals.to_json()
     assert ColumnTotals.from_json(stored).to_json() == stored
-    for name in ("tokens", "turns_ms"):
+    for name in ("tokens", "turn_durations_ms"):
         del stored["histograms"][name]
     read = ColumnTotals.from_json(stored)
-    assert (read.histograms["turns_ms"].count, read.histograms["durations_ms"].total) == (0, 10)
+    assert (read.histograms["turn_durations_ms"].count, read.histograms["durations_ms"].total) == (0, 10)
