@@ -3,7 +3,7 @@
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from types import TracebackType
 from typing import Self
@@ -835,6 +835,10 @@ class Client:
         """Statistics per scenario, target and prompt, of the run's own scoring or of a rescore."""
         path, trials = f"/runs/{_segment(run_id)}/scores/scenarios", None if k is None else str(k)
         return self._pages(path, rescoreId=rescore_id, model=model, promptId=prompt_id, k=trials)
+
+    def read_decisions(self, pattern: str, answers: Sequence[str]) -> Json:
+        """The decision that a pattern reads from each answer, as `items`; no model is called."""
+        return self._send("POST", "/decisions", {"pattern": pattern, "answers": list(answers)})
 
     def judge_conversation(self, conversation: Json) -> Json:
         """Judge `{messages, successCriteria?, failureCriteria?, model?}`; returns a verdict and what it cost."""

@@ -33,7 +33,7 @@ MODULES = {
         ("health", "imports", "files", "personas", "connectors", "definitions", "evals", "runs", "transcripts")
     ),
     **dict.fromkeys(("probes", "judge", "providers", "schedules", "queue", "tokens", "workspaces", "audit", "webhook")),
-    **dict.fromkeys(("budgets", "comparisons", "experiments", "jobs", "profiles", "chats")),
+    **dict.fromkeys(("budgets", "comparisons", "decisions", "experiments", "jobs", "profiles", "chats")),
     **dict.fromkeys(("chats/branches", "chats/messages"), "chat_branches"),
     "chats/turns": "chat_turns",
     "openapi.json": "openapi",

@@ -70,7 +70,7 @@ def test_a_scenario_is_previewed_and_the_decision_pattern_tried(open_page: Open,
     expect(preview).to_contain_text("There is high risk of [harm].")
     page.get_by_label("Answers").fill("Rating: 2, no. Rating: 4\n---\nnever")
     decisions = page.get_by_role("status", name="Decisions")
-    expect(decisions.get_by_role("row")).to_contain_text(["Decision", "14Rating: 4", "2none: no match"])
+    expect(decisions.get_by_role("row")).to_contain_text(["Decision", "Rating: 44", "nevernone: no match"])
 
 
 def test_errors_are_named_with_their_lines(open_page: Open, client: Client) -> None:

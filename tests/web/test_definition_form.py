@@ -264,23 +264,20 @@ def test_a_type_of_assertion_shows_its_fields(open_page: Open, client: Client) -
     ]
 
 
-def test_no_pattern_hangs_the_page(open_page: Open) -> None:
+def test_a_decision_pattern_is_tried_as_a_run_applies_it(open_page: Open) -> None:
     page = open_page("/definitions/new")
     rule = part(page, "Decision rule")
     pattern = rule.get_by_label("Decision pattern", exact=True)
-    pattern.fill("(?i)rating: (\\d")
+    pattern.fill("rating")
     rule.get_by_label("Answers").fill(f"Rating: 3\n---\n{'a' * 5_000}\n----\nRATING: 7 {HOSTILE}\nRating: 4.")
     decisions = rule.get_by_role("status", name="Decisions")
-    expect(decisions.get_by_role("row")).to_have_count(4)
-    expect(decisions).to_contain_text("cannot be tried here")
-    pattern.fill("rating")
-    expect(decisions).to_contain_text("The pattern must have a group")
+    expect(decisions).to_contain_text("must have a group")
     pattern.fill("(?i)rating: (\\d)")
-    expect(decisions.get_by_role("row")).to_contain_text(["Read from", "13Rating: 3", "2none", "34Rating: 4"])
-    for hostile in ("(?:a|a)*(b)", "(.*.*.*.*)=", "(a|a)*$", "((a+)+)c"):
-        pattern.fill(hostile)
-        expect(decisions.get_by_role("row").nth(2)).to_contain_text("too many steps")
-        assert page.evaluate("new Promise(done => setTimeout(() => done(true)))")
+    rows = decisions.get_by_role("row")
+    expect(rows).to_have_count(4)
+    for row, code in enumerate(("Decision", "3", "none: no match", "4")):
+        expect(rows.nth(row).locator("th, td").last).to_have_text(code)
+    pattern.fill("((a+)+)c")
     expect(decisions).to_contain_text("must not repeat a group that itself repeats something")
 
 

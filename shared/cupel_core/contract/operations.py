@@ -1500,6 +1500,15 @@ _ALL = (
         _BULK,
     ),
     Operation(
+        "readDecisions",
+        "POST",
+        "/v1/decisions",
+        "definitions",
+        _MEMBER,
+        "Read the decisions of up to 50 answers with a pattern",
+        "The decision of each answer",
+    ),
+    Operation(
         "judgeConversation",
         "POST",
         "/v1/judge/criteria",

@@ -1,11 +1,12 @@
 """Reading the decision of a transcript with a pattern, within limits."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from cupel_core import sandbox
 from cupel_core.domain.scoring.decisions import answers_newest_first, decision_code, excerpt, searched_part
 from cupel_core.domain.text.patterns import QUICK_SECONDS, is_quick_pattern
-from cupel_core.domain.turns.model_request import Message
+from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.sandbox.pool import budget
 
 _TASK = "cupel_core.scoring.pattern_search:last_group"
@@ -22,6 +23,26 @@ async def read_decision(pattern: str, messages: Iterable[Message]) -> tuple[str,
         return None
     number, group = found
     return decision_code(group), excerpt(answers[number])
+
+
+class AnswerDecision(NamedTuple):
+    code: str | None
+    """None if the pattern does not match, or could not be applied."""
+    error: str | None = None
+
+
+async def read_each(workspace: str, pattern: str, answers: Sequence[str]) -> list[AnswerDecision]:
+    """The decision of each answer by itself. After the first that exceeds a limit, none is read, so that the limits
+    hold for all together."""
+    sandbox.use_workspace(workspace)
+    decisions: list[AnswerDecision] = []
+    for answer in answers:
+        try:
+            found = await read_decision(pattern, [Message(MessageRole.ASSISTANT, answer)])
+        except ValueError as error:
+            return [*decisions, *[AnswerDecision(None, str(error))] * (len(answers) - len(decisions))]
+        decisions.append(AnswerDecision(found[0] if found else None))
+    return decisions
 
 
 async def _last_group(pattern: str, texts: Sequence[str]) -> tuple[int, str | None] | None:

@@ -32,6 +32,7 @@ WITHOUT_A_COMMAND = {
     "get_probe_columns": "for the page's matrix; `cupel show --matrix` reads transcripts",
     "list_probe_excerpts": "for the page's matrix; `cupel transcripts` shows them in full",
     "find_probe_matches": "for the page's matrix; `cupel transcripts --full` prints what can be searched",
+    "read_decisions": "for the page's editor of definitions; runs read decisions themselves",
     "judge_conversation": "for programs that lead a conversation themselves; `cupel rescore` judges stored ones",
 }
 

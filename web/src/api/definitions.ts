@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { DefinitionsSearch } from "../lib/search";
 import { api, read, readTagged, type Schemas } from "./client";
 
@@ -10,6 +10,17 @@ export type Generation = Schemas["ScenarioGeneration"];
 export type ImportResult = Schemas["ImportResult"];
 
 const WATCH_MS = 2_000;
+
+/** What a pattern reads from each answer. */
+export const decisionsQuery = (pattern: string, answers: readonly string[]) =>
+  queryOptions({
+    queryKey: ["decisions", pattern, answers],
+    queryFn: ({ signal }) =>
+      read(api.POST("/v1/decisions", { signal, body: { pattern, answers: [...answers] } })),
+    enabled: answers.length > 0,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
 
 const cursorOf = (page: { nextCursor: string | null }) => page.nextCursor ?? undefined;
 

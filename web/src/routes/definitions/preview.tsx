@@ -1,5 +1,6 @@
-import { useDeferredValue, useMemo, useState } from "react";
-import { type Decision, patternError, readDecisions } from "../../lib/decision_pattern";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { decisionsQuery } from "../../api/definitions";
 import type { Content } from "../../lib/definitions";
 import { visible } from "../../lib/format";
 import {
@@ -12,6 +13,8 @@ import {
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
+import { useSettled } from "../../ui/settled";
+import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 import styles from "./definitions.module.css";
 import { TemplateProblems } from "./form/template_problems";
@@ -72,19 +75,14 @@ export function ScenarioPreview({ content }: { content: Content }) {
   );
 }
 
-const WITHOUT_CODE: Readonly<Record<Exclude<Decision["kind"], "code">, string>> = {
-  none: "none: no match",
-  unknown: "This expression cannot be tried here: it is wrong, or only known to the API",
-  slow: "Not tried to the end: the expression takes too many steps",
-};
 const MAX_LENGTH = 200_000;
+const SHOWN = 80;
 
+/** What the API reads from answers that are pasted, as a run would. */
 export function PatternTrial({ pattern }: { pattern: string }) {
   const [text, setText] = useState("");
-  const answers = useDeferredValue(text);
-  const tried = useDeferredValue(pattern);
-  const decisions = useMemo(() => readDecisions(tried, splitAnswers(answers)), [tried, answers]);
-  const error = useMemo(() => patternError(tried), [tried]);
+  const answers = splitAnswers(useSettled(text));
+  const query = useQuery(decisionsQuery(useSettled(pattern), answers));
   return (
     <Section title="Try the decision pattern">
       <TextField
@@ -92,35 +90,29 @@ export function PatternTrial({ pattern }: { pattern: string }) {
         id="tried-answers"
         rows={4}
         maxLength={MAX_LENGTH}
-        note="Several with a line of --- between two. Nothing is called and nothing is stored"
+        note="Several with a line of --- between two. No model is called and nothing is stored"
         value={text}
         onChange={setText}
       />
       <div role="status" aria-label="Decisions" className={styles.decisions}>
-        {error && <p>The pattern {error}.</p>}
-        {decisions.length > 0 && (
+        {query.isError && <Failure error={query.error} what="The decisions" />}
+        {query.isSuccess && answers.length > 0 && (
           <ScrollRegion label="Decisions">
             <table>
               <thead>
                 <tr>
                   <th scope="col">Answer</th>
                   <th scope="col">Decision</th>
-                  <th scope="col">Read from</th>
                 </tr>
               </thead>
               <tbody>
-                {decisions.map((decision, index) => (
+                {query.data.items.map((decision, index) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: answers are named by their position
                   <tr key={index}>
-                    <th scope="row">{index + 1}</th>
-                    {decision.kind === "code" ? (
-                      <>
-                        <td>{decision.code}</td>
-                        <td className={page.cell}>{visible(decision.found)}</td>
-                      </>
-                    ) : (
-                      <td colSpan={2}>{WITHOUT_CODE[decision.kind]}</td>
-                    )}
+                    <th scope="row" className={page.cell}>
+                      {visible((answers[index] ?? "").slice(-SHOWN))}
+                    </th>
+                    <td>{visible(decision.error ?? decision.code ?? "none: no match")}</td>
                   </tr>
                 ))}
               </tbody>
