@@ -2542,6 +2542,8 @@ export interface PendingRun {
   runId: string;
   /** Why it is not compared with the baseline, or not yet */
   reason: string;
+  /** Whether nothing is known to be in the way of its comparison, but that nobody has requested it */
+  canBeRequested: boolean;
 }
 
 /** What is used of one limit, as workers have last reported: at most a minute ago. */

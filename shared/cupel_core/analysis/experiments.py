@@ -36,6 +36,8 @@ class PendingRun(NamedTuple):
 
     run_id: str
     reason: str
+    can_be_requested: bool = False
+    """Whether nothing is in the way of its comparison, but that nobody has requested it."""
 
 
 class ExperimentSummary(NamedTuple):
@@ -76,17 +78,19 @@ def _explained(
 ) -> Iterator[PendingRun]:
     explained = 0
     for run, spec, found in pending:
+        can_be_requested = False
         if run.status not in TERMINAL:
             reason = f"the run is {run.status}"
         elif found is None:
             explained += 1
             refused = comparisons.refusal(workspace, spec) if explained <= _MAX_EXPLAINED else None
             reason = refused or "its comparison with the baseline was not requested"
+            can_be_requested = refused is None
         elif found.failure is not None:
             reason = f"its comparison failed in {found.failure.where}: {found.failure.why}"
         else:
             reason = "it is being compared"
-        yield PendingRun(run.id, reason)
+        yield PendingRun(run.id, reason, can_be_requested)
 
 
 def has_runs(workspace: str, experiment_id: str) -> bool:

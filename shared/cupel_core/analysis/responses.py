@@ -70,7 +70,7 @@ def experiment_summary(summary: ExperimentSummary) -> ExperimentSummaryResponse:
         rows=[ExperimentRowResponse.of(row) for row in summary.rows[-MAX_ROWS:]],
         row_count=len(summary.rows),
         pending_run_ids=[each.run_id for each in summary.pending],
-        reasons=[PendingRunResponse(run_id=each.run_id, reason=each.reason) for each in summary.pending],
+        reasons=[PendingRunResponse(**each._asdict()) for each in summary.pending],
         varied=summary.varied,
         suggested_conclusion=summary.suggestion,
     )

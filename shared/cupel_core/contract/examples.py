@@ -492,6 +492,7 @@ BY_SCHEMA: dict[str, Any] = {
     "Health.version": VERSION,
     "LoginCode.code": _LOGIN_CODE,
     "LoginCode.expiresAt": "2026-11-01T09:01:00.000Z",
+    "PendingRun.canBeRequested": False,
     "ReadDecision.code": "4",
     "RedeemLoginCode.code": _LOGIN_CODE,
     "Session.name": "nightly CI",

@@ -182,6 +182,12 @@ class ExperimentRowResponse(ResponseModel):
 class PendingRunResponse(ResponseModel):
     run_id: str
     reason: Annotated[str, Field(description="Why it is not compared with the baseline, or not yet")]
+    can_be_requested: Annotated[
+        bool,
+        Field(
+            description="Whether nothing is known to be in the way of its comparison, but that nobody has requested it"
+        ),
+    ]
 
 
 class ExperimentSummaryResponse(ResponseModel):

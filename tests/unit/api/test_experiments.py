@@ -102,6 +102,15 @@ def test_a_run_that_is_not_compared_says_why(client: Client, experiment: dict[st
     assert reasons(client, experiment)[other.id] == f"baseline: there is no run {baseline.id}"
 
 
+def test_a_comparison_that_nobody_requested_can_be(client: Client, experiment: dict[str, Any]) -> None:
+    other_scenarios = tuple(Scenario("", f"another {number}", (Message(MessageRole.USER, "?"),)) for number in range(8))
+    alike, other = run_of("def_shared", "-"), run_of("def_other", "-", scenarios=other_scenarios)
+    for run in (alike, other):
+        runs.set_experiment(RunRef("acme", run.id), experiment["id"], NOW)
+    listed = client.get(f"{path_of(experiment)}/summary").json()["reasons"]
+    assert {each["runId"]: each["canBeRequested"] for each in listed} == {alike.id: True, other.id: False}
+
+
 def test_a_run_that_ends_is_compared_once(client: Client, experiment: dict[str, Any]) -> None:
     run = run_of("def_shared", "-")
     runs.set_experiment(RunRef("acme", run.id), experiment["id"], NOW)

@@ -70,7 +70,7 @@ function usePairs({ runs, summary }: Props) {
   const lists = useQueries({ queries: ended.map((run) => comparisonsOfRunQuery(run.runId)) });
   const listed = lists.flatMap((each) => each.data?.items ?? []);
   const ofBaseline = new Map(summary.rows.map((each) => [each.runId, each.comparisonId]));
-  const reasons = new Map(summary.reasons.map((each) => [each.runId, each.reason]));
+  const reasons = new Map(summary.reasons.map((each) => [each.runId, each]));
   const pairs = pairsOf(runs);
   const ids = pairs.map(
     (pair) => comparisonOf(pair, listed)?.id ?? ofBaseline.get(comparedWithBaseline(pair) ?? ""),
@@ -90,10 +90,10 @@ function usePairs({ runs, summary }: Props) {
     if (query?.data) return { comparison: query.data };
     if (query?.isError) return { why: "its comparison could not be read" };
     if (query || lists.some((each) => each.isPending)) return "loading";
-    const reason = reasons.get(comparedWithBaseline(pair) ?? "");
-    return reason === undefined || reason === NOT_REQUESTED
+    const pending = reasons.get(comparedWithBaseline(pair) ?? "");
+    return pending === undefined || pending.canBeRequested
       ? "not compared"
-      : { why: `not comparable: ${reason}` };
+      : { why: `not comparable: ${pending.reason}` };
   };
   return {
     pairs,
@@ -105,9 +105,6 @@ function usePairs({ runs, summary }: Props) {
     },
   };
 }
-
-/** What the API says of a run that can be compared with the baseline, but was not. */
-const NOT_REQUESTED = "its comparison with the baseline was not requested";
 
 /** The run that is compared with the baseline, if the pair is of it. */
 function comparedWithBaseline({ older, newer }: Pair): string | undefined {
