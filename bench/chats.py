@@ -71,7 +71,8 @@ def main() -> None:
     if running is not None:
         use_stack(running)
         with Client.from_environment() as client, model_server() as server:
-            client.update_provider("custom", {"baseUrl": f"{server}/v1", "maxParallelRequests": 50, "enabled": True})
+            account = {"baseUrl": f"{server}/v1", "maxParallelRequests": 50, "apiKey": None, "enabled": True}
+            client.update_provider("custom", account)
             rows = [*ChatBench(client, server).rows(), *rows]
     for row in rows:
         table.add_row(*row.cells())
@@ -195,11 +196,13 @@ class ChatBench:
 def operation_rows() -> Iterator[Row]:
     """The processor time and the checkpoints that three template operations add to a probe."""
     profile = {"name": "templates", "operations": list(_operations())}
-    differences, saves = list[float](), dict[bool, int]()
+    alone, differences, saves = list[float](), list[float](), dict[bool, int]()
     for _ in range(ROUNDS):
         spent = {with_profile: _evaluate(profile if with_profile else None) for with_profile in (False, True)}
+        alone.append(1_000 * spent[False].cpu_seconds / PROBES)
         differences.append(1_000 * (spent[True].cpu_seconds - spent[False].cpu_seconds) / PROBES)
         saves = {with_profile: each.saves for with_profile, each in spent.items()}
+    yield Row("CPU of a probe without operations", [median(alone)], None)
     yield Row("CPU of three template operations per probe", [median(differences)], 0.3)
     yield Row("their checkpoints per probe", [(saves[True] - saves[False]) / PROBES], 0, "writes")
 

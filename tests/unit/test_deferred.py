@@ -11,7 +11,7 @@ import pydantic
 import pytest
 
 import cupel_core
-from cupel_core.deferred import dataclass
+from cupel_core.deferred import dataclass, replace
 
 
 @pytest.fixture(params=[1, 2], ids=["alone", "beside a thread"], autouse=True)
@@ -164,3 +164,41 @@ def _our_data_classes() -> Iterator[type]:
         for value in vars(module).values():
             if isinstance(value, type) and value.__module__ == module.__name__ and dataclasses.is_dataclass(value):
                 yield value
+
+
+def test_replace_gives_a_copy_without_the_values_of_cached_properties() -> None:
+    @dataclass(frozen=True)
+    class Side:
+        length: int
+        unit: str = "m"
+
+        @functools.cached_property
+        def area(self) -> int:
+            return self.length**2
+
+    side = Side(2)
+    assert side.area == 4
+    longer = replace(side, length=3)
+    assert (longer, longer.area) == (Side(3), 9)
+    assert (side, side.area) == (Side(2), 4)
+    assert replace(longer, unit="km") == Side(3, "km")
+    with pytest.raises(TypeError, match=r"Side has no field width"):
+        replace(side, width=1)  # type: ignore[call-arg]
+
+
+def test_replace_refuses_classes_that_set_more_than_they_are_given() -> None:
+    @dataclass(frozen=True)
+    class Counted:
+        name: str
+        count: int = field(default=0, init=False)
+
+    @dataclass(frozen=True)
+    class Checked:
+        name: str
+
+        def __post_init__(self) -> None:
+            assert self.name
+
+    for made in (Counted("a"), Checked("a")):
+        with pytest.raises(TypeError, match="sets more than it is given"):
+            replace(made, name="b")

@@ -1,14 +1,13 @@
 """The calls of a turn: governed at high priority, and paid from the workspace's budgets."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
-from cupel_core.accounts import load_accounts
 from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.charged_calls import workspace_calls
 from cupel_core.chats.drafts import DraftWriter
@@ -18,7 +17,6 @@ from cupel_core.domain.chats.turns import FinishReason, TurnHead
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.pipeline.operations import ProfileOperation
 from cupel_core.domain.pipeline.results import PaidAnswer, StepErrorCode, StepResult
-from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.pipeline.turns import StoredArtifact
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.targets import Target
@@ -99,14 +97,18 @@ class CallFailure(NamedTuple):
 
 @asynccontextmanager
 async def chat_calls(
-    workspace: str, head: TurnHead, profile: RunProfile, draft: DraftWriter, seconds_left: Callable[[], float]
+    workspace: str,
+    head: TurnHead,
+    accounts: Mapping[str, Account],
+    draft: DraftWriter,
+    seconds_left: Callable[[], float],
 ) -> AsyncIterator[ChatCalls]:
+    """`accounts` are those of the model and of all operations, by provider."""
     leases = LeasePool(priority=Priority.HIGH, is_interactive=True, max_wait_seconds=lambda: MAX_SLOT_WAIT_SECONDS)
     unanswered = UnansweredCalls()
     streaming = partial(_attempt, draft, unanswered)
     async with leases, workspace_calls(workspace, streaming, seconds_left=seconds_left) as attempt:
         model, target = head.settings.model, head.settings.target
-        accounts = await asyncio.to_thread(load_accounts, workspace, {model, *profile.models})
         account = await asyncio.to_thread(_with_connector, workspace, accounts[model.partition("/")[0]], model)
         rng = Random()  # noqa: S311 - jitter
         called = CalledTarget(

@@ -8,6 +8,7 @@ from typing import Any
 from cupel_core.accounts import model_error
 from cupel_core.domain.chats.branches import ChatBranch
 from cupel_core.domain.chats.chats import Chat, ChatSettings
+from cupel_core.domain.pipeline.profiles import Profile
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.runs.targets import Target
 from cupel_core.errors import FieldError, Invalid, NotFound
@@ -71,7 +72,7 @@ def update(
     if "target" in fields:
         _raise(_target_errors(workspace, settings))
     if "profile_id" in fields:
-        _raise(_profile_errors(workspace, settings))
+        _raise(_find_profile(workspace, settings)[1])
     if active_branch_id is not None:
         _check_branch(ref, active_branch_id)
     after = replace(before, settings=settings, active_branch_id=active_branch_id or before.active_branch_id)
@@ -117,10 +118,12 @@ def erase_content(ref: ChatRef, has_time: Callable[[], bool]) -> bool:
     )
 
 
-def check_settings(workspace: str, settings: ChatSettings, model_field: str | None = None) -> None:
-    """Raise Invalid, naming each field: keys and providers change after a chat was created. `model_field` replaces the
-    fields of the target's model and connector."""
-    _raise([*_target_errors(workspace, settings, model_field), *_profile_errors(workspace, settings)])
+def check_settings(workspace: str, settings: ChatSettings, model_field: str | None = None) -> Profile | None:
+    """The profile, if the settings have one. Raises Invalid, naming each field: keys and providers change after a chat
+    was created. `model_field` replaces the fields of the target's model and connector."""
+    profile, profile_errors = _find_profile(workspace, settings)
+    _raise([*_target_errors(workspace, settings, model_field), *profile_errors])
+    return profile
 
 
 def _raise(errors: list[FieldError]) -> None:
@@ -141,14 +144,13 @@ def _target_errors(workspace: str, settings: ChatSettings, model_field: str | No
     return errors
 
 
-def _profile_errors(workspace: str, settings: ChatSettings) -> list[FieldError]:
+def _find_profile(workspace: str, settings: ChatSettings) -> tuple[Profile | None, list[FieldError]]:
     if settings.profile_id is None:
-        return []
+        return None, []
     try:
-        profiles.get(workspace, settings.profile_id)
+        return profiles.get(workspace, settings.profile_id), []
     except NotFound as unknown:
-        return [FieldError("profileId", unknown.detail)]
-    return []
+        return None, [FieldError("profileId", unknown.detail)]
 
 
 def _target_error(workspace: str, target: Target) -> str | None:

@@ -1,7 +1,7 @@
 """The events of a turn while a worker has it: they are stored together, at the latest with what must not be lost."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -47,13 +47,14 @@ class TurnJournal:
     could still be repeated.
     """
 
-    def __init__(self, ref: ChatRef, turn_id: str, worker_id: str, earlier: Collection[TurnEvent]) -> None:
+    def __init__(self, ref: ChatRef, turn_id: str, worker_id: str, earlier: Iterable[TurnEvent], last_seq: int) -> None:
+        """`last_seq` is that of the last event that was stored."""
         self._ref, self._turn_id, self._worker_id = ref, turn_id, worker_id
         self._checkpoint: Callable[[], Mapping[str, Any]] | None = None
         self._pending: list[tuple[TurnEventType, Mapping[str, Any]]] = []
         self.recorded = identities(earlier)
         self._lock = asyncio.Lock()
-        self.last_seq = max((event.seq for event in earlier), default=0)
+        self.last_seq = last_seq
         self.phase = TurnPhase.PLANNING
 
     def add(self, kind: TurnEventType, data: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from cupel_core.chats.prompts import load_artifacts
 from cupel_core.clock import to_iso
+from cupel_core.domain.chats.branches import ChatBranch
 from cupel_core.domain.chats.drafts import MAX_REPLY_LENGTH, TextPosition
 from cupel_core.domain.chats.turns import TurnEvent, TurnEventType
 from cupel_core.domain.pipeline.operations import Hook
@@ -16,6 +17,7 @@ from cupel_core.store.chat_turns import StoredTurn
 
 class TurnProgress(NamedTuple):
     events: list[TurnEvent]
+    """After the first, which says only that the turn was accepted."""
     operations: OpenTurn
     main: Mapping[str, Any]
     """The main call, as the turn's result shows it; with `text` if it was answered."""
@@ -27,9 +29,9 @@ class TurnProgress(NamedTuple):
     """What calls without an answer may have cost."""
 
 
-def load_progress(ref: ChatRef, stored: StoredTurn) -> TurnProgress:
+def load_progress(ref: ChatRef, stored: StoredTurn, branch: ChatBranch) -> TurnProgress:
     head, checkpoint = stored.turn.head, stored.checkpoint or {}
-    events = chat_turns.list_events(ref, head.id)
+    events = chat_turns.list_events(ref, head.id, after=1) if stored.turn.last_seq > 1 else []
     operations = checkpoint.get("turn")
     return TurnProgress(
         events,
@@ -40,7 +42,7 @@ def load_progress(ref: ChatRef, stored: StoredTurn) -> TurnProgress:
             for event in events
             if event.type is TurnEventType.OPERATION_STARTED
         },
-        load_artifacts(ref, head.branch_id, head.session, head.position) if head.session else {},
+        load_artifacts(ref, branch, head.session, head.position) if head.session else {},
         checkpoint.get("uncertainNanoUsd", 0),
     )
 

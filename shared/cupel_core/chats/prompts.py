@@ -17,9 +17,8 @@ _EXCHANGES_AT_A_TIME = DEFAULT_HISTORY_LIMIT
 """200 exchanges of the longest messages would take most of a worker's memory."""
 
 
-def load_messages(ref: ChatRef, head: TurnHead) -> tuple[Message, ...]:
-    """The system prompt, the last exchanges before the turn's, and the user's message."""
-    branch = chat_branches.get(ref, head.branch_id)
+def load_messages(ref: ChatRef, head: TurnHead, branch: ChatBranch) -> tuple[Message, ...]:
+    """The system prompt, the last exchanges of the branch before the turn's, and the user's message."""
     first = max(0, head.position - head.settings.history_limit)
     key = head.exchange_id, MessageSide.USER, head.user_variant
     current = chat_branches.get_variants(ref, [key])[key].content
@@ -63,10 +62,10 @@ def _messages(exchange: ShownExchange) -> Iterator[Message]:
             yield Message(role, shown.variant.content)
 
 
-def load_artifacts(ref: ChatRef, branch_id: str, session: str, before: int) -> dict[str, StoredArtifact]:
+def load_artifacts(ref: ChatRef, branch: ChatBranch, session: str, before: int) -> dict[str, StoredArtifact]:
     """As the last exchange before this position has left them, so that an answer that is generated again sees what
     the first one saw."""
-    turn_id = sessions_before(ref, chat_branches.get(ref, branch_id), before).get(session)
+    turn_id = sessions_before(ref, branch, before).get(session)
     if turn_id is None:
         return {}
     return {tag: StoredArtifact.from_json(each) for tag, each in chat_turns.get_artifacts(ref, turn_id).items()}

@@ -25,7 +25,7 @@ def get(workspace: str, chat_id: str, branch_id: str, profile_id: str | None, no
         raise Invalid.field("profileId", f"there is no profile {profile_id}")
     branch = chat_branches.get(ref, branch_id)
     name = session_name(resolved_id, session_id or "", branch)
-    stored = load_artifacts(ref, branch_id, name, branch.length)
+    stored = load_artifacts(ref, branch, name, branch.length)
     artifacts = {tag: artifact.at(to_iso(now)) for tag, artifact in sorted(stored.items())}
     return ProfileSession(name, resolved_id, session_id or "", artifacts)
 

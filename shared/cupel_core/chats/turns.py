@@ -40,7 +40,6 @@ from cupel_core.errors import Conflict, FieldError, Invalid
 from cupel_core.ids import new_id, new_short_id
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.paging import Page
-from cupel_core.resources import profiles
 from cupel_core.settings import settings as stack_settings
 from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats, governor, queues
 from cupel_core.store.chat_branches import BranchChange
@@ -178,7 +177,7 @@ def end_without_worker(
         stored = chat_turns.get_stored(ref, turn.id)
         if stored.turn.status.is_over or stored.turn.is_claimed(now):
             return False
-        progress = load_progress(ref, stored)
+        progress = load_progress(ref, stored, chat_branches.get(ref, head.branch_id))
         ending = TurnEnding(
             progress.operations,
             stopped_call(progress.main, abort_reason),
@@ -236,14 +235,11 @@ def _settings(settings: ChatSettings, request: TurnRequest) -> ChatSettings:
 def _check(chat: Chat, model_field: str | None) -> Profile | None:
     """The profile of the turn, if it has one. Raises Invalid or Conflict for what prevents every call."""
     workspace, settings = chat.workspace, chat.settings
-    catalog.check_settings(workspace, settings, model_field)
+    profile = catalog.check_settings(workspace, settings, model_field)
     provider = settings.model.partition("/")[0]
     if governor.get_status(workspace, provider).paused:
         raise Conflict(f"provider {provider} is paused; resume it first (POST /v1/queue/resume)")
-    if settings.profile_id is None:
-        return None
-    profile = profiles.get(workspace, settings.profile_id)
-    if not profile.head.enabled:
+    if profile is None or not profile.head.enabled:
         return profile
     calls = [
         (operation.id, operation.params.call.target.model)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from aws_lambda_powertools import Logger
 
+from cupel_core.accounts import load_accounts
 from cupel_core.chats.calls import ChatCalls, call_failure, chat_calls, perform_or_fail
 from cupel_core.chats.drafts import DraftWriter
 from cupel_core.chats.endings import (
@@ -56,14 +57,17 @@ from cupel_core.domain.turns.model_request import AgentThread, Message, MessageR
 from cupel_core.errors import NotFound, RetryableError
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers import prices
+from cupel_core.providers.account import Account
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
-from cupel_core.store import chat_drafts, chat_turns, chats
+from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats
 from cupel_core.store.chat_turns import StoredTurn
 from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger(child=True)
 CLAIM = timedelta(seconds=20)
 RENEW_SECONDS = 1.0
+_FIRST_WATCH_SECONDS = 0.1
+"""The claim is new: the first calls go first."""
 _MAX_END_ATTEMPTS = 8
 
 
@@ -123,6 +127,7 @@ class TurnWorker:
 
     async def _watch(self, task: "asyncio.Future[None]") -> None:
         """Renew the claim, store events, and stop the turn when it is aborted or its time is up."""
+        await asyncio.sleep(_FIRST_WATCH_SECONDS)
         while not task.done():
             turn: ChatTurn | None = None
             try:
@@ -350,16 +355,16 @@ async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResul
     if claimed is None:
         return WorkResult.NOTHING
     try:
-        loaded = await asyncio.to_thread(_load, ref, claimed)
+        loaded = await _load(ref, claimed)
         turn, progress = claimed.turn, loaded.progress
-        async with chat_calls(ref.workspace, turn.head, loaded.profile, loaded.draft, seconds_left) as calls:
+        async with chat_calls(ref.workspace, turn.head, loaded.accounts, loaded.draft, seconds_left) as calls:
             calls.unanswered.nano_usd += progress.uncertain_nano_usd
             worker = TurnWorker(
                 ref,
                 worker_id,
                 turn,
                 profile=loaded.profile,
-                journal=TurnJournal(ref, turn.id, worker_id, progress.events),
+                journal=TurnJournal(ref, turn.id, worker_id, progress.events, turn.last_seq),
                 draft=loaded.draft,
                 calls=calls,
                 messages=loaded.messages,
@@ -378,14 +383,28 @@ async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResul
 
 class _LoadedTurn(NamedTuple):
     profile: RunProfile
+    accounts: Mapping[str, Account]
     draft: DraftWriter
     messages: tuple[Message, ...]
     progress: TurnProgress
 
 
-def _load(ref: ChatRef, claimed: StoredTurn) -> _LoadedTurn:
-    """NotFound if the chat was deleted."""
-    turn, head = claimed.turn, claimed.turn.head
-    chats.get(ref)
-    draft = DraftWriter(ref, turn.id, chat_drafts.last_attempt(ref, turn.id) if turn.attempts > 1 else 0)
-    return _LoadedTurn(load_profile(ref.workspace, head), draft, load_messages(ref, head), load_progress(ref, claimed))
+async def _load(ref: ChatRef, claimed: StoredTurn) -> _LoadedTurn:
+    """What a person waits for is read at the same time. NotFound if the chat was deleted."""
+    head = claimed.turn.head
+    _, branch, profile = await asyncio.gather(
+        asyncio.to_thread(chats.get, ref),
+        asyncio.to_thread(chat_branches.get, ref, head.branch_id),
+        asyncio.to_thread(load_profile, ref.workspace, head),
+    )
+    accounts, draft, messages, progress = await asyncio.gather(
+        asyncio.to_thread(load_accounts, ref.workspace, {head.settings.model, *profile.models}),
+        asyncio.to_thread(_load_draft, ref, claimed.turn),
+        asyncio.to_thread(load_messages, ref, head, branch),
+        asyncio.to_thread(load_progress, ref, claimed, branch),
+    )
+    return _LoadedTurn(profile, accounts, draft, messages, progress)
+
+
+def _load_draft(ref: ChatRef, turn: ChatTurn) -> DraftWriter:
+    return DraftWriter(ref, turn.id, chat_drafts.last_attempt(ref, turn.id) if turn.attempts > 1 else 0)

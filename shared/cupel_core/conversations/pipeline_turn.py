@@ -1,14 +1,14 @@
 """The turns of a probe with an operation profile: before the target's call, its prompt, after the answer, commit."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Any
 
 from cupel_core.clock import to_iso
-from cupel_core.deferred import dataclass
+from cupel_core.deferred import dataclass, replace
 from cupel_core.domain.pipeline.context import HookBase, step_context, user_text
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation
 from cupel_core.domain.pipeline.prompt import (
@@ -75,6 +75,8 @@ class TurnOperations:
     """`{chat, exchange}` for templates, in a chat."""
     _last_base: list[tuple[ConversationState, HookBase]] = field(default_factory=list, init=False, repr=False)
     """What operations after the answer see is asked for twice: whether they may take long, and when they run."""
+    _last_prompt: list[tuple[str, tuple[Message, ...]]] = field(default_factory=list, init=False, repr=False)
+    """The hash and the messages of the prompt of the last answer, which operations after it see."""
 
     async def run_before(self, state: ConversationState, save: Save, now: datetime) -> ConversationState:
         """Run the operations before the main call, except for those that a checkpoint has."""
@@ -113,7 +115,9 @@ class TurnOperations:
     def answered(self, state: ConversationState, prompt: tuple[Message, ...]) -> ConversationState:
         """Once the answer is complete."""
         pipeline, turn = _open(state)
-        answered = replace(turn, is_answered=True, prompt_hash=prompt_hash(prompt))
+        name = prompt_hash(prompt)
+        self._last_prompt[:] = [(name, prompt)]
+        answered = replace(turn, is_answered=True, prompt_hash=name)
         return replace(state, pipeline=pipeline.with_turn(answered))
 
     async def run_after(self, state: ConversationState, save: Save) -> ConversationState:
@@ -127,10 +131,10 @@ class TurnOperations:
 
     def _make_after_base(self, state: ConversationState) -> HookBase:
         pipeline, turn = _open(state)
-        answer, prompt = last_answer(state.messages), self.prompt(state)
+        answer = last_answer(state.messages)
         return HookBase(
             Hook.AFTER,
-            prompt[: _length_without_answer(prompt)],
+            self._answered_prompt(state, turn),
             self._staged(pipeline, turn),
             self.profile.tags,
             user_text(self._rewritten_user(state.messages, turn)),
@@ -142,6 +146,13 @@ class TurnOperations:
             self.profile.trigger,
             self.chat,
         )
+
+    def _answered_prompt(self, state: ConversationState, turn: OpenTurn) -> tuple[Message, ...]:
+        """Made again by a worker that resumes after the answer."""
+        if self._last_prompt and self._last_prompt[0][0] == turn.prompt_hash:
+            return self._last_prompt[0][1]
+        prompt = self.prompt(state)
+        return prompt[: _length_without_answer(prompt)]
 
     def commit(self, state: ConversationState) -> ConversationState:
         """Apply what lasts: rewritten texts, persisted artifacts, and the record of the turn. Raises ProviderError if
@@ -178,10 +189,7 @@ class TurnOperations:
 
     @property
     def _is_quick_after(self) -> bool:
-        from cupel_core.templating.operation_templates import condition_template, is_quick
-
-        texts = chain(self.profile.templates_after, map(condition_template, self.profile.expressions_after))
-        return all(map(is_quick, texts))
+        return _are_quick(self.profile.templates_after, self.profile.expressions_after)
 
     async def _run(
         self, base: HookBase, state: ConversationState, pipeline: PipelineState, save: Save
@@ -256,6 +264,13 @@ class TurnOperations:
             originals["originalAnswer"] = messages[-1].content
             after = (*after[:-1], replace(after[-1], content=answer))
         return after, originals
+
+
+@lru_cache(maxsize=64)
+def _are_quick(templates: frozenset[str], expressions: frozenset[str]) -> bool:
+    from cupel_core.templating.operation_templates import condition_template, is_quick
+
+    return all(map(is_quick, chain(templates, map(condition_template, expressions))))
 
 
 def _open(state: ConversationState) -> tuple[PipelineState, OpenTurn]:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import chain
@@ -15,7 +15,7 @@ from cupel_core.conversations.pipeline_turn import TurnOperations
 from cupel_core.conversations.structured_output import output_of
 from cupel_core.conversations.tool_execution import ToolExecution, ToolExecutor
 from cupel_core.conversations.turn import CalledTarget, Halted, run_turn
-from cupel_core.deferred import dataclass
+from cupel_core.deferred import dataclass, replace
 from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import MissingValue, Prompt

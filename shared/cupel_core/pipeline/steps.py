@@ -1,10 +1,10 @@
 """One operation: its value, the texts of its effects, and what it looks like in the record of a turn."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from cupel_core.clock import to_iso, utc_now
+from cupel_core.deferred import replace
 from cupel_core.domain.pipeline.artifacts import ArtifactFormat, ArtifactPersistence
 from cupel_core.domain.pipeline.operations import ProfileOperation
 from cupel_core.domain.pipeline.results import (

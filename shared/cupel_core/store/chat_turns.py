@@ -147,8 +147,7 @@ def get(ref: ChatRef, turn_id: str) -> ChatTurn:
 
 def get_stored(ref: ChatRef, turn_id: str) -> StoredTurn:
     """Raises NotFound."""
-    item = _get_item(ref, turn_id)
-    return StoredTurn(_from_item(item), read_json(item.checkpoint) if item.checkpoint else None)
+    return _stored(_get_item(ref, turn_id))
 
 
 def list_turns(
@@ -182,7 +181,7 @@ def claim(ref: ChatRef, turn_id: str, worker_id: str, now: datetime, until: date
     ]
     if not updated(item, actions, _is_open() & _is_unclaimed(now)):
         return None
-    return get_stored(ref, turn_id)
+    return _stored(item)  # PynamoDB fills it with all attributes.
 
 
 def renew(ref: ChatRef, turn_id: str, worker_id: str, until: datetime) -> ChatTurn | None:
@@ -368,6 +367,10 @@ def _to_item(ref: ChatRef, turn: ChatTurn) -> TurnItem:
         last_seq=turn.last_seq,
         attempts=turn.attempts,
     )
+
+
+def _stored(item: TurnItem) -> StoredTurn:
+    return StoredTurn(_from_item(item), read_json(item.checkpoint) if item.checkpoint else None)
 
 
 def _from_item(item: TurnItem) -> ChatTurn:

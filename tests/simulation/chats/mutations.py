@@ -95,7 +95,11 @@ def go_on_without_reading_what_is_recorded(patches: Patches) -> None:
     from cupel_core.chats import worker
 
     load_progress = worker.load_progress
-    patches.set(worker, "load_progress", lambda ref, stored: load_progress(ref, stored._replace(checkpoint=None)))
+    patches.set(
+        worker,
+        "load_progress",
+        lambda ref, stored, branch: load_progress(ref, stored._replace(checkpoint=None), branch),
+    )
 
 
 @mutation(PROFILE)
@@ -161,8 +165,8 @@ def regenerate_with_the_newest_artifacts(patches: Patches) -> None:
 
     load_artifacts = progress.load_artifacts
 
-    def mutated(ref: Any, branch_id: str, session: str, before: int) -> Any:
-        return load_artifacts(ref, branch_id, session, before + 1)
+    def mutated(ref: Any, branch: Any, session: str, before: int) -> Any:
+        return load_artifacts(ref, branch, session, before + 1)
 
     patches.set(progress, "load_artifacts", mutated)
 

@@ -443,7 +443,7 @@ def test_events_that_could_not_be_stored_are_stored_later(
     turn_id, ref = start(client, chat_id).json()["id"], ChatRef("acme", chat_id)
     now = utc_now()
     assert chat_turns.claim(ref, turn_id, "worker", now, now + timedelta(minutes=1)) is not None
-    journal = TurnJournal(ref, turn_id, "worker", chat_turns.list_events(ref, turn_id))
+    journal = TurnJournal(ref, turn_id, "worker", chat_turns.list_events(ref, turn_id), last_seq=1)
     journal.enter(TurnPhase.BEFORE_MAIN_LLM)
     with monkeypatch.context() as patched:
         patched.setattr(chat_turns, "record", _refuse)

@@ -155,7 +155,7 @@ def test_of_many_events_the_first_are_stored_with_the_checkpoint(
 ) -> None:
     turn_id, ref, now = start(client, chat_id).json()["id"], ChatRef("acme", chat_id), utc_now()
     assert chat_turns.claim(ref, turn_id, "worker", now, now + timedelta(minutes=1)) is not None
-    journal = TurnJournal(ref, turn_id, "worker", chat_turns.list_events(ref, turn_id))
+    journal = TurnJournal(ref, turn_id, "worker", chat_turns.list_events(ref, turn_id), last_seq=1)
     for number in range(MAX_EVENTS + 1):
         journal.add(TurnEventType.OPERATION_FINISHED, {"hook": "before_main_llm", "operationId": f"o{number}"})
     journal.note_change(lambda: {"main": {"text": "stored"}})

@@ -135,7 +135,7 @@ class ProfileOperation:
     is_debugged: bool = False
     """Whether records of turns have the texts of its calls."""
 
-    @property
+    @cached_property
     def kind(self) -> OperationKind:
         return next(kind for kind, params in _PARAMS.items() if isinstance(self.params, params))
 

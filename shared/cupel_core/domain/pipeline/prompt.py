@@ -55,6 +55,8 @@ def prompt_changes(steps: HookSteps, results: Results) -> Iterator[PromptChange]
 
 def rewritten_text(steps: HookSteps, results: Results, kind: EffectType) -> str | None:
     """The text of the last rewrite of this kind in commit order; None if there is none."""
+    if not any(effect.type is kind for step in steps for effect in step.effects):
+        return None
     texts = [text for _, effect, text in _applied_effects(steps, results) if effect.type is kind]
     return texts[-1] if texts else None
 

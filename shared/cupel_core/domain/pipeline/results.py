@@ -1,12 +1,12 @@
 """How the operations of a turn ended."""
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
-from cupel_core.deferred import dataclass
+from cupel_core.deferred import dataclass, replace
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.spend import Spend
 

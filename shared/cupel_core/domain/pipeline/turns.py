@@ -1,11 +1,11 @@
 """The state of the pipeline in a conversation: its artifacts, the turn in progress, and the records of past turns."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 
-from cupel_core.deferred import dataclass
+from cupel_core.deferred import dataclass, replace
 from cupel_core.domain.pipeline.artifacts import ArtifactPersistence, ArtifactSpec, HistoryLimit, WriteMode
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation
 from cupel_core.domain.pipeline.planning import PipelinePlan

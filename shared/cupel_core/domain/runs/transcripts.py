@@ -5,12 +5,12 @@ of errors. Content can be deleted and expires; what was decided, used, spent and
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Self
 
-from cupel_core.deferred import dataclass
+from cupel_core.deferred import dataclass, replace
 from cupel_core.domain.runs.spending import Spending, conversation_spending
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import ConversationState
