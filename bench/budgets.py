@@ -21,7 +21,7 @@ from rich.console import Console
 
 from bench.cases import SCENARIOS, Bench, find_or_create_definition, run_specification
 from bench.counting import PRICE_PER_MILLION, Budgets, measure_run
-from bench.local_server import model_server
+from bench.local_server import model_server, use_server
 from bench.processes import measure_usage, running_stack
 from bench.texts import content
 from cupel.client import Client
@@ -134,8 +134,7 @@ def _turns(rounds: int) -> Iterator[bool]:
 
 def _run(bench: Bench, probes: int, *, is_budgeted: bool) -> Timed:
     price = dict(zip(("inputUsdPerMillion", "outputUsdPerMillion"), PRICE_PER_MILLION, strict=True))
-    account = {"baseUrl": f"{bench.server}/v1", "maxParallelRequests": PARALLEL, "enabled": True}
-    bench.client.update_provider("custom", {**account, "prices": [{"model": None, **price}]})
+    use_server(bench.client, bench.server, PARALLEL, prices=[{"model": None, **price}])
     bench.configure(latencySeconds=LATENCY, rates={})
     budget = {"maxBudgetUsd": BUDGET_USD} if is_budgeted else {}
     before, began = measure_usage(bench.emulator_pid), time.time()

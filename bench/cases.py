@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from bench.local_server import ROOT
+from bench.local_server import ROOT, use_server
 from bench.processes import measure_usage
 from bench.texts import content
 from cupel.client import Client
@@ -134,8 +134,7 @@ class Bench:
         )
 
     def prepare(self, case: Case) -> None:
-        account = {"baseUrl": f"{self.server}/v1", "maxParallelRequests": case.parallel, "enabled": True}
-        self.client.update_provider("custom", account)
+        use_server(self.client, self.server, case.parallel)
         self.configure(latencySeconds=case.latency_seconds, rates=dict(case.faults))
 
     def configure(self, **behaviour: Any) -> None:

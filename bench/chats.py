@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import cupel
-from bench.local_server import model_server
+from bench.local_server import model_server, use_server
 from bench.stored_runs import WORKSPACE, use_stack
 from cupel.client import Client
 from cupel.in_process import runner
@@ -71,8 +71,7 @@ def main() -> None:
     if running is not None:
         use_stack(running)
         with Client.from_environment() as client, model_server() as server:
-            account = {"baseUrl": f"{server}/v1", "maxParallelRequests": 50, "apiKey": None, "enabled": True}
-            client.update_provider("custom", account)
+            use_server(client, server)
             rows = [*ChatBench(client, server).rows(), *rows]
     for row in rows:
         table.add_row(*row.cells())

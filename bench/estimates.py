@@ -13,6 +13,8 @@ from rich.console import Console
 
 from bench.cases import find_or_create
 from bench.counting import PRICE_PER_MILLION
+from bench.local_server import use_server
+from bench.processes import running_stack
 from bench.reads import Latency, measure
 from bench.texts import content
 from cupel.client import Client
@@ -29,9 +31,10 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=40)
     requests = parser.parse_args().requests
     console = Console(width=120)
+    running_stack()
     with Client.from_environment() as client:
         price = dict(zip(("inputUsdPerMillion", "outputUsdPerMillion"), PRICE_PER_MILLION, strict=True))
-        client.update_provider("custom", {"baseUrl": "http://127.0.0.1:1/v1", "prices": [{"model": None, **price}]})
+        use_server(client, "http://127.0.0.1:1", prices=[{"model": None, **price}])
         body: Json = {"definitionId": find_or_create(client, "bench, 100,000 scenarios", _definition())}
         body["models"] = ["custom/bench-a", "custom/bench-b"]
         probes = client.estimate_run(body)["jobCount"]

@@ -6,6 +6,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from cupel.client import Client
 
 ROOT = Path(__file__).parent.parent
 
@@ -19,3 +22,9 @@ def model_server(*options: str) -> Iterator[str]:
             yield str(json.loads(process.stdout.readline() if process.stdout else "")["url"])
         finally:
             process.terminate()
+
+
+def use_server(client: Client, url: str, parallel: int = 50, **settings: Any) -> None:
+    """Let the provider `custom` be this server. Its key is deleted: a stored one belongs to another address."""
+    account = {"baseUrl": f"{url}/v1", "apiKey": None, "maxParallelRequests": parallel, "enabled": True}
+    client.update_provider("custom", {**account, **settings})

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.cases import MODELS, find_or_create_definition, run_specification
-from bench.local_server import model_server
+from bench.local_server import model_server, use_server
 from cupel.client import Client
 from cupel.json_types import Json
 
@@ -71,7 +71,7 @@ def _run(client: Client, probes: int) -> str:
     """A completed run of realistic texts."""
     definition_id = find_or_create_definition(client, short=False)
     with model_server() as server:
-        client.update_provider("custom", {"baseUrl": f"{server}/v1", "maxParallelRequests": 50, "enabled": True})
+        use_server(client, server)
         run_id = str(client.create_run(run_specification(definition_id, probes))["run"]["id"])
         while client.get_run(run_id)["completedAt"] is None:
             time.sleep(1)

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.invariants import violations
-from bench.local_server import model_server
+from bench.local_server import model_server, use_server
 from bench.memory import WorkerMemory
 from bench.texts import content
 from cupel.client import Client
@@ -106,7 +106,7 @@ def main() -> None:
         sys.exit("the soak test needs the local stack; start it with: cupel up")
     memory = WorkerMemory(running.pid)
     with Client.from_environment() as client, model_server(*_server_options()) as models:
-        client.update_provider("custom", {"baseUrl": f"{models}/v1", "maxParallelRequests": 50})
+        use_server(client, models)
         soak = Soak(client, Random(arguments.seed), _definition(client))  # noqa: S311 - reproducible, not secret
         _control_runs(soak, memory, arguments.minutes * 60, arguments.runs)
         runs = soak.wait_for_end()

@@ -9,6 +9,7 @@ from cupel_core.contract.definitions import DefinitionResponse, DefinitionSummar
 from cupel_core.definitions import catalog, forks, scenarios
 from cupel_core.domain.definitions.definitions import DefinitionHead
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.errors import NotFound
 from cupel_core.paging import Entry
 from mcpserver.models import (
     Arguments,
@@ -86,7 +87,11 @@ def list_definitions(request: ToolRequest, arguments: ListDefinitions) -> ListRe
 
 
 def _scales(request: ToolRequest, head: DefinitionHead) -> dict[str, Any]:
-    found = catalog.get(request.workspace, head.id)
+    """Nothing of a definition that was deleted since it was listed."""
+    try:
+        found = catalog.get(request.workspace, head.id)
+    except NotFound:
+        return {}
     dimensions = [
         DimensionScale(name=each.name, scores=[level.score for level in each.levels])
         for each in found.content.dimensions

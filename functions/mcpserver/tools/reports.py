@@ -100,8 +100,8 @@ class GetReport(Arguments):
     "getReport",
     title="Get the report of a run",
     description=(
-        "The report of a run that has ended: win rates, failure modes with sample conversations, checks, costs, and a"
-        " model's summary with quotations and a suggested prompt. create_report makes one."
+        "The report of a run that has ended: success rates, failure modes with sample conversations, checks, costs, and"
+        " a model's summary with quotations and a suggested prompt. create_report makes one."
     ),
     max_kb=16,
 )

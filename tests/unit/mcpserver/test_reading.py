@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cupel_core.clock import utc_now
-from cupel_core.errors import AppError, RetryableError
+from cupel_core.errors import AppError, NotFound, RetryableError
 from cupel_core.runs import queries
 from cupel_core.store import audit_log
 from mcpserver.models import UNTRUSTED
@@ -209,6 +209,18 @@ def test_definitions_are_listed_with_their_dimensions(client: McpClient, world: 
     (plain,) = client.use("list_definitions")["items"]
     (listed,) = client.use("list_definitions", {"include_dimensions": True})["items"]
     assert listed == {**plain, "scenarioCount": 2, "dimensions": [{"name": "stakes", "scores": [1, 2]}]}
+
+
+def test_a_definition_that_is_deleted_while_it_is_listed_has_no_dimensions(
+    client: McpClient, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (plain,) = client.use("list_definitions")["items"]
+
+    def deleted(*_: object) -> None:
+        raise NotFound(f"there is no definition {world.definition_id}")
+
+    monkeypatch.setattr("cupel_core.definitions.catalog.get", deleted)
+    assert client.use("list_definitions", {"include_dimensions": True})["items"] == [plain]
 
 
 def test_agents_are_listed_without_their_headers(client: McpClient) -> None:
