@@ -21,7 +21,7 @@ from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import CallGuard, no_guard
 from cupel_core.providers.completion import Attempt, complete, complete_with_retry
 from cupel_core.providers.embeddings import EmbedAttempt, embed
-from cupel_core.providers.errors import ProviderError, RetryLater
+from cupel_core.providers.errors import NO_REPLY, ProviderError, RetryLater
 
 
 class GraderRole(StrEnum):
@@ -72,8 +72,14 @@ class GraderError(ProviderError):
         self.spend = spend
 
 
+MAX_REQUESTS = 2
+"""For one object: the second asks the model to repair its reply."""
 MAX_REPEATED_LENGTH = 20_000
-"""Of an unusable reply that the model is shown again: it may have megabytes."""
+"""Of a reply to be repaired that the model is shown again: it may have megabytes."""
+
+
+def _no_issue(_: object) -> None:
+    """For replies that are used as soon as they are valid."""
 
 
 async def request_structured[T: BaseModel](
@@ -82,31 +88,46 @@ async def request_structured[T: BaseModel](
     reply_type: type[T],
     interrupted: list[Spend] | None = None,
     read: Callable[[str], str] = extract_json_object,
+    find_issue: Callable[[T], str | None] = _no_issue,
 ) -> GraderReply[T]:
     """Ask the model for an object of this type, with one repair attempt.
 
     Uses the provider's structured output where it has any. Raises GraderError when the call fails or the reply stays
     invalid. RetryLater, and whatever the guard raises, pass through; what an unusable reply before that has cost is
-    added to `interrupted`. `read` finds the object in a reply's text.
+    added to `interrupted`. `read` finds the object in a reply's text. `find_issue` says what the model is asked to
+    correct in a valid first reply. Whether a second one does is not checked; without a valid one, the first is used.
     """
     request = replace(_with_schema(request, reply_type.model_json_schema()), role=grader.model_role)
-    spend = Spend()
-    for _ in range(2):
+    spend, imperfect = Spend(), None
+    for number in range(MAX_REQUESTS):
         try:
             reply, spend = await _complete(grader, request, spend)
-        except GraderError:
-            raise
-        except BaseException:  # Also Halted and CancelledError: an unusable first reply was paid for.
-            if interrupted is not None and spend.calls:
+        except BaseException as error:  # Also Halted and CancelledError: a first reply was paid for.
+            if imperfect is not None and isinstance(error, NO_REPLY):
+                return imperfect
+            if interrupted is not None and spend.calls and not isinstance(error, GraderError):
                 interrupted.append(spend)
             raise
         try:
-            return GraderReply(reply_type.model_validate_json(read(reply.text)), reply.text, spend)
+            value = reply_type.model_validate_json(read(reply.text))
         except ValidationError as error:
-            answer = Message(MessageRole.ASSISTANT, reply.text[:MAX_REPEATED_LENGTH] or "(nothing)")
-            request = request.with_message(answer).with_message(Message(MessageRole.USER, _repair_prompt(error)))
+            problem = _repair_prompt(error)
+        else:
+            usable = GraderReply(value, reply.text, spend)
+            issue = find_issue(value) if number == 0 else None
+            if issue is None:
+                return usable
+            imperfect, problem = usable, issue
+        request = _with_repair(request, reply, problem)
+    if imperfect is not None:
+        return imperfect._replace(spend=spend)
     message = f"the {grader.role} {grader.model} gave no valid reply, even after a repair request"
-    raise GraderError(grader.role, message, spend, attempts=2)
+    raise GraderError(grader.role, message, spend, attempts=MAX_REQUESTS)
+
+
+def _with_repair(request: ModelRequest, reply: Reply, problem: str) -> ModelRequest:
+    answer = Message(MessageRole.ASSISTANT, reply.text[:MAX_REPEATED_LENGTH] or "(nothing)")
+    return request.with_message(answer).with_message(Message(MessageRole.USER, problem))
 
 
 def as_material(messages: tuple[Message, ...]) -> str:

@@ -30,9 +30,9 @@ from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Invalid
 from cupel_core.grading.grader import Grader, GraderError, GraderReply, GraderRole, request_structured
-from cupel_core.providers.errors import CallPostponed, CallPrevented, ProviderError, RetryLater
+from cupel_core.providers.errors import NO_REPLY
 
-UNWRITTEN = (ProviderError, RetryLater, CallPrevented, CallPostponed, Invalid)
+UNWRITTEN = (*NO_REPLY, Invalid)
 """What is raised when the model cannot be called, or gives no usable reply."""
 PROMPT_VERSION = 1
 """Of the instructions: another version asks again."""

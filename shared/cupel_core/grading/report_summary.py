@@ -16,6 +16,7 @@ from cupel_core.domain.reports.summaries import (
     UNAVAILABLE,
     Finding,
     Quotation,
+    revised_prompt_repair,
     word_count,
 )
 from cupel_core.domain.turns.model_parameters import ModelParameters
@@ -129,9 +130,18 @@ def summary_request(material: SummaryMaterial) -> ModelRequest:
 async def summarize(
     grader: Grader, material: SummaryMaterial, interrupted: list[Spend] | None = None
 ) -> GraderReply[SummaryReply]:
-    """Raises GraderError when the summarizer gives no usable reply, even after one repair."""
+    """Raises GraderError when the summarizer gives no usable reply, even after one repair.
+
+    A revised prompt that cannot be offered is a reason for that repair, too; the other parts of the reply are used
+    whether or not it succeeds.
+    """
     summarizer = replace(grader, role=GraderRole.SUMMARIZER, model_role=ModelRole.REPORT)
-    return await request_structured(summarizer, summary_request(material), SummaryReply, interrupted, whole_reply)
+    request = summary_request(material)
+
+    def find_issue(reply: SummaryReply) -> str | None:
+        return revised_prompt_repair(material.system, reply.revised_prompt)
+
+    return await request_structured(summarizer, request, SummaryReply, interrupted, whole_reply, find_issue)
 
 
 def whole_reply(text: str) -> str:

@@ -128,6 +128,10 @@ class ModelRefused(CallPostponed):
         self.detail = f"{model} is not called: {reason}"
 
 
+NO_REPLY = (ProviderError, RetryLater, CallPrevented, CallPostponed)
+"""How a call ends without a reply, if the work that it is part of goes on."""
+
+
 class ErrorDetail(NamedTuple):
     """The contents of a provider's error body, whatever its format."""
 

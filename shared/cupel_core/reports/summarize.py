@@ -35,7 +35,7 @@ from cupel_core.grading.grader import GraderError
 from cupel_core.grading.report_summary import SummaryMaterial, SummaryReply, summarize
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
-from cupel_core.providers.errors import CallPostponed, CallPrevented, ProviderError, RetryLater
+from cupel_core.providers.errors import NO_REPLY
 from cupel_core.reports.excerpts import shortened, shown_messages
 from cupel_core.reports.scan import Scan
 from cupel_core.slice_graders import slice_graders, slice_leases
@@ -78,7 +78,7 @@ def write_summary(
     interrupted: list[Spend] = []
     try:
         return event_loop.run(_summarize(model, scan.run, shown, seconds_left, attempt, interrupted))
-    except (ProviderError, RetryLater, CallPrevented, CallPostponed, Invalid) as error:
+    except (*NO_REPLY, Invalid) as error:
         spend = error.spend if isinstance(error, GraderError) else sum(interrupted, Spend())
         why = getattr(error, "detail", "") or "there was not enough time for the call"
         return WrittenSummary(_without(model, why, spend))

@@ -58,10 +58,10 @@ def from_history(estimate: RunEstimate, comparable: ComparableRuns, own_prices: 
 
 def finishing_usd(run: Run, snapshot: Snapshot) -> float:
     """What the summaries, the selections and the report of a run cost at most, and what the last of them sets aside
-    beyond its cost; as far as their price is known."""
-    graders = _estimate(run, snapshot, finishing_only=True).graders
-    finishing = [each.calls for each in graders if each.role in _FINISHING_ROLES]
-    costs = sum(calls.usd.high for calls in finishing if calls.usd)
+    beyond its cost; as far as their price is known. The report is paid for twice if its summary is repaired."""
+    estimate = _estimate(run, snapshot, finishing_only=True)
+    finishing = [each.calls for each in estimate.graders if each.role in _FINISHING_ROLES]
+    costs = sum(calls.usd.high for calls in finishing if calls.usd) + estimate.report_usd
     return costs + max((calls.reserved_usd for calls in finishing), default=0.0)
 
 

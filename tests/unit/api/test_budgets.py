@@ -203,13 +203,14 @@ def test_what_summaries_may_cost_is_set_aside(client: Client, definition_id: str
 def test_what_the_summary_of_a_batchs_report_may_cost_is_estimated_and_set_aside(
     client: Client, definition_id: str
 ) -> None:
-    """It reads 24,000 tokens, for which a token for each byte is reserved, and writes 2,000."""
+    """It reads 24,000 tokens, for which a token for each byte is reserved, and writes 2,000; twice if repaired."""
     started = scale(client, judgeModel="custom/m").json()
     assert [(each["role"], each["model"]) for each in started["estimate"]["graders"] if each["role"] == "report"] == [
         ("report", "custom/m")
     ]
     budget = client.get(f"/v1/runs/{started['run']['id']}/budget").json()
-    assert budget["finishUsd"] >= (4 * 24_000 + 10 * 2_000) / 1_000_000
+    call_usd, reserved_usd = (24_000 + 10 * 2_000) / 1_000_000, (4 * 24_000 + 10 * 4_096) / 1_000_000
+    assert budget["finishUsd"] == pytest.approx(2 * call_usd + reserved_usd)
     plain = scale(client, judgeModel="custom/m", report=False).json()
     assert {each["role"] for each in plain["estimate"]["graders"]} & {"report"} == set()
     assert client.get(f"/v1/runs/{plain['run']['id']}/budget").json()["finishUsd"] < budget["finishUsd"]

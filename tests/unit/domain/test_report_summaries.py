@@ -12,6 +12,7 @@ from cupel_core.domain.reports.summaries import (
     check_findings,
     prompt_diff,
     revised_prompt_issue,
+    revised_prompt_repair,
 )
 
 SHOWN = {"run_1-7": "user: Refund?\n\nassistant: I cannot help  with that.", "run_1-8": "assistant: Sure."}
@@ -62,6 +63,37 @@ def test_a_revised_prompt_is_usable_or_not_offered(revised: str, why: str | None
 
 def test_without_a_system_prompt_there_is_nothing_to_revise() -> None:
     assert revised_prompt_issue(None, "Be brief.") == "there is no system prompt to revise"
+
+
+@pytest.mark.parametrize(
+    ("revised", "named"),
+    [
+        ("You are [NAME].", "it lacks the placeholders [topic]"),
+        (ORIGINAL, "it is the same as before"),
+        (f"{ORIGINAL}{'x' * 3_000}", f"at most {2 * len(ORIGINAL) + 2_000} characters"),
+    ],
+)
+def test_a_repair_is_requested_by_what_is_wrong(revised: str, named: str) -> None:
+    assert named in (revised_prompt_repair(ORIGINAL, revised) or "")
+
+
+@pytest.mark.parametrize(
+    ("original", "revised"),
+    [(ORIGINAL, f"{ORIGINAL} Be brief."), (ORIGINAL, f" {UNAVAILABLE}\n"), (None, "Be brief.")],
+)
+def test_no_repair_is_requested_where_none_can_help(original: str | None, revised: str) -> None:
+    assert revised_prompt_repair(original, revised) is None
+
+
+def test_of_many_missing_placeholders_the_first_are_named() -> None:
+    original = "".join(f"[name {n:03}]" for n in range(500))
+    assert (revised_prompt_issue(original, "x") or "").endswith("[name 018], [name 019] and 480 more")
+
+
+def test_a_revised_prompt_of_the_greatest_length_is_offered() -> None:
+    revised = ORIGINAL + "x" * (len(ORIGINAL) + 2_000)
+    assert revised_prompt_issue(ORIGINAL, revised) is None
+    assert revised_prompt_issue(ORIGINAL, f"{revised}x") == "it is more than twice as long"
 
 
 def test_the_diff_shows_what_changed() -> None:

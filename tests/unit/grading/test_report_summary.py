@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, Reply, Usage
+from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.grading.grader import MAX_REPEATED_LENGTH, Grader, GraderError
+from cupel_core.domain.turns.spend import Spend
+from cupel_core.grading.grader import MAX_REPEATED_LENGTH, Grader, GraderError, GraderReply
 from cupel_core.grading.report_summary import SummaryMaterial, SummaryReply, summarize, summary_request
 from cupel_core.providers.account import Account
+from cupel_core.providers.errors import CallPostponed, CallPrevented, ProviderError, RetryLater
 
 MATERIAL = SummaryMaterial("Be kind to [name].", "3 of 4 passed", {"run_1-7": "assistant: No."})
 FINDING = {
@@ -34,19 +36,25 @@ GOOD: dict[str, Any] = {
 class Summarizer:
     """Replaces `complete`: gives these replies, then the last one again."""
 
-    def __init__(self, *replies: str) -> None:
+    def __init__(self, *replies: str | BaseException) -> None:
         self.replies = list(replies)
         self.requests: list[ModelRequest] = []
 
     async def __call__(self, _: Account, model: str, request: ModelRequest, __: float) -> Reply:
         self.requests.append(request)
         text = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        if isinstance(text, BaseException):
+            raise text
         return Reply(text, f"{model}-1", Usage(10, 5), "stop")
 
 
-def answered(summarizer: Summarizer) -> SummaryReply:
+def replied(summarizer: Summarizer, interrupted: list[Spend] | None = None) -> GraderReply[SummaryReply]:
     grader = Grader(Account("sim", ""), "sim/steady", 5.0, 1.0, Random(1), summarizer)
-    return asyncio.run(summarize(grader, MATERIAL)).value
+    return asyncio.run(summarize(grader, MATERIAL, interrupted))
+
+
+def answered(summarizer: Summarizer) -> SummaryReply:
+    return replied(summarizer).value
 
 
 def test_the_prompt_has_a_fixed_structure() -> None:
@@ -122,6 +130,60 @@ def test_a_second_bad_answer_is_an_error(bad: str) -> None:
     with pytest.raises(GraderError, match="the summarizer sim/steady gave no valid reply"):
         answered(summarizer)
     assert len(summarizer.requests) == 2
+
+
+WITHOUT_NAME = {**GOOD, "revisedPrompt": "Be kind.", "summary": "First."}
+AGAIN = {**GOOD, "revisedPrompt": "Be kind to [name].", "summary": "Second."}
+
+
+def test_a_revised_prompt_that_cannot_be_offered_is_repaired_once() -> None:
+    summarizer = Summarizer(json.dumps(WITHOUT_NAME), json.dumps(GOOD))
+    assert answered(summarizer).revised_prompt == GOOD["revisedPrompt"]
+    [_, _, answer, repair] = summarizer.requests[1].messages
+    assert (answer.content, len(summarizer.requests)) == (json.dumps(WITHOUT_NAME), 2)
+    assert "it lacks the placeholders [name]" in repair.content
+
+
+def test_the_second_answer_is_used_even_if_its_prompt_cannot_be_offered() -> None:
+    summarizer = Summarizer(json.dumps(WITHOUT_NAME), json.dumps(AGAIN), json.dumps(GOOD))
+    assert answered(summarizer).summary == "Second."
+    assert len(summarizer.requests) == 2
+
+
+def test_a_repaired_answer_is_not_repaired_again() -> None:
+    summarizer = Summarizer("nothing", json.dumps(WITHOUT_NAME), json.dumps(GOOD))
+    assert answered(summarizer).summary == "First."
+    assert len(summarizer.requests) == 2
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+def test_the_first_answer_is_used_if_the_second_is_bad(bad: str) -> None:
+    summarizer = Summarizer(json.dumps(WITHOUT_NAME), bad)
+    reply = replied(summarizer)
+    assert (reply.value.summary, reply.spend.calls, reply.raw) == ("First.", 2, json.dumps(WITHOUT_NAME))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProviderError(ProbeErrorCode.AUTH, "no key"),
+        RetryLater(900.0, ProbeErrorCode.RATE_LIMITED),
+        CallPrevented(),
+        CallPostponed("sim", 60.0),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_the_first_answer_is_used_if_there_is_no_second(error: Exception) -> None:
+    interrupted: list[Spend] = []
+    reply = replied(Summarizer(json.dumps(WITHOUT_NAME), error), interrupted)
+    assert (reply.value.summary, reply.spend.calls, interrupted) == ("First.", 1, [])
+
+
+def test_what_was_paid_before_a_cancellation_is_noted() -> None:
+    interrupted: list[Spend] = []
+    with pytest.raises(asyncio.CancelledError):
+        replied(Summarizer(json.dumps(WITHOUT_NAME), asyncio.CancelledError()), interrupted)
+    assert [spend.calls for spend in interrupted] == [1]
 
 
 @pytest.mark.parametrize("words", ["information unavailable", "word " * 100])

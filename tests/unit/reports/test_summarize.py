@@ -64,15 +64,17 @@ def run_of(
 class Summarizer:
     """Replaces `complete`."""
 
-    def __init__(self, reply: Any = None, error: Exception | None = None) -> None:
-        self.reply, self.error = REPLY if reply is None else reply, error
+    def __init__(self, *replies: Any, error: Exception | None = None) -> None:
+        """Gives these replies, then the last one again."""
+        self.replies, self.error = list(replies) or [REPLY], error
         self.shown: list[str] = []
 
     async def __call__(self, _: Account, model: str, request: ModelRequest, __: float) -> Reply:
         self.shown.append(request.messages[1].content)
         if self.error is not None:
             raise self.error
-        return Reply(json.dumps(self.reply), f"{model}-1", Usage(10, 5), "stop")
+        reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        return Reply(json.dumps(reply), f"{model}-1", Usage(10, 5), "stop")
 
 
 def written(run: Run, summarizer: Summarizer, seconds: float = 900.0) -> ReportSummaryResponse:
@@ -124,9 +126,16 @@ def test_the_revised_prompt_has_a_diff() -> None:
 
 
 def test_a_prompt_without_its_placeholders_is_not_offered() -> None:
+    """Nor after the repair request."""
     summary = written(run_of(), Summarizer({**REPLY, "revisedPrompt": "Help."}))
+    assert (summary.calls, summary.text, summary.error) == (2, "It refuses.", None)
     assert (summary.revised_prompt, summary.rationale, summary.diff) == (UNAVAILABLE, UNAVAILABLE, "")
     assert summary.revised_prompt_issue == "it lacks the placeholders [name]"
+
+
+def test_a_repaired_prompt_is_offered() -> None:
+    summary = written(run_of(), Summarizer({**REPLY, "revisedPrompt": "Help."}, REPLY))
+    assert (summary.calls, summary.revised_prompt, summary.revised_prompt_issue) == (2, REPLY["revisedPrompt"], None)
 
 
 def test_long_conversations_are_cut_to_the_budget() -> None:
@@ -180,12 +189,13 @@ def job_of(record: ReportRecord) -> Job:
 
 
 def test_a_report_has_the_summary_of_a_simulated_model() -> None:
+    """Which writes no placeholders, also when it is asked to repair that."""
     run = run_of()
     record = requests.request("ws_a", run.id, NOW, "sim/steady").view.record
     compute.compute(job_of(record), lambda _: None, lambda: 900.0)
     view = requests.get("ws_a", run.id, record.id, NOW)
     summary = json.loads(view.texts or b"")["summary"]
-    assert (summary["model"], summary["error"], summary["calls"]) == ("sim/steady", None, 1)
+    assert (summary["model"], summary["error"], summary["calls"]) == ("sim/steady", None, 2)
 
 
 def test_a_stored_summary_is_not_paid_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,6 +234,24 @@ def test_a_summary_is_charged_to_the_budget_of_the_run() -> None:
     assert written(run, Summarizer()).cost_usd == pytest.approx(0.015)
     account = budgets.get(ref_of(run))
     assert (account.used, account.reserved, account.leases) == (15_000_000, 0, {})
+
+
+def test_the_repair_of_a_prompt_is_charged_to_the_budget_of_the_run() -> None:
+    accounts.update_provider("ws_a", "sim", {"prices": (ModelPrice(None, 1_000.0, 1_000.0),)})
+    run = run_of(budget=RunBudget(1_000.0))
+    assert written(run, Summarizer({**REPLY, "revisedPrompt": "Help."}, REPLY)).cost_usd == pytest.approx(0.03)
+    account = budgets.get(ref_of(run))
+    assert (account.used, account.reserved, account.leases) == (30_000_000, 0, {})
+
+
+def test_a_prompt_whose_repair_the_budget_does_not_allow_is_not_offered() -> None:
+    """The rest of the first answer is used."""
+    accounts.update_provider("ws_a", "sim", {"prices": (ModelPrice(None, 0.0, 1_000_000.0),)})
+    run = run_of(budget=RunBudget(2_001.0))  # Of 2,000 tokens of output, each call sets all aside.
+    summary = written(run, Summarizer({**REPLY, "revisedPrompt": "Help."}, REPLY))
+    assert (summary.text, summary.calls, summary.cost_usd) == ("It refuses.", 1, pytest.approx(5.0))
+    assert summary.revised_prompt_issue == "it lacks the placeholders [name]"
+    assert budgets.get(ref_of(run)).used == 5_000_000_000
 
 
 def test_a_summary_that_the_budget_does_not_allow_is_named() -> None:

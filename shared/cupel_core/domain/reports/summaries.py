@@ -15,6 +15,7 @@ MAX_SHOWN_TOKENS = 24_000
 MAX_OUTPUT_TOKENS = 2_000
 MAX_DIFF_LENGTH = 20_000
 _MAX_DIFF_LINES = 2_000
+MAX_NAMED_PLACEHOLDERS = 20
 _SPACE = re.compile(r"\s+")
 
 
@@ -69,14 +70,40 @@ def revised_prompt_issue(original: str | None, revised: str) -> str | None:
     """Why a revised prompt cannot be offered; None if it can."""
     if original is None:
         return "there is no system prompt to revise"
-    if revised.strip() == UNAVAILABLE:
+    if _is_unavailable(revised):
         return "the summarizer offers none"
     if revised.strip() == original.strip():
         return "it is the same as before"
-    if len(revised) > 2 * len(original) + 2_000:
+    if len(revised) > _max_length(original):
         return "it is more than twice as long"
     lost = sorted(_placeholders(original) - _placeholders(revised))
-    return f"it lacks the placeholders {', '.join(f'[{name}]' for name in lost)}" if lost else None
+    return f"it lacks the placeholders {_named(lost)}" if lost else None
+
+
+def revised_prompt_repair(original: str | None, revised: str) -> str | None:
+    """The request for a revised prompt that can be offered; None if this one can, or if none is to be expected."""
+    issue = revised_prompt_issue(original, revised)
+    if original is None or issue is None or _is_unavailable(revised):
+        return None
+    return (
+        f'The "revisedPrompt" cannot be used: {issue}. Answer with the whole object again. Its "revisedPrompt" must '
+        "keep every [placeholder] of the system prompt, differ from the system prompt, and have at most "
+        f'{_max_length(original)} characters; or it is exactly "{UNAVAILABLE}" if nothing should be changed.'
+    )
+
+
+def _is_unavailable(text: str) -> bool:
+    return text.strip() == UNAVAILABLE
+
+
+def _max_length(original: str) -> int:
+    return 2 * len(original) + 2_000
+
+
+def _named(placeholders: Sequence[str]) -> str:
+    shown = ", ".join(f"[{name}]" for name in placeholders[:MAX_NAMED_PLACEHOLDERS])
+    more = len(placeholders) - MAX_NAMED_PLACEHOLDERS
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _placeholders(text: str) -> set[str]:
