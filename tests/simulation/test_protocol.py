@@ -15,8 +15,8 @@ from tests.simulation.harness import Patches
 from tests.simulation.mutations import fail_analyses
 from tests.simulation.schedule import run_schedule
 
-_SCHEDULES = 500
-_CHUNK = 250
+_SCHEDULES = 200
+_CHUNK = 100
 
 
 @pytest.mark.parametrize("first", range(0, _SCHEDULES, _CHUNK))
