@@ -11,7 +11,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from statistics import median, quantiles
 from typing import NamedTuple
@@ -24,6 +23,7 @@ from bench.cases import MODELS, find_or_create_definition, run_specification
 from bench.local_server import model_server, use_server
 from cupel.client import Client
 from cupel.json_types import Json
+from cupel.pages import TRANSCRIPTS_PER_PAGE, Pages
 
 REQUESTS = 40
 PAGE = 100
@@ -61,7 +61,8 @@ def main() -> None:
         console.print(table)
         started_at = time.perf_counter()
         read = sum(1 for _ in client.list_transcripts(run_id))
-        console.print(f"{read:,} transcripts read in pages of {PAGE} in {time.perf_counter() - started_at:.1f} s")
+        seconds = time.perf_counter() - started_at
+        console.print(f"{read:,} transcripts read in pages of {TRANSCRIPTS_PER_PAGE} in {seconds:.1f} s")
         for file_format in ("jsonl", "csv"):
             seconds, peak_mb = export(run_id, file_format)
             console.print(f"exported as {file_format} in {seconds:.1f} s, with {peak_mb:.0f} MB of memory at most")
@@ -107,8 +108,8 @@ def _tool_call(tool: str, **arguments: str) -> str:
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
 
 
-def _page(items: Iterator[Json]) -> list[Json]:
-    return list(islice(items, PAGE))
+def _page(items: Pages) -> list[Json]:
+    return items.first(PAGE)
 
 
 def export(run_id: str, file_format: str) -> tuple[float, float]:

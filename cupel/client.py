@@ -14,7 +14,7 @@ import orjson
 from cupel.environment import find_address
 from cupel.errors import ApiProblem, CupelError, GraphqlError, NotConnected, RefusedField, UsageError
 from cupel.json_types import Json, TaggedJson, unsendable_field, without_none
-from cupel.pages import Pages
+from cupel.pages import TRANSCRIPTS_PER_PAGE, Pages
 
 ATTEMPTS = 4
 FIRST_WAIT_SECONDS = 0.2
@@ -541,7 +541,8 @@ class Client:
         """`result` is passed, failed or unscored; `tag` is one of a failed assertion."""
         of_column = {"model": model, "promptId": prompt_id}
         filters = {**of_column, "scenarioId": scenario_id, "result": result, "decision": decision, "tag": tag}
-        return self._pages(f"/runs/{_segment(run_id)}/transcripts", **filters)
+        path = f"/runs/{_segment(run_id)}/transcripts"
+        return Pages(lambda limit, cursor: self._get(path, limit=limit, cursor=cursor, **filters), TRANSCRIPTS_PER_PAGE)
 
     def get_transcript(self, transcript_id: str) -> Json:
         return self._get(f"/transcripts/{_segment(transcript_id)}")

@@ -5,15 +5,17 @@ from collections.abc import Callable, Iterator
 from cupel.json_types import Json
 
 PAGE_SIZE = 100
+TRANSCRIPTS_PER_PAGE = 500
 
 
 class Pages(Iterator[Json]):
     """All items of a list. The next page is requested when it is needed."""
 
-    def __init__(self, read_page: Callable[[int, str | None], Json]) -> None:
+    def __init__(self, read_page: Callable[[int, str | None], Json], page_size: int = PAGE_SIZE) -> None:
         """`read_page` requests at most so many items, after a cursor."""
         self._read_page = read_page
-        self._items = (item for page in self._read(lambda: PAGE_SIZE) for item in page)
+        self._page_size = page_size
+        self._items = (item for page in self._read(lambda: page_size) for item in page)
 
     def __next__(self) -> Json:
         return next(self._items)
@@ -21,7 +23,7 @@ class Pages(Iterator[Json]):
     def first(self, limit: int, *, where: Callable[[Json], bool] | None = None) -> list[Json]:
         """At most `limit` items from the beginning, in pages that are no larger than needed."""
         found: list[Json] = []
-        pages = self._read(lambda: PAGE_SIZE if where else min(PAGE_SIZE, limit - len(found)))
+        pages = self._read(lambda: self._page_size if where else min(self._page_size, limit - len(found)))
         while len(found) < limit and (page := next(pages, None)) is not None:
             found += page if where is None else filter(where, page)
         return found[:limit]

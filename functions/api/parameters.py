@@ -44,6 +44,16 @@ Limit = Annotated[
         description="Maximum number of items to return; a page may have fewer, even none, and still a `nextCursor`",
     ),
 ]
+MAX_TRANSCRIPTS = 500
+TranscriptLimit = Annotated[
+    int,
+    Query(
+        ge=1,
+        le=MAX_TRANSCRIPTS,
+        description="Maximum number of items to return; a page may have fewer, even none, and still a `nextCursor`:"
+        " it ends before 5 MB",
+    ),
+]
 Cursor = Annotated[str | None, Query(max_length=1_024, description="`nextCursor` of the previous page")]
 CreatedAfter = Annotated[
     Moment | None, Query(alias="createdAfter", description="Return only what was created then or later")

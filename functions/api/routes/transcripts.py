@@ -5,7 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from api.pages import bounded_page, bounded_record
-from api.parameters import Cursor, Limit, ModelFilter, PromptFilter, ScenarioFilter
+from api.parameters import Cursor, ModelFilter, PromptFilter, ScenarioFilter, TranscriptLimit
 from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.clock import utc_now
@@ -32,7 +32,7 @@ def list_transcripts(
         str | None,
         Query(min_length=1, max_length=200, description="Return only transcripts with a failed assertion of this tag"),
     ] = None,
-    limit: Limit = DEFAULT_LIMIT,
+    limit: TranscriptLimit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Rendered[TranscriptPage]:
     entries = queries.list_transcripts(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from api import pages
+from api.parameters import MAX_TRANSCRIPTS
 from cupel_core.definitions import catalog
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -14,6 +15,7 @@ from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 from cupel_core.messages import RunRef
+from cupel_core.paging import MAX_LIMIT
 from cupel_core.store import runs
 from tests.added_scenarios import add_scenarios
 from tests.recorded_outcomes import store_outcomes
@@ -31,9 +33,10 @@ def payload_bytes(answer: Answer) -> int:
 
 def all_pages(client: Client, path: str) -> list[Answer]:
     """The pages of a list, in the largest size that a client may request."""
-    answers = [client.get(path, query={"limit": 100})]
+    limit = MAX_TRANSCRIPTS if path.endswith("/transcripts") else MAX_LIMIT
+    answers = [client.get(path, query={"limit": limit})]
     while cursor := answers[-1].json()["nextCursor"]:
-        answers.append(client.get(path, query={"limit": 100, "cursor": cursor}))
+        answers.append(client.get(path, query={"limit": limit, "cursor": cursor}))
     return answers
 
 
@@ -63,6 +66,21 @@ def test_pages_of_transcripts_fit_into_a_response(client: Client, system: str, a
     answers = all_pages(client, f"/v1/runs/{completed_run(client, 40, answer, system)}/transcripts")
     assert [text for page in answers for text in texts(page)] == [answer] * 40
     assert max(map(payload_bytes, answers)) < LAMBDA_LIMIT
+
+
+@pytest.mark.parametrize(("limit", "lengths"), [(100, [100, 100, 50]), (240, [240, 10]), (MAX_TRANSCRIPTS, [250])])
+def test_a_page_of_short_transcripts_has_as_many_as_were_asked_for(
+    client: Client, limit: int, lengths: list[int]
+) -> None:
+    path = f"/v1/runs/{completed_run(client, 250, '4')}/transcripts"
+    found, query = list[list[int]](), dict[str, Any](limit=limit)
+    while len(found) < len(lengths):
+        page = client.get(path, query=query).json()
+        found.append([item["probeIndex"] for item in page["items"]])
+        query["cursor"] = page["nextCursor"]
+    assert query["cursor"] is None
+    assert list(map(len, found)) == lengths
+    assert [index for page in found for index in page] == list(range(250))
 
 
 def test_the_longest_texts_of_a_transcript_that_exceeds_a_response_are_cut(client: Client) -> None:

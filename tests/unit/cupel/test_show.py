@@ -315,7 +315,7 @@ def test_a_file_that_cannot_be_written_is_a_failure(cupel: Cupel, tmp_path: Path
 
 
 def test_an_interrupted_export_leaves_no_file(finished: FakeApi, cupel: Cupel, tmp_path: Path):
-    finished.failing_path = "/v1/runs/run_1/transcripts?limit=100&cursor=2"
+    finished.failing_path = "/v1/runs/run_1/transcripts?limit=500&cursor=2"
     output = tmp_path / "out.csv"
     output.write_text("an earlier export")
     answer = cupel("export", "run_1", "--format", "csv", "--output", str(output))
