@@ -12,6 +12,7 @@ from cupel import render
 from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.terminal import NO_VALUE, one_line, shorten
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.runs.delays import DelayReason
 from cupel_core.domain.runs.run import PauseReason, RunStatus
 
@@ -71,7 +72,7 @@ def problems(progress: Json, run: Json) -> dict[tuple[str, ...], list[str]]:
     """What holds up targets, each once, and what to do about it; the key is the same as long as the reason is."""
     delays = (delay for target in progress["targets"] for delay in target["delays"])
     return {
-        tuple(str(delay[name]) for name in ("reason", "provider", "model", "message")): [
+        tuple(str(delay.get(name)) for name in ("reason", "provider", "model", "message", "budget")): [
             one_line(line) for line in _delay_lines(progress, run, delay)
         ]
         for delay in delays
@@ -238,6 +239,13 @@ def _error_lines(targets: Sequence[Json]) -> Iterator[str]:
         yield f"{at_least}{sum(cause['count'] for _, cause in found):,} errored with {code} ({where}): {message}"
 
 
+_BUDGETS = {
+    BudgetScope.RUN: "its budget",
+    BudgetScope.DAY: "the workspace's budget for the day",
+    BudgetScope.MONTH: "the workspace's budget for the month",
+}
+
+
 def _delay_lines(progress: Json, run: Json, delay: Json) -> Iterator[str]:
     match delay["reason"]:
         case DelayReason.RUN_PAUSED:
@@ -254,6 +262,11 @@ def _delay_lines(progress: Json, run: Json, delay: Json) -> Iterator[str]:
         case DelayReason.LEARNED_LIMIT:
             limit = count_of(delay["limit"], "parallel request")
             yield f"{delay['provider']} throttles: {delay['learnedLimit']} of {limit}"
+        case DelayReason.BUDGET:
+            yield f"{_BUDGETS[delay['budget']]} has too little left for the next call: the rest is reserved for others"
+        case DelayReason.HIGHER_PRIORITY:
+            limit = count_of(delay["limit"], "parallel request")
+            yield f"work of higher priority takes {delay['takenSlots']} of {limit} to {delay['provider']}"
 
 
 def _wait(progress: Json, delay: Json) -> str:

@@ -1324,11 +1324,11 @@ export interface DefinitionConnection {
   pageInfo: PageInfo;
 }
 
-/** Why probes of a target wait. A `learned_limit` slows them down, every other reason stops them. */
+/** Why probes of a target wait. A `learned_limit` and a `higher_priority` slow them down, every other reason stops them. */
 export interface Delay {
   /** Why, in a sentence; null if there is none */
   reason: DelayReason;
-  /** Whose queue or account it is; null for `run_paused` */
+  /** Whose queue or account it is; null for `run_paused` and `budget` */
   provider: string | null;
   /** The model that is suspended: the target, or one that grades or simulates users */
   model: string | null;
@@ -1336,13 +1336,17 @@ export interface Delay {
   until: string | null;
   /** Why, in the provider's words */
   message: string | null;
-  /** Maximum parallel requests, as configured */
+  /** Maximum parallel requests: for a `learned_limit` as configured, for a `higher_priority` those that runs may make at present */
   limit: number | null;
   /** Parallel requests that the provider currently sustains */
   learnedLimit: number | null;
+  /** Of a `budget`: the one of which too little is left for the next call, because the rest is reserved for other calls: the run's, or the workspace's for a day or month */
+  budget: BudgetScope | null;
+  /** Of a `higher_priority`: how many of the `limit` parallel requests other runs and chats of a higher priority make or could make at once */
+  takenSlots: number | null;
 }
 
-export type DelayReason = "run_paused" | "queue_paused" | "model_suspended" | "throttled" | "learned_limit";
+export type DelayReason = "run_paused" | "queue_paused" | "model_suspended" | "throttled" | "learned_limit" | "budget" | "higher_priority";
 
 /** Whether the effects of dimensions can be told apart. */
 export interface DesignCheck {

@@ -4,6 +4,7 @@ They limit the calls of all runs of the workspace together, and those that belon
 """
 
 import asyncio
+from dataclasses import replace
 from datetime import date, datetime
 from typing import NamedTuple
 
@@ -69,6 +70,8 @@ class PeriodAccount:
 
     def _report(self, report: BudgetReport, now: float) -> BudgetGrant:
         limits = evaluation_settings.get_budgets(self.workspace)
+        if self.run is not None:
+            report = replace(report, run_id=self.run.run_id)
         result = period_budgets.report(self.workspace, limits, self.day, report, now, self._stored)
         self._stored, account = result.stored, result.stored.value
         _announce(self.run, limits, self.day, result)
@@ -148,6 +151,15 @@ def left(workspace: str, now: datetime) -> tuple[BudgetScope, int] | None:
     day, _, account = _read_use(workspace, limits, now)
     available, scope = account.scarcest(limits, day)
     return scope, available
+
+
+def awaited_scope(workspace: str, run_id: str, now: datetime) -> BudgetScope | None:
+    """The workspace's budget for which calls of the run wait, because what is left of it is reserved for others."""
+    limits = evaluation_settings.get_budgets(workspace)
+    if not limits.is_set:
+        return None
+    day, _, account = _read_use(workspace, limits, now)
+    return account.awaited_scope(limits, day, run_id, now.timestamp())
 
 
 def shortage(workspace: str, needed: int, now: datetime) -> str | None:

@@ -354,6 +354,7 @@ BY_NAME: dict[str, Any] = {
     "systemPrompt": "You are an impatient customer.",
     "tag": "refunds",
     "tags": ["nightly"],
+    "takenSlots": 16,
     "temperature": 0.7,
     "template": "A customer asks for a refund after [delay]. Answer the customer.",
     "threadId": "0b9a6f0e-6d3c-5c0e-9a55-3c1f9a7d2e41",

@@ -9,6 +9,7 @@ from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.results import CostUsd
 from cupel_core.contract.runs import PauseCauseResponse, RunSpendResponse
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.runs.column_samples import ErrorCause
 from cupel_core.domain.runs.delays import Delay, DelayReason
 from cupel_core.domain.runs.run import PauseReason, Progress, RunStatus
@@ -34,17 +35,40 @@ Eta = Annotated[
 
 
 class DelayResponse(ResponseModel):
-    """Why probes of a target wait. A `learned_limit` slows them down, every other reason stops them."""
+    """Why probes of a target wait. A `learned_limit` and a `higher_priority` slow them down, every other reason stops
+    them."""
 
     reason: DelayReason
-    provider: Annotated[str | None, Field(description="Whose queue or account it is; null for `run_paused`")]
+    provider: Annotated[
+        str | None, Field(description="Whose queue or account it is; null for `run_paused` and `budget`")
+    ]
     model: Annotated[
         str | None, Field(description="The model that is suspended: the target, or one that grades or simulates users")
     ]
     until: Annotated[Time | None, Field(description="When calls may start again; null if someone has to act")]
     message: Annotated[str | None, Field(description="Why, in the provider's words")]
-    limit: Annotated[int | None, Field(description="Maximum parallel requests, as configured")]
+    limit: Annotated[
+        int | None,
+        Field(
+            description="Maximum parallel requests: for a `learned_limit` as configured, for a `higher_priority` those "
+            "that runs may make at present"
+        ),
+    ]
     learned_limit: Annotated[int | None, Field(description="Parallel requests that the provider currently sustains")]
+    budget: Annotated[
+        BudgetScope | None,
+        Field(
+            description="Of a `budget`: the one of which too little is left for the next call, because the rest is "
+            "reserved for other calls: the run's, or the workspace's for a day or month"
+        ),
+    ]
+    taken_slots: Annotated[
+        int | None,
+        Field(
+            description="Of a `higher_priority`: how many of the `limit` parallel requests other runs and chats of a "
+            "higher priority make or could make at once"
+        ),
+    ]
 
     @classmethod
     def of(cls, delay: Delay) -> "DelayResponse":

@@ -63,7 +63,6 @@ MAX_DELAY_SECONDS = 900.0
 _INITIAL_TOKENS_PER_CALL = 1_000.0
 _SMOOTHING_FACTOR = 0.1
 _MAX_POLLS = 4
-_RANKS = {Priority.HIGH: 0, Priority.NORMAL: 1, Priority.LOW: 2}
 
 
 @dataclass(frozen=True)
@@ -251,8 +250,8 @@ class LeaseHolder:
         return min(MAX_DELAY_SECONDS, seconds + self._rng.uniform(0, CROWDED_DELAY_SECONDS))
 
     def _is_outranked(self, now: float) -> bool:
-        own = _RANKS[self._key.priority]
-        return any(lease.demand and _RANKS[lease.priority] < own for lease in self._governor.live_leases(now).values())
+        own = self._key.priority.rank
+        return any(lease.demand and lease.priority.rank < own for lease in self._governor.live_leases(now).values())
 
     def _refill_seconds(self, now: float) -> float:
         """Until the account's rates allow another call."""

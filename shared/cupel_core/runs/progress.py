@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from math import inf
 
+from cupel_core import workspace_budgets
+from cupel_core.domain.budgets.account import BudgetAccount
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.limits.provider_status import ProviderStatus
 from cupel_core.domain.runs.column_progress import (
     ColumnCounts,
@@ -37,12 +40,30 @@ def get_progress(workspace: str, run_id: str, now: datetime) -> RunProgressView:
     samples = _read_samples(run, leaves, counts, now)
     speeds = _measure_rates(run, counts, now)
     statuses = _read_provider_statuses(run)
-    columns = tuple(
-        ColumnProgressView(column, count, sample, rate, delays_of(run, column.target.model, statuses))
-        for column, count, sample, rate in zip(run.plan.columns, counts, samples, speeds, strict=True)
-    )
     account = budgets.get(RunRef(workspace, run_id)) if run.budget else None
-    return RunProgressView(run, now, run.spend or state.spend, columns, account)
+    awaited, spend = _awaited_budget(run, account, now), run.spend or state.spend
+    columns = list[ColumnProgressView]()
+    for number, (column, count, sample) in enumerate(zip(run.plan.columns, counts, samples, strict=True)):
+        cost = spend.of_column(number)
+        is_free = count.completed > 0 and not cost.priced_usd  # Calls without a price wait for no budget.
+        delays = delays_of(
+            run,
+            column.target.model,
+            statuses,
+            None if is_free else awaited,
+            is_complete=count.recorded == count.total,
+        )
+        columns.append(ColumnProgressView(column, count, sample, speeds[number], delays))
+    return RunProgressView(run, now, spend, tuple(columns), account)
+
+
+def _awaited_budget(run: Run, account: BudgetAccount | None, now: datetime) -> BudgetScope | None:
+    """The budget for which calls of the run wait, because what is left of it is reserved for others."""
+    if run.status not in ACTIVE:
+        return None
+    if run.budget and account and account.is_awaited(run.budget.probe_limit, now.timestamp()):
+        return BudgetScope.RUN
+    return workspace_budgets.awaited_scope(run.workspace, run.id, now)
 
 
 def _read_leaves(run: Run) -> Leaves:

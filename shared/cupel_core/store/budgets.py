@@ -7,7 +7,14 @@ workers is 6 KB.
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from cupel_core.domain.budgets.account import BudgetAccount, BudgetLease, BudgetReport, after_leave, after_report
+from cupel_core.domain.budgets.account import (
+    BudgetAccount,
+    BudgetLease,
+    BudgetReport,
+    Refusal,
+    after_leave,
+    after_report,
+)
 from cupel_core.domain.budgets.money import SpentByRole
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.messages import RunRef
@@ -82,6 +89,7 @@ def account_to_json(account: BudgetAccount) -> dict[str, Any]:
         "uncertain": account.uncertain,
         "leases": {worker_id: _lease_json(lease) for worker_id, lease in account.leases.items()},
         "expired": {worker_id: _lease_json(lease) for worker_id, lease in account.expired.items()},
+        **({"refusals": {run_id: list(each) for run_id, each in account.refusals.items()}} if account.refusals else {}),
     }
 
 
@@ -91,6 +99,7 @@ def account_from_json(body: dict[str, Any]) -> BudgetAccount:
         uncertain=body["uncertain"],
         leases={worker_id: _lease(stored) for worker_id, stored in body["leases"].items()},
         expired={worker_id: _lease(stored) for worker_id, stored in body["expired"].items()},
+        refusals={run_id: Refusal(*stored) for run_id, stored in body.get("refusals", {}).items()},
     )
 
 

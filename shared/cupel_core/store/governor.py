@@ -123,6 +123,8 @@ def _status(governor: Governor, now: datetime) -> ProviderStatus:
         suspended_models=tuple(
             SuspendedModel(model, _moment(breaker.until), breaker.reason) for model, breaker in suspended
         ),
+        slots=governor.run_slots(governor.limit, seconds) if governor.limit else 0,
+        demands=governor.demands(seconds),
     )
 
 

@@ -86,7 +86,7 @@ def a_progress(*targets: Json, **changes: Any) -> Json:
 
 
 def a_delay(reason: str, **changes: Any) -> Json:
-    fields = ("provider", "model", "until", "message", "limit", "learnedLimit")
+    fields = ("provider", "model", "until", "message", "limit", "learnedLimit", "budget", "takenSlots")
     return {"reason": reason, **dict.fromkeys(fields), **changes}
 
 

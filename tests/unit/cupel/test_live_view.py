@@ -123,6 +123,18 @@ def test_what_holds_up_several_targets_is_said_once() -> None:
             "openai throttles: 4 of 10 parallel requests",
         ),
         (
+            a_delay("higher_priority", provider="openai", limit=10, takenSlots=8),
+            "work of higher priority takes 8 of 10 parallel requests to openai",
+        ),
+        (
+            a_delay("budget", budget="run"),
+            "its budget has too little left for the next call: the rest is reserved for others",
+        ),
+        (
+            a_delay("budget", budget="month"),
+            "the workspace's budget for the month has too little left for the next call: the rest is reserved",
+        ),
+        (
             a_delay("model_suspended", model="openai/x", until=LATER, message="429: no [quota]"),
             "openai/x is suspended, next try in 0:48: 429: no [quota]",
         ),

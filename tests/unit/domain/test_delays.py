@@ -1,10 +1,13 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.limits.provider_status import ProviderStatus, SuspendedModel
 from cupel_core.domain.runs.delays import Delay, DelayReason, delays_of
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.runs.run import PauseCause, Run, RunStatus
+from cupel_core.domain.runs.run import PauseCause, Priority, Run, RunStatus
 from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from tests.started_runs import NOW
@@ -53,3 +56,60 @@ def test_a_paused_run_waits_for_nothing_else() -> None:
 
 def test_a_run_that_has_ended_waits_for_nothing() -> None:
     assert delays_of(replace(RUN, status=RunStatus.COMPLETED), "a/x", {}) == ()
+
+
+HIGH, NORMAL, LOW = Priority.HIGH, Priority.NORMAL, Priority.LOW
+
+
+@pytest.mark.parametrize(
+    ("demands", "taken"),
+    [
+        ({}, 0),
+        ({NORMAL: 40, LOW: 40}, 0),
+        ({HIGH: 4, NORMAL: 6}, 0),
+        ({HIGH: 4, NORMAL: 7}, 4),
+        ({HIGH: 9}, 0),
+        ({HIGH: 10}, 10),
+        ({HIGH: 100, NORMAL: 1}, 10),
+    ],
+)
+def test_work_of_a_higher_priority_slows_a_run_down_whose_calls_it_leaves_too_few_slots(
+    demands: dict[Priority, int], taken: int
+) -> None:
+    delays = delays_of(RUN, "a/x", {"a": replace(FREE, slots=10, demands=demands)})
+    expected = Delay(DelayReason.HIGHER_PRIORITY, "a", limit=10, taken_slots=taken)
+    assert delays == ((expected,) if taken else ())
+
+
+def test_nothing_has_precedence_over_a_run_of_high_priority() -> None:
+    status = replace(FREE, slots=10, demands={HIGH: 50, NORMAL: 50})
+    assert delays_of(replace(RUN, priority=HIGH), "a/x", {"a": status}) == ()
+    [delay] = delays_of(replace(RUN, priority=LOW), "a/x", {"a": replace(status, demands={HIGH: 3, NORMAL: 5, LOW: 9})})
+    assert delay.taken_slots == 8
+
+
+@pytest.mark.parametrize("closed", [{"paused": True}, {"blocked_until": LATER}])
+def test_no_priority_matters_while_an_account_makes_no_calls(closed: dict[str, object]) -> None:
+    status = replace(ProviderStatus(limit=10, slots=10, demands={HIGH: 50}), **closed)
+    assert DelayReason.HIGHER_PRIORITY not in [delay.reason for delay in delays_of(RUN, "a/x", {"a": status})]
+
+
+def test_an_account_that_no_worker_has_used_has_no_slots_to_take() -> None:
+    assert ProviderStatus().taken_slots(LOW) == 0
+
+
+def test_a_budget_of_which_others_have_the_rest_holds_up_every_target() -> None:
+    status = replace(FREE, learned_limit=4)
+    [budget, limit] = delays_of(RUN, "a/x", {"a": status}, BudgetScope.DAY)
+    assert (budget, limit.reason) == (Delay(DelayReason.BUDGET, budget=BudgetScope.DAY), DelayReason.LEARNED_LIMIT)
+
+
+def test_a_target_whose_probes_have_an_outcome_waits_for_neither_budget_nor_slots() -> None:
+    status = replace(FREE, slots=10, demands={HIGH: 50})
+    assert delays_of(RUN, "a/x", {"a": status}, BudgetScope.RUN, is_complete=True) == ()
+
+
+def test_a_run_that_is_paused_or_has_ended_waits_for_no_budget() -> None:
+    paused, ended = replace(RUN, status=RunStatus.PAUSED), replace(RUN, status=RunStatus.COMPLETED)
+    assert delays_of(paused, "a/x", {}, BudgetScope.RUN) == (Delay(DelayReason.RUN_PAUSED),)
+    assert delays_of(ended, "a/x", {}, BudgetScope.RUN) == ()

@@ -1,10 +1,16 @@
 """The progress of a run's targets, read from the table."""
 
+import asyncio
+import time
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from cupel_core.domain.budgets.account import BudgetReport
+from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
+from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
@@ -17,8 +23,9 @@ from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.runs.progress import get_progress
 from cupel_core.settings import Settings, settings
-from cupel_core.store import barrier, clients, governor, keys, runs
+from cupel_core.store import barrier, budgets, clients, evaluation_settings, governor, keys, runs
 from cupel_core.store.barrier import Tree
+from cupel_core.workspace_budgets import BudgetKey, open_account
 from tests.large_runs import counted_requests, start_large_run
 from tests.recorded_outcomes import count_outcomes, store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of
@@ -87,6 +94,58 @@ def test_a_paused_queue_and_a_suspended_judge_hold_up_a_target(cloud: Settings) 
     governor.set_paused("ws_a", "openai", True)
     [target] = get_progress("ws_a", started.id, NOW).columns
     assert [(delay.reason, delay.provider) for delay in target.delays] == [(DelayReason.QUEUE_PAUSED, "openai")]
+
+
+def test_work_of_a_higher_priority_slows_a_run_down(cloud: Settings) -> None:
+    started = RunSetup(scenario_count=3).start()
+    governor.renew("ws_a", "sim", Limits(10), WorkerReport("w", Priority.HIGH, 30, 0), time.time())
+    [target] = get_progress("ws_a", started.id, NOW).columns
+    assert [(each.reason, each.provider, each.limit, each.taken_slots) for each in target.delays] == [
+        (DelayReason.HIGHER_PRIORITY, "sim", 10, 10)
+    ]
+
+
+def awaited(run: Run, seconds: float = 2.0) -> list[list[BudgetScope | None]]:
+    """For each target, the budgets that hold it up."""
+    columns = get_progress(run.workspace, run.id, NOW + timedelta(seconds=seconds)).columns
+    return [[each.budget for each in column.delays if each.reason is DelayReason.BUDGET] for column in columns]
+
+
+def needing(worker_id: str, nano_usd: int) -> BudgetReport:
+    return BudgetReport(worker_id, {}, 0, 0, nano_usd, 0, NOW.timestamp() + 150)
+
+
+@pytest.fixture
+def budgeted(cloud: Settings) -> Run:
+    """Of a dollar, of which one worker has reserved 80 cents and another one needs 50."""
+    setup = RunSetup(scenario_count=3, models=("sim/steady", "sim/bold"), budget=RunBudget(1.0))
+    run = runs.transition(ref_of(setup.start()), Action.START, NOW)
+    for worker_id, nano_usd in (("a", 800_000_000), ("b", 500_000_000)):
+        budgets.report(ref_of(run), 10**9, needing(worker_id, nano_usd), NOW.timestamp())
+    return run
+
+
+def test_a_budget_of_which_other_workers_have_the_rest_holds_up_all_targets(budgeted: Run) -> None:
+    assert awaited(budgeted) == [[BudgetScope.RUN]] * 2
+    assert awaited(budgeted, seconds=60) == [[]] * 2
+    runs.transition(ref_of(budgeted), Action.PAUSE, NOW)
+    assert awaited(budgeted) == [[]] * 2
+
+
+def test_targets_that_are_free_or_done_wait_for_no_budget(budgeted: Run) -> None:
+    free = replace(transcript(0), conversation=replace(transcript(0).conversation, cost_usd=0.0))
+    record(budgeted, free, *map(transcript, (3, 4, 5)))
+    assert awaited(budgeted) == [[], []]
+
+
+def test_a_budget_of_the_workspace_holds_up_the_run_that_was_refused(run: Run) -> None:
+    other = RunSetup(scenario_count=3).start()
+    evaluation_settings.update(run.workspace, {"budget_day_usd": 1.0})
+    day = PeriodLimits(1.0).day_at(NOW.timestamp())
+    for of_run, worker_id, nano_usd in ((other, "a", 800_000_000), (run, "b", 500_000_000)):
+        account = open_account(BudgetKey(run.workspace, ref_of(of_run), None, day))
+        asyncio.run(account.report(0, needing(worker_id, nano_usd), NOW.timestamp()))
+    assert (awaited(run), awaited(other)) == ([[BudgetScope.DAY]] * 2, [[]])
 
 
 def test_a_run_before_its_first_probe_has_only_totals(cloud: Settings) -> None:

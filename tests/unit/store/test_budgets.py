@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
+import orjson
+
+from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport, Refusal
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
@@ -28,6 +30,21 @@ def test_what_is_written_is_read(cloud: Settings) -> None:
     assert budgets.get(REF) == written
     assert written.leases["a"].spent == SPENT
     assert (written.leases["a"].uncertain, written.leases["a"].reserved, written.leases["a"].until) == (5, 20, 2_000.5)
+
+
+def test_a_refusal_is_stored_until_its_worker_gets_something(cloud: Settings) -> None:
+    budgets.report(REF, 5, report("a"), 1_000.0)
+    assert budgets.get(REF).refusals == {"": Refusal("a", 10, 1_000.0)}
+    draw("a")
+    assert budgets.get(REF).refusals == {}
+
+
+def test_an_account_of_an_earlier_release_has_no_refusals(cloud: Settings) -> None:
+    draw("a", spent=7)
+    key = {"TableName": cloud.table_name, "Key": budgets.key_of(REF)}
+    body = orjson.loads(clients.dynamodb().get_item(**key)["Item"]["body"]["S"])
+    assert body.keys() == {"spent", "uncertain", "leases", "expired"}, "nor does an earlier release see them"
+    assert (budgets.get(REF).used, budgets.get(REF).refusals) == (7, {})
 
 
 def test_expired_leases_are_stored(cloud: Settings) -> None:

@@ -153,6 +153,22 @@ def test_an_account_is_paused_and_resumed(cloud: Settings) -> None:
     assert not governor.get_status("ws_a", "openai").paused
 
 
+def test_a_status_has_what_each_priority_demands_and_what_chats_leave(cloud: Settings) -> None:
+    renew("a")
+    renew("b")
+    high = replace(report("c", 30), priority=Priority.HIGH)
+    governor.renew("ws_a", "openai", LIMITS, high, time.time())
+    status = governor.get_status("ws_a", "openai")
+    assert (status.slots, status.demands) == (50, {Priority.NORMAL: 50, Priority.HIGH: 30})
+    governor.renew("ws_a", "openai", LIMITS, replace(high, worker_id="d", demand=2, is_interactive=True), time.time())
+    assert governor.get_status("ws_a", "openai").slots == 47, "of five reserved slots, chats demand two"
+
+
+def test_the_demand_of_a_dead_worker_is_not_counted(cloud: Settings) -> None:
+    governor.renew("ws_a", "openai", LIMITS, report("a"), time.time() - 60)
+    assert governor.get_status("ws_a", "openai").demands == {}
+
+
 def test_a_status_has_limits_workers_and_suspended_models(cloud: Settings) -> None:
     throttled = (CallRecord("openai/m", ProbeErrorCode.RATE_LIMITED, 1.0),) * 5
     renew("a", calls=(*refused(), *throttled))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.budgets.account import BudgetReport
+from cupel_core.domain.budgets.account import BudgetReport, Refusal
 from cupel_core.domain.budgets.month_account import MonthAccount
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
 from cupel_core.domain.turns.roles import ModelRole
@@ -38,6 +38,15 @@ def test_what_is_written_is_read(cloud: Settings) -> None:
     assert period_budgets.get("ws_a", DAY) == period_budgets.get("ws_a", NEXT_DAY) == written
     assert written.of_day(DAY).leases["a"] == report.lease()
     assert written.announced[BudgetScope.DAY] == ("2026-11-30", 1_000_000, 80)
+
+
+def test_the_refusals_of_runs_are_stored(cloud: Settings) -> None:
+    for run_id in ("run_1", "run_2"):
+        report = BudgetReport("a", {}, 0, 0, 2_000_000, 0, 2_000.0, run_id)
+        period_budgets.report("ws_a", LIMITS, DAY, report, 1_000.0)
+    assert period_budgets.get("ws_a", DAY).of_day(DAY).refusals == {
+        run_id: Refusal("a", 2_000_000, 1_000.0) for run_id in ("run_1", "run_2")
+    }
 
 
 def test_each_month_and_each_workspace_has_an_account_of_its_own(cloud: Settings) -> None:

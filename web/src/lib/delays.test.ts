@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 import { delayText } from "./delays";
 
-const NONE = { provider: null, model: null, until: null, message: null, limit: null, learnedLimit: null };
+const NONE = {
+  provider: null,
+  model: null,
+  until: null,
+  message: null,
+  limit: null,
+  learnedLimit: null,
+  budget: null,
+  takenSlots: null,
+} as const;
 const text = (delay: Parameters<typeof delayText>[0]) => delayText(delay, (until) => `at ${until}`);
 
 test("each reason says who holds it up, until when, and why", () => {
@@ -13,11 +22,20 @@ test("each reason says who holds it up, until when, and why", () => {
   expect(text({ ...openai, reason: "model_suspended", model: "openai/x", message: "429" })).toBe(
     "openai/x is suspended: 429",
   );
+  expect(text({ ...openai, reason: "higher_priority", limit: 20, takenSlots: 16 })).toBe(
+    "work of higher priority takes 16 of 20 parallel requests to openai",
+  );
+  expect(text({ ...NONE, reason: "budget", budget: "day" })).toBe(
+    "the workspace's budget for the day has too little left for the next call: the rest is reserved for others",
+  );
   expect(text({ ...openai, reason: "queue_paused" })).toBe("the queue of openai is paused");
   expect(text({ ...NONE, reason: "run_paused", message: "by a user" })).toBe("the run is paused: by a user");
 });
 
 test("what is not known is not made up", () => {
   expect(text({ ...NONE, reason: "learned_limit" })).toBe("the provider sustains fewer parallel requests");
+  expect(text({ ...NONE, reason: "higher_priority" })).toBe(
+    "work of higher priority takes some parallel requests to the provider",
+  );
   expect(text({ ...NONE, reason: "model_suspended" })).toBe("a model is suspended");
 });

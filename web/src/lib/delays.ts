@@ -3,9 +3,15 @@ import type { Schemas } from "../api/client";
 
 type Delay = Schemas["Delay"];
 
-/** `time` writes when calls may start again. A learned limit slows calls down, every other reason stops them. */
+const BUDGETS = {
+  run: "the run's budget",
+  day: "the workspace's budget for the day",
+  month: "the workspace's budget for the month",
+};
+
+/** `time` writes when calls may start again. */
 export function delayText(delay: Delay, time: (until: string) => string): string {
-  const { provider, model, message, limit, learnedLimit } = delay;
+  const { provider, model, message, limit, learnedLimit, takenSlots } = delay;
   const until = delay.until === null ? "" : ` until ${time(delay.until)}`;
   const why = message === null ? "" : `: ${message}`;
   switch (delay.reason) {
@@ -13,6 +19,10 @@ export function delayText(delay: Delay, time: (until: string) => string): string
       return `${provider ?? "the provider"} throttles${until}${why}`;
     case "learned_limit":
       return `${provider ?? "the provider"} sustains ${learnedLimit ?? "fewer"}${limit === null ? "" : ` of ${limit}`} parallel requests`;
+    case "higher_priority":
+      return `work of higher priority takes ${takenSlots ?? "some"}${limit === null ? "" : ` of ${limit}`} parallel requests to ${provider ?? "the provider"}`;
+    case "budget":
+      return `${BUDGETS[delay.budget ?? "run"]} has too little left for the next call: the rest is reserved for others`;
     case "model_suspended":
       return `${model ?? "a model"} is suspended${until}${why}`;
     case "queue_paused":

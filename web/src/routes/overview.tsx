@@ -89,7 +89,11 @@ function ProgressSection({ progress }: { progress: Progress }) {
                 {eta && <span>, {eta}</span>}
               </span>
               {target.delays.map((delay) => (
-                <span key={`${delay.reason} ${delay.model}`} role="status" className={styles.delay}>
+                <span
+                  key={`${delay.reason} ${delay.provider} ${delay.model}`}
+                  role="status"
+                  className={styles.delay}
+                >
                   ‖ {visible(delayText(delay, (until) => new Date(until).toLocaleTimeString()))}
                 </span>
               ))}

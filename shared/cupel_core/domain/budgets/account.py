@@ -8,12 +8,15 @@ had reserved counts as spent, though it is uncertain whether it was. A worker th
 
 from collections.abc import Mapping
 from dataclasses import field, replace
+from typing import NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.money import SpentByRole, added, subtracted
 
 EXPIRED_LEASES_FORGOTTEN_AFTER_SECONDS = 3_600.0
 """No invocation lasts so long, so its worker cannot report any more."""
+REFUSAL_SECONDS = 30.0
+"""For which a refused report says that calls wait: whoever was refused asks again after about ten."""
 MIN_DRAWS = 4
 """A worker that is alone draws at most this fraction of what is available: if it dies, the others still have the rest.
 """
@@ -50,9 +53,19 @@ class BudgetReport:
     """How much more it could use for some time."""
     until: float
     """When its lease expires unless it reports again."""
+    run_id: str = ""
+    """Whose calls these are, in an account that several runs share."""
 
     def lease(self, grant: int = 0) -> BudgetLease:
         return BudgetLease(self.spent, self.uncertain, self.reserved + grant, self.until)
+
+
+class Refusal(NamedTuple):
+    """A report that was granted less than its calls need."""
+
+    worker_id: str
+    needed: int
+    at: float
 
 
 @dataclass(frozen=True)
@@ -65,6 +78,8 @@ class BudgetAccount:
     """By worker."""
     expired: Mapping[str, BudgetLease] = field(default_factory=dict)
     """Part of `spent` and `uncertain` until their workers report after all."""
+    refusals: Mapping[str, Refusal] = field(default_factory=dict)
+    """The latest by run, of the last REFUSAL_SECONDS before a report. Only readers of a run's progress need them."""
 
     @property
     def spent_by_role(self) -> SpentByRole:
@@ -95,12 +110,23 @@ class BudgetAccount:
         """Whether there will not be enough: too little is available, and no worker has any to give back."""
         return not self.reserved and self.available(limit) < needed
 
+    def needed_by(self, run_id: str, now: float) -> int:
+        """What the calls of a run need that was refused lately; 0 if nothing was."""
+        refusal = self.refusals.get(run_id)
+        return refusal.needed if refusal is not None and now - refusal.at < REFUSAL_SECONDS else 0
+
+    def is_awaited(self, limit: int, now: float) -> bool:
+        """Whether calls wait for what is reserved for others. For the account of a single run."""
+        current = after_expiry(self, now)
+        return current.reserved > 0 and current.available(limit) < current.needed_by("", now)
+
 
 def after_report(account: BudgetAccount, limit: int, report: BudgetReport, now: float) -> BudgetAccount:
     """The account after a worker's report. What its lease reserves beyond what it reported is granted."""
     account = _with_own_lease(after_expiry(account, now), report)
     grant = _grant(report, account.available(limit), len(account.leases))
-    return replace(account, leases={**account.leases, report.worker_id: report.lease(grant)})
+    leases = {**account.leases, report.worker_id: report.lease(grant)}
+    return replace(account, leases=leases, refusals=_refusals(account, report, grant, now))
 
 
 def after_leave(account: BudgetAccount, report: BudgetReport, now: float) -> BudgetAccount:
@@ -141,6 +167,15 @@ def _with_own_lease(account: BudgetAccount, report: BudgetReport) -> BudgetAccou
             expired={other: each for other, each in account.expired.items() if other != report.worker_id},
         )
     return replace(account, leases={**account.leases, report.worker_id: report.lease()})
+
+
+def _refusals(account: BudgetAccount, report: BudgetReport, grant: int, now: float) -> Mapping[str, Refusal]:
+    recent = {run_id: each for run_id, each in account.refusals.items() if now - each.at < REFUSAL_SECONDS}
+    if report.needed > grant:
+        return {**recent, report.run_id: Refusal(report.worker_id, report.needed, now)}
+    if (own := recent.get(report.run_id)) is not None and own.worker_id == report.worker_id:
+        del recent[report.run_id]
+    return recent
 
 
 def _grant(report: BudgetReport, available: int, workers: int) -> int:

@@ -74,6 +74,13 @@ class MonthAccount:
         available, scope = self.scarcest(limits, day)
         return scope if available < needed and not self.reserved(scope, day) else None
 
+    def awaited_scope(self, limits: PeriodLimits, day: date, run_id: str, now: float) -> BudgetScope | None:
+        """The limit for which calls of the run wait, because what is left of it is reserved for others."""
+        current = after_expiry(self, now)
+        available, scope = current.scarcest(limits, day)
+        is_awaited = current.reserved(scope, day) and available < current.of_day(day).needed_by(run_id, now)
+        return scope if is_awaited else None
+
 
 def after_report(
     account: MonthAccount, limits: PeriodLimits, day: date, report: BudgetReport, now: float

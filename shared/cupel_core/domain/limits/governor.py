@@ -40,7 +40,7 @@ INTERACTIVE_RESERVE = 0.1
 INTERACTIVE_SECONDS = 600.0
 """For how long after its last interactive worker an account has the reserve."""
 
-_RANKS = (Priority.HIGH, Priority.NORMAL, Priority.LOW)
+_PRIORITIES = tuple(sorted(Priority, key=lambda priority: priority.rank))
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,22 @@ class Governor:
 
     def live_leases(self, now: float) -> dict[str, WorkerLease]:
         return {worker_id: lease for worker_id, lease in self.leases.items() if lease.until > now}
+
+    def demands(self, now: float) -> dict[Priority, int]:
+        """Parallel calls that the workers of each priority could make."""
+        demands = dict[Priority, int]()
+        for lease in self.live_leases(now).values():
+            demands[lease.priority] = demands.get(lease.priority, 0) + lease.demand
+        return demands
+
+    def run_slots(self, parallel: int, now: float) -> int:
+        """Parallel calls that may be made at present, without those reserved for chats that have no use for them."""
+        limit = effective_limit(self, parallel)
+        if now >= self.interactive_until:
+            return limit
+        leases = self.live_leases(now)
+        chats = sum(lease.demand for worker_id, lease in leases.items() if worker_id in self.interactive)
+        return limit - max(0, reserved_slots(limit) - chats)
 
     def breaker(self, model: str) -> Breaker:
         return self.breakers.get(model, Breaker())
@@ -285,7 +301,7 @@ def _grant_fraction(granted: int, others: Iterable[WorkerLease]) -> float:
 def fair_shares(limit: int, demands: Mapping[str, tuple[Priority, int]]) -> dict[str, int]:
     """Shares by worker id: higher priorities first, equal shares within a priority, none above the worker's demand."""
     shares: dict[str, int] = {}
-    for rank in _RANKS:
+    for rank in _PRIORITIES:
         waiting = sorted((demand, worker_id) for worker_id, (priority, demand) in demands.items() if priority is rank)
         for position, (demand, worker_id) in enumerate(waiting):
             shares[worker_id] = min(demand, ceil(limit / (len(waiting) - position)))

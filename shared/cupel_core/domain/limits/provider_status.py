@@ -1,9 +1,12 @@
 """The state of a provider account and of its queues, as its workspace sees them."""
 
+from collections.abc import Mapping
+from dataclasses import field
 from datetime import datetime
 from typing import NamedTuple
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.runs.priority import Priority
 
 
 class SuspendedModel(NamedTuple):
@@ -26,6 +29,17 @@ class ProviderStatus:
     granted: int = 0
     """Parallel requests that the workers may make together."""
     suspended_models: tuple[SuspendedModel, ...] = ()
+    slots: int = 0
+    """Parallel requests that may be made at present, without those reserved for chats that have no use for them."""
+    demands: Mapping[Priority, int] = field(default_factory=dict)
+    """Parallel requests that the workers of each priority could make."""
+
+    def taken_slots(self, priority: Priority) -> int:
+        """How many of the slots work of higher priorities takes, if that is more than it leaves for this one."""
+        higher = sum(demand for each, demand in self.demands.items() if each.rank < priority.rank)
+        taken = min(self.slots, higher)
+        left = self.slots - taken
+        return taken if taken and (not left or self.demands.get(priority, 0) > left) else 0
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
-"""What holds up the probes of a target: its run, the queue of a provider, or a model."""
+"""What holds up the probes of a target: its run, a budget, the queue of a provider, a model, or other work."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.limits.provider_status import ProviderStatus
 from cupel_core.domain.runs.run import ACTIVE, Run, RunStatus
 
@@ -15,11 +16,13 @@ class DelayReason(StrEnum):
     MODEL_SUSPENDED = "model_suspended"
     THROTTLED = "throttled"
     LEARNED_LIMIT = "learned_limit"
+    BUDGET = "budget"
+    HIGHER_PRIORITY = "higher_priority"
 
 
 @dataclass(frozen=True)
 class Delay:
-    """Why probes wait. A learned limit slows them down, every other reason stops them."""
+    """Why probes wait. A learned limit and a higher priority slow them down, every other reason stops them."""
 
     reason: DelayReason
     provider: str | None = None
@@ -30,10 +33,10 @@ class Delay:
     """The provider's words."""
     limit: int | None = None
     learned_limit: int | None = None
-
-    @property
-    def stops(self) -> bool:
-        return self.reason is not DelayReason.LEARNED_LIMIT
+    budget: BudgetScope | None = None
+    """The one of which the rest is reserved for other calls."""
+    taken_slots: int | None = None
+    """Of those that the account has at present, which are the limit here."""
 
 
 def called_models(run: Run, target: str) -> tuple[str, ...]:
@@ -43,15 +46,30 @@ def called_models(run: Run, target: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(model for model in models if model))
 
 
-def delays_of(run: Run, target: str, providers: Mapping[str, ProviderStatus]) -> tuple[Delay, ...]:
-    """What holds up a target, given the status of each provider that the run calls."""
+def delays_of(
+    run: Run,
+    target: str,
+    providers: Mapping[str, ProviderStatus],
+    awaited: BudgetScope | None = None,
+    *,
+    is_complete: bool = False,
+) -> tuple[Delay, ...]:
+    """What holds up a target, given the status of each provider that the run calls.
+
+    `awaited` is the budget for which its calls wait; `is_complete` says that all of its probes have an outcome.
+    """
     if run.status is RunStatus.PAUSED:
         return (_pause(run),)
     if run.status not in ACTIVE:
         return ()
     models = called_models(run, target)
     names = dict.fromkeys(model.partition("/")[0] for model in models)
-    return tuple(delay for name in names for delay in _provider_delays(name, providers[name], frozenset(models)))
+    found = [delay for name in names for delay in _provider_delays(name, providers[name], frozenset(models))]
+    if not is_complete:
+        if awaited is not None:
+            found.insert(0, Delay(DelayReason.BUDGET, budget=awaited))
+        found += [delay for name in names for delay in _priority_delays(name, providers[name], run)]
+    return tuple(found)
 
 
 def _pause(run: Run) -> Delay:
@@ -76,3 +94,11 @@ def _provider_delays(name: str, status: ProviderStatus, models: frozenset[str]) 
         yield Delay(DelayReason.THROTTLED, name, until=status.blocked_until)
     if status.learned_limit is not None:
         yield Delay(DelayReason.LEARNED_LIMIT, name, limit=status.limit, learned_limit=status.learned_limit)
+
+
+def _priority_delays(name: str, status: ProviderStatus, run: Run) -> Iterator[Delay]:
+    """None while the account makes no calls at all."""
+    if status.paused or status.blocked_until is not None:
+        return
+    if taken := status.taken_slots(run.priority):
+        yield Delay(DelayReason.HIGHER_PRIORITY, name, limit=status.slots, taken_slots=taken)

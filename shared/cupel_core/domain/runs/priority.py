@@ -7,3 +7,8 @@ class Priority(StrEnum):
     LOW = "LOW"
     NORMAL = "NORMAL"
     HIGH = "HIGH"
+
+    @property
+    def rank(self) -> int:
+        """0 for the one that is served first."""
+        return (Priority.HIGH, Priority.NORMAL, Priority.LOW).index(self)

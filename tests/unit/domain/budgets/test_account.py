@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from cupel_core.domain.budgets.account import (
     EXPIRED_LEASES_FORGOTTEN_AFTER_SECONDS,
+    REFUSAL_SECONDS,
     BudgetAccount,
     BudgetReport,
+    Refusal,
     after_expiry,
     after_leave,
     after_report,
@@ -54,6 +56,53 @@ def test_many_workers_get_equal_parts_of_little() -> None:
 
 def test_a_worker_gets_at_least_what_one_call_needs() -> None:
     assert reserved(after_report(BudgetAccount(), 40, report(needed=30), 0.0)) == 30
+
+
+def refused(limit: int = 100) -> BudgetAccount:
+    """The account in which `a` has most of the limit and `b` was refused."""
+    account = after_report(BudgetAccount(), limit, report("a", needed=80), 0.0)
+    return after_report(account, limit, report("b", needed=30), 1.0)
+
+
+def test_calls_wait_for_what_others_have_reserved() -> None:
+    assert refused().refusals == {"": Refusal("b", 30, 1.0)}
+    assert refused().is_awaited(100, 2.0)
+
+
+def test_calls_wait_also_after_their_worker_has_left() -> None:
+    assert after_leave(refused(), report("b", needed=0), 2.0).is_awaited(100, 3.0)
+
+
+def test_calls_do_not_wait_any_more_once_there_is_enough() -> None:
+    assert not refused().is_awaited(200, 2.0), "the limit was raised"
+    given_back = after_report(refused(), 100, report("a", spent=20, needed=0, wanted=0), 2.0)
+    assert not given_back.is_awaited(100, 3.0)
+    granted = after_report(given_back, 100, report("b", needed=30), 3.0)
+    assert granted.refusals == {}
+
+
+def test_calls_of_a_worker_that_has_not_asked_again_are_forgotten() -> None:
+    assert not refused().is_awaited(100, 1.0 + REFUSAL_SECONDS)
+    later = after_report(refused(), 100, report("c", needed=0, wanted=0), 1.0 + REFUSAL_SECONDS)
+    assert later.refusals == {}
+
+
+def test_the_refusal_of_another_worker_is_not_forgotten() -> None:
+    account = after_report(refused(), 100, report("c", needed=0, wanted=0), 2.0)
+    assert account.is_awaited(100, 3.0)
+
+
+def test_calls_do_not_wait_for_a_budget_that_is_used_up() -> None:
+    """Nobody gives anything back: the run is paused."""
+    account = after_report(BudgetAccount(), 100, report("a", spent=90, needed=30), 0.0)
+    assert account.refusals
+    assert not account.is_awaited(100, 1.0)
+
+
+def test_what_a_dead_worker_had_reserved_is_not_waited_for() -> None:
+    account = after_report(BudgetAccount(), 100, report("a", needed=80, until=5.0), 0.0)
+    account = after_report(account, 100, report("b", needed=30), 1.0)
+    assert (account.is_awaited(100, 4.0), account.is_awaited(100, 6.0)) == (True, False)
 
 
 def test_a_worker_gets_nothing_that_is_too_little_for_a_call() -> None:

@@ -53,6 +53,32 @@ def test_a_grant_is_within_the_budget_of_the_day_and_of_the_month() -> None:
     assert granted(account, limits(month=120), SECOND, 41) == 0
 
 
+def awaited(account: MonthAccount, on: PeriodLimits, run_id: str) -> BudgetScope | None:
+    return account.awaited_scope(on, SECOND, run_id, 3.0)
+
+
+def test_runs_wait_for_what_other_runs_have_reserved_of_the_scarcer_budget() -> None:
+    on = limits(day=100, month=150)
+    account = after_report(
+        spend(MonthAccount(), 20, FIRST), on, SECOND, replace(report(needed=80), run_id="first"), 1.0
+    )
+    account = after_report(account, on, SECOND, replace(report("b", needed=30), run_id="second"), 2.0)
+    assert (awaited(account, on, "second"), awaited(account, on, "first")) == (DAY, None)
+    assert awaited(account, limits(day=130, month=110), "second") is MONTH
+    assert awaited(account, limits(day=130), "second") is None
+    assert awaited(account, limits(), "second") is None
+    assert account.awaited_scope(on, FIRST, "second", 3.0) is None
+
+
+def test_the_refusals_of_several_runs_are_apart() -> None:
+    on, account = limits(day=100), MonthAccount()
+    for number, (worker_id, run_id, needed) in enumerate(
+        [("a", "x", 90), ("b", "y", 30), ("c", "z", 20), ("c", "y", 0)]
+    ):
+        account = after_report(account, on, FIRST, replace(report(worker_id, needed=needed), run_id=run_id), number)
+    assert {run_id: each.needed for run_id, each in account.of_day(FIRST).refusals.items()} == {"y": 30, "z": 20}
+
+
 def test_a_new_day_begins_with_nothing_used_and_the_month_goes_on() -> None:
     account = spend(MonthAccount(), 60, FIRST)
     assert (account.used(DAY, SECOND), account.used(MONTH, SECOND)) == (0, 60)
