@@ -159,6 +159,11 @@ const scenarios = createRoute({
   path: "/scenarios",
   component: lazyRouteComponent(() => import("./routes/definitions/scenarios"), "DefinitionScenarios"),
 });
+const editScenario = createRoute({
+  getParentRoute: () => definition,
+  path: "/scenarios/$scenario",
+  component: lazyRouteComponent(() => import("./routes/definitions/edit_scenario"), "EditScenario"),
+});
 const changes = createRoute({
   getParentRoute: () => definition,
   path: "/changes",
@@ -332,7 +337,7 @@ const tree = root.addChildren([
   definitions,
   importDefinitions,
   newDefinition,
-  definition.addChildren([definitionContent, scenarios, changes, editDefinition]),
+  definition.addChildren([definitionContent, scenarios, editScenario, changes, editDefinition]),
   settings,
   workspaceBudgets,
   tokens,

@@ -101,6 +101,27 @@ export const scenariosQuery = (id: string, version: number) =>
       ),
     initialPageParam: "",
     getNextPageParam: cursorOf,
+    // What is unfolded stays so while the next version's are read.
+    placeholderData: (before, query) => (query?.queryKey[1] === id ? before : undefined),
+  });
+
+/** A scenario with the tag of its state, for a change. What is edited stays as it was when it was opened. */
+export const scenarioQuery = (id: string, scenario: string, version?: number) =>
+  queryOptions({
+    queryKey: ["scenario", id, scenario, version ?? "latest"],
+    queryFn: ({ signal }) =>
+      readTagged(
+        api.GET("/v1/definitions/{definition_id}/scenarios/{scenario_id}", {
+          signal,
+          params: {
+            path: { definition_id: id, scenario_id: scenario },
+            query: version === undefined ? {} : { version },
+          },
+        }),
+      ),
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnReconnect: false,
   });
 
 export const generationQuery = (id: string, generation: string) =>

@@ -84,14 +84,8 @@ test("the form has every field of a content, with the bounds of the API", () => 
   expect(fieldDifferences(PARTS, properties, "content")).toEqual([]);
 });
 
-test("the form of a scenario has its fields, but those of files alone", () => {
-  const {
-    messages: _,
-    messagesByPrompt: __,
-    toolResults: ___,
-    dimensions,
-    ...properties
-  } = schemas["CreateScenario"]?.properties ?? {};
+test("the form of a scenario has its fields; levels have controls of their own", () => {
+  const { dimensions, ...properties } = schemas["CreateScenario"]?.properties ?? {};
   expect(dimensions).toBeDefined();
   const fields = [...SCENARIO_FIELDS, ...FURTHER_SCENARIO_FIELDS];
   expect(fieldDifferences(fields, properties, "scenario")).toEqual([]);

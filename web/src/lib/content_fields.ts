@@ -250,7 +250,7 @@ const PARAMS: Control = {
   ],
 };
 
-const MESSAGE: Control = {
+export const MESSAGE: Control = {
   kind: "object",
   fields: [
     {
@@ -307,7 +307,7 @@ const PROMPT: Control = {
   ],
 };
 
-const TOOL_RESULT: Control = {
+export const TOOL_RESULT: Control = {
   kind: "object",
   fields: [
     { name: "name", label: "Name of the function", control: line(64), isRequired: true },

@@ -1,5 +1,6 @@
-/** The fields of a scenario that is written by hand. */
-import { assertionList, type FieldSpec, prose, texts } from "./content_fields";
+/** The fields of a scenario, and what a change of one sends. */
+import { assertionList, type FieldSpec, MESSAGE, prose, TOOL_RESULT, texts } from "./content_fields";
+import { type Content, isContent } from "./definitions";
 
 const MAX_TEXT = 500_000;
 const MAX_CRITERIA = 50_000;
@@ -66,9 +67,111 @@ export const FURTHER_SCENARIO_FIELDS: readonly FieldSpec[] = [
     note: "Each one has a conversation of its own",
   },
   {
+    name: "messages",
+    label: "Messages",
+    control: {
+      kind: "list",
+      item: MESSAGE,
+      itemName: "message",
+      max: 200,
+      fresh: { role: "user", content: "" },
+      isFolded: true,
+    },
+    note: "What the conversation starts with, instead of a first message alone",
+  },
+  {
+    name: "messagesByPrompt",
+    label: "Messages by prompt, as JSON",
+    control: { kind: "json", rows: 3 },
+    note: "By id of the definition's prompts: what the conversation starts with instead",
+  },
+  {
+    name: "toolResults",
+    label: "Results of tools",
+    control: {
+      kind: "list",
+      item: TOOL_RESULT,
+      itemName: "result",
+      max: 100,
+      fresh: { name: "", result: "" },
+      isFolded: true,
+    },
+    note: "What calls of functions return instead of being executed, before those of the definition",
+  },
+  {
     name: "metadata",
     label: "Metadata, as JSON",
     control: { kind: "json", rows: 3 },
     note: 'Any object; its "vars" are the variables of prompts and assertions',
   },
 ];
+
+/** The fields that are always shown, and those that are folded. A conversation that starts with more than one text
+ * of the user has its messages first. */
+export function scenarioFields(hasMessages: boolean): readonly [readonly FieldSpec[], readonly FieldSpec[]] {
+  if (!hasMessages) return [SCENARIO_FIELDS, FURTHER_SCENARIO_FIELDS];
+  const isMessages = (each: FieldSpec) => each.name === "messages";
+  const messages = FURTHER_SCENARIO_FIELDS.filter(isMessages);
+  return [
+    SCENARIO_FIELDS.flatMap((each) => (each.name === "prompt" ? messages : each)),
+    FURTHER_SCENARIO_FIELDS.filter((each) => !isMessages(each)),
+  ];
+}
+
+const DEFAULTS: Content = { name: "", separateTurns: false, failureCriteriaMode: "on_max_messages" };
+/** What the API says of a scenario besides its fields. */
+const NOT_FIELDS = new Set(["id", "definitionId", "definitionVersion"]);
+
+/** A stored scenario as the form edits it: without what it does not set, and one text of the user as `prompt`. */
+export function scenarioDraft(stored: object): Content {
+  const set = Object.entries(stored).filter(
+    ([name, value]) => !NOT_FIELDS.has(name) && !isUnset(value) && DEFAULTS[name] !== value,
+  );
+  const { messages, ...rest } = Object.fromEntries(set);
+  const text = onlyText(messages);
+  const results = rest["toolResults"];
+  return {
+    ...rest,
+    ...(text !== null ? { prompt: text } : messages !== undefined && { messages }),
+    ...(Array.isArray(results) && { toolResults: results.map(resultDraft) }),
+  };
+}
+
+/** Whether a field says nothing: null, or an empty list or object. */
+function isUnset(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+function onlyText(messages: unknown): string | null {
+  if (!Array.isArray(messages) || messages.length !== 1) return null;
+  const [{ role, content, ...rest }] = messages;
+  return role === "user" && typeof content === "string" && Object.keys(rest).length === 0 ? content : null;
+}
+
+/** Without what is null because it is absent; a result may be null. */
+function resultDraft(result: unknown): unknown {
+  if (!isContent(result)) return result;
+  const hasError = typeof result["error"] === "string";
+  return Object.fromEntries(
+    Object.entries(result).filter(([name, value]) => value !== null || (name === "result" && !hasError)),
+  );
+}
+
+const LISTS = new Set(["followUps", "assertions", "personaIds", "toolResults"]);
+const OBJECTS = new Set(["dimensions", "metadata", "messagesByPrompt"]);
+
+/** The fields that a change sets, as a request has them: what is removed has its empty value. */
+export function scenarioChanges(before: Content, after: Content): Content {
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const changed = fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+  return Object.fromEntries(
+    changed.map((field) => [field, isUnset(after[field]) ? removed(field) : after[field]]),
+  );
+}
+
+function removed(field: string): unknown {
+  if (LISTS.has(field)) return [];
+  if (OBJECTS.has(field)) return {};
+  return field === "separateTurns" ? false : null;
+}

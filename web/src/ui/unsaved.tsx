@@ -4,7 +4,8 @@ import { Dialog, DialogActions } from "./dialog";
 /** Asks before a form with changes is left. */
 export function UnsavedGuard({ isUnsaved }: { isUnsaved: boolean }) {
   const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname,
+    shouldBlockFn: ({ current, next }) =>
+      isUnsaved && (current.pathname !== next.pathname || versionOf(current) !== versionOf(next)),
     enableBeforeUnload: isUnsaved,
     withResolver: true,
   });
@@ -22,4 +23,9 @@ export function UnsavedGuard({ isUnsaved }: { isUnsaved: boolean }) {
       </DialogActions>
     </Dialog>
   );
+}
+
+/** Another version of a definition or profile, which is shown instead of what is edited. */
+function versionOf({ search }: { search: object }): unknown {
+  return "v" in search ? search.v : undefined;
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
+import { getRouteApi, Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { type Definition, definitionQuery } from "../../api/definitions";
 import { useCanWrite } from "../../api/role";
 import { counted, formatAgo, visible } from "../../lib/format";
@@ -113,7 +113,8 @@ function Head({ definition }: { definition: Definition }) {
 
 /** Versions are numbered from 1 and never deleted, so the latest names all of them. */
 function Version({ definition }: { definition: Definition }) {
-  const navigate = route.useNavigate();
+  // On the same screen.
+  const navigate = useNavigate();
   const latest = useQuery(definitionQuery(definition.id));
   const newest = Math.max(definition.version, latest.data?.version ?? 1);
   return (

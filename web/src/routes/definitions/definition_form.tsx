@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type FormEvent, useCallback, useMemo, useRef, useState } from "react";
 import { ApiError } from "../../api/client";
 import { changedAt, currentIssues, type Issue } from "../../lib/content_fields";
 import { type Content, contentChanges, isContent } from "../../lib/definitions";
@@ -11,7 +11,7 @@ import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 import { UnsavedGuard } from "../../ui/unsaved";
-import { FormContext, useReports } from "./form/context";
+import { FormContext, useFocusOfErrors, useReports } from "./form/context";
 import styles from "./form/form.module.css";
 import { Parts } from "./form/parts";
 import { type Labels, Review } from "./form/review";
@@ -221,15 +221,6 @@ function ModeChoice({ draft, isInvalid, setDraft }: ModeProps) {
       )}
     </fieldset>
   );
-}
-
-/** Goes to the first field that was refused. */
-function useFocusOfErrors(form: { current: HTMLFormElement | null }, error: unknown) {
-  useEffect(() => {
-    if (!(error instanceof ApiError) || error.fields.length === 0) return;
-    const first = form.current?.querySelector('[aria-invalid="true"]');
-    if (first instanceof HTMLElement) first.focus();
-  }, [form, error]);
 }
 
 /** With paths within the content. */

@@ -1,15 +1,20 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type Definition, type Scenario, scenariosQuery } from "../../api/definitions";
 import { useCanWrite } from "../../api/role";
-import { asText } from "../../lib/definitions";
 import { visible } from "../../lib/format";
+import { useToggle } from "../../ui/fold";
 import { More } from "../../ui/more";
 import page from "../../ui/page.module.css";
-import { PlainText } from "../../ui/plain_text";
 import { Empty, Failure, Loading } from "../../ui/states";
 import { AddScenarios } from "./add_scenarios";
 import { useDefinition } from "./definition";
 import styles from "./definitions.module.css";
+import { DeleteScenario } from "./delete_scenario";
+import { messageText, ScenarioDetails } from "./scenario_details";
+
+const route = getRouteApi("/definitions/$id/scenarios");
 
 export function DefinitionScenarios() {
   const { data } = useDefinition();
@@ -17,12 +22,33 @@ export function DefinitionScenarios() {
 }
 
 function List({ definition }: { definition: Definition }) {
+  const isLatest = route.useSearch().v === undefined;
   const canWrite = useCanWrite();
   const query = useInfiniteQuery(scenariosQuery(definition.id, definition.version));
   const items = query.data?.pages.flatMap((each) => each.items) ?? [];
+  const [deleted, setDeleted] = useState<Scenario | null>(null);
+  const said = useRef<HTMLParagraphElement>(null);
+  const canChange = canWrite && isLatest;
+  const isGone = deleted !== null && !items.some((each) => each.id === deleted.id);
+  // With its row goes what had the focus.
+  useEffect(() => {
+    if (isGone) said.current?.focus();
+  }, [isGone]);
   return (
     <>
-      {canWrite && <AddScenarios definition={definition} />}
+      {canChange && <AddScenarios definition={definition} />}
+      {canWrite && !isLatest && (
+        <p className={page.note}>
+          A version never changes: scenarios are added, edited and deleted in{" "}
+          <Link to="/definitions/$id/scenarios" params={{ id: definition.id }} search={{}}>
+            the latest version
+          </Link>
+          .
+        </p>
+      )}
+      <p ref={said} role="status" tabIndex={-1}>
+        {isGone && `Deleted: ${visible(deleted.name || deleted.id)}.`}
+      </p>
       {query.isPending && <Loading what="scenarios" />}
       {query.isError && <Failure error={query.error} what="Scenarios" retry={() => void query.refetch()} />}
       {query.isSuccess && items.length === 0 && (
@@ -33,7 +59,23 @@ function List({ definition }: { definition: Definition }) {
       {items.length > 0 && (
         <section aria-label="Scenarios">
           {items.map((each) => (
-            <ScenarioRow key={each.id} scenario={each} />
+            <ScenarioRow key={each.id} scenario={each}>
+              {canChange && (
+                <div className={page.bar}>
+                  <Link
+                    to="/definitions/$id/scenarios/$scenario"
+                    params={{ id: definition.id, scenario: each.id }}
+                  >
+                    Edit<span className="hidden-text"> {visible(each.name || each.id)}</span>
+                  </Link>
+                  <DeleteScenario
+                    definitionId={definition.id}
+                    scenario={each}
+                    deleted={() => setDeleted(each)}
+                  />
+                </div>
+              )}
+            </ScenarioRow>
           ))}
           <More query={query} shown={items.length} noun="scenario" />
         </section>
@@ -42,76 +84,24 @@ function List({ definition }: { definition: Definition }) {
   );
 }
 
-function messageText(message: Scenario["messages"][number]): string {
-  if (typeof message.content === "string") return message.content;
-  return message.content.map((part) => part.text ?? `[${part.type}: ${part.name ?? "a file"}]`).join("\n");
-}
-
-function ScenarioRow({ scenario }: { scenario: Scenario }) {
+/** Its text and, once it is unfolded, all of it; with what can be done with it. */
+function ScenarioRow({ scenario, children }: { scenario: Scenario; children: ReactNode }) {
+  const [isOpen, toggle] = useToggle();
   const first = scenario.messages.find((each) => each.role === "user") ?? scenario.messages[0];
   const scores = Object.entries(scenario.dimensions).map(([name, score]) => `${name} ${score}`);
   return (
-    <details className={styles.scenario}>
+    <details className={styles.scenario} onToggle={toggle}>
       <summary>
         <span className={styles.title}>{visible(scenario.name || scenario.id)}</span>
         <span className={styles.first}>{first ? visible(messageText(first).slice(0, 300)) : ""}</span>
         <span className={styles.scores}>{visible(scores.join(", "))}</span>
       </summary>
-      <Details scenario={scenario} />
-    </details>
-  );
-}
-
-const TEXTS = [
-  ["instructions", "What the simulated user wants"],
-  ["successCriteria", "Success criteria"],
-  ["failureCriteria", "Failure criteria"],
-] as const;
-const OTHERS = [
-  ["followUps", "Follow-ups"],
-  ["assertions", "Assertions"],
-  ["personaIds", "Personas"],
-  ["toolResults", "Results of tools"],
-  ["messagesByPrompt", "Messages by prompt"],
-  ["metadata", "Metadata"],
-] as const;
-
-function Details({ scenario }: { scenario: Scenario }) {
-  const name = scenario.name || scenario.id;
-  return (
-    <div className={styles.details}>
-      {scenario.messages.map((message, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: messages of a scenario never move
-        <div key={index}>
-          <h2>{message.role}</h2>
-          <p className={page.prose}>{visible(messageText(message))}</p>
+      {isOpen && (
+        <div className={styles.opened}>
+          {children}
+          <ScenarioDetails scenario={scenario} />
         </div>
-      ))}
-      {TEXTS.map(
-        ([field, heading]) =>
-          scenario[field] && (
-            <div key={field}>
-              <h2>{heading}</h2>
-              <p className={page.prose}>{visible(scenario[field])}</p>
-            </div>
-          ),
       )}
-      {OTHERS.map(([field, title]) => {
-        const text = asText(scenario[field]);
-        const heading =
-          field === "followUps" && scenario.separateTurns ? `${title}, each asked alone` : title;
-        return (
-          text && (
-            <div key={field}>
-              <h2>{heading}</h2>
-              <PlainText label={`${heading} of ${visible(name)}`} text={text} isCode />
-            </div>
-          )
-        );
-      })}
-      <p className={page.note}>
-        Id <code>{visible(scenario.id)}</code>
-      </p>
-    </div>
+    </details>
   );
 }

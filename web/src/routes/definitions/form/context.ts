@@ -1,4 +1,5 @@
-import { createContext, useCallback, useContext, useState } from "react";
+import { createContext, type RefObject, useCallback, useContext, useEffect, useState } from "react";
+import { ApiError } from "../../../api/client";
 import { type Issue, ownIssues } from "../../../lib/content_fields";
 
 interface Form {
@@ -44,4 +45,13 @@ export function useReports() {
     });
   }, []);
   return [paths, report] as const;
+}
+
+/** Goes to the first field that was refused. */
+export function useFocusOfErrors(form: RefObject<HTMLFormElement | null>, error: unknown) {
+  useEffect(() => {
+    if (!(error instanceof ApiError) || error.fields.length === 0) return;
+    const first = form.current?.querySelector('[aria-invalid="true"]');
+    if (first instanceof HTMLElement) first.focus();
+  }, [form, error]);
 }
