@@ -19,7 +19,7 @@ _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=ut
 _ENCODINGS = {"br": ".br", "gzip": ".gz"}
 """By preference; each asset was compressed when the page was built."""
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src {}; font-src 'self'; "
     "connect-src {}; base-uri 'self'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
@@ -36,6 +36,8 @@ _MAX_DEPTH = 20
 
 
 _ORIGIN = re.compile(r"https?://[A-Za-z0-9.:-]+")
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
 
 
 class _File(NamedTuple):
@@ -71,10 +73,26 @@ def _issuer() -> _Issuer | None:
 
 
 def _policy(issuer: _Issuer | None) -> str:
-    """The page may call its own origin, and the issuer that it gets tokens from. What is no origin is left out."""
+    """The page may call its own origin, and the issuer that it gets tokens from; it may draw images of the bucket. What
+    is no origin is left out."""
     named = [] if issuer is None else [issuer.address, *issuer.origins.split()]
     origins = [found[0] for each in named if (found := _ORIGIN.match(each))]
-    return _POLICY.format(" ".join(["'self'", *dict.fromkeys(origins)]))
+    images = ["'self'", "data:", *_image_origins()]
+    return _POLICY.format(" ".join(images), " ".join(["'self'", *dict.fromkeys(origins)]))
+
+
+def _image_origins() -> list[str]:
+    """Of the bucket, whose images the page draws from presigned addresses: as botocore makes these, with the region
+    in the host but for the oldest region; on one machine, those of the embedded cloud."""
+    if endpoint := _ORIGIN.match(os.environ.get("AWS_ENDPOINT_URL", "")):
+        return [endpoint[0]]
+    bucket = os.environ.get("BUCKET_NAME", "")
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION", "")
+    if not _BUCKET.fullmatch(bucket) or not _REGION.fullmatch(region):
+        return []
+    domain = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    oldest = [f"https://{bucket}.s3.{domain}"] if region == "us-east-1" else []
+    return [f"https://{bucket}.s3.{region}.{domain}", *oldest]
 
 
 def _respond(method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:
@@ -127,6 +145,8 @@ def _index(path: str, known: str) -> dict[str, Any]:
     if issuer := _issuer():
         head += f'\n    <meta name="oidc-issuer" content="{escape(issuer.address)}" />'
         head += f'\n    <meta name="oidc-client-id" content="{escape(issuer.client_id)}" />'
+    if origins := _image_origins():
+        head += f'\n    <meta name="image-origins" content="{" ".join(origins)}" />'
     html = _template().replace("<head>", f"<head>\n    {head}", 1)
     tag = f'"{hashlib.sha256(html.encode()).hexdigest()[:32]}"'
     headers = {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "ETag": tag}

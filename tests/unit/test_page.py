@@ -9,6 +9,8 @@ from typing import Any
 from urllib.parse import urljoin
 
 import pytest
+from botocore.config import Config
+from botocore.session import get_session
 
 from cupel_core.domain.reports.summaries import MAX_OUTPUT_TOKENS, MAX_SHOWN_TOKENS
 from page import app as page
@@ -134,6 +136,57 @@ def test_every_answer_has_the_security_headers(request_line: str) -> None:
     assert policy["default-src"] == policy["frame-ancestors"] == policy["form-action"] == "'none'"
     assert policy["script-src"] == policy["connect-src"] == policy["style-src"] == "'self'"
     assert (policy["require-trusted-types-for"], policy["trusted-types"]) == ("'script'", "'none'")
+
+
+REGIONS = {
+    "eu-central-1": "https://cupel-bucket.s3.eu-central-1.amazonaws.com",
+    "us-east-1": "https://cupel-bucket.s3.us-east-1.amazonaws.com https://cupel-bucket.s3.amazonaws.com",
+    "us-gov-west-1": "https://cupel-bucket.s3.us-gov-west-1.amazonaws.com",
+    "cn-north-1": "https://cupel-bucket.s3.cn-north-1.amazonaws.com.cn",
+}
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    monkeypatch.setenv("BUCKET_NAME", "cupel-bucket")
+    return "cupel-bucket"
+
+
+def images_of(answer: dict[str, Any]) -> str:
+    policy = dict(each.strip().partition(" ")[::2] for each in answer["headers"]["Content-Security-Policy"].split(";"))
+    return policy["img-src"].removeprefix("'self' data:").strip()
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_images_are_drawn_from_the_bucket_at_the_addresses_that_are_presigned(
+    region: str, bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_REGION", region)
+    answer = ask("/runs")
+    assert images_of(answer) == REGIONS[region]
+    assert f'<meta name="image-origins" content="{REGIONS[region]}" />' in answer["body"]
+    config = Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
+    client = get_session().create_client("s3", region_name=region, config=config)
+    address = client.generate_presigned_url("get_object", Params={"Bucket": bucket, "Key": "files/1"})
+    assert address.split("/files/")[0] in REGIONS[region].split()
+
+
+def test_images_are_drawn_from_the_embedded_cloud_on_one_machine(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566/")
+    assert images_of(ask("/runs")) == "http://127.0.0.1:4566"
+
+
+@pytest.mark.parametrize(
+    ("name", "region"), [("", "eu-central-1"), ("x; script-src *", "eu-central-1"), ("cupel-bucket", "'none'")]
+)
+def test_what_is_no_bucket_or_region_is_in_no_policy(name: str, region: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    monkeypatch.setenv("BUCKET_NAME", name)
+    monkeypatch.setenv("AWS_REGION", region)
+    answer = ask("/runs")
+    assert images_of(answer) == ""
+    assert "image-origins" not in answer["body"]
 
 
 def test_the_page_names_the_issuer_and_may_call_its_origins(monkeypatch: pytest.MonkeyPatch) -> None:

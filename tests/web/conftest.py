@@ -168,7 +168,9 @@ LONG_LINES = """() => [...document.querySelectorAll('main p, main li, main dd')]
   return lines.some(line => line.width > limit)
 }).map(element => element.textContent.slice(0, 80))"""
 """Prose that is wider than `--measure` of tokens.css."""
-MARKUP = "main script, main img, main iframe, main math, main a[href^='javascript'], main a[href^='data']"
+MARKUP = (
+    "main script, main img:not([data-file]), main iframe, main math, main a[href^='javascript'], main a[href^='data']"
+)
 
 
 def check_screens(page: Page, paths: dict[str, str]) -> None:

@@ -1,14 +1,10 @@
 import type { Scenario } from "../../api/definitions";
 import { asText } from "../../lib/definitions";
 import { visible } from "../../lib/format";
+import { FilePart } from "../../ui/file_part";
 import page from "../../ui/page.module.css";
 import { PlainText } from "../../ui/plain_text";
 import styles from "./definitions.module.css";
-
-export function messageText(message: Scenario["messages"][number]): string {
-  if (typeof message.content === "string") return message.content;
-  return message.content.map((part) => part.text ?? `[${part.type}: ${part.name ?? "a file"}]`).join("\n");
-}
 
 const TEXTS = [
   ["instructions", "What the simulated user wants"],
@@ -33,7 +29,21 @@ export function ScenarioDetails({ scenario }: { scenario: Scenario }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: messages of a scenario never move
         <div key={index}>
           <h2>{message.role}</h2>
-          <p className={page.prose}>{visible(messageText(message))}</p>
+          {typeof message.content === "string" ? (
+            <p className={page.prose}>{visible(message.content)}</p>
+          ) : (
+            message.content.map((part, position) =>
+              part.type === "text" ? (
+                // biome-ignore lint/suspicious/noArrayIndexKey: parts of a message never move
+                <p key={position} className={page.prose}>
+                  {visible(part.text ?? "")}
+                </p>
+              ) : (
+                // biome-ignore lint/suspicious/noArrayIndexKey: parts of a message never move
+                <FilePart key={position} part={part} />
+              ),
+            )
+          )}
         </div>
       ))}
       {TEXTS.map(

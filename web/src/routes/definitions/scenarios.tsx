@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type Definition, type Scenario, scenariosQuery } from "../../api/definitions";
 import { useCanWrite } from "../../api/role";
+import { saidText } from "../../lib/conversation_text";
 import { visible } from "../../lib/format";
 import { useToggle } from "../../ui/fold";
 import { More } from "../../ui/more";
@@ -12,7 +13,7 @@ import { AddScenarios } from "./add_scenarios";
 import { useDefinition } from "./definition";
 import styles from "./definitions.module.css";
 import { DeleteScenario } from "./delete_scenario";
-import { messageText, ScenarioDetails } from "./scenario_details";
+import { ScenarioDetails } from "./scenario_details";
 
 const route = getRouteApi("/definitions/$id/scenarios");
 
@@ -93,7 +94,7 @@ function ScenarioRow({ scenario, children }: { scenario: Scenario; children: Rea
     <details className={styles.scenario} onToggle={toggle}>
       <summary>
         <span className={styles.title}>{visible(scenario.name || scenario.id)}</span>
-        <span className={styles.first}>{first ? visible(messageText(first).slice(0, 300)) : ""}</span>
+        <span className={styles.first}>{first ? visible(saidText(first).slice(0, 300)) : ""}</span>
         <span className={styles.scores}>{visible(scores.join(", "))}</span>
       </summary>
       {isOpen && (

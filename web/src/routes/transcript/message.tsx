@@ -1,14 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
-import { fileQuery } from "../../api/files";
+import { lazy, type ReactNode, Suspense, useMemo } from "react";
 import type { Message } from "../../api/queries";
-import { hostOf } from "../../lib/addresses";
-import { fileText, indentedJson, SPEAKERS, withWhiteSpace } from "../../lib/conversation_text";
+import { indentedJson, SPEAKERS, withWhiteSpace } from "../../lib/conversation_text";
 import { diffWords } from "../../lib/diff";
 import { segmentsOf } from "../../lib/find";
 import { visible } from "../../lib/format";
 import { CopyButton } from "../../ui/copy";
-import { Failure } from "../../ui/states";
+import { FilePart } from "../../ui/file_part";
 import type { Format } from "./format";
 import { ReplyFigures } from "./reply";
 import styles from "./transcript.module.css";
@@ -57,7 +54,9 @@ export function MessageBody(props: MessageProps) {
                   said(part.text ?? "", index)
                 ) : (
                   // biome-ignore lint/suspicious/noArrayIndexKey: parts of a message never move
-                  <FilePart key={index} part={part} />
+                  <div key={index} className={styles.file}>
+                    <FilePart part={part} />
+                  </div>
                 ),
               )}
           {message.toolCalls?.map((call) => (
@@ -120,30 +119,4 @@ function Marked({ text, against }: { text: string; against: string }): ReactNode
     // biome-ignore lint/suspicious/noArrayIndexKey: parts of two texts never move
     return part.side === "added" ? <mark key={index}>{visible(part.text)}</mark> : visible(part.text);
   });
-}
-
-type Part = Exclude<Message["content"], string>[number];
-
-/** An image or a document: what it is, and once it is asked for, where it can be read for a few minutes. */
-function FilePart({ part }: { part: Part }) {
-  const [isWanted, want] = useState(false);
-  const id = part.fileId ?? "";
-  const query = useQuery({ ...fileQuery(id), enabled: isWanted && id !== "" });
-  const address = query.data?.downloadUrl;
-  return (
-    <div className={styles.file}>
-      {visible(fileText(part))}{" "}
-      {id !== "" && !address && (
-        <button type="button" disabled={query.isFetching} onClick={() => want(true)}>
-          Get its address<span className="hidden-text"> {visible(part.name ?? id)}</span>
-        </button>
-      )}
-      {address && hostOf(address) !== null && (
-        <a href={address} target="_blank" rel="noopener noreferrer">
-          Open it at {visible(hostOf(address) ?? "")}
-        </a>
-      )}
-      {query.isError && <Failure error={query.error} what="The file" retry={() => void query.refetch()} />}
-    </div>
-  );
 }
