@@ -355,7 +355,7 @@ export interface BranchSession {
   tags: string[];
 }
 
-/** Whether the run fits into its own budget and into what is left of the workspace's. */
+/** Whether the run, with a trial that it asks for, fits into its own budget and into what is left of the workspace's. */
 export interface BudgetFit {
   /** The run's own budget, in USD, of which a retry or an expansion has what is left; null without one */
   maxBudgetUsd: number | null;
@@ -367,7 +367,7 @@ export interface BudgetFit {
   exceeds: BudgetScope | null;
   /** The budget that the upper bound exceeds, if any */
   mayExceed: BudgetScope | null;
-  /** Whether a start is refused unless `confirmedUsd` is at least the expected cost */
+  /** Whether a start is refused unless `confirmedUsd` is at least `confirmableUsd` */
   confirmationRequired: boolean;
   /** By what budgets may be exceeded: nothing, calls in flight, or unpriced calls */
   guarantee: BudgetGuarantee;
@@ -1529,6 +1529,10 @@ export interface Estimate {
   unpriced: string[];
   /** What all other scenarios would add to a sampled run; null without a sample */
   expansion: ExpansionEstimate | null;
+  /** The trial that starts by itself after the report; null unless `trial` is true */
+  trial: TrialEstimate | null;
+  /** The least `confirmedUsd` of a start that must be confirmed: what is expected, with a trial within its limit */
+  confirmableUsd: number;
   /** Of an estimate that was asked for; null in other answers */
   budget: BudgetFit | null;
 }
@@ -4645,6 +4649,16 @@ export interface Trial {
   failure: string | null;
   /** Null until it is completed */
   result: TrialResult | null;
+}
+
+/** What the trial of the report's revised prompt adds to a batch that asks for it, if the report offers one. */
+export interface TrialEstimate {
+  /** Number of probes of both prompts together, which are both run anew */
+  jobCount: number;
+  /** Not included in `usd` of the batch, nor limited by its `maxBudgetUsd` */
+  usd: EstimateInterval;
+  /** Whether it costs no more than the conversations of the batch, which is what it may cost; otherwise it is not expected to start, and the report says why */
+  isWithinLimit: boolean;
 }
 
 /** What a trial would be. */

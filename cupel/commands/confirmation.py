@@ -21,9 +21,9 @@ def start_confirmed(session: Session, start: Callable[[Json], Json], *, yes: boo
     except ApiProblem as problem:
         if problem.estimate is None:
             raise
-        usd, reason = problem.estimate["usd"], problem.detail.partition(_REMEDY)[0]
+        agreed_usd, reason = problem.estimate["confirmableUsd"], problem.detail.partition(_REMEDY)[0]
     confirm_cost(session, reason, yes=yes)
-    return start({"confirmedUsd": usd["expected"]})
+    return start({"confirmedUsd": agreed_usd})
 
 
 def confirm_cost(session: Session, reason: str, *, yes: bool) -> None:

@@ -135,9 +135,10 @@ def _totals(estimate: Json) -> list[str]:
         "",
         total,
         *_expansion_lines(estimate["expansion"]),
+        *_trial_lines(estimate["trial"]),
         *missing,
         f"basis  {'; '.join(bases)}",
-        *_budget_lines(estimate.get("budget"), estimate["usd"]),
+        *_budget_lines(estimate.get("budget"), estimate["confirmableUsd"]),
     ]
 
 
@@ -148,7 +149,17 @@ def _expansion_lines(expansion: Json | None) -> list[str]:
     return [f"all other scenarios: {probes} more, {cost}"]
 
 
-def _budget_lines(budget: Json | None, usd: Json) -> list[str]:
+def _trial_lines(trial: Json | None) -> list[str]:
+    if trial is None:
+        return []
+    line = f"trial of the revised prompt: {count_of(trial['jobCount'], 'probe')} more, "
+    line += f"{format_cost_interval(trial['usd'])}, besides the budget of the run"
+    if trial["isWithinLimit"]:
+        return [line]
+    return [f"{line}; more than it may cost, so it is not expected to start"]
+
+
+def _budget_lines(budget: Json | None, expected_usd: float) -> list[str]:
     """What is left of each budget, and whether the run fits."""
     if budget is None:
         return []
@@ -159,7 +170,7 @@ def _budget_lines(budget: Json | None, usd: Json) -> list[str]:
     verdict = "the run fits"
     if exceeded is not None:
         verdict = f"the expected cost exceeds {_BUDGETS[exceeded]}"
-        if usd["expected"] <= min(budget[field] for field in _LEFT if budget[field] is not None):
+        if expected_usd <= min(budget[field] for field in _LEFT if budget[field] is not None):
             verdict = f"before its end, less than a call may cost would be left of {_BUDGETS[exceeded]}"
     elif perhaps is not None:
         verdict = f"the run fits, unless it comes close to the upper bound, which exceeds {_BUDGETS[perhaps]}"

@@ -39,7 +39,7 @@ def problem_of(error: AppError, request_id: str, tool: McpTool | None = None) ->
 
 def _in_words_of(tool: McpTool, error: AppError, detail: str) -> dict[str, Any]:
     if isinstance(error, ConfirmationRequired):
-        usd = confirmable_usd(error.estimate.usd)
+        usd = confirmable_usd(error.estimate.total_usd)
         question = f"ask the user whether ${usd:g} is acceptable, then send confirmed_usd of at least {usd}"
         return {"detail": f"{error.reason}; {question}", "expectedUsd": usd}
     errors = tuple(FieldError(_argument(tool, each.field), _words(tool, each.message)) for each in error.errors)

@@ -159,9 +159,10 @@ def agreement_refusal(spec: RunSpec | Batch, expected: RunEstimate) -> AppError 
     if expected.unpriced and not spec.allow_unpriced:
         names = ", ".join(expected.unpriced)
         return Invalid.field("allowUnpriced", f"must be true if the user agrees: the price of {names} is unknown")
-    if spec.max_budget_usd is None and needs_confirmation(expected.usd, 0, spec.confirmed_usd):
-        cost = f"from ${expected.usd.low:.6g} to ${expected.usd.high:.6g}"
-        reason = f"the run has no max_budget_usd and is expected to cost ${expected.usd.expected:.6g} ({cost})"
+    if spec.max_budget_usd is None and needs_confirmation(expected.total_usd, 0, spec.confirmed_usd):
+        usd = expected.total_usd
+        cost = f"from ${usd.low:.6g} to ${usd.high:.6g}"
+        reason = f"the run has no max_budget_usd and is expected to cost ${usd.expected:.6g} ({cost})"
         return ConfirmationRequired(reason, expected)
     return None
 

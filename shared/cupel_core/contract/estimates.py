@@ -6,7 +6,7 @@ from pydantic import Field
 
 from cupel_core.contract.columns import TargetId
 from cupel_core.contract.common import ResponseModel
-from cupel_core.domain.budgets.confirmation import BudgetFit, BudgetGuarantee
+from cupel_core.domain.budgets.confirmation import BudgetFit, BudgetGuarantee, confirmable_usd
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.estimates.file_tokens import FileBasis
 from cupel_core.domain.estimates.intervals import EstimateInterval
@@ -84,7 +84,8 @@ class GraderEstimateResponse(CallsEstimateResponse):
 
 
 class BudgetFitResponse(ResponseModel):
-    """Whether the run fits into its own budget and into what is left of the workspace's."""
+    """Whether the run, with a trial that it asks for, fits into its own budget and into what is left of the
+    workspace's."""
 
     max_budget_usd: Annotated[
         float | None,
@@ -104,7 +105,7 @@ class BudgetFitResponse(ResponseModel):
     ]
     may_exceed: Annotated[BudgetScope | None, Field(description="The budget that the upper bound exceeds, if any")]
     confirmation_required: Annotated[
-        bool, Field(description="Whether a start is refused unless `confirmedUsd` is at least the expected cost")
+        bool, Field(description="Whether a start is refused unless `confirmedUsd` is at least `confirmableUsd`")
     ]
 
     guarantee: Annotated[
@@ -137,6 +138,23 @@ class ExpansionEstimateResponse(ResponseModel):
     usd: Annotated[EstimateIntervalResponse, Field(description="Of the models whose price is known")]
 
 
+class TrialEstimateResponse(ResponseModel):
+    """What the trial of the report's revised prompt adds to a batch that asks for it, if the report offers one."""
+
+    job_count: Annotated[int, Field(description="Number of probes of both prompts together, which are both run anew")]
+    usd: Annotated[
+        EstimateIntervalResponse,
+        Field(description="Not included in `usd` of the batch, nor limited by its `maxBudgetUsd`"),
+    ]
+    is_within_limit: Annotated[
+        bool,
+        Field(
+            description="Whether it costs no more than the conversations of the batch, which is what it may cost; "
+            "otherwise it is not expected to start, and the report says why"
+        ),
+    ]
+
+
 class EstimateResponse(ResponseModel):
     """What a run is expected to cost, without repeated calls, embeddings and external evaluators."""
 
@@ -154,6 +172,17 @@ class EstimateResponse(ResponseModel):
         ExpansionEstimateResponse | None,
         Field(description="What all other scenarios would add to a sampled run; null without a sample"),
     ] = None
+    trial: Annotated[
+        TrialEstimateResponse | None,
+        Field(description="The trial that starts by itself after the report; null unless `trial` is true"),
+    ] = None
+    confirmable_usd: Annotated[
+        float,
+        Field(
+            description="The least `confirmedUsd` of a start that must be confirmed: what is expected, with a trial "
+            "within its limit"
+        ),
+    ]
     budget: Annotated[
         BudgetFitResponse | None, Field(description="Of an estimate that was asked for; null in other answers")
     ] = None
@@ -174,5 +203,13 @@ class EstimateResponse(ResponseModel):
             else ExpansionEstimateResponse(
                 job_count=estimate.expansion.probes, usd=EstimateIntervalResponse.of(estimate.expansion.usd)
             ),
+            trial=None
+            if estimate.trial is None
+            else TrialEstimateResponse(
+                job_count=estimate.trial.probes,
+                usd=EstimateIntervalResponse.of(estimate.trial.usd),
+                is_within_limit=estimate.trial.is_within_limit,
+            ),
+            confirmable_usd=confirmable_usd(estimate.total_usd),
             budget=None if fit is None else BudgetFitResponse.of(fit, estimate),
         )

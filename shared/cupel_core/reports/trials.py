@@ -20,6 +20,7 @@ from cupel_core.domain.estimates.run_estimate import RunEstimate, estimate_toget
 from cupel_core.domain.reports.records import ReportRecord
 from cupel_core.domain.reports.trials import (
     ARMS,
+    BUDGETED_SHARE,
     Trial,
     TrialMaterial,
     TrialRequest,
@@ -45,8 +46,6 @@ from cupel_core.runs.start import BuiltRun, build_run
 from cupel_core.store import reports, runs, snapshots, webhooks
 from cupel_core.store.resources import Resource
 
-BUDGETED_SHARE = 0.75
-"""Of a budget, that the arms are expected to use: the revised prompt may be longer, and calls in flight reserve."""
 ARM_NAMES = ("original prompt", "revised prompt")
 
 

@@ -110,11 +110,17 @@ def check_addition(
 def _check_cost(
     what: str, estimate: RunEstimate, spendable: _Spendable, confirmed_usd: float | None, runs_at_once: int = 1
 ) -> None:
-    reserved = runs_at_once * estimate.reserved_usd
-    if needs_confirmation(estimate.usd, spendable.usd, confirmed_usd, reserved):
+    reserved, total = runs_at_once * estimate.reserved_usd, estimate.total_usd
+    if not needs_confirmation(total, spendable.usd, confirmed_usd, reserved):
+        return
+    remedy = f"repeat the request with confirmedUsd of at least {confirmable_usd(total)} to start it"
+    if needs_confirmation(estimate.usd, spendable.usd, None, reserved):
         reason = excess_reason(what, estimate.usd, reserved, spendable.usd, spendable.budget, runs_at_once)
-        remedy = f"repeat the request with confirmedUsd of at least {confirmable_usd(estimate.usd)} to start it"
         raise ConfirmationRequired(f"{reason}, so it would be paused before its end", estimate, remedy)
+    reason = excess_reason(
+        f"{what} with the trial of its revised prompt", total, reserved, spendable.usd, spendable.budget, runs_at_once
+    )
+    raise ConfirmationRequired(f"{reason}; the trial has a budget of its own, what the run costs", estimate, remedy)
 
 
 def _left_usd(run: Run) -> float | None:
@@ -146,7 +152,7 @@ def _fit(
     day, limits, account = workspace_budgets.get_use(workspace, now)
     available = {scope: account.available(scope, limits, day) for scope in PERIODS}
     left = {scope: usd(max(0, amount)) for scope, amount in available.items() if amount is not None}
-    return budget_fit(estimate.usd, {**own, **left}, confirmed_usd, estimate.reserved_usd)
+    return budget_fit(estimate.total_usd, {**own, **left}, confirmed_usd, estimate.reserved_usd)
 
 
 def _scarcest(workspace: str, own: list[_Spendable], now: datetime) -> _Spendable | None:

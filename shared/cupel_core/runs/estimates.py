@@ -10,6 +10,7 @@ from cupel_core.accounts import get_provider, with_prices
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.estimates.expectations import ExpectedCalls, RunTerms, SampledCase, run_assumptions
 from cupel_core.domain.estimates.history import with_history
+from cupel_core.domain.estimates.requested_trials import with_trial
 from cupel_core.domain.estimates.run_estimate import RunEstimate, estimate_run
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.providers import Prices
@@ -34,9 +35,17 @@ def estimate_of(run: Run, snapshot: Snapshot) -> RunEstimate:
     """From conversations of earlier runs that are like this one, if there are any."""
     comparable = ComparableRuns.of(run, run.created_at)
     estimate = from_history(_estimate(run, snapshot, finishing_only=False), comparable, snapshot.prices)
+    scenarios = len(set(snapshot.scenario_positions))
+    if run.trial:
+        estimate = with_trial(estimate, scenarios, _answers(run.plan, scenarios))
     if run.sample_percentage == 100:
         return estimate
-    return estimate.with_expansion(len(set(snapshot.scenario_positions)), snapshot.manifest.total)
+    return estimate.with_expansion(scenarios, snapshot.manifest.total)
+
+
+def _answers(plan: Plan, scenarios: int) -> float:
+    """To a scenario per repeat."""
+    return plan.cases / scenarios * len(plan.columns)
 
 
 def estimate_probes(run: Run, snapshot: Snapshot, probes: Sequence[int], now: datetime) -> RunEstimate:

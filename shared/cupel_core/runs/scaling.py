@@ -17,6 +17,7 @@ from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import Content, Labels
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario, ScenarioPage
 from cupel_core.domain.estimates.expectations import RunTerms, SampledCase
+from cupel_core.domain.estimates.requested_trials import with_trial
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.batches import FOLDER, Batch, content_text
 from cupel_core.domain.runs.plan import Plan
@@ -89,10 +90,10 @@ def _estimate(workspace: str, batch: Batch, checked: _CheckedBatch, now: datetim
     cases = [SampledCase(checked.scenario, bool(batch.persona_ids))]
     estimate = estimate_cases(workspace, terms, checked.plan, batch.params, cases)
     definition_id, exists = _find(workspace, batch, checked.evaluators)
-    if not exists:
-        return estimate
-    own = (checked.grader_config, batch.max_turns, None, batch.params, checked.plan)
-    return from_history(estimate, ComparableRuns(workspace, definition_id, 1, None, *own, before=now))
+    if exists:
+        own = (checked.grader_config, batch.max_turns, None, batch.params, checked.plan)
+        estimate = from_history(estimate, ComparableRuns(workspace, definition_id, 1, None, *own, before=now))
+    return with_trial(estimate, 1, checked.plan.cases * columns) if batch.trial else estimate
 
 
 def _check(workspace: str, batch: Batch, now: datetime) -> _CheckedBatch:

@@ -391,6 +391,61 @@ def test_a_batch_that_must_be_confirmed_writes_no_definition(client: Client, def
     assert scale(client, count=1_000, maxBudgetUsd=0.01, confirmedUsd=agreed).status == 201
 
 
+TRIED: dict[str, Any] = {"systemPrompt": "s", "judgeModel": "sim/bold", "count": 100, "trial": True}
+
+
+def estimated_batch(client: Client, **changes: Any) -> dict[str, Any]:
+    body = {"models": ["custom/m"], "userMessage": "Hi", "maxBudgetUsd": 2, **TRIED, **changes}
+    answer = client.post("/v1/scale-runs/estimate", body)
+    assert answer.status == 200, answer.text
+    estimate: dict[str, Any] = answer.json()
+    return estimate
+
+
+def test_the_estimate_of_a_batch_says_what_its_trial_may_cost(client: Client, definition_id: str) -> None:
+    estimate, without = estimated_batch(client), estimated_batch(client, trial=False)
+    trial = estimate["trial"]
+    assert (trial["jobCount"], trial["isWithinLimit"]) == (74, True)
+    assert estimate["usd"] == without["usd"]
+    assert 0 < trial["usd"]["low"] < trial["usd"]["expected"] < trial["usd"]["high"] < estimate["usd"]["high"]
+    assert trial["usd"]["expected"] == pytest.approx(0.74 * estimate["usd"]["expected"], abs=1e-5)
+    assert estimate["confirmableUsd"] == pytest.approx(estimate["usd"]["expected"] + trial["usd"]["expected"], abs=2e-6)
+    assert (without["trial"], without["confirmableUsd"]) == (None, without["usd"]["expected"])
+
+
+def test_a_batch_that_exceeds_its_budget_with_its_trial_must_be_confirmed(client: Client, definition_id: str) -> None:
+    estimate = estimated_batch(client)
+    reserved = 0.05
+    budget = {**TRIED, "maxBudgetUsd": estimate["usd"]["expected"] + reserved}
+    fit = estimated_batch(client, **budget)["budget"]
+    assert (fit["exceeds"], fit["confirmationRequired"]) == ("run", True)
+    refused = scale(client, **budget)
+    assert (refused.status, refused.json()["type"]) == (409, "urn:cupel:problem:confirmation-required")
+    detail, confirmable = refused.json()["detail"], refused.json()["estimate"]["confirmableUsd"]
+    assert "with the trial of its revised prompt is expected to cost $" in detail
+    assert f"confirmedUsd of at least {confirmable}" in detail
+    assert scale(client, **budget, confirmedUsd=round(confirmable - 0.00001, 6)).status == 409
+    assert scale(client, **{**budget, "trial": False}).status == 201
+    started = scale(client, **budget, confirmedUsd=confirmable)
+    assert started.status == 201, started.text
+    assert started.json()["estimate"]["trial"] == estimate["trial"]
+
+
+def test_a_rerun_of_a_batch_is_estimated_with_its_trial(client: Client, definition_id: str) -> None:
+    started = scale(client, **TRIED, maxBudgetUsd=50)
+    again = client.post(f"/v1/runs/{started.json()['run']['id']}/rerun")
+    assert again.json()["estimate"]["trial"] == started.json()["estimate"]["trial"] is not None
+
+
+def test_the_workspaces_budget_pays_for_the_trial_too(client: Client, definition_id: str) -> None:
+    estimate = estimated_batch(client)
+    left = estimate["usd"]["expected"] + 0.5 * estimate["trial"]["usd"]["expected"]
+    client.put("/v1/settings", {"budgets": {"dayUsd": left}})
+    assert estimated_batch(client, maxBudgetUsd=None)["budget"]["exceeds"] == "day"
+    assert scale(client, **TRIED, maxBudgetUsd=None).json()["type"] == "urn:cupel:problem:confirmation-required"
+    assert scale(client, **{**TRIED, "trial": False}, maxBudgetUsd=None).status == 201
+
+
 def test_a_schedule_of_runs_that_exceed_their_budget_must_be_confirmed(client: Client, definition_id: str) -> None:
     run = {"definitionId": definition_id, "models": ["custom/m"], "maxBudgetUsd": 1, "repeats": 1_000}
     body = {"name": "nightly", "expression": "rate(1 day)", "run": run}

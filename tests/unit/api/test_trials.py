@@ -14,6 +14,9 @@ from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.estimates.intervals import EstimateInterval
+from cupel_core.domain.estimates.requested_trials import with_trial
+from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript, TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
@@ -352,6 +355,10 @@ def test_a_requested_trial_of_a_small_batch_may_cost_what_the_batch_has_and_its_
     assert trial["maxBudgetUsd"] == pytest.approx(sum(limits))
     assert min(limits) > 0.2
     assert 0.4 < sum(limits) - cost < 0.45
+    usd = EstimateInterval(cost, cost, cost)
+    expected = with_trial(RunEstimate(20, usd, EstimateInterval(), ()), 1, 1.0).trial
+    assert expected is not None
+    assert expected.probes == sum(arm.plan.total for arm in arms)
 
 
 def test_a_requested_trial_that_costs_more_than_its_batch_says_what_would_be_enough(client: Client) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cupel.client import Client
+from cupel.json_types import Json
 from cupel_core.settings import Settings
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
@@ -63,6 +64,29 @@ def test_an_estimate_starts_nothing(cupel: Cupel, client: Client) -> None:
     answer = cupel("scale", "--model", "sim/steady", "--message", "Hello", "-n", "3", "--estimate")
     assert "3 probes: $0.00" in answer.stdout, answer.stderr
     assert list(client.list_runs()) == []
+
+
+PRICED: Json = {"prices": [{"model": None, "inputUsdPerMillion": 1, "outputUsdPerMillion": 10}]}
+
+
+def test_an_estimate_says_what_the_trial_may_cost(cupel: Cupel, client: Client, system_file: str) -> None:
+    client.update_provider("sim", PRICED)
+    options = ("--system-file", system_file, "--message", "Hello", "--judge-model", "sim/bold", "--trial")
+    answer = cupel("scale", "--model", "sim/steady", *options, "-n", "20", "--estimate")
+    assert "trial of the revised prompt: 14 probes more, $" in answer.stdout, answer.stderr
+    assert "besides the budget of the run\n" in answer.stdout
+    few = cupel("scale", "--model", "sim/steady", *options, "-n", "5", "--estimate")
+    assert "10 probes more" in few.stdout
+    assert "it is not expected to start" in few.stdout
+
+
+def test_whoever_agrees_to_a_batch_agrees_to_its_trial(cupel: Cupel, client: Client, system_file: str) -> None:
+    client.update_provider("sim", PRICED)
+    options = ("--system-file", system_file, "--message", "Hello", "--judge-model", "sim/bold", "--trial", "-n", "20")
+    refused = cupel("scale", "--model", "sim/steady", *options, "--budget", "0.3")
+    assert refused.exit_code == 2
+    assert "with the trial of its revised prompt" in refused.stderr
+    assert started(cupel, *options, "--budget", "0.3", "--yes")["id"]
 
 
 @pytest.mark.parametrize(

@@ -116,8 +116,7 @@ def _grader(
     of_role = [_expected(each) for each in graders if each.role is grader.role]
     share = _expected(grader) / sum(of_role) if sum(of_role) else 1 / len(of_role)
     usd = _role_usd(grader.role, columns)
-    scaled = EstimateInterval(usd.low * share, usd.expected * share, usd.high * share)
-    return replace(grader, calls=replace(grader.calls, usd=scaled))
+    return replace(grader, calls=replace(grader.calls, usd=usd.scaled(share)))
 
 
 def _expected(grader: GraderEstimate) -> float:

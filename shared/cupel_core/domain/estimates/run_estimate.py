@@ -160,6 +160,16 @@ class GraderEstimate:
     calls: CallsEstimate
 
 
+class TrialEstimate(NamedTuple):
+    """What the trial of the revised prompt adds, if the report of the run offers one: both prompts anew."""
+
+    probes: int
+    """Of both prompts together."""
+    usd: EstimateInterval
+    is_within_limit: bool
+    """Whether it has no more conversations than the run. Otherwise it costs more than it may, and does not start."""
+
+
 class ExpansionEstimate(NamedTuple):
     """What the scenarios outside of a run's sample would add to it."""
 
@@ -182,6 +192,8 @@ class RunEstimate:
     """Those whose answers have no limit of tokens."""
     expansion: ExpansionEstimate | None = None
     """To all scenarios; None for a run that has all, or that has no sample."""
+    trial: TrialEstimate | None = None
+    """That the run asks for; its cost is not part of `usd`."""
 
     def with_expansion(self, scenarios: int, total: int) -> "RunEstimate":
         """Of a sample of so many scenarios. The others are expected to cost as much, with the same relative error."""
@@ -189,9 +201,14 @@ class RunEstimate:
         if factor <= 0:
             return self
         report = self.report_usd  # Made again, once.
-        bounds = (self.usd.low, self.usd.expected, self.usd.high)
-        usd = EstimateInterval(*((each - report) * factor + report for each in bounds))
+        usd = self.conversations_usd.scaled(factor).with_same_error(EstimateInterval(report, report, report))
         return replace(self, expansion=ExpansionEstimate(round(self.probes * factor), usd))
+
+    @property
+    def total_usd(self) -> EstimateInterval:
+        """With the trial, as far as it would start."""
+        trial = self.trial
+        return self.usd.with_same_error(trial.usd) if trial and trial.is_within_limit else self.usd
 
     @property
     def reserved_usd(self) -> float:
@@ -204,6 +221,12 @@ class RunEstimate:
         """Of the report's summary, as far as its price is known."""
         reports = (each.calls.usd for each in self.graders if each.role is ModelRole.REPORT)
         return sum(usd.expected for usd in reports if usd is not None)
+
+    @property
+    def conversations_usd(self) -> EstimateInterval:
+        """Without the report."""
+        report = self.report_usd
+        return EstimateInterval(*(max(0.0, each - report) for each in (self.usd.low, self.usd.expected, self.usd.high)))
 
     @property
     def guarantee(self) -> BudgetGuarantee:

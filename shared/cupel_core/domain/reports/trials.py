@@ -26,6 +26,8 @@ DIFFERENCE = 0.10
 ALPHA = 0.05
 ARMS = 2
 MAX_REPEATS = 100
+BUDGETED_SHARE = 0.75
+"""Of a budget, that the arms are expected to use: the revised prompt may be longer, and calls in flight reserve."""
 
 
 class TrialVerdict(StrEnum):
