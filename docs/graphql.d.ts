@@ -3258,6 +3258,8 @@ export interface ReportCost {
   priceList: string;
   /** What was used of the run's budget; null if it has none */
   budget: ReportBudget | null;
+  /** Models without a price, whose calls are neither in `pricedUsd` nor limited by a budget */
+  unpriced: UnpricedModel[];
 }
 
 /** Figures of a target and prompt, or of all together. */
@@ -4869,6 +4871,16 @@ export interface UnavailablePart {
   part: DeepPart;
   /** What it needs */
   reason: string;
+}
+
+/** A model whose calls are not in the cost, because its price is unknown. */
+export interface UnpricedModel {
+  /** As `provider/name` */
+  model: string;
+  /** What it was called for */
+  roles: string[];
+  /** Calls that are not in the cost; null if that is not known */
+  calls: number | null;
 }
 
 export interface UpdateBranchInput {

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
-from cupel_core.accounts import load_account
+from cupel_core.accounts import load_account, with_prices
 from cupel_core.domain.budgets.confirmation import unpriced_message
+from cupel_core.domain.resources.providers import Prices
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.turns.model_request import Usage
 from cupel_core.errors import Invalid
@@ -22,8 +23,9 @@ def needs_prices(run: Run) -> bool:
     return is_workspace_limited(run.workspace) if run.budget is None else not run.budget.allows_unpriced
 
 
-def has_price(workspace: str, model: str) -> bool:
-    account = load_account(workspace, model.partition("/")[0])
+def has_price(workspace: str, model: str, own_prices: Prices | None = None) -> bool:
+    """At the workspace's present prices, unless others are given."""
+    account = with_prices(load_account(workspace, model.partition("/")[0]), own_prices)
     return cost_usd(model, Usage(1, 1), account) is not None
 
 

@@ -73,6 +73,14 @@ class ReportBudgetResponse(ResponseModel):
     uncertain_usd: UncertainUsd
 
 
+class UnpricedModelResponse(ResponseModel):
+    """A model whose calls are not in the cost, because its price is unknown."""
+
+    model: Annotated[str, Field(description="As `provider/name`")]
+    roles: Annotated[list[str], Field(description="What it was called for")]
+    calls: Annotated[int | None, Field(description="Calls that are not in the cost; null if that is not known")]
+
+
 class ReportCostResponse(ResponseModel):
     """What the run has cost, against the estimate."""
 
@@ -88,6 +96,10 @@ class ReportCostResponse(ResponseModel):
     budget: Annotated[
         ReportBudgetResponse | None, Field(description="What was used of the run's budget; null if it has none")
     ] = None
+    unpriced: Annotated[
+        list[UnpricedModelResponse],
+        Field(description="Models without a price, whose calls are neither in `pricedUsd` nor limited by a budget"),
+    ] = Field(default_factory=list)
 
 
 class FailureModeResponse(ResponseModel):

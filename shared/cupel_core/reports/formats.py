@@ -12,6 +12,8 @@ from cupel_core.contract.reports import (
     ReportFiguresResponse,
     ReportResponse,
     ReportSummaryResponse,
+    RoleCostResponse,
+    UnpricedModelResponse,
 )
 from cupel_core.contract.trials import TrialResponse
 from cupel_core.domain.text.counts import count_of
@@ -194,9 +196,13 @@ def cost_table(content: ReportContentResponse) -> ReportTable:
 
 def _cost_text(figures: ReportFiguresResponse, role: str) -> str:
     cost = next(each for each in figures.costs if each.role == role)
-    if not cost.calls:
-        return NONE
-    return usd(cost.usd) if cost.usd is not None else f"at least {usd(cost.priced_usd)}"
+    return role_cost_text(cost) if cost.calls else NONE
+
+
+def role_cost_text(cost: RoleCostResponse) -> str:
+    if cost.usd is not None:
+        return usd(cost.usd)
+    return f"at least {usd(cost.priced_usd)}" if cost.priced_usd else "unknown"
 
 
 def budget_sentence(budget: ReportBudgetResponse) -> str:
@@ -205,11 +211,22 @@ def budget_sentence(budget: ReportBudgetResponse) -> str:
 
 
 def cost_sentence(cost: ReportCostResponse) -> str:
-    return f"{_estimate_sentence(cost)} {budget_sentence(cost.budget)}" if cost.budget else _estimate_sentence(cost)
+    sentences = [_estimate_sentence(cost), _unpriced_sentence(cost.unpriced)]
+    return " ".join(filter(None, [*sentences, budget_sentence(cost.budget) if cost.budget else ""]))
+
+
+def _unpriced_sentence(unpriced: Sequence[UnpricedModelResponse]) -> str:
+    """Empty if all prices are known."""
+    named = (f"{each.model} ({', '.join(each.roles)}, {_unpriced_calls(each.calls)})" for each in unpriced)
+    return f"Not in the cost, because their price is unknown: {'; '.join(named)}." if unpriced else ""
+
+
+def _unpriced_calls(calls: int | None) -> str:
+    return "an unknown number of calls" if calls is None else count_of(calls, "call")
 
 
 def _estimate_sentence(cost: ReportCostResponse) -> str:
-    spent = f"Spent {usd(cost.usd)}" if cost.usd is not None else f"Spent at least {usd(cost.priced_usd)}"
+    spent = f"Spent {usd(cost.usd)}" if cost.usd is not None else _incomplete_text(cost)
     expected = cost.estimated_usd
     if expected is None:
         return f"{spent}; there is no estimate to compare it with."
@@ -219,6 +236,10 @@ def _estimate_sentence(cost: ReportCostResponse) -> str:
         f"{spent}; an estimate says {usd(expected.expected)}, from {usd(expected.low)} to {usd(expected.high)}"
         f"{difference}, at prices of {cost.price_list}."
     )
+
+
+def _incomplete_text(cost: ReportCostResponse) -> str:
+    return f"Spent at least {usd(cost.priced_usd)}" if cost.priced_usd else "What was spent is unknown"
 
 
 def failure_table(content: ReportContentResponse) -> ReportTable:

@@ -1,6 +1,7 @@
 """The figures of a report, from the counts that all statistics of a run are computed from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 from cupel_core.analysis.basic import analyze_counts
@@ -18,6 +19,7 @@ from cupel_core.contract.reports import (
     ReportCostResponse,
     ReportFiguresResponse,
     RoleCostResponse,
+    UnpricedModelResponse,
 )
 from cupel_core.domain.analysis.basic import Quantiles
 from cupel_core.domain.analysis.column_totals import CheckCount, ColumnTotals
@@ -26,14 +28,18 @@ from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.reports.grader_agreement import MIN_PAIRS, GraderPairs
 from cupel_core.domain.reports.samples import MAX_TAGS, lowest_first
+from cupel_core.domain.reports.unpriced import unpriced_calls
+from cupel_core.domain.resources.providers import Prices
 from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.default_evaluators import EvaluatorStatus
 from cupel_core.domain.statistics import wilson_interval
+from cupel_core.errors import Invalid, NotFound
 from cupel_core.messages import RunRef
+from cupel_core.price_checks import has_price
 from cupel_core.providers.prices import price_list_version
 from cupel_core.reports.scan import Scan
-from cupel_core.store import budgets
+from cupel_core.store import budgets, snapshots
 
 MAX_CHECKS = 100
 SAMPLES_PER_TAG = 5
@@ -74,7 +80,7 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
             for column, analysed, total in zip(run.plan.columns, analysis.columns, totals, strict=True)
         ],
         errors=_errors(overall),
-        cost=_cost(run, overall, estimated),
+        cost=_cost(run, totals, overall, estimated),
         top_failure_modes=list(_failure_modes(overall, analysis.overall.completed, scan)),
         failure_tags=len(overall.tags),
         judge_stats=list(_check_statistics(overall.checks)),
@@ -134,7 +140,9 @@ def _role_costs(totals: ColumnTotals) -> list[RoleCostResponse]:
     ]
 
 
-def _cost(run: Run, totals: ColumnTotals, estimated: EstimateInterval | None) -> ReportCostResponse:
+def _cost(
+    run: Run, columns: Sequence[ColumnTotals], totals: ColumnTotals, estimated: EstimateInterval | None
+) -> ReportCostResponse:
     spent, priced = totals.cost_usd, sum(cost.nano_usd for cost in totals.costs.values()) / 1e9
     expected = estimated.expected if estimated else None
     difference = None if spent is None or expected is None else spent - expected
@@ -146,7 +154,30 @@ def _cost(run: Run, totals: ColumnTotals, estimated: EstimateInterval | None) ->
         difference_share=None if difference is None or not expected else difference / expected,
         price_list=price_list_version(),
         budget=_budget(run),
+        unpriced=list(_unpriced(run, columns)),
     )
+
+
+def _unpriced(run: Run, columns: Sequence[ColumnTotals]) -> Iterator[UnpricedModelResponse]:
+    targets = (column.target.model for column in run.plan.columns)
+    has_known_price = partial(_has_price, run.workspace, cache(partial(_own_prices, run)))
+    for each in unpriced_calls(zip(targets, columns, strict=True), has_known_price):
+        yield UnpricedModelResponse(model=each.model, roles=list(each.roles), calls=each.calls)
+
+
+def _own_prices(run: Run) -> Prices | None:
+    try:
+        return snapshots.get(run.snapshot_key).prices
+    except NotFound:
+        return None
+
+
+def _has_price(workspace: str, own_prices: Callable[[], Prices | None], model: str) -> bool:
+    """At the run's own prices. A server of the workspace's own may have been removed since."""
+    try:
+        return has_price(workspace, model, own_prices())
+    except (Invalid, NotFound):
+        return False
 
 
 def _budget(run: Run) -> ReportBudgetResponse | None:

@@ -156,7 +156,7 @@ def _durations(content: ReportContentResponse) -> Element | None:
 
 
 def _costs(content: ReportContentResponse) -> Element | None:
-    bars = [Bar(each.role, each.priced_usd, formats.usd(each.priced_usd)) for each in content.overall.costs]
+    bars = [Bar(each.role, each.priced_usd, formats.role_cost_text(each)) for each in content.overall.costs]
     highest = max(bar.value for bar in bars)
     return bar_chart("Cost by role", [bar for bar in bars if bar.value], highest) if highest else None
 

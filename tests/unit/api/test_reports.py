@@ -1,5 +1,6 @@
 """Reports over HTTP."""
 
+import html
 import json
 import re
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 from cupel_core.domain.turns.replies import ReplyRecord
 from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.domain.turns.spend import Spend
+from cupel_core.domain.turns.spend import ModelCalls, Spend
 from cupel_core.errors import NotFound
 from cupel_core.reports import requests
 from cupel_core.runs.erasure import delete_probe_content, delete_run
@@ -129,6 +130,45 @@ def test_answers_have_their_own_times_and_graders_their_tokens(client: Client) -
     markdown = client.get(f"/v1/runs/{client.get('/v1/runs').json()['items'][0]['id']}/report", query={"format": "md"})
     assert "turn mean | p95 | max" in markdown.text
     assert "## Tokens of other models" in markdown.text
+
+
+class WithoutPrices(AnsweredRun):
+    """Its target has no price; of its judges, `custom/judge` has none and `sim/bold` is free."""
+
+    def outcome(self, run: Run, index: int) -> Any:
+        outcome = super().outcome(run, index)
+        assert isinstance(outcome, Transcript)
+        cost = None if outcome.model_id.startswith("custom/") else 0.0
+        used = {"custom/judge": ModelCalls(2), "sim/bold": ModelCalls(1)}
+        spend = Spend(3, Usage(5, 5), None, models=used)
+        return replace(outcome, conversation=replace(outcome.conversation, cost_usd=cost, judge_spend=spend))
+
+
+def test_models_without_a_price_are_named_in_every_format(client: Client) -> None:
+    client.put("/v1/providers/custom", {"baseUrl": "http://127.0.0.1:1/v1"})
+    run = WithoutPrices(models=("custom/<b>", "sim/steady"), repeats=4, workspace="acme").completed()
+    cost = made(client, run)["content"]["cost"]
+    assert (cost["usd"], cost["pricedUsd"]) == (None, 0.0)
+    assert cost["unpriced"] == [
+        {"model": "custom/<b>", "roles": ["target"], "calls": 4},
+        {"model": "custom/judge", "roles": ["judge"], "calls": 16},
+    ]
+    assert "| all | unknown | unknown | –" in newest(client, run, format="md").text
+    for text_format in ("md", "html"):
+        text = html.unescape(newest(client, run, format=text_format).text).replace("\\", "")
+        assert "What was spent is unknown; there is no estimate to compare it with." in text
+        assert "Not in the cost, because their price is unknown: custom/<b> (target, 4 calls); " in text
+        assert "custom/judge (judge, 16 calls)" in text
+
+
+def test_a_report_of_an_earlier_release_names_no_models(client: Client, completed: Run) -> None:
+    report = made(client, completed)
+    [record] = reports.list_all(ref_of(completed))
+    content = json.loads(reports.read_content(record) or b"")
+    assert content["cost"].pop("unpriced") == []
+    reports.save_content(record, json.dumps(content).encode())
+    again = client.get(f"/v1/runs/{completed.id}/reports/{report['id']}").json()
+    assert again["content"]["cost"]["unpriced"] == []
 
 
 def test_failure_modes_have_samples(client: Client, completed: Run) -> None:
