@@ -1007,7 +1007,7 @@ export interface CreateProfileInput {
 
 /** All fields may be omitted. */
 export interface CreateReportInput {
-  /** Writes the summary; the run's judge if omitted, null for no summary */
+  /** Writes the summary; null for none. If omitted, the `summarizerModel` of the run, or else that of the workspace, or else the run's judge */
   summarizerModel?: string | null;
   /** Whether a model whose price is unknown may write it although the run or the workspace has a budget; it costs nothing */
   allowUnpriced?: boolean | null;
@@ -1077,6 +1077,8 @@ export interface CreateScaleRunInput {
   judgeModel?: string | null;
   /** Model that simulates the user; defaults to the workspace's, or to the judge */
   personaModel?: string | null;
+  /** Model that writes the report's summary; defaults to the workspace's, or to the judge */
+  summarizerModel?: string | null;
   /** All of the default evaluators run unless they are switched off */
   evaluators?: EvaluatorsInput | null;
   /** Checked by the evaluator of this name */
@@ -1617,6 +1619,8 @@ export interface EstimateScaleRunInput {
   judgeModel?: string | null;
   /** Model that simulates the user; defaults to the workspace's, or to the judge */
   personaModel?: string | null;
+  /** Model that writes the report's summary; defaults to the workspace's, or to the judge */
+  summarizerModel?: string | null;
   /** All of the default evaluators run unless they are switched off */
   evaluators?: EvaluatorsInput | null;
   /** Checked by the evaluator of this name */
@@ -3730,6 +3734,8 @@ export interface RunConfigInput {
   embeddingModel?: string | null;
   /** External evaluator called for each transcript */
   evaluatorUrl?: string | null;
+  /** Model that writes the summaries of the run's reports; null for the judge */
+  summarizerModel?: string | null;
 }
 
 export interface RunConnection {
@@ -4113,6 +4119,8 @@ export interface Settings {
   personaModel: string | null;
   /** Model that compares texts by meaning, as `provider/name`; null for none */
   embeddingModel: string | null;
+  /** Model that writes the summaries of reports; null for the judge of the run */
+  summarizerModel: string | null;
   /** Model that writes the narratives of deep analyses, as `provider/name`; null: rules do */
   analysisModel: string | null;
   /** External evaluator that scores answers over HTTP; null for none */
@@ -5116,6 +5124,8 @@ export interface UpdateSettingsInput {
   personaModel?: string | null;
   /** Model that compares texts by meaning, as `provider/name`; null for none */
   embeddingModel?: string | null;
+  /** Model that writes the summaries of reports; null for the judge of the run */
+  summarizerModel?: string | null;
   /** Model that writes the narratives of deep analyses, as `provider/name`; null: rules do */
   analysisModel?: string | null;
   /** An external evaluator of transcripts */

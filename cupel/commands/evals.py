@@ -20,6 +20,7 @@ from cupel.commands.options import (
     RunName,
     Stagger,
     StartAnyway,
+    SummarizerModel,
     Tags,
     Watch,
     budget_fields,
@@ -125,15 +126,17 @@ def settings(
     analysis_model: Annotated[
         str | None, typer.Option(help="Model that writes the narratives of deep analyses; without one, rules do.")
     ] = None,
+    summarizer_model: SummarizerModel = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show or set the default judge, persona, embedding and analysis models. An empty name removes a setting."""
+    """Show or set the default models: to judge, play users, embed, analyze, summarize. An empty name removes one."""
     session = ctx.ensure_object(Session)
     options = without_none(
         judgeModel=judge_model,
         personaModel=persona_model,
         embeddingModel=embedding_model,
         analysisModel=analysis_model,
+        summarizerModel=summarizer_model,
     )
     with session.connect() as client:
         changes = {name: value or None for name, value in options.items()}

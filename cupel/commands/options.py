@@ -97,6 +97,14 @@ PersonaModel = Annotated[
         help="Model that simulates the user; default: the judge model.",
     ),
 ]
+SummarizerModel = Annotated[
+    str | None,
+    typer.Option(
+        "--summarizer-model",
+        autocompletion=complete_model,
+        help="Model that writes the summaries of reports; default: the judge model.",
+    ),
+]
 EmbeddingModel = Annotated[
     str | None,
     typer.Option(

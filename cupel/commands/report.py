@@ -27,7 +27,9 @@ Output = Annotated[Path | None, typer.Option("--output", help="File to write; de
 Summarizer = Annotated[
     str | None,
     typer.Option(
-        "--summarizer-model", autocompletion=complete_model, help="Model that writes the summary; default: the judge."
+        "--summarizer-model",
+        autocompletion=complete_model,
+        help="Model that writes the summary; default: the run's or workspace's, or the judge.",
     ),
 ]
 WritesSummary = Annotated[bool, typer.Option("--summary/--no-summary", help="Whether a model writes a summary.")]

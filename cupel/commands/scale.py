@@ -21,6 +21,7 @@ from cupel.commands.options import (
     RunPriority,
     Stagger,
     StartAnyway,
+    SummarizerModel,
     Tags,
     TargetsFile,
     Temperature,
@@ -85,6 +86,7 @@ def scale(
     max_output_tokens: Annotated[int | None, typer.Option(min=1, help="Of one answer of the target.")] = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
+    summarizer_model: SummarizerModel = None,
     without: Without = None,
     answer_format: AnswerFormat = None,
     evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
@@ -112,7 +114,7 @@ def scale(
     chosen = chosen_targets(models, targets, "--model")
     if message is None and goal is None:
         raise UsageError("--goal: specify --goal, --message or both")
-    warn_about_unlisted_models(session, [*model_names(chosen), judge_model, persona_model])
+    warn_about_unlisted_models(session, [*model_names(chosen), judge_model, persona_model, summarizer_model])
     batch: Json = {
         **chosen,
         "count": count,
@@ -131,6 +133,7 @@ def scale(
             maxOutputTokens=max_output_tokens,
             judgeModel=judge_model,
             personaModel=persona_model,
+            summarizerModel=summarizer_model,
             format=_json_option("--format", answer_format),
             priority=priority,
             experimentId=experiment,

@@ -62,7 +62,7 @@ Format = Annotated[
 def create_report(
     run_id: str, body: Annotated[CreateReport, Body()] = with_defaults(CreateReport)
 ) -> Response[ReportResponse]:
-    model = body.summarizer_model if body.names_summarizer() else requests.Default.JUDGE
+    model = body.summarizer_model if body.names_summarizer() else requests.Default.CONFIGURED
     view, is_queued = requests.request(router.workspace, run_id, utc_now(), model, allow_unpriced=body.allow_unpriced)
     return Response(HTTPStatus.ACCEPTED if is_queued else HTTPStatus.OK, CONTENT_TYPE, report_response(view))
 

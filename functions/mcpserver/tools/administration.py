@@ -58,6 +58,7 @@ class UpdateSettingsArguments(Arguments):
     persona_model: ModelName | None = None
     embedding_model: ModelName | None = None
     analysis_model: ModelName | None = None
+    summarizer_model: Annotated[ModelName | None, Field(description="Writes the summaries of reports")] = None
 
 
 class DefaultModels(ToolResult):
@@ -65,12 +66,13 @@ class DefaultModels(ToolResult):
     persona_model: str | None = None
     embedding_model: str | None = None
     analysis_model: str | None = None
+    summarizer_model: str | None = None
 
 
 @tool(
     "updateSettings",
     title="Set default models",
-    description="Changes the workspace's default models that are given: for judging, simulated users, analyses.",
+    description="Changes the workspace's default models that are given: to judge, play users, analyze, summarize.",
     max_kb=1,
     group=ToolGroup.ADMIN,
     effect=ToolEffect.OVERWRITE,

@@ -59,6 +59,7 @@ class StartBatchArguments(TargetsArguments, CreatingArguments):
     tags: Annotated[list[Tag] | None, Field(max_length=50)] = None
     experiment_id: Id | None = None
     report: Annotated[bool, Field(strict=True, description="Make a report when it ends: see get_report")] = False
+    summarizer_model: Annotated[ModelName | None, Field(description="Writes the report's summary")] = None
 
 
 def _estimate(request: ToolRequest, batch: Batch) -> BudgetedEstimate:

@@ -128,7 +128,8 @@ def get_report(request: ToolRequest, arguments: GetReport) -> ReportDetail:
 class CreateReportOf(Arguments):
     run_id: Id
     summarizer_model: Annotated[
-        ModelId | None, Field(description="Writes the summary; null for none, the run's judge if omitted")
+        ModelId | None,
+        Field(description="Writes the summary; null for none, the configured one or judge if omitted"),
     ] = None
     allow_unpriced: Annotated[
         bool,
@@ -154,7 +155,7 @@ class ReportStarted(ToolResult, ReportState):
 )
 def create_report(request: ToolRequest, arguments: CreateReportOf) -> ReportStarted:
     is_named = "summarizer_model" in arguments.model_fields_set
-    model = arguments.summarizer_model if is_named else requests.Default.JUDGE
+    model = arguments.summarizer_model if is_named else requests.Default.CONFIGURED
     run_id, allow_unpriced = arguments.run_id, arguments.allow_unpriced
     found = requests.request(request.workspace, run_id, request.now, model, allow_unpriced=allow_unpriced)
     return ReportStarted(**_state(report_response(found.view)).model_dump())

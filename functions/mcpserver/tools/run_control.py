@@ -36,7 +36,7 @@ Usd = Annotated[float, Field(strict=True, ge=0, le=1_000_000)]
 BudgetUsd = Annotated[float, Field(strict=True, ge=0.000001, le=1_000_000)]
 Tag = Annotated[str, Field(strict=True, min_length=1, max_length=100)]
 Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
-_IN_CONFIG = ("temperature", "maxTurns", "judgeModel", "personaModel", "profileId")
+_IN_CONFIG = ("temperature", "maxTurns", "judgeModel", "personaModel", "summarizerModel", "profileId")
 """Fields of `config` in a body of the API."""
 
 
@@ -173,6 +173,7 @@ class StartRunArguments(EstimateRunArguments, CreatingArguments):
     priority: Priority = Priority.NORMAL
     experiment_id: Id | None = None
     report: Annotated[bool, Field(strict=True, description="Make a report when it ends: see get_report")] = False
+    summarizer_model: Annotated[ModelName | None, Field(description="Writes the report's summary")] = None
 
 
 class StartedRun(ToolResult):

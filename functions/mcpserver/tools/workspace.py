@@ -194,6 +194,7 @@ class SettingsDetail(ToolResult):
     persona_model: str | None = None
     embedding_model: str | None = None
     analysis_model: Annotated[str | None, Field(description="Writes narratives of deep analyses")] = None
+    summarizer_model: Annotated[str | None, Field(description="Writes summaries of reports")] = None
     open_runs_per_owner: int
     open_runs: int
     budgets: Annotated[list[PeriodBudgetBrief] | None, Field(description="Of the day and of the month")] = None

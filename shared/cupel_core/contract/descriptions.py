@@ -127,6 +127,7 @@ BY_NAME = {
     "persona": "The simulated user",
     "personaId": "Id of the persona; null for none",
     "personaIds": "Personas that hold the conversation, one case each",
+    "summarizerModel": "Model that writes the summaries of reports, as `provider/name`; null for the judge",
     "personaModel": "Model that simulates users, as `provider/name`; null for none",
     "personaName": "Name of the persona when the run started; null for none",
     "playground": "Whether it is a playground run",

@@ -170,6 +170,7 @@ class EvaluatorInput(RequestModel):
         return EvaluatorEndpoint(self.url, header_values(self.headers or {}) if has_headers else None)
 
 
+_SUMMARIZER_MODEL = "Model that writes the summaries of reports; null for the judge of the run"
 _ANALYSIS_MODEL = "Model that writes the narratives of deep analyses, as `provider/name`; null: rules do"
 _PER_OWNER = "Runs that a token, a user or a schedule may have that have not ended; more are refused with 429"
 _BATCH_COUNT = "Conversations of each target that a batch may have; null for no limit but 1,000"
@@ -193,6 +194,7 @@ class UpdateSettings(RequestModel):
     judge_model: ModelId | None = None
     persona_model: PersonaModel = None
     embedding_model: ModelId | None = None
+    summarizer_model: Annotated[ModelId | None, Field(description=_SUMMARIZER_MODEL)] = None
     analysis_model: Annotated[ModelId | None, Field(description=_ANALYSIS_MODEL)] = None
     evaluator: Annotated[EvaluatorInput | None, Field(description="An external evaluator of transcripts")] = None
     open_runs_per_owner: Annotated[
@@ -231,6 +233,7 @@ class SettingsResponse(ResponseModel):
     judge_model: str | None
     persona_model: str | None
     embedding_model: str | None
+    summarizer_model: Annotated[str | None, Field(description=_SUMMARIZER_MODEL)]
     analysis_model: Annotated[str | None, Field(description=_ANALYSIS_MODEL)]
     evaluator: EvaluatorResponse | None
     open_runs_per_owner: Annotated[int, Field(description=_PER_OWNER)]
@@ -247,6 +250,7 @@ class SettingsResponse(ResponseModel):
             judge_model=graders.judge_model,
             persona_model=graders.persona_model,
             embedding_model=graders.embedding_model,
+            summarizer_model=graders.summarizer_model,
             analysis_model=settings.analysis_model,
             evaluator=EvaluatorResponse(url=url, header_names=names) if url else None,
             open_runs_per_owner=settings.open_runs.owner_limit,

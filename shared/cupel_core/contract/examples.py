@@ -158,6 +158,7 @@ BY_NAME: dict[str, Any] = {
     "topK": 40,
     "topP": 0.9,
     "analysisModel": _MODEL,
+    "summarizerModel": _MODEL,
     "assertions": [_ASSERTION],
     "at": _CREATED,
     "attemptedAt": _COMPLETED,

@@ -251,7 +251,11 @@ class CreateReport(RequestModel):
     model_config = example({"summarizerModel": "openai/gpt-5-mini"})
 
     summarizer_model: Annotated[
-        ModelId | None, Field(description="Writes the summary; the run's judge if omitted, null for no summary")
+        ModelId | None,
+        Field(
+            description="Writes the summary; null for none. If omitted, the `summarizerModel` of the run, or else that "
+            "of the workspace, or else the run's judge"
+        ),
     ] = None
     allow_unpriced: Annotated[
         Flag,

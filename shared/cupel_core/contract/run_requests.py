@@ -41,7 +41,7 @@ Repeats = Annotated[
 ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
 _MAY_BE_NULL = ("experiment_id", "max_budget_usd")
 """Fields of a rerun in which null replaces what the run has."""
-GRADER_FIELDS = ("judge_model", "persona_model", "embedding_model", "evaluator_url")
+GRADER_FIELDS = ("judge_model", "persona_model", "embedding_model", "evaluator_url", "summarizer_model")
 
 
 class CallOptions(RequestModel):
@@ -96,6 +96,10 @@ class RunConfigInput(CallOptions, ProfileChoice):
     evaluator_url: Annotated[CompleteUrl | None, Field(description="External evaluator called for each transcript")] = (
         None
     )
+
+    summarizer_model: Annotated[
+        ModelId | None, Field(description="Model that writes the summaries of the run's reports; null for the judge")
+    ] = None
 
     def options(self) -> dict[str, Any]:
         """As the specifications of runs and of runs of evals name them."""

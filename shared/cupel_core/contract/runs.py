@@ -62,6 +62,9 @@ class RunConfigResponse(ResponseModel):
     persona_model: str | None
     embedding_model: str | None
     evaluator_url: str | None
+    summarizer_model: Annotated[
+        str | None, Field(description="Model that writes the summaries of its reports; null for the judge")
+    ] = None
     evaluators: Annotated[
         dict[EvaluatorName, EvaluatorStatus],
         Field(description="Of a batch: whether each default evaluator runs, or why not; empty for other runs"),
@@ -101,6 +104,7 @@ class RunConfigResponse(ResponseModel):
             persona_model=graders.persona_model,
             embedding_model=graders.embedding_model,
             evaluator_url=graders.evaluator_url,
+            summarizer_model=graders.summarizer_model,
             evaluators=dict(run.evaluators),
             definition_snapshot=view.definition_snapshot,
             price_list=view.price_list,

@@ -32,7 +32,7 @@ from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.default_evaluators import EvaluatorChoice, EvaluatorName, format_check
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
 
-_GRADERS = ("judge_model", "persona_model")
+_GRADERS = ("judge_model", "persona_model", "summarizer_model")
 Share = Annotated[FiniteFloat, Field(strict=True, ge=0, le=1)]
 ElementPath = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=1_000)]
 
@@ -186,6 +186,10 @@ class CreateScaleRun(LabelFields, BudgetFields):
     judge_model: Annotated[ModelId | None, Field(description="Defaults to the workspace's; null for none")] = None
     persona_model: Annotated[
         ModelId | None, Field(description="Model that simulates the user; defaults to the workspace's, or to the judge")
+    ] = None
+    summarizer_model: Annotated[
+        ModelId | None,
+        Field(description="Model that writes the report's summary; defaults to the workspace's, or to the judge"),
     ] = None
     evaluators: Annotated[
         EvaluatorsInput, Field(description="All of the default evaluators run unless they are switched off")

@@ -105,6 +105,7 @@ class ScheduledRunConfigResponse(ResponseModel):
     persona_model: str | None = None
     embedding_model: str | None = None
     evaluator_url: str | None = None
+    summarizer_model: str | None = None
 
     @classmethod
     def of(cls, spec: RunSpec | EvalRunOptions) -> "ScheduledRunConfigResponse":

@@ -20,6 +20,7 @@ from cupel_core.price_checks import has_price, needs_prices, refuse_unpriced
 from cupel_core.reports import trial_results
 from cupel_core.reports.scan import conversation, list_completed
 from cupel_core.reports.trial_results import TrialView
+from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.settings import settings
 from cupel_core.store import queues, reports, rescores, runs
 
@@ -30,8 +31,8 @@ MAX_RESCORES = 5
 class Default(Enum):
     """What is meant by a field that is not there."""
 
-    JUDGE = auto()
-    """The run's judge, if it has one."""
+    CONFIGURED = auto()
+    """The `summarizerModel` of the run, or else the workspace's, or else the run's judge; none without any of them."""
 
 
 class ReportView(NamedTuple):
@@ -54,7 +55,7 @@ def request(
     workspace: str,
     run_id: str,
     now: datetime,
-    summarizer_model: str | Default | None = Default.JUDGE,
+    summarizer_model: str | Default | None = Default.CONFIGURED,
     *,
     allow_unpriced: bool = False,
 ) -> RequestedReport:
@@ -66,11 +67,21 @@ def request(
     run = runs.get(RunRef(workspace, run_id))
     if run.status not in TERMINAL:
         raise Conflict(f"the run is {run.status}; a report can be made when it has ended")
-    model = run.grader_config.judge_model if isinstance(summarizer_model, Default) else summarizer_model
+    model = _configured_model(run) if isinstance(summarizer_model, Default) else summarizer_model
     if model is not None and model != run.grader_config.judge_model and (problem := model_error(workspace, model)):
         raise Invalid.field("summarizerModel", problem)
     if model is not None and not allow_unpriced and needs_prices(run) and not has_price(workspace, model):
         refuse_unpriced([model])
+    return _create(run, model, now)
+
+
+def _configured_model(run: Run) -> str | None:
+    graders = run.grader_config
+    return graders.with_defaults(workspace_grader_config(run.workspace)).summarizer_model or graders.judge_model
+
+
+def _create(run: Run, model: str | None, now: datetime) -> RequestedReport:
+    workspace, run_id = run.workspace, run.id
     record = ReportRecord(workspace, run_id, current_inputs(run, model).report_id, now, model)
     job = Job(workspace, record.job_id, JobKind.REPORT, record.result_id, (run_id,), now, now)
     is_new = reports.create(record, job)
@@ -80,10 +91,13 @@ def request(
 
 
 def request_if_wanted(ref: RunRef, now: datetime) -> None:
-    """For a run that has just completed and was started with `report`."""
+    """For a run that has just completed and was started with `report`, by the model that its start has estimated.
+
+    Its start has asked about unknown prices, and a model that cannot be called any more is an error of the summary.
+    """
     run = runs.find(ref)
     if run is not None and run.report and run.status in TERMINAL:
-        request(ref.workspace, ref.run_id, now, allow_unpriced=True)  # Its start has asked about unknown prices.
+        _create(run, run.grader_config.report_model, now)
 
 
 def current_inputs(run: Run, summarizer_model: str | None) -> ReportInputs:

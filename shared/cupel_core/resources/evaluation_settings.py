@@ -16,7 +16,7 @@ from cupel_core.store import evaluation_settings
 
 SECRET_OWNER = "evaluator"  # noqa: S105 - the name of a secret
 _NO_HEADERS = {"evaluator_headers_version": None, "evaluator_header_names": None}
-_MODELS = ("judge_model", "persona_model", "embedding_model")
+_MODELS = ("judge_model", "persona_model", "embedding_model", "summarizer_model")
 _ANALYSIS_MODEL = "analysis_model"
 _LIMITS = ("open_runs_per_owner", "open_runs", "max_batch_count", "max_batch_concurrency")
 

@@ -10,6 +10,7 @@ _MODELS = {
     "judge_model": ("judgeModel", chat_model_error),
     "persona_model": ("personaModel", chat_model_error),
     "embedding_model": ("embeddingModel", model_name_error),
+    "summarizer_model": ("summarizerModel", chat_model_error),
 }
 
 

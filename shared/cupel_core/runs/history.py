@@ -4,6 +4,7 @@ Nothing is written for this: a few leaves of the newest comparable runs are read
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -68,18 +69,25 @@ class ComparableRuns(NamedTuple):
 
     def includes(self, run: Run) -> bool:
         """Runs of the definition's own prompt also count for a revised one, which is about as long."""
-        own = (self.definition_version, self.eval_id, self.grader_config, self.max_turns, self.profile)
+        graders = _conversation_graders(self.grader_config), _conversation_graders(run.grader_config)
+        own = (self.definition_version, self.eval_id, self.max_turns, self.profile)
         is_prompt_alike = run.revised_prompt in (None, self.revised_prompt)
         return (
             is_prompt_alike
             and run.created_at < self.before
-            and own == (run.definition_version, run.eval_id, run.grader_config, run.max_turns, run.profile)
+            and own == (run.definition_version, run.eval_id, run.max_turns, run.profile)
+            and graders[0] == graders[1]
         )
 
     def select(self, newest: Sequence[Run]) -> list[Run]:
         """Those like it, first those with exactly its prompt."""
         alike = [run for run in newest if self.includes(run)]
         return sorted(alike, key=lambda run: run.revised_prompt != self.revised_prompt)
+
+
+def _conversation_graders(config: GraderConfig) -> GraderConfig:
+    """Who summarizes does not change what conversations cost."""
+    return replace(config, summarizer_model=None)
 
 
 def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHistory]:

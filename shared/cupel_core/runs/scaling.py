@@ -164,8 +164,10 @@ def _check_opening(batch: Batch, config: GraderConfig) -> None:
 
 
 def _check_trial(batch: Batch, config: GraderConfig) -> None:
-    if batch.trial and not config.judge_model:
-        raise Invalid.field("trial", "needs a judgeModel, which writes the report's summary and revises the prompt")
+    if batch.trial and not config.report_model:
+        raise Invalid.field(
+            "trial", "needs a summarizerModel or judgeModel, which writes the report's summary and revises the prompt"
+        )
 
 
 def _scenario(batch: Batch, evaluators: DefaultEvaluators) -> CreateScenario:

@@ -35,6 +35,7 @@ def check_spec(workspace: str, spec: RunSpec, grader_config: GraderConfig, manif
         *_range_errors(spec),
         *_target_errors(workspace, spec),
         *_grader_errors(workspace, grader_config),
+        *_summarizer_errors(workspace, spec, grader_config),
     ]
     if not manifest.total:
         errors.append(FieldError("definitionId", "has no scenarios yet: add, generate or import some first"))
@@ -153,6 +154,14 @@ def _default_errors(spec: RunSpec) -> Iterator[FieldError]:
 def _timeout_errors(seconds: float | None, field: str) -> Iterator[FieldError]:
     if seconds is not None and seconds > settings().call_timeout_seconds:
         yield FieldError(field, f"must be at most {settings().call_timeout_seconds:g}, the stack's CallTimeoutSeconds")
+
+
+def _summarizer_errors(workspace: str, spec: RunSpec, grader_config: GraderConfig) -> Iterator[FieldError]:
+    """Of a default that nobody asks for, nothing is said."""
+    model = grader_config.summarizer_model
+    is_used = spec.report or spec.grader_config.summarizer_model is not None
+    if is_used and model is not None and (message := model_error(workspace, model)):
+        yield FieldError("config.summarizerModel", message)
 
 
 def _grader_errors(workspace: str, grader_config: GraderConfig) -> Iterator[FieldError]:

@@ -31,6 +31,7 @@ class EvaluationSettingsItem(RevisedItem):
     budget_day_usd = NumberAttribute(attr_name="budgetDayUsd", null=True)
     budget_month_usd = NumberAttribute(attr_name="budgetMonthUsd", null=True)
     budget_timezone = UnicodeAttribute(attr_name="budgetTimezone", null=True)
+    summarizer_model = UnicodeAttribute(attr_name="summarizerModel", null=True)
 
 
 def get(workspace: str) -> EvaluationSettings:
@@ -44,6 +45,7 @@ def get(workspace: str) -> EvaluationSettings:
         item.embedding_model,
         item.evaluator_url,
         item.evaluator_headers_version,
+        item.summarizer_model,
     )
     limits = OpenRunLimits(_integer(item.open_runs_per_owner), _integer(item.open_runs))
     names = tuple(map(str, item.evaluator_header_names or ()))

@@ -46,6 +46,53 @@ def estimated(client: Client, definition_id: str, token: str | None = None, **ch
     return client.post("/v1/runs/estimate", body, **({} if token is None else {"token": token}))
 
 
+def report_models(figures: dict[str, Any]) -> list[tuple[str, bool]]:
+    """With whether they cost anything."""
+    return [(each["model"], each["usd"]["expected"] > 0) for each in figures["graders"] if each["role"] == "report"]
+
+
+def test_a_report_is_priced_with_the_model_that_writes_it(client: Client, definition_id: str, own_model: str) -> None:
+    judged = {"judgeModel": "sim/bold"}
+    assert report_models(estimated(client, definition_id, report=True, config=judged).json()) == [("sim/bold", False)]
+    named = {**judged, "summarizerModel": own_model}
+    assert report_models(estimated(client, definition_id, report=True, config=named).json()) == [(own_model, True)]
+    assert report_models(estimated(client, definition_id, config=named).json()) == []
+    client.put("/v1/settings", {"summarizerModel": own_model})
+    assert report_models(estimated(client, definition_id, report=True, config=judged).json()) == [(own_model, True)]
+    assert report_models(estimated(client, definition_id, report=True).json()) == [(own_model, True)]
+    without = {**judged, "summarizerModel": None}
+    assert report_models(estimated(client, definition_id, report=True, config=without).json()) == [("sim/bold", False)]
+    batch = {"models": ["sim/steady"], "userMessage": "Hi", "count": 2, "judgeModel": "sim/bold"}
+    assert report_models(client.post("/v1/scale-runs/estimate", batch).json()) == [(own_model, True)]
+    batch["summarizerModel"] = "sim/steady"
+    assert report_models(client.post("/v1/scale-runs/estimate", batch).json()) == [("sim/steady", False)]
+
+
+def test_an_unknown_summarizer_is_named(client: Client, definition_id: str) -> None:
+    refused = estimated(client, definition_id, config={"summarizerModel": "nobody/x"})
+    assert (refused.status, refused.fields()) == (422, ["config.summarizerModel"])
+    batch = {"models": ["sim/steady"], "userMessage": "Hi", "count": 2, "summarizerModel": "openai/gpt-5-mini"}
+    refused = client.post("/v1/scale-runs", batch)
+    assert (refused.status, refused.fields()) == (422, ["summarizerModel"])
+
+
+def test_a_default_summarizer_matters_to_runs_with_a_report_only(client: Client, definition_id: str) -> None:
+    client.put("/v1/settings", {"summarizerModel": "openai/gpt-5-mini"})
+    assert estimated(client, definition_id).status == 200
+    refused = estimated(client, definition_id, report=True)
+    assert (refused.status, refused.fields()) == (422, ["config.summarizerModel"])
+
+
+def test_a_run_says_who_summarizes_it(client: Client, definition_id: str) -> None:
+    body = {"definitionId": definition_id, "models": ["sim/steady"], "config": {"summarizerModel": "sim/bold"}}
+    run = client.post("/v1/runs", body).json()["run"]
+    assert client.get(f"/v1/runs/{run['id']}").json()["config"]["summarizerModel"] == "sim/bold"
+    again = client.post(f"/v1/runs/{run['id']}/rerun").json()["run"]
+    assert again["config"]["summarizerModel"] == "sim/bold"
+    changed = client.post(f"/v1/runs/{run['id']}/rerun", {"config": {"summarizerModel": None}}).json()["run"]
+    assert changed["config"]["summarizerModel"] is None
+
+
 def test_the_estimate_has_the_workspaces_own_prices(client: Client, definition_id: str, own_model: str) -> None:
     answer = estimated(client, definition_id, models=[own_model], repeats=5)
     assert answer.status == 200, answer.text
@@ -174,6 +221,12 @@ def conversation(index: int, model: str, output_tokens: int) -> Transcript:
     usage = Usage(200, output_tokens)
     state = ConversationState(messages, turns=1, usage=usage, duration_ms=1, cost_usd=1.0, model_version="m")
     return Transcript(index, f"scn_{index}", model, NOW, state)
+
+
+def test_who_summarizes_does_not_matter_to_conversations(client: Client, definition_id: str, own_model: str) -> None:
+    completed_run(client, definition_id, own_model, answer_tokens=40)
+    for config, basis in (({"summarizerModel": "sim/bold"}, "history"), ({"judgeModel": "sim/bold"}, "default")):
+        assert estimated(client, definition_id, models=[own_model], config=config).json()["basis"] == basis
 
 
 def test_conversations_of_an_earlier_run_replace_assumptions(

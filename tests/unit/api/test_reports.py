@@ -20,6 +20,7 @@ from cupel_core.domain.runs.run import Action, Run, RunEventType
 from cupel_core.domain.runs.transcripts import Transcript, TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 from cupel_core.domain.turns.replies import ReplyRecord
@@ -333,6 +334,47 @@ def test_expired_texts_are_not_shown(client: Client) -> None:
     record = reports.get(ref_of(run), report["id"])
     later = utc_now() + timedelta(hours=2)
     assert requests.get("acme", run.id, record.id, later).texts is None
+
+
+def summarizer_of(client: Client, run: Run, **body: Any) -> str | None:
+    answer = client.post(f"/v1/runs/{run.id}/reports", body)
+    assert answer.status in (200, 202), answer.text
+    model: str | None = answer.json()["summarizerModel"]
+    return model
+
+
+def test_the_summarizer_is_that_of_the_request_the_run_the_workspace_or_the_judge(client: Client) -> None:
+    run = answered(grader_config=GraderConfig("sim/steady", summarizer_model="sim/contrarian")).completed()
+    plain = answered(grader_config=GraderConfig("sim/steady")).completed()
+    assert summarizer_of(client, plain) == "sim/steady"
+    client.put("/v1/settings", {"summarizerModel": "sim/bold"})
+    assert summarizer_of(client, run, summarizerModel="sim/echo") == "sim/echo"
+    assert summarizer_of(client, run, summarizerModel=None) is None
+    assert summarizer_of(client, run) == "sim/contrarian"
+    assert summarizer_of(client, plain) == "sim/bold"
+    assert summarizer_of(client, answered(grader_config=GraderConfig()).completed()) == "sim/bold"
+
+
+def test_a_run_without_any_model_has_a_report_without_a_summary(client: Client) -> None:
+    assert summarizer_of(client, answered(grader_config=GraderConfig()).completed()) is None
+
+
+def test_the_report_of_a_start_has_the_model_that_the_start_has_estimated(client: Client) -> None:
+    client.put("/v1/settings", {"summarizerModel": "sim/bold"})
+    for config, model in (
+        (GraderConfig("sim/steady", summarizer_model="sim/contrarian"), "sim/contrarian"),
+        (GraderConfig("sim/steady"), "sim/steady"),
+    ):
+        run = answered(grader_config=config).completed()
+        run_items.to_item(replace(run, report=True)).save()
+        requests.request_if_wanted(ref_of(run), NOW)
+        assert [each.summarizer_model for each in reports.list_all(ref_of(run))] == [model]
+
+
+def test_a_default_summarizer_that_cannot_be_called_is_named(client: Client, completed: Run) -> None:
+    client.put("/v1/settings", {"summarizerModel": "openai/gpt-5-mini"})
+    refused = client.post(f"/v1/runs/{completed.id}/reports")
+    assert (refused.status, refused.fields()) == (422, ["summarizerModel"])
 
 
 def test_a_completed_run_is_reported_if_it_asked_for_it(client: Client, completed: Run) -> None:

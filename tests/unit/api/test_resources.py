@@ -240,6 +240,7 @@ def test_settings_are_read_by_all_and_set_by_admins(client: Client, member: str)
         "personaModel": None,
         "embeddingModel": None,
         "analysisModel": None,
+        "summarizerModel": None,
         "evaluator": {"url": EVALUATOR["url"], "headerNames": ["Authorization", "X-Tenant"]},
         "openRuns": 200,
         "openRunsPerOwner": 50,
@@ -259,6 +260,14 @@ def test_the_model_of_analyses_is_set_checked_and_unset(client: Client) -> None:
     assert (refused.status, refused.fields()) == (422, ["judgeModel", "analysisModel"])
     assert client.put("/v1/settings", {"judgeModel": None}).json()["analysisModel"] == "openai/gpt-5-mini"
     assert client.put("/v1/settings", {"analysisModel": None}).json()["analysisModel"] is None
+
+
+def test_the_model_of_summaries_is_set_checked_and_unset(client: Client) -> None:
+    assert client.put("/v1/settings", {"summarizerModel": "sim/bold"}).json()["summarizerModel"] == "sim/bold"
+    refused = client.put("/v1/settings", {"summarizerModel": "nobody/x"})
+    assert (refused.status, refused.fields()) == (422, ["summarizerModel"])
+    assert client.put("/v1/settings", {"judgeModel": "sim/steady"}).json()["summarizerModel"] == "sim/bold"
+    assert client.put("/v1/settings", {"summarizerModel": None}).json()["summarizerModel"] is None
 
 
 def test_settings_that_are_left_out_stay_and_null_unsets(client: Client) -> None:

@@ -91,4 +91,5 @@ def test_the_judge_model_is_set_shown_and_removed(cupel: Cupel) -> None:
     assert "judgeModel: sim/steady" in cupel("settings", "--judge-model", "sim/steady").stdout
     assert json.loads(cupel("settings", "--json").stdout)["judgeModel"] == "sim/steady"
     assert "analysisModel: openai/x" in cupel("settings", "--analysis-model", "openai/x").stdout
+    assert "summarizerModel: sim/bold" in cupel("settings", "--summarizer-model", "sim/bold").stdout
     assert json.loads(cupel("settings", "--judge-model", "", "--json").stdout)["judgeModel"] is None

@@ -60,6 +60,11 @@ def test_a_batch_asks_for_the_trial_by_an_option(cupel: Cupel, client: Client, s
     assert client.get_run(started(cupel, *options)["id"])["trial"] is False
 
 
+def test_a_batch_names_the_model_of_its_report(cupel: Cupel, client: Client) -> None:
+    run = started(cupel, "--message", "Hello", "--summarizer-model", "sim/bold")
+    assert client.get_run(run["id"])["config"]["summarizerModel"] == "sim/bold"
+
+
 def test_an_estimate_starts_nothing(cupel: Cupel, client: Client) -> None:
     answer = cupel("scale", "--model", "sim/steady", "--message", "Hello", "-n", "3", "--estimate")
     assert "3 probes: $0.00" in answer.stdout, answer.stderr

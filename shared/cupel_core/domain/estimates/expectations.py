@@ -92,7 +92,7 @@ class RunTerms:
     profile: RunProfile | None = None
     pace: Pace = UNLIMITED
     has_report: bool = False
-    """Whether the judge writes the summary of the run's report."""
+    """Whether a model writes the summary of the run's report."""
     finishing_only: bool = False
     """Whether of the judge's calls only those count that are made once every probe has an outcome."""
 
@@ -181,7 +181,7 @@ def run_assumptions(
     texts = "".join(message.content for case in cases for message in case.scenario.messages)
     numbers = (plan.cases * plan.repeats,) * len(plan.columns) if probes is None else probes
     columns = tuple(column_estimate(*each) for each in zip(plan.columns, numbers, strict=True) if each[1])
-    summarizer = terms.graders.judge_model if terms.has_report else None
+    summarizer = terms.graders.report_model if terms.has_report else None
     return Assumptions(columns, calls.price, calls.capacity_of, is_latin(texts), terms.pace, summarizer)
 
 

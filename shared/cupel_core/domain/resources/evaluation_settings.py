@@ -32,6 +32,7 @@ class SettingsChanges(TypedDict, total=False):
     max_batch_count: int | None
     max_batch_concurrency: int | None
     budgets: PeriodLimitChanges | None
+    summarizer_model: str | None
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,13 @@ class GraderConfig:
     """External evaluator whose results are added to the assertions'; its headers are secrets."""
     evaluator_headers_version: str | None = None
     """Version of the stored headers; None if there are none."""
+    summarizer_model: str | None = None
+    """Writes the summaries of reports; None for the judge model. It grades nothing."""
+
+    @property
+    def report_model(self) -> str | None:
+        """Of the summary of a report, unless its request names another; None for no summary."""
+        return self.summarizer_model or self.judge_model
 
     def with_defaults(self, defaults: "GraderConfig") -> "GraderConfig":
         """This configuration, unset fields from `defaults`. An evaluator's headers are never used with another URL."""
@@ -41,6 +48,7 @@ class GraderConfig:
             "embeddingModel": self.embedding_model,
             "evaluatorUrl": self.evaluator_url,
             "evaluatorHeadersVersion": self.evaluator_headers_version,
+            "summarizerModel": self.summarizer_model,
         }
         return {name: value for name, value in fields.items() if value is not None}
 
@@ -52,4 +60,5 @@ class GraderConfig:
             data.get("embeddingModel"),
             data.get("evaluatorUrl"),
             data.get("evaluatorHeadersVersion"),
+            data.get("summarizerModel"),
         )

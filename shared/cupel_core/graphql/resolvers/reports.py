@@ -40,7 +40,7 @@ def conversations(request: Request, source: Loaded, first: int, after: str | Non
 @resolves("Mutation.createReport", "createReport", 10)
 def create_report(request: Request, _: None, run_id: str, body: dict[str, Any] | None = None) -> Loaded:
     wanted = parse(CreateReport, body or {})
-    model = wanted.summarizer_model if wanted.names_summarizer() else requests.Default.JUDGE
+    model = wanted.summarizer_model if wanted.names_summarizer() else requests.Default.CONFIGURED
     allow_unpriced = wanted.allow_unpriced
     requested = requests.request(request.workspace, run_id, request.now, model, allow_unpriced=allow_unpriced)
     return Loaded(report_response(requested.view))
