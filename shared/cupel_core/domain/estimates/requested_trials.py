@@ -7,7 +7,7 @@ from cupel_core.domain.analysis.metrics import Trials
 from cupel_core.domain.estimates.run_estimate import RunEstimate, TrialEstimate
 from cupel_core.domain.reports.trials import ARMS, BUDGETED_SHARE, TrialMaterial, noise_of, trial_size
 
-_MOST_NOISE = 0.25
+_MAX_NOISE = 0.25
 """Variance of single results if half of them pass."""
 
 
@@ -28,7 +28,7 @@ def with_trial(estimate: RunEstimate, scenarios: int, answers: float) -> RunEsti
         size = trial_size(TrialMaterial(scenarios, answers, noise), per_arm)
         return round(ARMS * size.scenarios * size.repeats * answers)
 
-    most, least = probes(_MOST_NOISE), probes(least_noise)
+    most, least = probes(_MAX_NOISE), probes(least_noise)
     scaled = usd.scaled(most / held)
     trial = TrialEstimate(
         most,
