@@ -23,8 +23,6 @@ from cupel.stack.subprocesses import child_environment, run
 DEFAULT_PORT = 4566
 _START_SECONDS = 300.0  # loads its data first: about 3 s per 100,000 probes
 _STOP_SECONDS = 60.0
-_WORKERS_END_SECONDS = 10.0
-"""For which calls of functions may end by themselves when the emulator stops: it waits for them."""
 _PORT_SECONDS = 3.0
 _POLL_SECONDS = 0.05
 _DISCARD_HINT = "`cupel down --discard` deletes the data"
@@ -108,14 +106,10 @@ def stop(paths: StackPaths) -> bool:
         _clear_scratch(paths)
         return False
     os.kill(emulator.pid, signal.SIGTERM)
-    began_at, has_killed = time.monotonic(), False
+    deadline = time.monotonic() + _STOP_SECONDS
     while find_running(paths):
-        waited = time.monotonic() - began_at
-        if waited > _STOP_SECONDS:
+        if time.monotonic() > deadline:
             raise CupelError(f"the embedded cloud (process {emulator.pid}) did not stop; see {paths.emulator_log}")
-        if waited > _WORKERS_END_SECONDS and not has_killed:
-            _kill_workers(paths)
-            has_killed = True
         time.sleep(_POLL_SECONDS)
     _clear_scratch(paths)
     return True
@@ -152,25 +146,20 @@ def _scratch(paths: StackPaths) -> Path:
 
 
 def _clear_scratch(paths: StackPaths) -> None:
-    """Kill the workers of an emulator that was killed, and delete their code.
+    """Kill the workers of an emulator that was killed, which run code that was unpacked here, and delete the code.
 
     In the background: each worker has unpacked some thousand files.
     """
-    _kill_workers(paths)
-    with suppress(FileNotFoundError):
-        _scratch(paths).rename(Path(tempfile.mkdtemp(prefix=_DELETED_PREFIX, dir=paths.state)) / "scratch")
-    deleted = [str(directory) for directory in paths.state.glob(f"{_DELETED_PREFIX}*")]
-    subprocess.run(["sh", "-c", _DELETE_IN_BACKGROUND, "sh", *deleted], start_new_session=True, check=True)  # noqa: S607
-
-
-def _kill_workers(paths: StackPaths) -> None:
-    """They run code that was unpacked in the stack's own folder."""
     listing = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=True)  # noqa: S607
     for line in listing.stdout.splitlines():
         pid, _, arguments = line.strip().partition(" ")
         if f"{_scratch(paths)}/" in arguments:
             with suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
+    with suppress(FileNotFoundError):
+        _scratch(paths).rename(Path(tempfile.mkdtemp(prefix=_DELETED_PREFIX, dir=paths.state)) / "scratch")
+    deleted = [str(directory) for directory in paths.state.glob(f"{_DELETED_PREFIX}*")]
+    subprocess.run(["sh", "-c", _DELETE_IN_BACKGROUND, "sh", *deleted], start_new_session=True, check=True)  # noqa: S607
 
 
 def _command(paths: StackPaths) -> list[str]:

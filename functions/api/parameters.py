@@ -36,24 +36,10 @@ def metadata_entries(values: Sequence[str]) -> Sequence[str]:
     return values
 
 
-Limit = Annotated[
-    int,
-    Query(
-        ge=1,
-        le=MAX_LIMIT,
-        description="Maximum number of items to return; a page may have fewer, even none, and still a `nextCursor`",
-    ),
-]
 MAX_TRANSCRIPTS = 500
-TranscriptLimit = Annotated[
-    int,
-    Query(
-        ge=1,
-        le=MAX_TRANSCRIPTS,
-        description="Maximum number of items to return; a page may have fewer, even none, and still a `nextCursor`:"
-        " it ends before 5 MB",
-    ),
-]
+_LIMIT = "Maximum number of items to return; a page may have fewer, even none, and still a `nextCursor`"
+Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description=_LIMIT)]
+TranscriptLimit = Annotated[int, Query(ge=1, le=MAX_TRANSCRIPTS, description=f"{_LIMIT}: it ends before 5 MB")]
 Cursor = Annotated[str | None, Query(max_length=1_024, description="`nextCursor` of the previous page")]
 CreatedAfter = Annotated[
     Moment | None, Query(alias="createdAfter", description="Return only what was created then or later")

@@ -3,8 +3,8 @@
 `dataclasses.dataclass` writes and compiles the methods of a class while its module is imported. That was a fifth of a
 function's cold start, which imports 120 to 190 data classes and makes objects of a tenth of them.
 
-`dataclasses.replace` gives every field to `__init__`, which assigns them one by one: a sixth of what a conversation's
-rules take.
+`dataclasses.replace` gives every field to `__init__`, which assigns them one by one: 4 µs for 11 fields and 7 for 23,
+where this one takes 1. A conversation with an operation profile does that 18 times.
 """
 
 import dataclasses

@@ -57,6 +57,14 @@ def server(cloud: Settings, built_page: Path, monkeypatch: pytest.MonkeyPatch) -
         yield started
 
 
+@pytest.fixture
+def client(server: Server) -> Client:
+    """A client of the served API, with a token of an admin."""
+    client = Client(None)
+    client.token = client.issue()
+    return client
+
+
 class Watched:
     """What a page must not do: ask another host, break the policy, show a dialog, fail."""
 

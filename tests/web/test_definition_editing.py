@@ -22,13 +22,6 @@ CONTENT: dict[str, Any] = {
 
 
 @pytest.fixture
-def client(server: Server) -> Client:
-    client = Client(None)
-    client.token = client.issue()
-    return client
-
-
-@pytest.fixture
 def definition(client: Client) -> str:
     answer = client.post("/v1/definitions", {"name": f"Refunds {PAYLOADS[0]}", "tags": ["shop"], "content": CONTENT})
     assert answer.status == 201, answer.text

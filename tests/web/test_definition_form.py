@@ -10,7 +10,6 @@ from cupel_core.domain.access import AccessRole
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screen, check_screens, load
 from tests.web.samples import HOSTILE, PAYLOADS
-from tests.web.server import Server
 
 CONTENT: dict[str, Any] = {
     "system": f"You are a clerk. {HOSTILE}",
@@ -37,13 +36,6 @@ CONTENT: dict[str, Any] = {
     "derivedMetrics": [{"name": "p", "value": "tp / (tp + fp)"}],
     "prompts": [{"id": "polite", "template": "A customer writes: [message]"}],
 }
-
-
-@pytest.fixture
-def client(server: Server) -> Client:
-    client = Client(None)
-    client.token = client.issue()
-    return client
 
 
 def make(client: Client, content: dict[str, Any], name: str = "Refunds") -> str:

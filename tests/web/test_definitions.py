@@ -11,7 +11,6 @@ from cupel_core.domain.access import AccessRole
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screens
 from tests.web.samples import HOSTILE, PAYLOADS
-from tests.web.server import Server
 
 DIMENSIONS = [
     {
@@ -30,13 +29,6 @@ CONTENT: dict[str, Any] = {
     "decision": {"pattern": r"^([1-5])"},
     "assertions": [{"type": "contains", "value": PAYLOADS[0]}],
 }
-
-
-@pytest.fixture
-def client(server: Server) -> Client:
-    client = Client(None)
-    client.token = client.issue()
-    return client
 
 
 @pytest.fixture

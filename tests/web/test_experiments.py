@@ -18,18 +18,10 @@ from tests.started_runs import NOW, ref_of
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screen, settled, violations
 from tests.web.samples import SHORT_HOSTILE
-from tests.web.server import Server
 from tests.web.test_live import HIDE, requests_of
 
 BOTH = ("sim/steady", "sim/bold")
 OTHER_SCENARIOS = (Scenario("", "elsewhere", (Message(MessageRole.USER, "?"),)),)
-
-
-@pytest.fixture
-def client(server: Server) -> Client:
-    client = Client(None)
-    client.token = client.issue()
-    return client
 
 
 class Experiment(NamedTuple):

@@ -10,14 +10,6 @@ from tests.unit.api.client import Client
 from tests.unit.api.test_workspace_budgets import charge
 from tests.web.conftest import Open, check_screens, load
 from tests.web.samples import HOSTILE, PAYLOADS
-from tests.web.server import Server
-
-
-@pytest.fixture
-def client(server: Server) -> Client:
-    client = Client(None)
-    client.token = client.issue()
-    return client
 
 
 @pytest.fixture

@@ -12,14 +12,6 @@ from tests.profiles import guard, operation, profile
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screens
 from tests.web.samples import HOSTILE, PAYLOADS, SHORT_HOSTILE
-from tests.web.server import Server
-
-
-@pytest.fixture
-def client(server: Server) -> Client:
-    client = Client(None)
-    client.token = client.issue()
-    return client
 
 
 @pytest.fixture

@@ -15,16 +15,8 @@ from tests.compared_runs import carry_out_jobs, run_of
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screens, go
 from tests.web.samples import HOSTILE, PAYLOADS, SHORT_HOSTILE
-from tests.web.server import Server
 
 DUE = "2026-11-20T13:00:00.000Z"
-
-
-@pytest.fixture
-def client(server: Server) -> Client:
-    client = Client(None)
-    client.token = client.issue()
-    return client
 
 
 def made(client: Client, path: str, body: dict[str, Any]) -> str:

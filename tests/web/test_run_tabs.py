@@ -15,13 +15,6 @@ from tests.web.server import Server
 
 
 @pytest.fixture
-def client(server: Server) -> Client:
-    client = Client(None)
-    client.token = client.issue()
-    return client
-
-
-@pytest.fixture
 def run_id(client: Client) -> str:
     """Just started."""
     body = {"name": f"Facts {PAYLOADS[0]}", "content": {"system": HOSTILE}}

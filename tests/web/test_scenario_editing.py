@@ -10,7 +10,6 @@ from cupel_core.domain.access import AccessRole
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screens
 from tests.web.samples import HOSTILE, PAYLOADS
-from tests.web.server import Server
 
 CONTENT: dict[str, Any] = {
     "system": "You are a clerk.",
@@ -27,13 +26,6 @@ SCENARIOS: list[dict[str, Any]] = [
         "metadata": {"source": "desk"},
     },
 ]
-
-
-@pytest.fixture
-def client(server: Server) -> Client:
-    client = Client(None)
-    client.token = client.issue()
-    return client
 
 
 @pytest.fixture

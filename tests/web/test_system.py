@@ -11,14 +11,6 @@ from tests.unit.api.client import Client
 from tests.unit.api.test_queue import die
 from tests.web.conftest import Open, check_screens
 from tests.web.samples import HOSTILE, PAYLOADS
-from tests.web.server import Server
-
-
-@pytest.fixture
-def client(server: Server) -> Client:
-    client = Client(None)
-    client.token = client.issue()
-    return client
 
 
 def test_settings_are_changed_and_one_that_has_changed_meanwhile_is_named(open_page: Open, client: Client) -> None:

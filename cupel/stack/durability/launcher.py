@@ -5,6 +5,7 @@ The emulator's own settings are environment variables (cupel/stack/emulator.py).
 
 import asyncio
 import gc
+import logging
 import os
 import resource
 import sys
@@ -13,7 +14,7 @@ from contextlib import suppress
 from functools import partialmethod
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 sys.path.append(str(Path(__file__).parents[3]))  # Last: the emulator's packages take precedence.
 
@@ -51,6 +52,14 @@ async def _serve(data: Path) -> None:
     finally:
         maintenance.cancel()
         journal.close()
+    _end()
+
+
+def _end() -> NoReturn:
+    """Everything is stored by now. Python would wait for calls of functions, and repeat those whose worker is killed:
+    they are cut off like by a crash, and continue with the next start."""
+    logging.shutdown()
+    os._exit(0)
 
 
 async def _load(journal: Journal, state: Path) -> DurableApplication:

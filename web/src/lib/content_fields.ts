@@ -274,6 +274,15 @@ export const MESSAGE: Control = {
   ],
 };
 
+export const MESSAGES: Control = {
+  kind: "list",
+  item: MESSAGE,
+  itemName: "message",
+  max: 200,
+  fresh: { role: "user", content: "" },
+  isFolded: true,
+};
+
 const PROMPT: Control = {
   kind: "object",
   fields: [
@@ -294,14 +303,7 @@ const PROMPT: Control = {
     {
       name: "messages",
       label: "Messages (optional)",
-      control: {
-        kind: "list",
-        item: MESSAGE,
-        itemName: "message",
-        max: 200,
-        fresh: { role: "user", content: "" },
-        isFolded: true,
-      },
+      control: MESSAGES,
     },
     { name: "params", label: "Parameters (optional), as JSON", control: json() },
   ],

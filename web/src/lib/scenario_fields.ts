@@ -1,5 +1,5 @@
 /** The fields of a scenario, and what a change of one sends. */
-import { assertionList, type FieldSpec, MESSAGE, prose, TOOL_RESULT, texts } from "./content_fields";
+import { assertionList, type FieldSpec, MESSAGES, prose, TOOL_RESULT, texts } from "./content_fields";
 import { type Content, isContent } from "./definitions";
 
 const MAX_TEXT = 500_000;
@@ -69,14 +69,7 @@ export const FURTHER_SCENARIO_FIELDS: readonly FieldSpec[] = [
   {
     name: "messages",
     label: "Messages",
-    control: {
-      kind: "list",
-      item: MESSAGE,
-      itemName: "message",
-      max: 200,
-      fresh: { role: "user", content: "" },
-      isFolded: true,
-    },
+    control: MESSAGES,
     note: "What the conversation starts with, instead of a first message alone",
   },
   {

@@ -32,6 +32,7 @@ _ADDED = frozenset(
         "profile_version",
         "max_concurrency",
         "stagger_ms",
+        "summarizer_model",
     }
 )
 
@@ -101,7 +102,7 @@ class RunSpec:
         """
         own = asdict(replace(self, targets=())) | {"labels": self.labels.to_json(), **_params_json(self.params)}
         data = _without_unset_additions(own)
-        data["evaluation"] = _graders_json(data.pop("grader_config"))
+        data["evaluation"] = _without_unset_additions(data.pop("grader_config"))
         data["models"] = [target.to_json() for target in self.targets]
         del data["targets"]
         return data
@@ -160,7 +161,7 @@ class EvalRunSpec:
     def to_json(self) -> dict[str, Any]:
         own = {"labels": self.options.labels.to_json(), **_params_json(self.options.params)}
         options = asdict(self.options) | own
-        options["grader_config"] = _graders_json(options["grader_config"])
+        options["grader_config"] = _without_unset_additions(options["grader_config"])
         return {"eval_id": self.eval_id, "eval_options": _without_unset_additions(options)}
 
     @classmethod
@@ -204,10 +205,6 @@ def _params(data: Mapping[str, Any]) -> dict[str, Any]:
 def _stagger(data: Mapping[str, Any]) -> Stagger | None:
     gaps = data.get("stagger_ms")
     return (gaps[0], gaps[1]) if gaps else None
-
-
-def _graders_json(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if name != "summarizer_model" or value is not None}
 
 
 def _without_unset_additions(data: dict[str, Any]) -> dict[str, Any]:
