@@ -252,6 +252,9 @@ def budget_lines(budget: Json) -> list[str]:
         f"[bold]{escape(budget['runId'])}[/bold]  {status}",
         f"budget {format_cost(budget['maxBudgetUsd'])}: {_used(budget)}, {_available(budget)}",
     ]
+    if estimated := budget.get("estimatedUsd"):  # Not of servers of earlier releases.
+        bounds = f"{format_cost(estimated['low'])} to {format_cost(estimated['high'])}"
+        lines.append(f"expected at the start: {format_cost(estimated['expected'])} ({bounds})")
     lines += map(escape, guarantee_lines(budget))
     if budget["finishUsd"]:
         lines.append(f"{format_cost(budget['finishUsd'])} of it is set aside for summaries and selections")

@@ -945,6 +945,8 @@ export interface CreateEvalRunInput {
   experimentId?: string | null;
   /** Settings; what is omitted is inherited */
   config?: RunConfigInput | null;
+  /** Whether a report is written when the run completes */
+  report?: boolean | null;
 }
 
 /** Names are unique within a workspace, ignoring case. */
@@ -1561,6 +1563,8 @@ export interface EstimateEvalRunInput {
   experimentId?: string | null;
   /** Settings; what is omitted is inherited */
   config?: RunConfigInput | null;
+  /** Whether a report is written when the run completes */
+  report?: boolean | null;
 }
 
 /** What is expected, and the bounds between which 95 % of the cases lie that the estimate assumes. */
@@ -3367,6 +3371,8 @@ export interface RerunRunInput {
   repeats?: number | null;
   /** The experiment that groups this run with others */
   experimentId?: string | null;
+  /** What was changed or skipped */
+  report?: boolean | null;
   /** Settings; what is omitted is inherited */
   config?: RunConfigInput | null;
 }
@@ -3643,6 +3649,8 @@ export interface RunBudget {
   unlimitedTargets: string[];
   /** Why the run cannot continue; null while it can */
   shortage: string | null;
+  /** What the run was expected to cost when it started, in USD, without later retries and expansions; null if a price was unknown, and for runs of earlier releases */
+  estimatedUsd: EstimateInterval | null;
 }
 
 export interface RunChange {
@@ -3794,6 +3802,10 @@ export interface RunSpend {
   models: ModelSpend[];
   /** What is used of its budget; null without one */
   budget: BudgetUse | null;
+  /** What the run was expected to cost when it started, in USD, without later retries and expansions; null if a price was unknown, and for runs of earlier releases */
+  estimatedUsd: EstimateInterval | null;
+  /** When the latest of these costs was recorded, or the run ended; null before the first. Those of `budget` are reported apart, at least once a minute */
+  asOf: string | null;
 }
 
 export interface RunStarted {
@@ -4041,6 +4053,8 @@ export interface ScheduledEvalRun {
   allowUnpriced: boolean;
   /** Expected cost up to which runs start that may not end within their budget */
   confirmedUsd: number | null;
+  /** Whether each run writes a report when it completes */
+  report: boolean;
   /** Settings; what is omitted is inherited */
   config: unknown;
 }

@@ -8,6 +8,7 @@ from typing import Any
 from cupel_core import event_loop
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
+from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.pace import UNLIMITED, Pace
 from cupel_core.domain.runs.plan import Plan
@@ -51,6 +52,7 @@ class RunSetup:
     pace: Pace = UNLIMITED
     profile: dict[str, Any] | None = None
     """An operation profile, as the snapshot has it."""
+    estimated_usd: EstimateInterval | None = None
 
     def start(self) -> Run:
         definition_id = new_id("def")
@@ -72,6 +74,7 @@ class RunSetup:
             created_at=self.created_at,
             updated_at=self.created_at,
             callbacks=self.callbacks,
+            estimated_usd=self.estimated_usd,
             budget=self.budget,
             params=self.params,
             pace=self.pace,

@@ -11,6 +11,7 @@ from cupel.commands.options import (
     DefinitionVersion,
     EmbeddingModel,
     JudgeModel,
+    MakeReport,
     MaxTurns,
     Models,
     Parameters,
@@ -19,6 +20,7 @@ from cupel.commands.options import (
     Repeats,
     Sample,
     Seed,
+    SummarizerModel,
     TargetsFile,
     Temperature,
     budget_fields,
@@ -26,6 +28,7 @@ from cupel.commands.options import (
 from cupel.commands.run import Definitions, InProcess, resolve_definition
 from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config, target_specs, with_profile_id
 from cupel.counts import count_of
+from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
 from cupel.render import format_cost, format_cost_interval, format_duration, guarantee_lines
@@ -51,6 +54,8 @@ def estimate(
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
+    summarizer_model: SummarizerModel = None,
+    report: MakeReport = False,
     budget: Budget = None,
     allow_unpriced: AllowUnpriced = False,
     in_process: InProcess = False,
@@ -69,6 +74,7 @@ def estimate(
         judge_model=judge_model,
         persona_model=persona_model,
         embedding_model=embedding_model,
+        summarizer_model=summarizer_model,
     )
     specification = {
         **chosen,
@@ -76,9 +82,12 @@ def estimate(
         "repeats": repeats,
         **without_none(sampleSeed=seed, definitionVersion=definition_version),
         **budget_fields(budget, allow_unpriced=allow_unpriced),
+        **without_none(report=report or None),
         "config": config,
     }
     if in_process:
+        if report or summarizer_model:
+            raise UsageError("--report and --summarizer-model: need a stack, which stores reports")
         print_estimate(session, _estimate_in_process(definitions, specification), as_json=as_json)
         return
     with session.connect() as client:

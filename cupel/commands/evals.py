@@ -14,6 +14,7 @@ from cupel.commands.options import (
     Concurrency,
     EmbeddingModel,
     JudgeModel,
+    MakeReport,
     Metadata,
     PersonaModel,
     Repeats,
@@ -46,6 +47,8 @@ def run_eval(
     stagger: Stagger = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
+    summarizer_model: SummarizerModel = None,
+    report: MakeReport = False,
     budget: Budget = None,
     allow_unpriced: AllowUnpriced = False,
     yes: StartAnyway = False,
@@ -61,15 +64,20 @@ def run_eval(
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch)
     config = without_none(
-        maxConcurrency=concurrency, staggerMs=stagger, judgeModel=judge_model, personaModel=persona_model
+        maxConcurrency=concurrency,
+        staggerMs=stagger,
+        judgeModel=judge_model,
+        personaModel=persona_model,
+        summarizerModel=summarizer_model,
     )
     limits = budget_fields(budget, allow_unpriced=allow_unpriced)
-    options = {"repeats": repeats, "config": config, **limits, **label_fields(name, tag, metadata)}
+    own = without_none(report=report or None)
+    options = {"repeats": repeats, "config": config, **limits, **label_fields(name, tag, metadata), **own}
     with session.connect() as client:
         started = start_confirmed(session, lambda agreed: client.create_eval_run(eval_id, options | agreed), yes=yes)
         # Afterwards, because the response names the models of the eval and the workspace too.
         config = started["run"]["config"]
-        graders = (config[name] for name in ("judgeModel", "personaModel", "embeddingModel"))
+        graders = (config.get(name) for name in ("judgeModel", "personaModel", "embeddingModel", "summarizerModel"))
         warn_about_unlisted_models(session, (*config["models"], *graders))
         watch_or_print(session, client, started, gate_options if watch else None, as_json=as_json)
 
@@ -81,12 +89,15 @@ def estimate_eval(
     repeats: Repeats = 1,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
+    summarizer_model: SummarizerModel = None,
+    report: MakeReport = False,
     as_json: AsJson = False,
 ) -> None:
     session = ctx.ensure_object(Session)
-    config = without_none(judgeModel=judge_model, personaModel=persona_model)
+    config = without_none(judgeModel=judge_model, personaModel=persona_model, summarizerModel=summarizer_model)
+    options = {"repeats": repeats, "config": config, **without_none(report=report or None)}
     with session.connect() as client:
-        estimated = client.estimate_eval_run(eval_id, {"repeats": repeats, "config": config})
+        estimated = client.estimate_eval_run(eval_id, options)
     print_estimate(session, estimated, as_json=as_json)
 
 

@@ -105,6 +105,7 @@ SummarizerModel = Annotated[
         help="Model that writes the summaries of reports; default: the judge model.",
     ),
 ]
+MakeReport = Annotated[bool, typer.Option("--report", help="Make a report when the run completes.")]
 EmbeddingModel = Annotated[
     str | None,
     typer.Option(

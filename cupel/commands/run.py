@@ -21,6 +21,7 @@ from cupel.commands.options import (
     EmbeddingModel,
     InProcessOptions,
     JudgeModel,
+    MakeReport,
     MaxTurns,
     Metadata,
     Models,
@@ -35,6 +36,7 @@ from cupel.commands.options import (
     Seed,
     Stagger,
     StartAnyway,
+    SummarizerModel,
     Tags,
     TargetsFile,
     Temperature,
@@ -147,7 +149,9 @@ def run(
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
+    summarizer_model: SummarizerModel = None,
     evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
+    report: MakeReport = False,
     experiment: Experiment = None,
     profile: ProfileName = None,
     budget: Budget = None,
@@ -186,6 +190,8 @@ def run(
                 "--new: has no effect with --in-process, which stores no definition": new or None,
                 "--experiment: needs a stack, which stores experiments": experiment,
                 "--stagger: needs a stack, whose workers start conversations": stagger,
+                "--summarizer-model: needs a stack, which writes reports of its runs": summarizer_model,
+                "--report: needs a stack, which stores reports": report or None,
                 "--priority: has no effect with --in-process, where no other run waits": priority,
             }
         )
@@ -204,6 +210,7 @@ def run(
         judge_model=judge_model,
         persona_model=persona_model,
         embedding_model=embedding_model,
+        summarizer_model=summarizer_model,
         evaluator_url=evaluator_url,
     )
     specification: Json = {
@@ -215,6 +222,7 @@ def run(
         ),
         **budget_fields(budget, allow_unpriced=allow_unpriced),
         **label_fields(name, tag, metadata),
+        **without_none(report=report or None),
         "config": config,
     }
     if in_process:
@@ -257,6 +265,13 @@ def rerun(
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
+    summarizer_model: SummarizerModel = None,
+    report: Annotated[
+        bool | None,
+        typer.Option(
+            "--report/--no-report", help="Whether a report is made when the run completes; default: as before."
+        ),
+    ] = None,
     budget: Budget = None,
     allow_unpriced: AllowUnpriced = False,
     yes: StartAnyway = False,
@@ -285,8 +300,9 @@ def rerun(
         judge_model=judge_model,
         persona_model=persona_model,
         embedding_model=embedding_model,
+        summarizer_model=summarizer_model,
     )
-    given = {**chosen, **without_none(repeats=repeats, priority=priority)}
+    given = {**chosen, **without_none(repeats=repeats, priority=priority, report=report)}
     given.update(budget_fields(budget, allow_unpriced=allow_unpriced))
     overrides = {**given, **label_fields(name, tag, metadata), "config": config}
     with session.connect() as client:

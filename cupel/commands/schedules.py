@@ -15,6 +15,7 @@ from cupel.commands.options import (
     Concurrency,
     EmbeddingModel,
     JudgeModel,
+    MakeReport,
     MaxTurns,
     Metadata,
     Models,
@@ -23,6 +24,7 @@ from cupel.commands.options import (
     Sample,
     Stagger,
     StartAnyway,
+    SummarizerModel,
     Tags,
     Temperature,
     budget_fields,
@@ -107,6 +109,8 @@ def create(
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     embedding_model: EmbeddingModel = None,
+    summarizer_model: SummarizerModel = None,
+    report: MakeReport = False,
     budget: Budget = None,
     allow_unpriced: AllowUnpriced = False,
     yes: StartAnyway = False,
@@ -120,6 +124,7 @@ def create(
     labels = {
         **label_fields(run_name, tag, metadata),
         **budget_fields(budget, allow_unpriced=allow_unpriced),
+        **without_none(report=report or None),
     }
     when = {"name": name, "expression": _expression(cron, rate, at), "timezone": timezone}
     if (definition is None) == (eval_id is None) or (eval_id is None) == (models is None):
@@ -135,6 +140,7 @@ def create(
         judge_model=judge_model,
         persona_model=persona_model,
         embedding_model=embedding_model,
+        summarizer_model=summarizer_model,
     )
     with session.connect() as client:
         if eval_id is not None:

@@ -84,13 +84,14 @@ def run_config(
     judge_model: str | None = None,
     persona_model: str | None = None,
     embedding_model: str | None = None,
+    summarizer_model: str | None = None,
     evaluator_url: str | None = None,
 ) -> Json:
     """The `config` of what starts runs. Warns about models, also of `targets`, that are perhaps misspelled.
 
     `with_profile_id` replaces the name of a profile in it.
     """
-    warn_about_unlisted_models(session, (*targets, judge_model, persona_model, embedding_model))
+    warn_about_unlisted_models(session, (*targets, judge_model, persona_model, embedding_model, summarizer_model))
     return without_none(
         temperature=temperature,
         params=params or None,
@@ -101,6 +102,7 @@ def run_config(
         judgeModel=judge_model,
         personaModel=persona_model,
         embeddingModel=embedding_model,
+        summarizerModel=summarizer_model,
         evaluatorUrl=evaluator_url,
     )
 

@@ -107,7 +107,7 @@ class EvaluationProgress:
                 completed=sum(each.completed for each in counts),
                 errored=sum(each.errored for each in counts),
                 running=sum(each.running for each in counts),
-                spend=RunSpendResponse.of(spend, self._plan.columns),
+                spend=RunSpendResponse.of(spend, self._plan.columns, as_of=now),
                 targets=[
                     TargetProgressResponse.of(view, spend.of_column(number))
                     for number, view in enumerate(self._views(now))

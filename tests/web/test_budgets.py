@@ -56,16 +56,78 @@ def test_a_start_above_its_budget_is_confirmed(open_page: Open, client: Client) 
     expect(estimate.get_by_role("img", name=re.compile(r"budget \$0\.001"))).to_be_visible()
     page.get_by_role("button", name=re.compile(r"Start, about \$")).click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("its budget is $0.001")
+    expect(dialog).to_contain_text("more than its budget of $0.001")
     assert violations(page) == []
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     assert client.get("/v1/runs").json()["items"] == []
     page.get_by_role("button", name=re.compile(r"Start, about \$")).click()
-    dialog.get_by_role("button", name="Start with a budget of $0.001").click()
+    dialog.get_by_role("button", name="Start anyway").click()
     expect(page.get_by_role("heading", name="Budget")).to_be_visible()
     [run] = client.get("/v1/runs").json()["items"]
     assert run["spend"]["budget"]["maxBudgetUsd"] == 0.001
+
+
+def test_a_start_above_the_budget_of_the_day_is_confirmed(open_page: Open, client: Client) -> None:
+    set_limits(client, dayUsd=0.001)
+    page = open_page("/new")
+    page.get_by_label("Search models").wait_for()
+    choose_only(page, "sim/steady")
+    page.get_by_role("button", name="Start").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("are left of the workspace's budget for the day")
+    expect(dialog).not_to_contain_text("confirmedUsd")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    assert client.get("/v1/runs").json()["items"] == []
+    page.get_by_role("button", name="Start").click()
+    dialog.get_by_role("button", name="Start anyway").click()
+    expect(page.get_by_text(re.compile("Pending$"))).to_be_visible()
+    [run] = client.get("/v1/runs").json()["items"]
+    page = open_page(f"/runs/{run['id']}/settings")
+    page.get_by_role("button", name="Run it again…").click()
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.get_by_role("button", name="Start anyway").click()
+    expect(page.get_by_text(re.compile("Pending$"))).to_be_visible()
+    assert [each["rerunOf"] for each in client.get("/v1/runs").json()["items"]] == [run["id"], None]
+
+
+def test_a_schedule_above_the_budget_of_its_runs_is_confirmed(open_page: Open, client: Client) -> None:
+    page = open_page("/schedules")
+    page.get_by_text("New schedule").click()
+    page.get_by_label("Name").fill("Nightly")
+    page.get_by_label("When").fill("rate(1 day)")
+    page.get_by_label("Definition").select_option(index=1)
+    page.get_by_label("Models").fill("sim/steady")
+    page.get_by_label("Budget of each run in USD").fill("0.001")
+    page.get_by_role("button", name="Create").click()
+    page.get_by_role("button", name="Start anyway").click()
+    expect(page.get_by_text("Created.")).to_be_visible()
+    [schedule] = client.get("/v1/schedules").json()["items"]
+    confirmed = schedule["run"]["confirmedUsd"]
+    assert confirmed > 0.001
+    page.get_by_role("link", name="Nightly").click()
+    page.get_by_label("Repeats of each case").fill("7")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Start anyway").click()
+    expect(page.get_by_role("heading", name="Schedules")).to_be_visible()
+    [schedule] = client.get("/v1/schedules").json()["items"]
+    assert (schedule["run"]["repeats"], schedule["run"]["confirmedUsd"] > confirmed) == (7, True)
+
+
+def test_a_batch_shows_what_its_trial_adds(open_page: Open, client: Client) -> None:
+    client.put("/v1/settings", {"judgeModel": "sim/steady"})
+    page = open_page("/new/batch")
+    page.get_by_label("Search models").wait_for()
+    choose_only(page, "sim/steady")
+    page.get_by_label("System prompt").fill("Be brief.")
+    page.get_by_label("First message of the user").fill("Hello")
+    estimate = page.get_by_role("complementary", name="Estimate")
+    expect(estimate.get_by_text("Report", exact=True)).to_be_visible()
+    expect(estimate.get_by_text("Trial")).to_have_count(0)
+    page.get_by_role("checkbox", name=re.compile("Try the revised prompt")).check()
+    expect(estimate.get_by_text("Trial", exact=True)).to_be_visible()
+    expect(estimate.get_by_text(re.compile(r"\d+ further conversations, if the report"))).to_be_visible()
 
 
 def test_an_estimate_that_rises_meanwhile_is_shown(open_page: Open, client: Client) -> None:
@@ -77,7 +139,7 @@ def test_an_estimate_that_rises_meanwhile_is_shown(open_page: Open, client: Clie
     client.put("/v1/providers/sim", {"prices": [{**PRICES[0], "outputUsdPerMillion": 200}]})
     dialog = page.get_by_role("dialog")
     before = dialog.inner_text()
-    dialog.get_by_role("button", name="Start with").click()
+    dialog.get_by_role("button", name="Start anyway").click()
     expect(dialog.get_by_role("alert")).to_contain_text("has changed")
     assert dialog.inner_text() != before
     assert client.get("/v1/runs").json()["items"] == []

@@ -230,6 +230,21 @@ def test_an_eval_is_run(open_page: Open, client: Client, saved_eval: str) -> Non
     assert (run["evalId"], run["progress"]["total"]) == (saved_eval, 6)
 
 
+def test_an_eval_is_run_with_a_budget_and_a_report(open_page: Open, client: Client, saved_eval: str) -> None:
+    client.put(
+        "/v1/providers/sim", {"prices": [{"model": "steady", "inputUsdPerMillion": 10, "outputUsdPerMillion": 100}]}
+    )
+    page = open_page(f"/evals/{saved_eval}")
+    page.get_by_label("Budget in USD").fill("0.000002")
+    page.get_by_role("checkbox", name="Write a report").check()
+    page.get_by_role("button", name=re.compile(r"Start, about \$")).click()
+    expect(page.get_by_role("dialog")).to_contain_text("more than its budget of $0.000002")
+    page.get_by_role("button", name="Start anyway").click()
+    expect(page.get_by_role("heading", name="Budget")).to_be_visible()
+    [run] = client.get("/v1/runs").json()["items"]
+    assert (run["evalId"], run["report"], run["spend"]["budget"]["maxBudgetUsd"]) == (saved_eval, True, 0.000002)
+
+
 def test_an_eval_is_edited_and_a_concurrent_change_is_a_conflict(
     open_page: Open, client: Client, saved_eval: str
 ) -> None:

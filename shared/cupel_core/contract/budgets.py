@@ -6,6 +6,7 @@ from typing import Annotated, Self
 from pydantic import Field, FiniteFloat
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.estimates import EstimateIntervalResponse, StartEstimate
 from cupel_core.contract.fields import Flag
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetLease
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
@@ -166,6 +167,7 @@ class RunBudgetResponse(ResponseModel):
         Field(description="Targets without `maxOutputTokens`, whose calls in flight may cost more than was set aside"),
     ]
     shortage: Annotated[str | None, Field(description="Why the run cannot continue; null while it can")]
+    estimated_usd: StartEstimate
 
     @classmethod
     def of(cls, view: BudgetView) -> Self:
@@ -186,6 +188,7 @@ class RunBudgetResponse(ResponseModel):
             guarantee=budget.guarantee,
             unlimited_targets=list(budget.unlimited_targets),
             shortage=budget.shortage(account, run.needed_nano_usd),
+            estimated_usd=EstimateIntervalResponse.find(run.estimated_usd),
         )
 
 

@@ -31,6 +31,19 @@ class EstimateIntervalResponse(ResponseModel):
             high=round(interval.high, _DIGITS),
         )
 
+    @classmethod
+    def find(cls, interval: EstimateInterval | None) -> "EstimateIntervalResponse | None":
+        return None if interval is None else cls.of(interval)
+
+
+StartEstimate = Annotated[
+    EstimateIntervalResponse | None,
+    Field(
+        description="What the run was expected to cost when it started, in USD, without later retries and expansions; "
+        "null if a price was unknown, and for runs of earlier releases"
+    ),
+]
+
 
 class CallsEstimateResponse(ResponseModel):
     model: str

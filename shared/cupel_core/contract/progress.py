@@ -202,7 +202,7 @@ class DetailedProgressResponse(ResponseModel):
             completed=completed,
             errored=errored,
             running=sum(each.running for each in counts),
-            spend=RunSpendResponse.of(view.spend, run.plan.columns, budget),
+            spend=RunSpendResponse.of(view.spend, run.plan.columns, budget, run.estimated_usd, view.spent_at),
             targets=[
                 TargetProgressResponse.of(column, view.spend.of_column(number))
                 for number, column in enumerate(view.columns)

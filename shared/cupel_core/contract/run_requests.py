@@ -178,8 +178,8 @@ class EstimateRun(CreateRun):
     """The body of a start."""
 
 
-class CreateEvalRun(LabelFields, BudgetFields):
-    model_config = example({"priority": "HIGH", "repeats": 3})
+class EvalRunFields(LabelFields, BudgetFields):
+    """Of runs of evals and of the playground."""
 
     priority: Priority = Priority.NORMAL
     repeats: Repeats = 1
@@ -199,11 +199,20 @@ class CreateEvalRun(LabelFields, BudgetFields):
         )
 
 
+class CreateEvalRun(EvalRunFields):
+    model_config = example({"priority": "HIGH", "repeats": 3})
+
+    report: WritesReport = False
+
+    def options(self) -> EvalRunOptions:
+        return replace(super().options(), report=self.report)
+
+
 class EstimateEvalRun(CreateEvalRun):
     """The body of a start."""
 
 
-class CreatePlaygroundRun(CreateEvalRun):
+class CreatePlaygroundRun(EvalRunFields):
     """Exactly one of `target`, `connectorId` and `model` is required."""
 
     model_config = example(
@@ -243,6 +252,7 @@ class RerunRun(LabelFields, BudgetFields):
     priority: Priority | None = None
     repeats: Repeats | None = None
     experiment_id: ExperimentId = None
+    report: WritesReport | None = None
     config: RunConfigInput = with_defaults(RunConfigInput)
 
     @model_validator(mode="after")

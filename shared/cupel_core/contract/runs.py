@@ -1,6 +1,7 @@
 """Runs, their probes and their events."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -8,8 +9,10 @@ from pydantic import Field
 from cupel_core.contract.budgets import BudgetUseResponse, ExhaustedBudget
 from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, TargetResponse
 from cupel_core.contract.common import ResponseModel, Time
+from cupel_core.contract.estimates import EstimateIntervalResponse, StartEstimate
 from cupel_core.contract.fields import Flag
 from cupel_core.contract.results import CostUsd, ProbeResultResponse, SpendResponse
+from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.labels import MetadataValue
@@ -165,10 +168,23 @@ class RunSpendResponse(ResponseModel):
 
     models: Annotated[list[ModelSpendResponse], Field(description="The same by target and prompt")]
     budget: Annotated[BudgetUseResponse | None, Field(description="What is used of its budget; null without one")]
+    estimated_usd: StartEstimate
+    as_of: Annotated[
+        Time | None,
+        Field(
+            description="When the latest of these costs was recorded, or the run ended; null before the first. Those "
+            "of `budget` are reported apart, at least once a minute"
+        ),
+    ]
 
     @classmethod
     def of(
-        cls, spend: RunSpend, columns: Sequence[Column], budget: BudgetUseResponse | None = None
+        cls,
+        spend: RunSpend,
+        columns: Sequence[Column],
+        budget: BudgetUseResponse | None = None,
+        estimated: EstimateInterval | None = None,
+        as_of: datetime | None = None,
     ) -> "RunSpendResponse":
         return cls(
             cost_usd=_known_usd(spend.recorded),
@@ -176,6 +192,8 @@ class RunSpendResponse(ResponseModel):
             lost_usd=spend.lost.priced_usd,
             models=[ModelSpendResponse.of(column, spend.of_column(number)) for number, column in enumerate(columns)],
             budget=budget,
+            estimated_usd=EstimateIntervalResponse.find(estimated),
+            as_of=as_of,
         )
 
 
@@ -302,7 +320,7 @@ class RunResponse(ResponseModel):
             priority=run.priority,
             config=RunConfigResponse.of(view),
             progress=RunProgressResponse.of(view.progress),
-            spend=RunSpendResponse.of(view.spend, run.plan.columns, budget),
+            spend=RunSpendResponse.of(view.spend, run.plan.columns, budget, run.estimated_usd, view.spent_at),
             created_at=run.created_at,
             started_at=run.started_at,
             completed_at=run.completed_at,

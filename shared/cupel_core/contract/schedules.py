@@ -141,6 +141,7 @@ ScheduledAllowUnpriced = Annotated[
 ScheduledConfirmedUsd = Annotated[
     float | None, Field(description="Expected cost up to which runs start that may not end within their budget")
 ]
+ScheduledReport = Annotated[bool, Field(description="Whether each run writes a report when it completes")]
 ScheduledTags = list[str]
 ScheduledMetadata = dict[str, MetadataValue]
 
@@ -161,7 +162,7 @@ class ScheduledRunResponse(ResponseModel):
     max_budget_usd: ScheduledBudget
     allow_unpriced: ScheduledAllowUnpriced
     confirmed_usd: ScheduledConfirmedUsd
-    report: Annotated[bool, Field(description="Whether each run writes a report when it completes")]
+    report: ScheduledReport
     config: ScheduledRunConfigResponse
 
     @classmethod
@@ -196,6 +197,7 @@ class ScheduledEvalRunResponse(ResponseModel):
     max_budget_usd: ScheduledBudget
     allow_unpriced: ScheduledAllowUnpriced
     confirmed_usd: ScheduledConfirmedUsd
+    report: ScheduledReport
     config: ScheduledRunConfigResponse
 
     @classmethod
@@ -209,6 +211,7 @@ class ScheduledEvalRunResponse(ResponseModel):
             max_budget_usd=spec.options.max_budget_usd,
             allow_unpriced=spec.options.allow_unpriced,
             confirmed_usd=spec.options.confirmed_usd,
+            report=spec.options.report,
             config=ScheduledRunConfigResponse.of(spec.options),
         )
 

@@ -54,7 +54,7 @@ def get_progress(workspace: str, run_id: str, now: datetime) -> RunProgressView:
             is_complete=count.recorded == count.total,
         )
         columns.append(ColumnProgressView(column, count, sample, speeds[number], delays))
-    return RunProgressView(run, now, spend, tuple(columns), account)
+    return RunProgressView(run, now, spend, tuple(columns), account, run.completed_at or state.recorded_at)
 
 
 def _awaited_budget(run: Run, account: BudgetAccount | None, now: datetime) -> BudgetScope | None:

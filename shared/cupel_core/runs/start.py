@@ -166,6 +166,7 @@ def _build_run(workspace: str, spec: RunSpec, now: datetime, source: rerun.Rerun
     run = replace(run, grader_config=grader_config, scenario_count=cases.scenario_count, labels=labels)
     run = replace(run, revised_prompt=source.revised_prompt if source else None)
     estimate = estimate_of(run, snapshot)
+    run = replace(run, estimated_usd=None if estimate.unpriced else estimate.usd)
     return BuiltRun(replace(run, budget=initial_budget(spec, run, snapshot, estimate)), snapshot, estimate)
 
 

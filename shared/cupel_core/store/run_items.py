@@ -1,6 +1,6 @@
 """Runs as items."""
 
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +9,7 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.pace import Pace
@@ -116,6 +117,7 @@ def from_item(item: RunItem) -> Run:
         scale=body.get("scale", False),
         callbacks=CallbackScope(body["callbacks"]) if body.get("callbacks") else None,
         budget=RunBudget.from_json(body["budget"]) if body.get("budget") else None,
+        estimated_usd=EstimateInterval(*body["estimatedUsd"]) if body.get("estimatedUsd") else None,
     )
 
 
@@ -186,6 +188,7 @@ def to_item(run: Run) -> RunItem:
         "scale": run.scale or None,
         "callbacks": run.callbacks,
         "budget": run.budget and asdict(run.budget),
+        "estimatedUsd": run.estimated_usd and list(astuple(run.estimated_usd)),
     }
     return RunItem(
         keys.run(ref),

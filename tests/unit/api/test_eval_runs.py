@@ -101,6 +101,21 @@ def test_one_idempotency_key_starts_an_eval_once(client: Client, eval_id: str) -
     assert (first["id"], first["executionId"]) == (second["id"], second["executionId"])
 
 
+def test_a_run_of_an_eval_may_write_a_report(client: Client, eval_id: str) -> None:
+    client.put("/v1/settings", {"judgeModel": "sim/bold"})
+    path = f"/v1/evals/{eval_id}/runs"
+    plain, asked = (post(client, path, {"report": report})["run"] for report in (False, True))
+    assert (plain["report"], asked["report"]) == (False, True)
+    again, without = (post(client, f"/v1/runs/{asked['id']}/rerun", body)["run"] for body in ({}, {"report": False}))
+    assert (again["report"], without["report"]) == (True, False)
+    schedule = {"name": "weekly", "expression": "rate(7 days)", "evalRun": {"evalId": eval_id, "report": True}}
+    assert post(client, "/v1/schedules", schedule)["evalRun"]["report"]
+    roles = {each["role"] for each in post(client, f"{path}/estimate", {"report": True})["graders"]}
+    assert "report" in roles
+    refused = client.post("/v1/playground/runs", {"report": True})
+    assert (refused.status, "report" in refused.fields()) == (422, True)
+
+
 def test_the_run_overrides_the_eval_and_the_eval_the_workspace(client: Client, scenario_ids: list[str]) -> None:
     client.put("/v1/settings", {"judgeModel": "sim/contrarian", "personaModel": "sim/bold"})
     made = post(client, "/v1/evals", {"name": "x", "model": "sim/steady", "scenarioIds": scenario_ids[:1]})

@@ -19,7 +19,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErr
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings, settings
-from cupel_core.store import clients, runs, snapshots
+from cupel_core.store import clients, keys, runs, snapshots
 from tests.added_scenarios import add_scenarios
 from tests.recorded_outcomes import store_outcomes
 from tests.unit.api.client import Answer, Client
@@ -108,8 +108,43 @@ def test_a_run_in_progress_and_a_list_of_runs_have_the_spend_so_far(client: Clie
         for model, usd in (("sim/steady", 0.75), ("sim/bold", 0.0))
     ]
     expected = {"costUsd": 0.75, "pricedUsd": 0.75, "lostUsd": 0.0, "models": by_model, "budget": None}
+    expected |= {
+        "estimatedUsd": {"low": 0, "expected": 0, "high": 0},
+        "asOf": client.get(f"/v1/runs/{run_id}").json()["updatedAt"],
+    }
     assert client.get(f"/v1/runs/{run_id}").json()["spend"] == expected
     assert client.get("/v1/runs").json()["items"][0]["spend"] == expected
+    assert client.get(f"/v1/runs/{run_id}/progress").json()["spend"] == expected
+
+
+def test_a_run_says_what_it_was_expected_to_cost(client: Client, definition_id: str) -> None:
+    prices = [{"model": "steady", "inputUsdPerMillion": 10, "outputUsdPerMillion": 100}]
+    client.put("/v1/providers/sim", {"prices": prices})
+    started = start(client, definition_id, maxBudgetUsd=5).json()
+    estimated = started["estimate"]["usd"]
+    assert estimated["high"] > estimated["expected"] > 0
+    run_id = started["run"]["id"]
+    client.put("/v1/providers/sim", {"prices": [{**prices[0], "outputUsdPerMillion": 500}]})
+    spend = client.get(f"/v1/runs/{run_id}").json()["spend"]
+    assert (spend["estimatedUsd"], spend["asOf"]) == (estimated, None)
+    assert client.get(f"/v1/runs/{run_id}/budget").json()["estimatedUsd"] == estimated
+
+
+def test_a_run_whose_price_is_unknown_has_no_expected_cost(client: Client, definition_id: str) -> None:
+    client.put("/v1/providers/custom", {"baseUrl": "http://127.0.0.1:9/v1"})
+    run_id = start(client, definition_id, models=["sim/steady", "custom/unheard-of"]).json()["run"]["id"]
+    assert client.get(f"/v1/runs/{run_id}").json()["spend"]["estimatedUsd"] is None
+
+
+def test_a_run_of_an_earlier_release_has_no_expected_cost(client: Client, run_id: str, cloud: Settings) -> None:
+    key = {"pk": {"S": keys.run(RunRef("acme", run_id))}, "sk": {"S": "run"}}
+    table = {"TableName": cloud.table_name, "Key": key}
+    body = json.loads(clients.dynamodb().get_item(**table)["Item"]["body"]["S"])
+    del body["estimatedUsd"]
+    clients.dynamodb().update_item(
+        **table, UpdateExpression="SET body = :body", ExpressionAttributeValues={":body": {"S": json.dumps(body)}}
+    )
+    assert client.get(f"/v1/runs/{run_id}").json()["spend"]["estimatedUsd"] is None
 
 
 def test_results_are_readable_without_the_snapshot(client: Client, run_id: str, cloud: Settings) -> None:

@@ -10,6 +10,7 @@ from cupel.live_view import problems, progress_line
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.runs.run import Action, PauseReason, PeriodPause, Run, RunStatus
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.settings import Settings
@@ -44,6 +45,11 @@ def test_the_budget_says_what_is_used_for_what_and_how_to_go_on(cupel: Cupel, ex
         "its budget of $1 is used up, and the next call needs $0.080000 more; "
         f"cupel budget raise {exhausted.id} --to USD raises it, and the run resumes",
     ]
+
+
+def test_the_budget_says_what_the_run_was_expected_to_cost(cupel: Cupel, cloud: Settings) -> None:
+    run = RunSetup(workspace="acme", budget=RunBudget(1.0), estimated_usd=EstimateInterval(0.2, 0.5, 0.8)).start()
+    assert "expected at the start: $0.50 ($0.20 to $0.80)" in cupel("budget", "show", run.id).stdout
 
 
 def test_a_raised_budget_resumes_the_run(cupel: Cupel, exhausted: Run) -> None:

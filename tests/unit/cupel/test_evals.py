@@ -81,6 +81,15 @@ def test_an_eval_is_run_at_a_pace(cupel: Cupel, client: Client, scenario_id: str
     assert (config["maxConcurrency"], config["staggerMs"]) == (5, [0, 100])
 
 
+def test_an_eval_is_run_with_a_report(cupel: Cupel, client: Client, scenario_id: str) -> None:
+    evaluated = client.create_eval({"name": "tables", "scenarioIds": [scenario_id], "model": "sim/echo"})
+    options = ("--report", "--summarizer-model", "sim/bold", "--json")
+    run = json.loads(cupel("evals", "run", evaluated["id"], *options).stdout)["run"]
+    assert (run["report"], run["config"]["summarizerModel"]) == (True, "sim/bold")
+    [summary] = json.loads(cupel("evals", "estimate", evaluated["id"], *options).stdout)["graders"]
+    assert (summary["model"], summary["role"]) == ("sim/bold", "report")
+
+
 def test_models_of_an_eval_outside_the_price_list_are_a_warning(cupel: Cupel, client: Client, scenario_id: str) -> None:
     client.update_provider("openai", {"apiKey": "sk-x"})
     eval_id = client.create_eval({"name": "typo", "model": "openai/gpt5-mini", "scenarioIds": [scenario_id]})["id"]

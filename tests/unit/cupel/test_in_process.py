@@ -169,6 +169,13 @@ def test_a_model_that_cannot_be_called_is_a_usage_error(
     assert message in answer.stderr
 
 
+@pytest.mark.parametrize("command", ["run", "estimate"])
+@pytest.mark.parametrize("option", [["--report"], ["--summarizer-model", "sim/bold"]])
+def test_reports_need_a_stack(cupel: Cupel, echoes: str, command: str, option: list[str]) -> None:
+    answer = cupel(command, echoes, "--models", "sim/echo", "--in-process", *option)
+    assert (answer.exit_code, "a stack, which" in answer.stderr, option[0] in answer.stderr) == (2, True, True)
+
+
 def test_a_missing_judge_is_named_by_its_option(cupel: Cupel, tmp_path: Path) -> None:
     path = tmp_path / "judged.yaml"
     path.write_text("name: x\ncontent: {system: s}\nscenarios: [{prompt: q, successCriteria: polite}]\n")

@@ -63,6 +63,14 @@ def test_a_schedule_sets_the_pace_of_its_runs(client: Client, cupel: Cupel, defi
     assert (config["maxConcurrency"], config["staggerMs"]) == (5, [0, 100])
 
 
+def test_a_schedule_may_write_a_report_of_each_run(client: Client, cupel: Cupel, definition_id: str) -> None:
+    options = ("--report", "--summarizer-model", "sim/bold")
+    result = cupel("create", definition_id, "--models", "sim/steady", *options, *CRON)
+    assert result.exit_code == 0, result.output
+    (schedule,) = client.list_schedules()
+    assert (schedule["run"]["report"], schedule["run"]["config"]["summarizerModel"]) == (True, "sim/bold")
+
+
 @pytest.mark.parametrize("options", [(), ("--rate", "1 hour", "--at", "2127-01-31T09:30:00")])
 def test_a_schedule_needs_exactly_one_time(
     client: Client, cupel: Cupel, definition_id: str, options: tuple[str, ...]

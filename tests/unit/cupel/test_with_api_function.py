@@ -181,6 +181,17 @@ def test_an_unknown_provider_is_named(cupel: Cupel):
     assert "--models: " in refused.stderr
 
 
+def test_a_run_and_its_rerun_write_a_report_if_told_to(cupel: Cupel) -> None:
+    facts = next(path for path in SAMPLES if path.stem == "facts")
+    report = ("--report", "--summarizer-model", "sim/bold")
+    first = output_of(cupel, "run", str(facts), "--models", "sim/steady", *report)["run"]
+    assert (first["report"], first["config"]["summarizerModel"]) == (True, "sim/bold")
+    assert output_of(cupel, "rerun", first["id"])["run"]["report"]
+    assert not output_of(cupel, "rerun", first["id"], "--no-report")["run"]["report"]
+    graders = output_of(cupel, "estimate", str(facts), "--models", "sim/steady", *report)["graders"]
+    assert ("sim/bold", "report") in {(each["model"], each["role"]) for each in graders}
+
+
 def test_a_run_is_repeated_and_tells_its_definition_and_its_share_of_the_scenarios(cupel: Cupel):
     facts = next(path for path in SAMPLES if path.stem == "facts")
     options = ("--models", "sim/steady", "--sample", "50", "--seed", "7", *JUDGED)

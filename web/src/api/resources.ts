@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, read, readTagged, type Schemas } from "./client";
 import { listQuery, readAll } from "./lists";
+import type { EstimateOptions } from "./queries";
 
 export type Experiment = Schemas["Experiment"];
 export type ExperimentSummary = Schemas["ExperimentSummary"];
@@ -109,16 +110,17 @@ export const scheduleEditQuery = (id: string) =>
     queryFn: ({ signal }) =>
       readTagged(api.GET("/v1/schedules/{schedule_id}", { signal, params: { path: { schedule_id: id } } })),
   });
-export const evalEstimateQuery = (id: string, repeats: number) =>
-  queryOptions({
-    queryKey: ["evals", id, "estimate", repeats],
-    queryFn: ({ signal }) =>
-      read(
-        api.POST("/v1/evals/{eval_id}/runs/estimate", {
-          signal,
-          params: { path: { eval_id: id } },
-          body: { repeats },
-        }),
-      ),
-    retry: false,
-  });
+export type EvalRun = Partial<Schemas["CreateEvalRun"]>;
+
+export const evalEstimateQuery = (id: string, run: EvalRun): EstimateOptions => ({
+  queryKey: ["evals", id, "estimate", run],
+  queryFn: ({ signal }) =>
+    read(
+      api.POST("/v1/evals/{eval_id}/runs/estimate", {
+        signal,
+        params: { path: { eval_id: id } },
+        body: run as Schemas["EstimateEvalRun"],
+      }),
+    ),
+  retry: false,
+});

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { budgetShares, needsConfirmation, parseBudget } from "./budget";
+import { budgetShares, needsConfirmation, parseBudget, refusalReason } from "./budget";
 
 test.each([
   ["", null],
@@ -17,11 +17,18 @@ test.each([
 });
 
 test("only the expected cost must be confirmed", () => {
-  const cost = { low: 1, expected: 2, high: 9 };
-  expect(needsConfirmation(1.99, cost)).toBe(true);
-  expect(needsConfirmation(2, cost)).toBe(false);
-  expect(needsConfirmation(null, cost)).toBe(false);
+  const estimate = { confirmableUsd: 2 };
+  expect(needsConfirmation(1.99, estimate)).toBe(true);
+  expect(needsConfirmation(2, estimate)).toBe(false);
+  expect(needsConfirmation(null, estimate)).toBe(false);
   expect(needsConfirmation(1, undefined)).toBe(false);
+});
+
+test("the reason of a refusal is a sentence without the remedy", () => {
+  const detail =
+    "the run is expected to cost $2; repeat the request with confirmedUsd of at least 2 to start it";
+  expect(refusalReason(detail)).toBe("The run is expected to cost $2.");
+  expect(refusalReason("another reason")).toBe("Another reason.");
 });
 
 test("what is used is never longer than the budget", () => {

@@ -21,9 +21,18 @@ export interface Interval {
   readonly high: number;
 }
 
-/** Whether a start has to be confirmed: only the expected cost counts, not the upper bound. */
-export function needsConfirmation(budget: number | null | undefined, cost: Interval | undefined): boolean {
-  return typeof budget === "number" && cost !== undefined && cost.expected > budget;
+/** Whether a start above its own budget will have to be confirmed: only the expected cost counts. */
+export function needsConfirmation(
+  budget: number | null | undefined,
+  estimate: { confirmableUsd: number } | undefined,
+): boolean {
+  return typeof budget === "number" && estimate !== undefined && estimate.confirmableUsd > budget;
+}
+
+/** Why a start has to be confirmed, as a sentence: the server's reason without what a program does about it. */
+export function refusalReason(detail: string): string {
+  const reason = detail.split("; repeat the request")[0] ?? "";
+  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
 }
 
 /** What of a budget is used, as shares of its length, the last of them cut at its end. */

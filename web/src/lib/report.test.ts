@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { probeIndex, summaryCostText, summaryUsd, systemPrompt } from "./report";
+import { probeIndex, summaryCostText, summaryUsd, systemPrompt, unpricedText } from "./report";
 
 const model = (input: number | null, output: number | null, simulated = false) => ({
   simulated,
@@ -12,6 +12,14 @@ test("a summary costs what it reads and writes", () => {
   expect(summaryUsd(model(null, null, true))).toBe(0);
   expect(summaryUsd(model(0.25, 2, true))).toBeCloseTo(0.01);
   expect(summaryUsd(model(0.25, null))).toBeNull();
+});
+
+test("models without a price are named with what they were called for", () => {
+  const models = [
+    { model: "custom/one", roles: ["target"], calls: 1 },
+    { model: "custom/two", roles: ["judge", "persona"], calls: null },
+  ];
+  expect(unpricedText(models)).toBe("custom/one (target, 1 call); custom/two (judge, persona)");
 });
 
 test.each([

@@ -25,6 +25,22 @@ export function summaryCostText(usd: number | null): string {
   return `One call, about ${formatUsd(usd)} at most; a second one if its answer has to be repaired.`;
 }
 
+/** Models whose calls are not in the cost of a run, with how often they were called where that is known. */
+export function unpricedText(
+  models: readonly {
+    readonly model: string;
+    readonly roles: readonly string[];
+    readonly calls: number | null;
+  }[],
+): string {
+  return models
+    .map(({ model, roles, calls }) => {
+      const known = calls === null ? roles : [...roles, counted(calls, "call")];
+      return `${model} (${known.join(", ")})`;
+    })
+    .join("; ");
+}
+
 /** The index of the probe that a transcript's id names; undefined for another id. */
 export function probeIndex(transcriptId: string): number | undefined {
   const match = /-(\d{1,7})$/.exec(transcriptId);

@@ -18,6 +18,7 @@ const filled: RunOptions = {
   concurrency: "20",
   judge: " sim/steady ",
   persona: "sim/bold",
+  summarizer: "sim/contrarian",
 };
 
 test("without options, a run has the defaults of the API", () => {
@@ -37,9 +38,10 @@ test("every option is in the request", () => {
       maxConcurrency: 20,
       judgeModel: "sim/steady",
       personaModel: "sim/bold",
+      summarizerModel: "sim/contrarian",
     },
   });
-  expect(countOptions(filled)).toBe(9);
+  expect(countOptions(filled)).toBe(10);
 });
 
 test("a temperature and a seed may be 0", () => {

@@ -21,6 +21,7 @@ export interface RunOptions {
   readonly concurrency: string;
   readonly judge: string;
   readonly persona: string;
+  readonly summarizer: string;
 }
 
 export const NO_OPTIONS: RunOptions = {
@@ -33,6 +34,7 @@ export const NO_OPTIONS: RunOptions = {
   concurrency: "",
   judge: "",
   persona: "",
+  summarizer: "",
 };
 
 export type OptionError = "version" | "seed" | "temperature" | "turns" | "concurrency";
@@ -72,6 +74,7 @@ export function optionsInput(options: RunOptions): Partial<RunInput> | undefined
     maxConcurrency: concurrency,
     judgeModel: options.judge.trim() || null,
     personaModel: options.persona.trim() || null,
+    summarizerModel: options.summarizer.trim() || null,
   });
   return present({
     definitionVersion: version,

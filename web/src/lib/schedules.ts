@@ -11,13 +11,16 @@ export interface StartChanges {
   readonly targets?: Schemas["TargetInput"][] | undefined;
   readonly repeats: number;
   readonly maxBudgetUsd: number | null;
+  /** The expected cost of a run that was agreed to, if that is more than a budget. */
+  readonly confirmedUsd?: number | undefined;
 }
 
 /** The run or eval run that a schedule starts, with these changes: a request replaces it completely. */
 export function changedStart(
   { run, evalRun }: Schedule,
-  { sourceId, targets, repeats, maxBudgetUsd }: StartChanges,
+  { sourceId, targets, repeats, maxBudgetUsd, confirmedUsd }: StartChanges,
 ): Pick<Schemas["UpdateSchedule"], "run" | "evalRun"> {
+  const agreed = confirmedUsd === undefined ? {} : { confirmedUsd };
   if (run) {
     const { models: _, config, targets: stored, ...rest } = run;
     // A version belongs to one definition.
@@ -30,6 +33,7 @@ export function changedStart(
         targets: targets ?? targetInputs(stored),
         repeats,
         maxBudgetUsd,
+        ...agreed,
         config: configInput(config),
       } as Schemas["CreateRun"],
     };
@@ -42,6 +46,7 @@ export function changedStart(
       evalId: sourceId,
       repeats,
       maxBudgetUsd,
+      ...agreed,
       config: configInput(config),
     } as Schemas["CreateScheduledEvalRun"],
   };

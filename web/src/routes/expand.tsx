@@ -34,7 +34,7 @@ export function Expand({ run }: { run: Run }) {
     if (typeof percentage === "number")
       expand.mutate({
         samplePercentage: percentage,
-        ...(estimate && { confirmedUsd: estimate.usd.expected }),
+        ...(estimate && { confirmedUsd: estimate.confirmableUsd }),
       });
   };
   return (

@@ -103,10 +103,25 @@ function ProgressSection({ progress }: { progress: Progress }) {
       </div>
       <Alerts />
       <p className={styles.note}>
-        Spent {formatUsd(progress.spend.costUsd ?? progress.spend.pricedUsd)}. The run goes on without this
-        page.
+        <Spent spend={progress.spend} /> The run goes on without this page.
       </p>
     </section>
+  );
+}
+
+/** What was spent until when, against what was expected at the start. */
+function Spent({ spend }: { spend: Progress["spend"] }) {
+  const { costUsd, pricedUsd, estimatedUsd: estimated, asOf } = spend;
+  const unpriced = costUsd === null && " for what has a price";
+  return (
+    <>
+      {formatUsd(costUsd ?? pricedUsd)} spent{unpriced}
+      {asOf && <> by {new Date(asOf).toLocaleTimeString()}</>}
+      {estimated &&
+        estimated.expected > 0 &&
+        `, of an expected ${formatUsd(estimated.expected)} (${formatUsd(estimated.low)} to ${formatUsd(estimated.high)})`}
+      .
+    </>
   );
 }
 

@@ -242,7 +242,7 @@ function Controls({ run }: { run: Run }) {
           run may be paused before its end.
           <button
             type="button"
-            onClick={() => change.mutate({ action: "retry", confirmedUsd: estimate.usd.expected })}
+            onClick={() => change.mutate({ action: "retry", confirmedUsd: estimate.confirmableUsd })}
           >
             Retry all the same
           </button>

@@ -1,10 +1,11 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, read } from "../api/client";
+import { api, read, type Schemas } from "../api/client";
 import { type Run, runQuery } from "../api/queries";
 import { useCanWrite } from "../api/role";
 import { counted, formatUsd, visible } from "../lib/format";
+import { type Confirmable, useConfirmedStart } from "../ui/confirmed_start";
 import { Dialog, DialogActions } from "../ui/dialog";
 import page from "../ui/page.module.css";
 import { PlainText } from "../ui/plain_text";
@@ -94,6 +95,7 @@ function settingsOf({ config, priority, startedBy }: Run): [string, string][] {
     ["Judge", config.judgeModel],
     ["Simulated users", config.personaModel],
     ["Embeddings", config.embeddingModel],
+    ["Summaries of reports", config.summarizerModel],
     ["External evaluator", config.evaluatorUrl],
     ["Operation profile", config.profileId && `${config.profileId}, version ${config.profileVersion}`],
     ["Prices", config.priceList],
@@ -110,16 +112,16 @@ function Repeat({ run }: { run: Run }) {
   const navigate = useNavigate();
   const [isAsking, ask] = useState(false);
   const [key] = useState(() => crypto.randomUUID());
-  const start = useMutation({
-    mutationFn: () =>
+  const { start, isSending, isStarted, question, error } = useConfirmedStart(
+    (body: Confirmable) =>
       read(
         api.POST("/v1/runs/{run_id}/rerun", {
           params: { path: { run_id: run.id }, header: { "Idempotency-Key": key } },
-          body: {} as never,
+          body: body as Schemas["RerunRun"],
         }),
       ),
-    onSuccess: (started) => navigate({ to: "/runs/$id", params: { id: started.run.id } }),
-  });
+    (started) => navigate({ to: "/runs/$id", params: { id: started.run.id } }),
+  );
   return (
     <div className={page.below}>
       <button type="button" onClick={() => ask(true)}>
@@ -131,13 +133,14 @@ function Repeat({ run }: { run: Run }) {
             {counted(run.progress.total, "conversation")} with the same scenarios, targets and settings. This
             run has cost {formatUsd(run.spend.costUsd)}.
           </p>
-          {start.isError && <Failure error={start.error} what="The run was not started" />}
+          {question}
+          {error && <Failure error={error} what="The run was not started" />}
           <DialogActions>
             <button
               type="button"
               data-kind="primary"
-              disabled={start.isPending || start.isSuccess}
-              onClick={() => start.mutate()}
+              disabled={isSending || isStarted}
+              onClick={() => start({})}
             >
               Start
             </button>

@@ -1,5 +1,6 @@
 import type { UseMutationResult } from "@tanstack/react-query";
 import type { FormEvent, ReactNode } from "react";
+import { refusalOf } from "./confirmed_start";
 import { Conflict } from "./conflict";
 import page from "./page.module.css";
 import { Failure } from "./states";
@@ -43,7 +44,9 @@ export function EditForm({
             {saving.isPending ? "Saving…" : "Save"}
           </button>
         )}
-        {saving.isError && <Failure error={saving.error} what={failure} />}
+        {saving.isError && refusalOf(saving.error) === null && (
+          <Failure error={saving.error} what={failure} />
+        )}
         <Conflict error={saving.error} overwrite={() => saving.mutate({ isOver: true })} reload={reload} />
       </form>
     </>

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.pace import UNLIMITED, Pace
@@ -311,6 +312,8 @@ class Run:
     """None if its spending is not limited."""
     callbacks: CallbackScope | None = None
     """What it calls the workspace's webhook for; None if there was no enabled webhook when it started."""
+    estimated_usd: EstimateInterval | None = None
+    """What it was expected to cost when it started. None if a price was unknown, and for runs of earlier releases."""
 
     @property
     def duration_ms(self) -> int | None:

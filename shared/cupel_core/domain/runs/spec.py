@@ -149,6 +149,7 @@ class EvalRunOptions:
     confirmed_usd: float | None = None
     profile_id: str | None = None
     profile_version: int | None = None
+    report: bool = False
 
 
 @dataclass(frozen=True)

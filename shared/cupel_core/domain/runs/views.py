@@ -40,6 +40,11 @@ class RunView:
         """When the run's status or progress last changed."""
         return max(self.run.updated_at, self.recorded_at or self.run.updated_at)
 
+    @property
+    def spent_at(self) -> datetime | None:
+        """When the latest of its costs was recorded; None before the first."""
+        return self.run.completed_at or self.recorded_at
+
 
 class BudgetView(NamedTuple):
     run: Run
@@ -76,6 +81,8 @@ class RunProgressView:
     columns: tuple[ColumnProgressView, ...]
     account: BudgetAccount | None = None
     """Of its budget; None if it has none."""
+    spent_at: datetime | None = None
+    """When the latest of its costs was recorded; None before the first."""
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
   const [countText, setCount] = useKept(FORM, "countText", "20");
   const [personas, setPersonas] = useKept<readonly string[]>(FORM, "personas", []);
   const [judge, setJudge] = useKept(FORM, "judge", "");
+  const [summarizer, setSummarizer] = useKept(FORM, "summarizer", "");
   const [turnsText, setTurns] = useKept(FORM, "turnsText", "");
   const [evaluators, setEvaluators] = useKept(FORM, "evaluators", ALL_EVALUATORS);
   const [format, setFormat] = useKept(FORM, "format", ANY_FORMAT);
@@ -102,6 +103,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           ...(Object.keys(chosenEvaluators).length > 0 && { evaluators: chosenEvaluators }),
           ...(chosenFormat && { format: chosenFormat }),
           ...(judge.trim() && { judgeModel: judge.trim() }),
+          ...(summarizer.trim() && { summarizerModel: summarizer.trim() }),
         }
       : null;
   const body: Batch | null =
@@ -180,6 +182,13 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           placeholder="that of the workspace"
           value={judge}
           change={setJudge}
+        />
+        <ModelField
+          label="Summarizer of the report"
+          id="summarizer"
+          placeholder="that of the workspace, or the judge"
+          value={summarizer}
+          change={setSummarizer}
         />
         <Evaluators values={evaluators} change={setEvaluators} />
         <AnswerFormat values={format} change={setFormat} />

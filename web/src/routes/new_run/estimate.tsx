@@ -95,6 +95,7 @@ function Figures({ estimate, budget, factors }: FiguresProps) {
           )}
         </dd>
       </dl>
+      {estimate.trial && <Trial trial={estimate.trial} />}
       <p className={styles.note}>{basis(estimate)}</p>
       {estimate.unpriced.length > 0 && (
         <p className={styles.note}>
@@ -127,6 +128,31 @@ function Roles({ estimate }: { estimate: Estimate }) {
       <dd>{formatUsd(usd)}</dd>
     </span>
   ));
+}
+
+/** What the trial of the report's revised prompt adds. */
+function Trial({ trial }: { trial: NonNullable<Estimate["trial"]> }) {
+  const { usd } = trial;
+  return (
+    <>
+      <dl>
+        <dt>Trial</dt>
+        <dd>
+          {formatUsd(usd.expected)}
+          {usd.high > usd.low && (
+            <small>
+              {formatUsd(usd.low)} to {formatUsd(usd.high)}
+            </small>
+          )}
+        </dd>
+      </dl>
+      <p className={styles.note}>
+        {trial.isWithinLimit
+          ? `${counted(trial.jobCount, "further conversation")}, if the report offers a revised prompt; their cost is not part of the above, nor of the budget.`
+          : "A trial would cost more than the batch, so it is not expected to start."}
+      </p>
+    </>
+  );
 }
 
 function basis(estimate: Estimate): string {

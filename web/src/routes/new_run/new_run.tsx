@@ -106,7 +106,8 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
   const [budgetText, setBudgetText] = useKept(FORM, "budgetText", "");
   const [allowUnpriced, setAllowUnpriced] = useKept(FORM, "allowUnpriced", false);
   const [withReport, setWithReport] = useKept(FORM, "withReport", false);
-  const [options, setOptions] = useKept(FORM, "options", NO_OPTIONS);
+  const [kept, setOptions] = useKept(FORM, "options", NO_OPTIONS);
+  const options = { ...NO_OPTIONS, ...kept }; // What an earlier release kept has fewer.
   const [agents, setAgents] = useKept<readonly string[]>(FORM, "agents", []);
   // A connector of the type "tools" executes calls of tools; it answers nobody.
   const connectors = useQuery(connectorNamesQuery).data?.filter((each) => each.type !== "tools") ?? [];
@@ -124,6 +125,7 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
           models: targets,
           samplePercentage: sample,
           repeats: repeatCount,
+          ...(withReport && { report: true }),
         }
       : null;
   const body: RunInput | null =
@@ -132,7 +134,6 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
           ...plan,
           ...(name.trim() && { name: name.trim() }),
           ...(budget !== null && { maxBudgetUsd: budget, allowUnpriced }),
-          ...(withReport && { report: true }),
         }
       : null;
   const estimate = useEstimate(plan, estimateQuery);

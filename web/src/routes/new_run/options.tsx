@@ -117,6 +117,13 @@ export function Options({ options, change }: Props) {
           value={options.persona}
           change={set("persona")}
         />
+        <ModelField
+          label="Summarizer of reports"
+          id="summarizer"
+          placeholder="that of the workspace, or the judge"
+          value={options.summarizer}
+          change={set("summarizer")}
+        />
       </div>
     </details>
   );

@@ -1,19 +1,14 @@
-import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { ApiError, type Schemas } from "../../api/client";
+import type { FormEvent } from "react";
+import type { Schemas } from "../../api/client";
 import type { Estimate } from "../../api/queries";
 import { needsConfirmation } from "../../lib/budget";
 import { formatUsd } from "../../lib/format";
+import { type Confirmable, useConfirmedStart } from "../../ui/confirmed_start";
 import { forgetForm, keyOf } from "../../ui/kept";
 import { Failure } from "../../ui/states";
-import { ConfirmCost } from "./confirm";
 
-interface Startable {
-  confirmedUsd?: number | null;
-}
-
-interface StartProps<T extends Startable> {
+interface StartProps<T extends Confirmable> {
   body: T | null;
   budget: number | null;
   estimate: Estimate | undefined;
@@ -26,53 +21,29 @@ interface StartProps<T extends Startable> {
 }
 
 /** Starts the run, after the question whether it may cost more than its budget. */
-export function Start<T extends Startable>({ body, budget, estimate, send, show, form }: StartProps<T>) {
+export function Start<T extends Confirmable>({ body, budget, estimate, send, show, form }: StartProps<T>) {
   const navigate = useNavigate();
-  const [asked, ask] = useState<Estimate | null>(null);
-  const [isChanged, setChanged] = useState(false);
-  const start = useMutation({
+  const { start, isSending, isStarted, question, error } = useConfirmedStart(
     // A second click, a reload, or an answer that was lost starts nothing twice.
-    mutationFn: (input: T) => send(input, keyOf(form, input)),
-    onSuccess: ({ run: { id } }) => {
+    (input: T) => send(input, keyOf(form, input)),
+    ({ run: { id } }) => {
       const shown = show ? show(id) : navigate({ to: "/runs/$id", params: { id } });
       return shown.finally(() => forgetForm(form));
     },
-    onError: (error, input) => {
-      if (!(error instanceof ApiError) || error.estimate === null) return;
-      setChanged(typeof input.confirmedUsd === "number");
-      ask(error.estimate);
-    },
-    retry: (count, error) => count < 3 && error instanceof ApiError && error.isTransient,
-  });
-  const isSending = start.isPending || start.isSuccess;
-  const isOver = needsConfirmation(budget, estimate?.usd);
+  );
+  const isBusy = isSending || isStarted;
+  const isOver = needsConfirmation(budget, estimate);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!body || isSending) return;
-    setChanged(false);
-    if (isOver && estimate) ask(estimate);
-    else start.mutate(body);
+    if (body && !isBusy) start(body);
   };
-  const confirm = () => {
-    if (body && asked) start.mutate({ ...body, confirmedUsd: asked.usd.expected });
-    ask(null);
-  };
-  const wasAsked = start.error instanceof ApiError && start.error.estimate !== null;
   return (
     <form onSubmit={submit}>
-      <button type="submit" data-kind="primary" disabled={!body || isSending}>
-        {isSending ? "Starting…" : isOver ? `Start, about ${formatUsd(estimate?.usd.expected)}…` : "Start"}
+      <button type="submit" data-kind="primary" disabled={!body || isBusy}>
+        {isBusy ? "Starting…" : isOver ? `Start, about ${formatUsd(estimate?.confirmableUsd)}…` : "Start"}
       </button>
-      {asked && budget !== null && (
-        <ConfirmCost
-          estimate={asked}
-          budget={budget}
-          isChanged={isChanged}
-          confirm={confirm}
-          close={() => ask(null)}
-        />
-      )}
-      {start.isError && !wasAsked && <Failure error={start.error} what="The run was not started" />}
+      {question}
+      {error && <Failure error={error} what="The run was not started" />}
     </form>
   );
 }

@@ -10,6 +10,7 @@ import {
   UNKNOWN,
   visible,
 } from "../../lib/format";
+import { unpricedText } from "../../lib/report";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
@@ -112,7 +113,7 @@ function Card({ name, value, children }: { name: string; value: string; children
 }
 
 function Estimated({ cost }: { cost: ReportContent["cost"] }) {
-  const { estimatedUsd: estimate, budget } = cost;
+  const { estimatedUsd: estimate, budget, unpriced = [] } = cost;
   return (
     <>
       {cost.usd === null && <small>{formatUsd(cost.pricedUsd)} of it with a known price</small>}
@@ -127,6 +128,9 @@ function Estimated({ cost }: { cost: ReportContent["cost"] }) {
         <small>
           {formatUsd(budget.spentUsd + budget.uncertainUsd)} of a budget of {formatUsd(budget.maxBudgetUsd)}
         </small>
+      )}
+      {unpriced.length > 0 && (
+        <small>Not included, as there is no price: {visible(unpricedText(unpriced))}</small>
       )}
     </>
   );

@@ -15,8 +15,9 @@ export function MakeReport({ run }: { run: Run }) {
   const models = useQuery(modelsQuery);
   const client = useQueryClient();
   const field = useId();
-  const judge = run.config.judgeModel;
-  const [chosen, choose] = useState(judge ?? NO_SUMMARY);
+  const { summarizerModel, judgeModel } = run.config;
+  const configured = summarizerModel ?? judgeModel;
+  const [chosen, choose] = useState(configured ?? NO_SUMMARY);
   const [isAsking, ask] = useState(false);
   const make = useMutation({
     mutationFn: (allowUnpriced: boolean) =>
@@ -28,7 +29,7 @@ export function MakeReport({ run }: { run: Run }) {
   if (!models.data) return <Loading rows={2} what="models" />;
 
   const model = models.data.find((each) => each.id === chosen);
-  const others = models.data.filter((each) => each.usable && each.id !== judge);
+  const others = models.data.filter((each) => each.usable && each.id !== configured);
   const usd = chosen === NO_SUMMARY ? 0 : model ? summaryUsd(model) : null;
   const start = () => {
     ask(false);
@@ -44,7 +45,11 @@ export function MakeReport({ run }: { run: Run }) {
       <label htmlFor={field}>Summary and revised prompt by</label>
       <select id={field} value={chosen} onChange={(event) => choose(event.target.value)}>
         <option value={NO_SUMMARY}>no model: figures only</option>
-        {judge && <option value={judge}>{visible(judge)} (the judge of this run)</option>}
+        {configured && (
+          <option value={configured}>
+            {visible(configured)} (the {summarizerModel ? "summarizer" : "judge"} of this run)
+          </option>
+        )}
         {others.map((each) => (
           <option key={each.id} value={each.id}>
             {visible(each.id)}

@@ -10,6 +10,7 @@ import { visible } from "../../lib/format";
 import { changesOf, parseWhole } from "../../lib/forms";
 import { changedStart } from "../../lib/schedules";
 import { parseTargets, targetsText } from "../../lib/targets";
+import { ConfirmCost, refusalOf } from "../../ui/confirmed_start";
 import { DeleteResource } from "../../ui/delete_resource";
 import { EditForm } from "../../ui/edit_form";
 import { Field } from "../../ui/field";
@@ -91,7 +92,7 @@ function Form({ schedule, etag, reload }: FormProps) {
   const isValid =
     hasTexts && budget !== undefined && typeof repeats === "number" && (!run || targets !== undefined);
   const save = useMutation({
-    mutationFn: async ({ isOver }: { isOver: boolean }) => {
+    mutationFn: async ({ isOver, confirmedUsd }: { isOver: boolean; confirmedUsd?: number }) => {
       if (budget === undefined || typeof repeats !== "number") return;
       const path = { schedule_id: schedule.id };
       const latest = () => readTagged(api.GET("/v1/schedules/{schedule_id}", { params: { path } }));
@@ -102,6 +103,7 @@ function Form({ schedule, etag, reload }: FormProps) {
         targets: targetText === stored.targets.text ? undefined : targets,
         repeats,
         maxBudgetUsd: budget,
+        confirmedUsd,
       });
       await read(
         api.PATCH("/v1/schedules/{schedule_id}", {
@@ -115,6 +117,7 @@ function Form({ schedule, etag, reload }: FormProps) {
       await navigate({ to: "/schedules" });
     },
   });
+  const refusal = refusalOf(save.error);
   const fields = save.error instanceof ApiError ? save.error.fields : [];
   const of = (field: string) => fields.filter((each) => each.field.startsWith(field));
   return (
@@ -170,6 +173,14 @@ function Form({ schedule, etag, reload }: FormProps) {
         value={budgetText}
         change={setBudget}
       />
+      {refusal && save.variables && (
+        <ConfirmCost
+          refusal={refusal}
+          isChanged={save.variables.confirmedUsd !== undefined}
+          confirm={(confirmedUsd) => save.mutate({ ...save.variables, confirmedUsd })}
+          close={save.reset}
+        />
+      )}
     </EditForm>
   );
 }

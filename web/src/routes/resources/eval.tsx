@@ -1,16 +1,20 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { ApiError, api, read } from "../../api/client";
-import { type Eval, evalEstimateQuery, evalQuery } from "../../api/resources";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { api, read, type Schemas } from "../../api/client";
+import { type Eval, type EvalRun, evalEstimateQuery, evalQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
-import { counted, formatUsd, visible } from "../../lib/format";
+import { parseBudget } from "../../lib/budget";
+import { counted, visible } from "../../lib/format";
 import { parseWhole } from "../../lib/forms";
 import { targetNames } from "../../lib/targets";
-import { Field } from "../../ui/field";
+import { useKept } from "../../ui/kept";
+import { NumberField, wholeNumberError } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
 import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
+import { BudgetField } from "../new_run/budget_field";
+import { EstimateCard, useEstimate } from "../new_run/estimate";
+import { Start } from "../new_run/start";
 
 const route = getRouteApi("/evals/$id");
 const MAX_REPEATS = 1000;
@@ -48,7 +52,7 @@ export function EvalPage() {
         )}
       </p>
       <Judges found={found} />
-      {canWrite && <Start id={id} />}
+      {canWrite && <Run id={id} />}
     </>
   );
 }
@@ -74,54 +78,62 @@ function Judges({ found }: { found: Eval }) {
   );
 }
 
-function Start({ id }: { id: string }) {
-  const navigate = useNavigate();
-  const [repeats, setRepeats] = useState("1");
-  const [key] = useState(() => crypto.randomUUID());
-  const count = parseWhole(repeats, 1, MAX_REPEATS);
-  const estimate = useQuery({ ...evalEstimateQuery(id, count ?? 1), enabled: typeof count === "number" });
-  const start = useMutation({
-    mutationFn: (body: { repeats: number }) =>
-      read(
-        api.POST("/v1/evals/{eval_id}/runs", {
-          params: { path: { eval_id: id }, header: { "Idempotency-Key": key } },
-          body,
-        }),
-      ),
-    onSuccess: (started) => navigate({ to: "/runs/$id", params: { id: started.run.id } }),
-    retry: (failures, error) => failures < 3 && error instanceof ApiError && error.isTransient,
-  });
-  const isSending = start.isPending || start.isSuccess;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (typeof count === "number" && !isSending) start.mutate({ repeats: count });
-  };
+function Run({ id }: { id: string }) {
+  const form = `eval.${id}`;
+  const [repeats, setRepeats] = useKept(form, "repeats", "1");
+  const [budgetText, setBudget] = useKept(form, "budget", "");
+  const [allowUnpriced, setAllowUnpriced] = useKept(form, "allowUnpriced", false);
+  const [withReport, setWithReport] = useKept(form, "withReport", false);
+  const [count, budget] = [parseWhole(repeats, 1, MAX_REPEATS), parseBudget(budgetText)];
+  const plan: EvalRun | null =
+    typeof count === "number" ? { repeats: count, ...(withReport && { report: true }) } : null;
+  const body: EvalRun | null =
+    plan && budget !== undefined
+      ? { ...plan, ...(budget !== null && { maxBudgetUsd: budget, allowUnpriced }) }
+      : null;
+  const estimate = useEstimate(plan, (input: EvalRun) => evalEstimateQuery(id, input));
+  const send = (input: EvalRun, key: string) =>
+    read(
+      api.POST("/v1/evals/{eval_id}/runs", {
+        params: { path: { eval_id: id }, header: { "Idempotency-Key": key } },
+        body: input as Schemas["CreateEvalRun"],
+      }),
+    );
   return (
     <Section title="Run it">
-      <form className={page.form} onSubmit={submit}>
-        <Field
+      <div className={page.form}>
+        <NumberField
           label="Repeats of each case"
           id="repeats"
-          error={typeof count === "number" ? null : "A whole number from 1 to 1,000"}
-          note={
-            estimate.data &&
-            `${counted(estimate.data.jobCount, "conversation")}, ${formatUsd(estimate.data.usd.expected)} expected`
-          }
-        >
+          error={typeof count === "number" ? null : wholeNumberError(1, MAX_REPEATS)}
+          size={6}
+          value={repeats}
+          change={setRepeats}
+        />
+        <BudgetField
+          value={budgetText}
+          change={setBudget}
+          isUnlimited={(estimate.data?.unpriced.length ?? 0) > 0}
+          allowUnpriced={allowUnpriced}
+          setAllowUnpriced={setAllowUnpriced}
+        />
+        <label className={page.check}>
           <input
-            id="repeats"
-            inputMode="numeric"
-            size={6}
-            value={repeats}
-            onChange={(event) => setRepeats(event.target.value)}
+            type="checkbox"
+            checked={withReport}
+            onChange={(event) => setWithReport(event.target.checked)}
           />
-        </Field>
-        {estimate.isError && <Failure error={estimate.error} what="The estimate" />}
-        <button type="submit" data-kind="primary" disabled={typeof count !== "number" || isSending}>
-          {isSending ? "Starting…" : "Start"}
-        </button>
-        {start.isError && <Failure error={start.error} what="The run was not started" />}
-      </form>
+          Write a report when the run completes
+        </label>
+        {plan && <EstimateCard estimate={estimate} budget={budget ?? null} />}
+        <Start
+          form={form}
+          body={body}
+          budget={budget ?? null}
+          estimate={estimate.isStale ? undefined : estimate.data}
+          send={send}
+        />
+      </div>
     </Section>
   );
 }

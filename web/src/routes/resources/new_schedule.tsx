@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
 import { definitionsQuery } from "../../api/queries";
@@ -7,6 +7,7 @@ import { useCanWrite } from "../../api/role";
 import { BUDGET_ERROR, parseBudget } from "../../lib/budget";
 import { visible } from "../../lib/format";
 import { parseTags } from "../../lib/forms";
+import { type Confirmable, useConfirmedStart } from "../../ui/confirmed_start";
 import { Field } from "../../ui/field";
 import { NumberField } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
@@ -41,8 +42,8 @@ function Form() {
   const budget = parseBudget(budgetText);
   const options = kind === "run" ? (definitions.data?.items ?? []) : (evals.data ?? []);
   const shared = typeof budget === "number" ? { maxBudgetUsd: budget } : {};
-  const create = useMutation({
-    mutationFn: () =>
+  const { start, isSending, isStarted, question, error } = useConfirmedStart(
+    (agreed: Confirmable) =>
       read(
         api.POST("/v1/schedules", {
           params: { header: { "Idempotency-Key": key } },
@@ -51,23 +52,23 @@ function Form() {
             expression: expression.trim(),
             timezone: timezone.trim(),
             ...(kind === "run"
-              ? { run: { definitionId: source, models: parseTags(models), ...shared } }
-              : { evalRun: { evalId: source, ...shared } }),
+              ? { run: { definitionId: source, models: parseTags(models), ...shared, ...agreed } }
+              : { evalRun: { evalId: source, ...shared, ...agreed } }),
           },
         }),
       ),
-    onSuccess: async () => {
+    async () => {
       await client.invalidateQueries({ queryKey: ["schedules"] });
       setName("");
       setKey(crypto.randomUUID());
     },
-  });
+  );
   const hasTargets = kind === "evalRun" || parseTags(models).length > 0;
   const isComplete = [name, expression, timezone, source].every((each) => each.trim() !== "") && hasTargets;
   const isValid = isComplete && budget !== undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isValid) create.mutate();
+    if (isValid) start({});
   };
   return (
     <form className={page.form} onSubmit={submit}>
@@ -130,11 +131,12 @@ function Form() {
         value={budgetText}
         change={setBudget}
       />
-      <button type="submit" data-kind="primary" disabled={!isValid || create.isPending}>
-        {create.isPending ? "Creating…" : "Create"}
+      <button type="submit" data-kind="primary" disabled={!isValid || isSending}>
+        {isSending ? "Creating…" : "Create"}
       </button>
-      {create.isError && <Failure error={create.error} what="No schedule was created" />}
-      {create.isSuccess && <p role="status">Created.</p>}
+      {question}
+      {error && <Failure error={error} what="No schedule was created" />}
+      {isStarted && <p role="status">Created.</p>}
     </form>
   );
 }

@@ -57,6 +57,7 @@ function Form({ settings, etag, reload }: FormProps) {
   const [persona, setPersona] = useState(settings.personaModel ?? "");
   const [embedding, setEmbedding] = useState(settings.embeddingModel ?? "");
   const [analysis, setAnalysis] = useState(settings.analysisModel ?? "");
+  const [summarizer, setSummarizer] = useState(settings.summarizerModel ?? "");
   const [url, setUrl] = useState(settings.evaluator?.url ?? "");
   const [headersChange, setHeaders] = useState<HeadersChange>({ kind: "keep" });
   const [perOwner, setPerOwner] = useState(String(settings.openRunsPerOwner));
@@ -89,6 +90,7 @@ function Form({ settings, etag, reload }: FormProps) {
       personaModel: persona.trim() || null,
       embeddingModel: embedding.trim() || null,
       analysisModel: analysis.trim() || null,
+      summarizerModel: summarizer.trim() || null,
       ...(typeof numbers[0] === "number" && { openRunsPerOwner: numbers[0] }),
       ...(typeof numbers[1] === "number" && { openRuns: numbers[1] }),
       ...(limits[0] !== undefined && { maxBatchCount: limits[0] }),
@@ -145,6 +147,15 @@ function Form({ settings, etag, reload }: FormProps) {
         error={errorOf("analysisModel")}
         disabled={!isAdmin}
         note="Writes the findings of deep analyses in words; rules do if none is named"
+      />
+      <ModelField
+        label="Summaries of reports"
+        id="summarizer"
+        value={summarizer}
+        change={setSummarizer}
+        error={errorOf("summarizerModel")}
+        disabled={!isAdmin}
+        note="Writes the summaries and revised prompts of reports; the judge of the run if none is named"
       />
       <TextField
         label="Address of an external evaluator"
