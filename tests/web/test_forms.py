@@ -241,16 +241,16 @@ def test_budgets_are_set_and_removed(open_page: Open, client: Client) -> None:
     page = open_page("/settings")
     page.get_by_role("link", name="Budgets").click()
     expect(page.get_by_role("region", name=re.compile("^Today"))).to_contain_text("Limitnone")
-    page.get_by_label("A day may cost").fill("a lot")
+    page.get_by_label("Daily budget").fill("a lot")
     expect(page.get_by_role("button", name="Save")).to_be_disabled()
-    page.get_by_label("A day may cost").fill("5")
-    page.get_by_label("A month may cost").fill("2000000")
+    page.get_by_label("Daily budget").fill("5")
+    page.get_by_label("Monthly budget").fill("2000000")
     page.get_by_label("Time zone").fill("Europe/Berlin")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("img", name="$0 of $5.00 spent")).to_be_visible()
     limits = client.get("/v1/settings").json()["budgets"]
     assert limits == {"dayUsd": 5, "monthUsd": 2_000_000, "timezone": "Europe/Berlin"}
-    page.get_by_label("A day may cost").fill("")
+    page.get_by_label("Daily budget").fill("")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("img", name="$0 of $5.00 spent")).to_have_count(0)
     assert client.get("/v1/settings").json()["budgets"]["dayUsd"] is None

@@ -30,9 +30,9 @@ def test_the_history_has_every_event(open_page: Open, client: Client, run_id: st
     page = open_page(f"/runs/{run_id}/history")
     rows = page.get_by_role("region", name="Table: events").get_by_role("row")
     expect(rows).to_have_count(2)
-    expect(rows.nth(1)).to_contain_text("run.created")
+    expect(rows.nth(1)).to_contain_text("Run created")
     page.get_by_role("button", name="Pause").click()
-    expect(rows.nth(2)).to_contain_text("run.paused")
+    expect(rows.nth(2)).to_contain_text("Run paused")
     expect(rows.nth(2)).to_contain_text("to: PAUSED")
     assert [each["seq"] for each in client.get(f"/v1/runs/{run_id}/events").json()["items"] if each["seq"]] == [1, 2]
 

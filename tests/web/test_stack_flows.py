@@ -226,7 +226,7 @@ def test_a_connection_that_is_cut_loses_no_event(api: Client, models: ModelServe
     expect(page.get_by_text("Reconnecting: figures are those of")).to_be_visible()
     wait_for_end(api, run_id)
     page.context.set_offline(False)
-    expect(rows.filter(has_text="run.finished")).to_have_count(1, timeout=SLOW_MS)
+    expect(rows.filter(has_text="Run finished")).to_have_count(1, timeout=SLOW_MS)
     numbers = [int(row.get_by_role("cell").first.inner_text()) for row in rows.all()[1:]]
     assert numbers == [event["seq"] for event in api.list_run_events(run_id)]
 

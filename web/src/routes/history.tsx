@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { eventsQuery, type RunEvent } from "../api/queries";
+import { eventName } from "../lib/event_names";
 import { visible } from "../lib/format";
 import { FigureHeader } from "../ui/figure_header";
 import page from "../ui/page.module.css";
@@ -42,9 +43,7 @@ export function HistoryPage() {
                 <td className={page.state}>
                   <Ago time={event.ts} />
                 </td>
-                <td>
-                  <code>{event.type}</code>
-                </td>
+                <td>{visible(eventName(event.type))}</td>
                 <td className={page.cell}>{details(event)}</td>
               </tr>
             ))}

@@ -58,7 +58,7 @@ export function MakeReport({ run }: { run: Run }) {
       </select>
       <small>{chosen === NO_SUMMARY ? "No model is called: it costs nothing." : summaryCostText(usd)}</small>
       <button type="submit" data-kind="primary" disabled={make.isPending}>
-        {make.isPending ? "Starting…" : usd === 0 ? "Make the report" : "Make the report…"}
+        {make.isPending ? "Starting…" : usd === 0 ? "Create report" : "Create report…"}
       </button>
       {make.isError && <Failure error={make.error} what="The report was not started" />}
       {isAsking && (

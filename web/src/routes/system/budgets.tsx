@@ -118,14 +118,8 @@ function Form({ limits, etag }: { limits: Limits; etag: string | null }) {
   return (
     <Section title="Limits">
       <form className={page.form} onSubmit={submit}>
-        <Amount label="A day may cost, in USD" id="day" value={day} amount={dayUsd} change={setDay} />
-        <Amount
-          label="A month may cost, in USD"
-          id="month"
-          value={month}
-          amount={monthUsd}
-          change={setMonth}
-        />
+        <Amount label="Daily budget in USD" id="day" value={day} amount={dayUsd} change={setDay} />
+        <Amount label="Monthly budget in USD" id="month" value={month} amount={monthUsd} change={setMonth} />
         <TextField
           label="Time zone"
           id="timezone"

@@ -1,0 +1,23 @@
+/** What has happened to a run, by the type of the event. */
+const NAMES: Readonly<Record<string, string>> = {
+  "run.created": "Run created",
+  "run.started": "Run started",
+  "run.phase_changed": "Phase changed",
+  "run.paused": "Run paused",
+  "run.resumed": "Run resumed",
+  "run.cancelled": "Run cancelled",
+  "run.reopened": "Run reopened",
+  "run.finished": "Run finished",
+  "run.updated": "Run updated",
+  "run.budget": "Budget threshold reached",
+  "run.report": "Report changed",
+  "run.recovered": "Run recovered",
+  "run.progress": "Progress",
+  "comparison.finished": "Comparison finished",
+  "analysis.finished": "Analysis finished",
+};
+
+/** One of a later release is shown as it is. */
+export function eventName(type: string): string {
+  return Object.hasOwn(NAMES, type) ? (NAMES[type] ?? type) : type;
+}
