@@ -218,10 +218,10 @@ def test_errors_are_retried_and_a_run_is_cancelled(api: Client, models: ModelSer
 
 def test_a_connection_that_is_cut_loses_no_event(api: Client, models: ModelServer, open_page: Open) -> None:
     models.configure(latencySeconds=1.0)
-    run_id = start_run(api, create_definition(api, 20), MODEL, config={"maxConcurrency": 5})
+    run_id = start_run(api, create_definition(api, 60), MODEL, config={"maxConcurrency": 5})
     page = open_page(f"/runs/{run_id}/history")
     rows = page.get_by_role("region", name="Table: events").get_by_role("row")
-    expect(rows.filter(has_text="run.started")).to_have_count(1, timeout=SLOW_MS)
+    expect(rows.filter(has_text="Run started")).to_have_count(1, timeout=SLOW_MS)
     page.context.set_offline(True)
     expect(page.get_by_text("Reconnecting: figures are those of")).to_be_visible()
     wait_for_end(api, run_id)
