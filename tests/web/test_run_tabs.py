@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from cupel_core.domain.access import AccessRole
+from tests.answered_runs import AnsweredRun
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screens, load
 from tests.web.samples import HOSTILE, PAYLOADS, SCENARIOS, sample_run
@@ -103,6 +104,18 @@ def test_the_figures_of_a_run_are_in_sight_without_scrolling_sideways(open_page:
     table = page.get_by_role("region", name="Results by target")
     expect(table.get_by_role("columnheader", name="Cost")).to_be_in_viewport(ratio=1)
     assert table.evaluate("region => region.scrollWidth - region.clientWidth") == 0
+
+
+def test_the_facts_of_a_run_take_two_rows_on_a_phone_and_lose_nothing(open_page: Open) -> None:
+    run = AnsweredRun(workspace="acme").completed()
+    page = open_page(f"/runs/{run.id}", viewport={"width": 390, "height": 800})
+    facts = page.get_by_role("main").locator("header p")
+    expect(facts.locator("> *")).to_have_text(
+        ["✓ Completed", f"{run.definition_id} version 1", "2 conversations", re.compile("^created "), "cost unknown"]
+    )
+    rows = facts.evaluate("facts => facts.clientHeight / parseFloat(getComputedStyle(facts).lineHeight)")
+    assert 1.5 < rows < 2.5
+    expect(page.get_by_role("link", name="Compare with another run")).to_be_visible()
 
 
 def test_failure_tags_lead_to_their_conversations(open_page: Open, client: Client) -> None:

@@ -93,28 +93,34 @@ function Head({ run }: { run: Run }) {
   return (
     <header className={styles.head}>
       <title>{`${name} · Cupel`}</title>
-      <div>
-        <h1>{name}</h1>
+      <div className={styles.subject}>
+        <div className={styles.title}>
+          <h1>{name}</h1>
+          {isTerminal(run.status) && (
+            <Link to="/compare" search={{ b: run.id }}>
+              Compare <span className={styles.word}>with another run</span>
+            </Link>
+          )}
+        </div>
         <p className={styles.facts}>
           <Status status={run.status} />
           <Cause run={run} />
-          <span>
+          <span className={styles.definition}>
             <Link to="/runs" search={{ definition: run.definitionId }}>
               {visible(run.definitionName ?? run.definitionId)}
             </Link>{" "}
-            version {run.definitionVersion}
+            <span className={styles.word}>version</span>{" "}
+            <span className={styles.version}>{run.definitionVersion}</span>
           </span>
           <span>{counted(run.progress.total, "conversation")}</span>
           <span title={new Date(run.createdAt).toLocaleString()}>
-            created {formatAgo(run.createdAt, now)}
+            <span className={styles.word}>created</span> {formatAgo(run.createdAt, now)}
           </span>
           {run.durationMs !== null && <span>took {formatMs(run.durationMs)}</span>}
-          <span>cost {formatUsd(run.spend.costUsd)}</span>
-          {isTerminal(run.status) && (
-            <Link to="/compare" search={{ b: run.id }}>
-              Compare with another run
-            </Link>
-          )}
+          <span>
+            <span className={run.spend.costUsd === null ? undefined : styles.word}>cost</span>{" "}
+            {formatUsd(run.spend.costUsd)}
+          </span>
         </p>
       </div>
       <Controls run={run} />
