@@ -112,6 +112,7 @@ def test_a_batch_is_estimated_and_started_once(open_page: Open, client: Client) 
     page = open_page("/new")
     page.get_by_role("link", name="Batch").click()
     estimate = page.get_by_role("complementary", name="Estimate")
+    page.get_by_role("checkbox", name="sim/steady").uncheck()
     expect(estimate).to_contain_text("Choose at least one model or agent.")
     page.get_by_role("checkbox", name="sim/steady").check()
     page.get_by_label("System prompt").fill("Be brief.")
@@ -133,6 +134,7 @@ def test_a_batch_of_an_agent_has_its_evaluators_and_answer_format(open_page: Ope
     agent = client.post("/v1/connectors", body).json()["id"]
     client.post("/v1/connectors", {**body, "name": "Executor", "type": "tools", "config": {}})
     page = open_page("/new/batch")
+    page.get_by_role("checkbox", name="sim/steady").uncheck()
     page.get_by_role("checkbox", name=re.compile("^Clerk")).check()
     expect(page.get_by_role("checkbox", name="Executor")).to_have_count(0)
     page.get_by_label("First message of the user").fill("hello")
@@ -159,6 +161,25 @@ def test_a_batch_of_an_agent_has_its_evaluators_and_answer_format(open_page: Ope
     assert body["format"] == {"jsonSchema": {"type": "object"}, "maxWords": 40}
     [run] = client.get("/v1/runs").json()["items"]
     assert [each["connectorId"] for each in run["config"]["targets"]] == [agent]
+
+
+def test_without_any_key_batches_and_tries_list_simulated_models_first(open_page: Open, client: Client) -> None:
+    page = open_page("/new/batch")
+    listed = page.get_by_role("region", name="Models").get_by_role("checkbox")
+    expect(listed.first).to_be_checked()
+    expect(page.get_by_text("Models: 1 chosen")).to_be_visible()
+    names = [box.locator("xpath=..").inner_text() for box in listed.all()]
+    are_simulated = [name.startswith("sim/") for name in names]
+    assert are_simulated == sorted(are_simulated, reverse=True)
+    assert not all(are_simulated), "a provider that needs no key is listed after them"
+    load(page, "/new/try")
+    expect(page.get_by_text("Models: 0 chosen")).to_be_visible()
+    expect(listed.first.locator("xpath=..")).to_contain_text("sim/steady")
+    assert client.put("/v1/providers/anthropic", {"apiKey": "sk-test"}).status == 200
+    page = open_page("/new/batch")
+    listed = page.get_by_role("region", name="Models").get_by_role("checkbox")
+    expect(listed.first.locator("xpath=..")).to_contain_text("anthropic/")
+    expect(page.get_by_text("Models: 0 chosen")).to_be_visible()
 
 
 def test_a_prompt_is_tried_with_several_models_side_by_side(open_page: Open, client: Client) -> None:

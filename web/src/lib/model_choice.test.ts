@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unlistedModels } from "./model_choice";
+import { firstChoice, inOrder, unlistedModels } from "./model_choice";
 
 const LISTED = ["openai/gpt-5", "sim/steady"];
 
@@ -18,4 +18,19 @@ test.each([
 test("chosen models stay whatever is sought, once", () => {
   expect(unlistedModels(LISTED, ["custom/a", "sim/steady"], "gpt")).toEqual(["custom/a"]);
   expect(unlistedModels(LISTED, ["custom/a"], "custom/a")).toEqual(["custom/a"]);
+});
+
+const [KEYED, KEYLESS, SIMULATED] = [
+  { id: "openai/gpt-5", simulated: false, hasKey: true },
+  { id: "bedrock/nova", simulated: false, hasKey: false },
+  { id: "sim/steady", simulated: true, hasKey: false },
+];
+
+test.each([
+  ["without any key", [KEYLESS, SIMULATED], ["sim/steady", "bedrock/nova"], ["sim/steady"]],
+  ["with a key", [KEYLESS, KEYED, SIMULATED], ["bedrock/nova", "openai/gpt-5", "sim/steady"], []],
+  ["without simulated models", [KEYLESS], ["bedrock/nova"], []],
+])("%s, simulated models are first and chosen as they should be", (_, models, listed, chosen) => {
+  expect(inOrder(models).map((each) => each.id)).toEqual(listed);
+  expect(firstChoice(models)).toEqual(chosen);
 });

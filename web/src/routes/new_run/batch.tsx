@@ -6,6 +6,7 @@ import { useCanWrite } from "../../api/role";
 import { ALL_EVALUATORS, ANY_FORMAT, evaluatorsInput, formatInput } from "../../lib/batch";
 import { parseBudget } from "../../lib/budget";
 import { parseWhole } from "../../lib/forms";
+import { firstChoice, inOrder } from "../../lib/model_choice";
 import { useKept } from "../../ui/kept";
 import { ModelField } from "../../ui/model_field";
 import { NumberField, wholeNumberError } from "../../ui/number_field";
@@ -49,7 +50,7 @@ export function NewBatch() {
 const FORM = "batch";
 
 function Form({ models }: { models: readonly Schemas["Model"][] }) {
-  const [selected, select] = useKept<readonly string[]>(FORM, "selected", []);
+  const [selected, select] = useKept(FORM, "selected", () => firstChoice(models));
   const [agents, setAgents] = useKept<readonly string[]>(FORM, "agents", []);
   const [system, setSystem] = useKept(FORM, "system", "");
   const [message, setMessage] = useKept(FORM, "message", "");
@@ -120,7 +121,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
   return (
     <div className={styles.form}>
       <div className={styles.fields}>
-        <Models models={models} selected={selected} select={select} />
+        <Models models={inOrder(models)} selected={selected} select={select} />
         <Choices
           label="Agents"
           legend={`Agents: ${agents.length} chosen`}

@@ -4,6 +4,7 @@ import { api, read, type Schemas } from "../../api/client";
 import { batchEstimateQuery, modelsQuery } from "../../api/queries";
 import { connectorNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
+import { inOrder } from "../../lib/model_choice";
 import { useKept } from "../../ui/kept";
 import { Failure, Loading, RoleTooLow } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
@@ -71,7 +72,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
   return (
     <div className={styles.form}>
       <div className={styles.fields}>
-        <Models models={models} selected={selected} select={select} />
+        <Models models={inOrder(models)} selected={selected} select={select} />
         <Choices
           label="Agents"
           legend={`Agents: ${agents.length} chosen`}
