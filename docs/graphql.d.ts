@@ -2560,6 +2560,8 @@ export interface PendingRun {
   reason: string;
   /** Whether nothing is known to be in the way of its comparison, but that nobody has requested it */
   canBeRequested: boolean;
+  /** Whether this changes by itself: the run or the baseline goes on, or the comparison is queued, about to be, or being computed; false if the runs cannot be compared, or the comparison failed */
+  isInProgress: boolean;
 }
 
 /** What is used of one limit, as workers have last reported: at most a minute ago. */

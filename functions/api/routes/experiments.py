@@ -66,7 +66,7 @@ def remove_experiment_run(experiment_id: str, run_id: str) -> Response[None]:
 
 @router.operation("getExperimentSummary")
 def get_experiment_summary(experiment_id: str) -> ExperimentSummaryResponse:
-    return experiment_summary(analysis.summary(router.workspace, experiment_id))
+    return experiment_summary(analysis.summary(router.workspace, experiment_id, utc_now()))
 
 
 def _response(experiment: Experiment) -> ExperimentResponse:

@@ -252,7 +252,7 @@ class ExperimentDetail(ToolResult):
     max_kb=8,
 )
 def get_experiment(request: ToolRequest, arguments: GetExperiment) -> ExperimentDetail:
-    summary = experiment_summary(experiment_analysis.summary(request.workspace, arguments.experiment_id))
+    summary = experiment_summary(experiment_analysis.summary(request.workspace, arguments.experiment_id, request.now))
     return ExperimentDetail.model_validate(summary.model_dump(mode="json", by_alias=True))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from cupel_core.analysis import comparisons
@@ -31,6 +31,10 @@ _MAX_EXPLAINED = 10
 """Runs without a comparison whose scenarios are read to tell why."""
 
 
+_QUEUED_WITHIN = timedelta(minutes=5)
+"""After the end of both runs. A comparison that is not queued by then is queued only if somebody asks for it."""
+
+
 class PendingRun(NamedTuple):
     """A run that goes on, or whose comparison with the baseline is not completed."""
 
@@ -38,6 +42,8 @@ class PendingRun(NamedTuple):
     reason: str
     can_be_requested: bool = False
     """Whether nothing is in the way of its comparison, but that nobody has requested it."""
+    is_in_progress: bool = False
+    """Whether this changes by itself: a run goes on, or the comparison is about to be queued, queued or computed."""
 
 
 class ExperimentSummary(NamedTuple):
@@ -52,7 +58,7 @@ class ExperimentSummary(NamedTuple):
     suggestion: Conclusion | None
 
 
-def summary(workspace: str, experiment_id: str) -> ExperimentSummary:
+def summary(workspace: str, experiment_id: str, now: datetime) -> ExperimentSummary:
     """NotFound for an unknown or deleted experiment."""
     experiment = experiments.get(workspace, experiment_id)
     members = list(_members(workspace, experiment_id))
@@ -70,27 +76,48 @@ def summary(workspace: str, experiment_id: str) -> ExperimentSummary:
         varied |= dict.fromkeys(figures["whatChanged"]["causes"])
     rows = experiment_rows(compared, experiment.design.alpha)
     suggestion = suggested_conclusion(experiment.design, rows)
-    return ExperimentSummary(experiment, members, rows, list(_explained(workspace, pending)), list(varied), suggestion)
+    explained = list(_explained(workspace, pending, _baseline(workspace, experiment), now))
+    return ExperimentSummary(experiment, members, rows, explained, list(varied), suggestion)
 
 
 def _explained(
-    workspace: str, pending: Iterable[tuple[Run, ComparisonSpec, ComparisonRecord | None]]
+    workspace: str,
+    pending: Iterable[tuple[Run, ComparisonSpec, ComparisonRecord | None]],
+    baseline: Run | None,
+    now: datetime,
 ) -> Iterator[PendingRun]:
     explained = 0
     for run, spec, found in pending:
-        can_be_requested = False
+        can_be_requested, is_in_progress = False, False
         if run.status not in TERMINAL:
-            reason = f"the run is {run.status}"
+            reason, is_in_progress = f"the run is {run.status}", True
         elif found is None:
             explained += 1
             refused = comparisons.refusal(workspace, spec) if explained <= _MAX_EXPLAINED else None
             reason = refused or "its comparison with the baseline was not requested"
             can_be_requested = refused is None
+            is_in_progress = baseline is not None and _may_be_queued(
+                baseline, run, now, is_refused=not can_be_requested
+            )
         elif found.failure is not None:
             reason = f"its comparison failed in {found.failure.where}: {found.failure.why}"
         else:
-            reason = "it is being compared"
-        yield PendingRun(run.id, reason, can_be_requested)
+            reason, is_in_progress = "it is being compared", True
+        yield PendingRun(run.id, reason, can_be_requested, is_in_progress)
+
+
+def _may_be_queued(baseline: Run, run: Run, now: datetime, *, is_refused: bool) -> bool:
+    """Whether a comparison that was not requested is still queued by the end of either run."""
+    if baseline.status not in TERMINAL:
+        return True
+    ends = [each.completed_at for each in (baseline, run) if each.completed_at is not None]
+    return not is_refused and bool(ends) and now - max(ends) < _QUEUED_WITHIN
+
+
+def _baseline(workspace: str, experiment: Experiment) -> Run | None:
+    """None without one, and if it was deleted."""
+    run_id = experiment.design.baseline_run_id
+    return None if run_id is None else runs.find(RunRef(workspace, run_id))
 
 
 def has_runs(workspace: str, experiment_id: str) -> bool:

@@ -497,6 +497,8 @@ BY_SCHEMA: dict[str, Any] = {
     "LoginCode.code": _LOGIN_CODE,
     "LoginCode.expiresAt": "2026-11-01T09:01:00.000Z",
     "PendingRun.canBeRequested": False,
+    "PendingRun.isInProgress": True,
+    "PendingRun.reason": "it is being compared",
     "ReadDecision.code": "4",
     "RedeemLoginCode.code": _LOGIN_CODE,
     "Session.name": "nightly CI",

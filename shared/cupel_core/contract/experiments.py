@@ -188,6 +188,13 @@ class PendingRunResponse(ResponseModel):
             description="Whether nothing is known to be in the way of its comparison, but that nobody has requested it"
         ),
     ]
+    is_in_progress: Annotated[
+        bool,
+        Field(
+            description="Whether this changes by itself: the run or the baseline goes on, or the comparison is queued,"
+            " about to be, or being computed; false if the runs cannot be compared, or the comparison failed"
+        ),
+    ]
 
 
 class ExperimentSummaryResponse(ResponseModel):

@@ -1,10 +1,11 @@
 """Experiments over HTTP: their runs, comparisons and summary."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
-from cupel_core.analysis.experiments import compare_finished
+from cupel_core.analysis.experiments import compare_finished, summary
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.turns.model_request import Message, MessageRole
@@ -109,6 +110,41 @@ def test_a_comparison_that_nobody_requested_can_be(client: Client, experiment: d
         runs.set_experiment(RunRef("acme", run.id), experiment["id"], NOW)
     listed = client.get(f"{path_of(experiment)}/summary").json()["reasons"]
     assert {each["runId"]: each["canBeRequested"] for each in listed} == {alike.id: True, other.id: False}
+
+
+def in_progress(experiment: dict[str, Any], now: datetime) -> dict[str, bool]:
+    return {each.run_id: each.is_in_progress for each in summary("acme", experiment["id"], now).pending}
+
+
+def test_what_changes_by_itself_is_in_progress(client: Client, experiment: dict[str, Any]) -> None:
+    other_scenarios = tuple(Scenario("", f"another {number}", (Message(MessageRole.USER, "?"),)) for number in range(8))
+    queued, other = run_of("def_shared", "-"), run_of("def_other", "-", scenarios=other_scenarios)
+    going = AnsweredRun(workspace="acme", definition_id="def_shared").start()
+    for run in (queued, other, going):
+        add(client, experiment, run)
+    listed = client.get(f"{path_of(experiment)}/summary").json()["reasons"]
+    assert {each["runId"]: each["isInProgress"] for each in listed} == {
+        queued.id: True,
+        other.id: False,
+        going.id: True,
+    }
+
+
+def test_a_comparison_is_awaited_for_some_minutes_after_the_end(client: Client, experiment: dict[str, Any]) -> None:
+    run = run_of("def_shared", "-")
+    runs.set_experiment(RunRef("acme", run.id), experiment["id"], NOW)
+    ended_at = runs.get(RunRef("acme", run.id)).completed_at
+    assert ended_at is not None
+    assert in_progress(experiment, ended_at + timedelta(minutes=4)) == {run.id: True}
+    assert in_progress(experiment, ended_at + timedelta(minutes=6)) == {run.id: False}
+
+
+def test_all_runs_await_a_baseline_that_goes_on(client: Client, experiment: dict[str, Any]) -> None:
+    going = AnsweredRun(workspace="acme", definition_id="def_shared").start()
+    run = run_of("def_shared", "-")
+    assert client.patch(path_of(experiment), {"baselineRunId": going.id}).status == 200
+    add(client, experiment, run)
+    assert in_progress(experiment, NOW + timedelta(days=1)) == {run.id: True}
 
 
 def test_a_run_that_ends_is_compared_once(client: Client, experiment: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { isWhole } from "../lib/pairs";
+import { isTerminal } from "../lib/run_status";
 import { api, read, type Schemas } from "./client";
 
 export type Comparison = Schemas["RunComparison"];
@@ -12,7 +13,7 @@ const WATCH_MS = 1_000;
 export const terminalRunsQuery = queryOptions({
   queryKey: ["runs", "to compare"],
   queryFn: ({ signal }) => read(api.GET("/v1/runs", { signal, params: { query: { limit: 100 } } })),
-  select: (page) => page.items.filter((run) => ["COMPLETED", "FAILED", "CANCELLED"].includes(run.status)),
+  select: (page) => page.items.filter((run) => isTerminal(run.status)),
 });
 
 /** The newest comparison of all targets and prompts of two runs by their own scoring; null if there is none. */

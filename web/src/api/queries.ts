@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, queryOptions, type UseQueryOptions } from "@tanstack/react-query";
+import { isTerminal } from "../lib/run_status";
 import type { RunsSearch, TranscriptsSearch } from "../lib/search";
 import { api, read, type Schemas } from "./client";
 
@@ -12,11 +13,8 @@ export type Estimate = Schemas["Estimate"];
 export type Message = Schemas["Message"];
 
 const COUNT_MS = 5_000;
-const TERMINAL = new Set(["COMPLETED", "FAILED", "CANCELLED"]);
 
-export function isTerminal(status: string): boolean {
-  return TERMINAL.has(status);
-}
+export { isTerminal };
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],

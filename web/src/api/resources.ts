@@ -1,4 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
+import { mayChange } from "../lib/experiments";
 import { api, read, readTagged, type Schemas } from "./client";
 import { listQuery, readAll } from "./lists";
 import type { EstimateOptions } from "./queries";
@@ -56,6 +57,9 @@ export const experimentQuery = (id: string) =>
         api.GET("/v1/experiments/{experiment_id}", { signal, params: { path: { experiment_id: id } } }),
       ),
   });
+
+const SUMMARY_MS = 5_000;
+
 export const experimentSummaryQuery = (id: string) =>
   queryOptions({
     queryKey: ["experiments", id, "summary"],
@@ -66,8 +70,7 @@ export const experimentSummaryQuery = (id: string) =>
           params: { path: { experiment_id: id } },
         }),
       ),
-    // Comparisons of its runs are computed in the background.
-    refetchInterval: (query) => (query.state.data?.pendingRunIds.length ? 5_000 : false),
+    refetchInterval: (query) => (mayChange(query.state.data) ? SUMMARY_MS : false),
   });
 /** What is edited stays as it was when it was opened. */
 const EDITED = { staleTime: 0, gcTime: 0, refetchOnReconnect: false } as const;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { differenceAxis, pText, signed, signedInterval } from "./experiments";
+import { differenceAxis, mayChange, pText, signed, signedInterval } from "./experiments";
 
 test("the axis has 0 in its middle and every interval on it", () => {
   const rows = [
@@ -25,4 +25,17 @@ test.each([
   [0.0321, "0.032"],
 ])("the p of %s is %s", (p, text) => {
   expect(pText(p)).toBe(text);
+});
+
+const [ENDED, GOING] = [{ status: "COMPLETED" }, { status: "PAUSED" }];
+const [NEVER, AWAITED] = [{ isInProgress: false }, { isInProgress: true }];
+
+test.each([
+  ["is not read yet", undefined, false],
+  ["has no runs", { runs: [], reasons: [] }, false],
+  ["has runs that cannot be compared", { runs: [ENDED, ENDED], reasons: [NEVER] }, false],
+  ["awaits a comparison", { runs: [ENDED, ENDED], reasons: [NEVER, AWAITED] }, true],
+  ["has a run that goes on", { runs: [ENDED, GOING], reasons: [] }, true],
+])("a summary that %s is read again: %j → %j", (_, summary, isAgain) => {
+  expect(mayChange(summary)).toBe(isAgain);
 });

@@ -1,4 +1,5 @@
 /** What the screen of an experiment computes. */
+import { isTerminal } from "./run_status";
 
 interface Row {
   readonly difference: number | null;
@@ -25,4 +26,17 @@ export function signedInterval(interval: readonly number[] | null): string {
 export function pText(p: number | null): string {
   if (p === null) return "–";
   return p < 0.001 ? "< 0.001" : p.toFixed(3);
+}
+
+interface Summary {
+  readonly runs: readonly { readonly status: string }[];
+  readonly reasons: readonly { readonly isInProgress: boolean }[];
+}
+
+/** Whether anything of a summary changes by itself: a run goes on, or its comparison is awaited. */
+export function mayChange(summary: Summary | undefined): boolean {
+  if (summary === undefined) return false;
+  return (
+    summary.runs.some((run) => !isTerminal(run.status)) || summary.reasons.some((each) => each.isInProgress)
+  );
 }

@@ -276,7 +276,7 @@ def _run_ids(workspace: str, experiment_id: str, limit: int) -> list[str]:
 
 @resolves("Experiment.summary", "getExperimentSummary", 20)
 def summary(request: Request, source: Loaded) -> Loaded:
-    return Loaded(experiment_summary(experiment_analysis.summary(request.workspace, source["id"])))
+    return Loaded(experiment_summary(experiment_analysis.summary(request.workspace, source["id"], request.now)))
 
 
 @resolves("Mutation.createExperiment", "createExperiment", 10)

@@ -1,0 +1,7 @@
+/** The statuses of a run. */
+
+const TERMINAL = new Set(["COMPLETED", "FAILED", "CANCELLED"]);
+
+export function isTerminal(status: string): boolean {
+  return TERMINAL.has(status);
+}
