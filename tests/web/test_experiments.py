@@ -156,6 +156,35 @@ def test_all_pairs_are_compared_and_lead_to_their_comparison(
     expect(page.get_by_role("heading", name="Difference of the pass rate, by target")).to_be_visible()
 
 
+def test_why_a_pair_is_refused_is_still_said_after_a_reload(open_page: Open, experiment: Experiment) -> None:
+    page = open_page(experiment.path)
+    expect(pairs(page)).to_have_count(1 + 4)
+    page.get_by_role("button", name=re.compile("further pair")).click()
+    refused = pairs(page).nth(4).get_by_role("link", name=re.compile("^Run 5 minus run 2"))
+    expect(refused).to_contain_text("not comparable: NOT_MATCHABLE")
+    page.reload()
+    expect(pairs(page)).to_have_count(1 + 4)
+    expect(refused).to_contain_text("not comparable: NOT_MATCHABLE")
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_only_what_may_change_is_asked_for_again(open_page: Open, client: Client, *, goes_on: bool) -> None:
+    baseline, elsewhere = run_of("def_shared", "+-"), run_of("def_elsewhere", "-", scenarios=OTHER_SCENARIOS)
+    other = AnsweredRun(workspace="acme", definition_id="def_shared").start() if goes_on else elsewhere
+    page = open_page(experiment_of(client, [baseline.id, other.id]).path)
+    runs_shown = page.get_by_role("region", name="Table: Runs", exact=True)
+    expect(runs_shown).to_be_visible()
+    page.clock.install()
+    page.reload()
+    expect(runs_shown).to_be_visible()
+    settled(page)
+    seen = requests_of(page)
+    for _ in range(5):
+        page.clock.run_for(6_000)
+        settled(page)
+    assert any(each.endswith("/summary") for each in seen) == goes_on, seen
+
+
 def test_mean_decisions_have_a_trend_of_their_own_and_pairs_compare_them(open_page: Open, client: Client) -> None:
     decided = [run_of("def_shared", "+-", models=BOTH, summary=Summary(code, "", NOW)).id for code in ("2", "4", "3")]
     page = open_page(experiment_of(client, decided).path)

@@ -1,6 +1,6 @@
 import { useMutation, useQueries, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useRef, useState } from "react";
+import { useRef } from "react";
 import { ApiError } from "../../api/client";
 import { type Comparison, comparisonsOfRunQuery, createComparison, pairQuery } from "../../api/comparisons";
 import { isTerminal } from "../../api/queries";
@@ -20,6 +20,7 @@ import {
   targetsOf,
 } from "../../lib/pairs";
 import { type NumberedRun, newestOf, shownText } from "../../lib/trend";
+import { useKept } from "../../ui/kept";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
@@ -115,9 +116,10 @@ function Matrix(props: Props) {
   const { runs } = props;
   const { target } = route.useSearch();
   const { pairs, known, isPending, error, retry } = usePairs(props);
-  const [refused, setRefused] = useState<ReadonlyMap<string, string>>(new Map());
+  // The API tells why a pair is refused only when it is asked to compare it.
+  const [refused, setRefused] = useKept<Readonly<Record<string, string>>>("pairs", "refused", {});
   const of = (pair: Pair): Known => {
-    const why = refused.get(keyOf(pair));
+    const why = refused[keyOf(pair)];
     const found = known.get(keyOf(pair)) ?? "loading";
     return found === "not compared" && why !== undefined ? { why } : found;
   };
@@ -134,7 +136,7 @@ function Matrix(props: Props) {
         <CompareAll
           experiment={props.experiment}
           pairs={pairs.filter((pair) => of(pair) === "not compared")}
-          refuse={(pair, why) => setRefused((old) => new Map(old).set(keyOf(pair), `not comparable: ${why}`))}
+          refuse={(pair, why) => setRefused((old) => ({ ...old, [keyOf(pair)]: `not comparable: ${why}` }))}
         />
       </div>
       <ScrollRegion label="All pairs of runs">
