@@ -64,7 +64,7 @@ def test_a_deep_analysis_is_made_and_read(open_page: Open, run: Run) -> None:
     carry_out_jobs()
     expect(page.get_by_role("group", name=re.compile("principal components"))).to_contain_text("sim/contrarian")
     expect(page.get_by_role("button", name="Make the deep analysis")).to_have_count(0)
-    outliers = page.get_by_role("region", name="Targets unlike the others")
+    outliers = page.get_by_role("region", name="Outlying targets")
     expect(outliers.get_by_role("row", name=re.compile("contrarian"))).to_contain_text("yes, by agreement")
     expect(outliers.get_by_role("row", name=re.compile("bold"))).to_contain_text("no")
     effects = page.get_by_role("region", name="Effects of the dimensions", exact=True)
@@ -103,7 +103,7 @@ def test_a_target_in_the_plane_leads_to_its_conversations_by_keyboard(open_page:
 
 def test_a_viewer_reads_a_deep_analysis(open_page: Open, analyzed: Run) -> None:
     page = open_page(f"/runs/{analyzed.id}/analysis", role=AccessRole.VIEWER)
-    expect(page.get_by_role("heading", name="Where the targets lie")).to_be_visible()
+    expect(page.get_by_role("heading", name="Principal components")).to_be_visible()
 
 
 def test_a_viewer_is_told_that_only_others_make_one(open_page: Open, run: Run) -> None:

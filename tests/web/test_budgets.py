@@ -99,7 +99,7 @@ def test_a_schedule_above_the_budget_of_its_runs_is_confirmed(open_page: Open, c
     page.get_by_label("When").fill("rate(1 day)")
     page.get_by_label("Definition").select_option(index=1)
     page.get_by_label("Models").fill("sim/steady")
-    page.get_by_label("Budget of each run in USD").fill("0.001")
+    page.get_by_label("Budget per run in USD").fill("0.001")
     page.get_by_role("button", name="Create").click()
     page.get_by_role("button", name="Start anyway").click()
     expect(page.get_by_text("Created.")).to_be_visible()
@@ -107,7 +107,7 @@ def test_a_schedule_above_the_budget_of_its_runs_is_confirmed(open_page: Open, c
     confirmed = schedule["run"]["confirmedUsd"]
     assert confirmed > 0.001
     page.get_by_role("link", name="Nightly").click()
-    page.get_by_label("Repeats of each case").fill("7")
+    page.get_by_label("Repeats per case").fill("7")
     page.get_by_role("button", name="Save").click()
     page.get_by_role("button", name="Start anyway").click()
     expect(page.get_by_role("heading", name="Schedules")).to_be_visible()
@@ -121,7 +121,7 @@ def test_a_batch_shows_what_its_trial_adds(open_page: Open, client: Client) -> N
     page.get_by_label("Search models").wait_for()
     choose_only(page, "sim/steady")
     page.get_by_label("System prompt").fill("Be brief.")
-    page.get_by_label("First message of the user").fill("Hello")
+    page.get_by_label("First user message").fill("Hello")
     estimate = page.get_by_role("complementary", name="Estimate")
     expect(estimate.get_by_text("Report", exact=True)).to_be_visible()
     expect(estimate.get_by_text("Trial")).to_have_count(0)
@@ -160,10 +160,10 @@ def test_a_retry_above_what_is_left_is_confirmed(open_page: Open, client: Client
     question = page.get_by_role("alert").filter(has_text="The retry is expected to cost $")
     expect(question).to_be_visible()
     assert violations(page) == []
-    page.get_by_role("button", name="Leave the errors").click()
+    page.get_by_role("button", name="Keep the errors").click()
     expect(question).to_have_count(0)
     page.get_by_role("button", name="Retry 1 error").click()
-    page.get_by_role("button", name="Retry all the same").click()
+    page.get_by_role("button", name="Retry anyway").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     assert client.get(f"/v1/runs/{run_id}").json()["status"] == "RUNNING"
 

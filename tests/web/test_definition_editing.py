@@ -92,11 +92,11 @@ def test_a_change_makes_the_next_version_and_shows_what_it_changes(
     expect(page.get_by_role("button", name="Review and save")).to_be_disabled()
     changed = {name: value for name, value in CONTENT.items() if name != "maxTurns"}
     write(page, {**changed, "system": "You are exact."})
-    page.get_by_label("Name of the version").fill("exact")
+    page.get_by_label("Version name").fill("exact")
     page.get_by_role("button", name="Review and save").click()
     changes = page.get_by_role("dialog", name="What changes")
     expect(changes.get_by_role("region", name="Changed text of System prompt").locator("ins")).to_contain_text("exact")
-    expect(changes.get_by_role("region", name="Changed text of Turns at most").locator("del")).to_have_text("3")
+    expect(changes.get_by_role("region", name="Changed text of Maximum turns").locator("del")).to_have_text("3")
     expect(changes.get_by_role("region")).to_have_count(3)
     changes.get_by_role("button", name="Save").click()
     expect(page.get_by_text("2 fields differ")).to_be_visible()
@@ -133,7 +133,7 @@ def test_leaving_unsaved_changes_asks(open_page: Open, definition: str) -> None:
 def test_a_fork_inherits_what_it_does_not_change(open_page: Open, client: Client, definition: str) -> None:
     page = open_page(f"/definitions/{definition}")
     page.get_by_role("button", name="Fork…").click()
-    page.get_by_label("Name of the fork").fill("Shorter")
+    page.get_by_label("Fork name").fill("Shorter")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Shorter")).to_be_visible()
     write(page, {**CONTENT, "maxTurns": 1})

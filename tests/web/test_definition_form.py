@@ -126,7 +126,7 @@ def test_a_definition_is_made_by_its_fields_with_the_keyboard(open_page: Open, c
     expect(problems).to_have_count(0)
     tab_to(page, page.get_by_role("textbox", name="Rubric for the judge"))
     page.keyboard.type("1 = refused, 5 = granted")
-    tab_to(page, part(page, "Turns at most").get_by_role("textbox"))
+    tab_to(page, part(page, "Maximum turns").get_by_role("textbox"))
     page.keyboard.type("4")
     tab_to(page, page.get_by_role("button", name="Add an assertion"))
     page.keyboard.press("Enter")
@@ -153,10 +153,10 @@ def test_what_is_not_touched_stays_as_it_is(open_page: Open, client: Client) -> 
     before = stored(client, definition)
     page = open_page(f"/definitions/{definition}/edit")
     expect(page.get_by_role("button", name="Review and save")).to_be_disabled()
-    part(page, "Turns at most").get_by_role("textbox").fill("2")
+    part(page, "Maximum turns").get_by_role("textbox").fill("2")
     changes = review(page)
     expect(changes.get_by_role("region")).to_have_count(1)
-    difference = changes.get_by_role("region", name="Changed text of Turns at most")
+    difference = changes.get_by_role("region", name="Changed text of Maximum turns")
     expect(difference.locator("del")).to_have_text("3")
     expect(difference.locator("ins")).to_have_text("2")
     changes.get_by_role("button", name="Save").click()
@@ -243,7 +243,7 @@ def test_a_type_of_assertion_shows_its_fields(open_page: Open, client: Client) -
     group.get_by_role("button", name="Add an assertion").click()
     group.get_by_label("Type", exact=True).select_option("word-count")
     group.get_by_label("Form of value").select_option("within limits")
-    group.get_by_label("Most words").fill("50")
+    group.get_by_label("Maximum words").fill("50")
     save(page)
     assert stored(client, definition)["assertions"] == [
         {
@@ -312,7 +312,7 @@ def test_a_newer_version_offers_both(open_page: Open, client: Client) -> None:
     expect(page.get_by_text("Save the fields that you have changed over")).to_be_visible()
     page.get_by_role("button", name="Discard mine").click()
     expect(part(page, "System prompt").get_by_role("textbox")).to_have_value(CONTENT["system"])
-    expect(part(page, "Turns at most").get_by_role("textbox")).to_have_value("5")
+    expect(part(page, "Maximum turns").get_by_role("textbox")).to_have_value("5")
     part(page, "System prompt").get_by_role("textbox").fill("mine")
     client.patch(f"/v1/definitions/{definition}", {"content": {"maxTurns": 6}})
     review(page).get_by_role("button", name="Save").click()
@@ -332,7 +332,7 @@ def test_a_fork_overrides_parts_and_inherits_them_again(open_page: Open, client:
     expect(template.get_by_text("Inherited", exact=True)).to_be_visible()
     expect(template.get_by_role("region", name="Inherited value of Template")).to_contain_text("There is [risk] risk.")
     expect(template.get_by_role("textbox")).to_have_count(0)
-    for name in ("System prompt", "Turns at most", "Follow-ups"):
+    for name in ("System prompt", "Maximum turns", "Follow-ups"):
         expect(part(page, name).get_by_text("Overridden")).to_be_visible()
     template.get_by_role("button", name="Override Template").press("Enter")
     assert focused(page) == "Inherit Template again"
@@ -363,7 +363,7 @@ def test_a_scenario_is_written_with_its_criteria(open_page: Open, client: Client
     page.get_by_label("Success criteria").fill(f"explains the limit {HOSTILE}")
     add.click()
     expect(page.get_by_role("alert")).to_contain_text("must have a prompt")
-    page.get_by_label("First message of the user").fill("I want my money back.")
+    page.get_by_label("First user message").fill("I want my money back.")
     page.get_by_label("Failure criteria (optional)").fill("promises a refund")
     page.get_by_label("r.1").select_option("5")
     page.get_by_text("More fields of a scenario").click()

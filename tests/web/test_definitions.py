@@ -135,7 +135,7 @@ def test_an_evaluation_of_another_tool_is_previewed_and_imported(open_page: Open
     file = {"name": "promptfooconfig.json", "mimeType": "application/json", "buffer": json.dumps(config).encode()}
     page.get_by_label("File", exact=True).set_input_files([file])
     page.get_by_role("button", name="Preview").click()
-    preview = page.get_by_role("region", name="What becomes of the file")
+    preview = page.get_by_role("region", name="Import preview")
     expect(preview).to_contain_text("1 scenario")
     expect(preview).to_contain_text("Left out: 1")
     assert client.get("/v1/definitions").json()["items"] == []

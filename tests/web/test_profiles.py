@@ -59,10 +59,10 @@ def test_errors_and_warnings_are_named_with_their_lines(open_page: Open) -> None
     page.get_by_role("button", name=f"Line {depends}", exact=True).click()
     selected = text.evaluate("field => field.value.slice(field.selectionStart, field.selectionEnd)")
     assert selected == '"nobody"'
-    expect(page.get_by_role("heading", name="What a turn runs")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Operations per turn")).to_have_count(0)
     write(page, operation(), operation("unused", effects=[]))
     expect(problems).to_contain_text("Warning: operations.1.artifact nothing uses art.unused")
-    expect(page.get_by_role("heading", name="What a turn runs")).to_be_visible()
+    expect(page.get_by_role("heading", name="Operations per turn")).to_be_visible()
     write(page, {**operation(), "order": "first", "kind": "oracle"})
     expect(problems).to_contain_text("operations.0.kind")
 

@@ -135,9 +135,9 @@ def test_a_revised_prompt_is_tried_after_its_cost_was_confirmed(open_page: Open,
     run_items.to_item(replace(reported, definition_name="Refunds")).save()
     page = open_page(f"/runs/{reported.id}/report")
     section = page.get_by_role("region", name="Trial of the revised prompt")
-    section.get_by_label("Budget of both prompts").fill("much")
+    section.get_by_label("Total budget for both prompts").fill("much")
     expect(section.get_by_text("An amount such as 2 or 0.50")).to_be_visible()
-    section.get_by_label("Budget of both prompts").fill("")
+    section.get_by_label("Total budget for both prompts").fill("")
     section.get_by_role("button", name="Try it…").click()
     expect(page.get_by_role("dialog")).to_contain_text("60 conversations about 5 scenarios")
     page.get_by_role("dialog").get_by_role("button", name="Run them for about").click()
@@ -157,7 +157,7 @@ def test_a_revised_prompt_is_tried_after_its_cost_was_confirmed(open_page: Open,
 def test_a_viewer_reads_reports_and_makes_none(open_page: Open, reported: Run) -> None:
     page = open_page(f"/runs/{reported.id}/report", role=AccessRole.VIEWER)
     expect(page.get_by_role("heading", name="Failure modes")).to_be_visible()
-    expect(page.get_by_text("Make another report")).to_have_count(0)
+    expect(page.get_by_text("Create another report")).to_have_count(0)
     expect(page.get_by_role("heading", name="Trial of the revised prompt")).to_be_visible()
     expect(page.get_by_role("button", name="Try it…")).to_have_count(0)
 

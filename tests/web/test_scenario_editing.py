@@ -57,7 +57,7 @@ def test_a_scenario_is_opened_and_changed_by_its_fields(open_page: Open, client:
     page = open_page(f"/definitions/{definition}/scenarios")
     open_row(page, "late")
     page.get_by_role("link", name=re.compile("^Edit late")).click()
-    first = page.get_by_label("First message of the user")
+    first = page.get_by_label("First user message")
     expect(first).to_have_value(f"Hello {PAYLOADS[1]}")
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     first.fill("Hello again")
@@ -86,7 +86,7 @@ def test_messages_and_what_has_no_place_in_a_new_scenario_stay(
     before = stored(client, definition)[1]
     page = open_page(f"/definitions/{definition}/scenarios/{before['id']}")
     page.get_by_role("group", name="Message 2").get_by_label("Text", exact=True).fill("And later?")
-    page.get_by_label("Name of the scenario").fill("renamed")
+    page.get_by_label("Scenario name").fill("renamed")
     save(page, 2)
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "And later?"}]
     assert stored(client, definition)[1] == {**before, "name": "renamed", "messages": messages}
@@ -114,7 +114,7 @@ def test_a_change_that_came_first_is_not_lost(open_page: Open, client: Client, d
     key = stored(client, definition)[0]["id"]
     address = f"/v1/definitions/{definition}/scenarios/{key}"
     page = open_page(f"/definitions/{definition}/scenarios/{key}")
-    page.get_by_label("First message of the user").fill("mine")
+    page.get_by_label("First user message").fill("mine")
     client.patch(address, {"maxMessages": 5})
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Save the fields that you have changed over")).to_be_visible()
@@ -123,11 +123,11 @@ def test_a_change_that_came_first_is_not_lost(open_page: Open, client: Client, d
     expect(page.get_by_text("Saved in version 3")).to_be_visible()
     now = client.get(address).json()
     assert (now["messages"], now["maxMessages"]) == ([{"role": "user", "content": "mine"}], 5)
-    page.get_by_label("First message of the user").fill("mine again")
+    page.get_by_label("First user message").fill("mine again")
     client.patch(address, {"prompt": "theirs"})
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("button", name="Discard mine").click()
-    expect(page.get_by_label("First message of the user")).to_have_value("theirs")
+    expect(page.get_by_label("First user message")).to_have_value("theirs")
 
 
 def test_deleting_asks_and_earlier_versions_keep_it(open_page: Open, client: Client, definition: str) -> None:
@@ -158,7 +158,7 @@ def test_deleting_asks_and_earlier_versions_keep_it(open_page: Open, client: Cli
 def test_a_scenario_is_deleted_where_it_is_edited(open_page: Open, client: Client, definition: str) -> None:
     key = stored(client, definition)[0]["id"]
     page = open_page(f"/definitions/{definition}/scenarios/{key}")
-    page.get_by_label("First message of the user").fill("changed and not saved")
+    page.get_by_label("First user message").fill("changed and not saved")
     page.get_by_role("button", name="Delete…").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(page).to_have_url(re.compile("/scenarios$"))
@@ -168,10 +168,10 @@ def test_a_scenario_is_deleted_where_it_is_edited(open_page: Open, client: Clien
 def test_leaving_a_changed_scenario_asks(open_page: Open, client: Client, definition: str) -> None:
     key = stored(client, definition)[0]["id"]
     page = open_page(f"/definitions/{definition}/scenarios/{key}")
-    page.get_by_label("First message of the user").fill("changed")
+    page.get_by_label("First user message").fill("changed")
     page.get_by_role("link", name="All scenarios").click()
     page.get_by_role("dialog", name="Leave without saving?").get_by_role("button", name="Stay").click()
-    expect(page.get_by_label("First message of the user")).to_have_value("changed")
+    expect(page.get_by_label("First user message")).to_have_value("changed")
 
 
 def test_a_viewer_reads_a_scenario(open_page: Open, client: Client, definition: str) -> None:

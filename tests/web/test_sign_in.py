@@ -86,7 +86,7 @@ def test_an_answer_that_nobody_asked_for_is_refused(
 def fill_form(page: Page) -> None:
     settled(page)
     page.get_by_label("System prompt").fill("Be brief.")
-    page.get_by_label("First message of the user").fill("Where is my order?")
+    page.get_by_label("First user message").fill("Where is my order?")
 
 
 def test_a_session_that_ends_in_mid_work_keeps_what_was_typed(open_page: Open, server: Server) -> None:
@@ -107,7 +107,7 @@ def test_a_session_that_ends_in_mid_work_keeps_what_was_typed(open_page: Open, s
     dialog.get_by_role("button", name="Sign in").click()
     expect(dialog).to_have_count(0)
     expect(page.get_by_label("System prompt")).to_have_value("Be brief.")
-    expect(page.get_by_label("First message of the user")).to_have_value("Where is my order?")
+    expect(page.get_by_label("First user message")).to_have_value("Where is my order?")
     expect(page.get_by_role("complementary", name="Estimate")).to_contain_text("20 conversations")
     assert page.url == f"{server.address}/new/batch"
 

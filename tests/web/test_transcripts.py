@@ -155,8 +155,8 @@ def test_tools_files_and_operations_are_told_apart(open_page: Open, rich: Run) -
     expect(operations.get_by_role("list", name="Before the call")).to_contain_text("Tone")
     page.get_by_text("Details", exact=True).click()
     expect(page.get_by_role("definition").filter(has_text="stop")).to_be_visible()
-    page.get_by_text("Prompt of the simulated user").click()
-    expect(page.get_by_role("region", name="Prompt of the simulated user")).to_contain_text("You are impatient.")
+    page.get_by_text("Simulated user’s prompt").click()
+    expect(page.get_by_role("region", name="Simulated user’s prompt")).to_contain_text("You are impatient.")
 
 
 def test_each_reply_has_what_it_took_and_the_verdict_on_it(open_page: Open, rich: Run) -> None:

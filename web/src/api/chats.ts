@@ -82,7 +82,7 @@ export const turnQuery = (id: string, turn: string) =>
       ),
   });
 
-/** What the model got; null if it was not called. */
+/** What the model received; null if it was not called. */
 export const turnPromptQuery = (id: string, turn: string) =>
   queryOptions({
     queryKey: ["chats", id, "turns", turn, "prompt"],

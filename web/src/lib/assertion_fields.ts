@@ -132,7 +132,7 @@ const VALUES: Readonly<Record<string, Control>> = {
         kind: "object",
         fields: [
           { name: "min", label: "Least words", control: COUNT },
-          { name: "max", label: "Most words", control: COUNT },
+          { name: "max", label: "Maximum words", control: COUNT },
         ],
       },
       {},

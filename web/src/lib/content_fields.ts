@@ -144,7 +144,7 @@ const DECISION: Control = {
     {
       name: "judgeModel",
       label: "Judge",
-      control: { kind: "text", max: 256, offers: "models", placeholder: "that of the run" },
+      control: { kind: "text", max: 256, offers: "models", placeholder: "the run’s judge" },
       note: "A model as provider/name, which writes decision texts and decides by the rubric",
     },
     {
@@ -405,7 +405,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: "maxTurns",
-    label: "Turns at most",
+    label: "Maximum turns",
     control: whole(1, 100),
     note: "Answers of the target per conversation; success and failure criteria, which end one, belong to scenarios",
   },

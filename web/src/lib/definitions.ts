@@ -53,7 +53,7 @@ const NAMES: Readonly<Record<string, string>> = {
   dimensions: "Dimensions",
   matchingRules: "Matching rules",
   followUps: "Follow-ups",
-  maxTurns: "Turns at most",
+  maxTurns: "Maximum turns",
   params: "Parameters",
   toolResults: "Results of tools",
   decision: "Decision rule",

@@ -6,10 +6,10 @@ const MAX_TEXT = 500_000;
 const MAX_CRITERIA = 50_000;
 
 export const SCENARIO_FIELDS: readonly FieldSpec[] = [
-  { name: "name", label: "Name of the scenario (optional)", control: { kind: "text", max: 500 } },
+  { name: "name", label: "Scenario name (optional)", control: { kind: "text", max: 500 } },
   {
     name: "prompt",
-    label: "First message of the user",
+    label: "First user message",
     control: prose(4, MAX_TEXT),
     note: "Not needed with instructions: the simulated user then begins",
   },

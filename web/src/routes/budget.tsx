@@ -45,7 +45,7 @@ export function BudgetSection({ run }: { run: Run }) {
         )}
         <BudgetFigure name="Budget" usd={budget.maxBudgetUsd} />
         {!isTerminal(run.status) && budget.projectedUsd !== null && (
-          <BudgetFigure name="Expected in all" usd={budget.projectedUsd} note="at the present mean" />
+          <BudgetFigure name="Projected total" usd={budget.projectedUsd} note="at the current mean" />
         )}
       </dl>
       {roles && <p className={styles.note}>{roles}</p>}

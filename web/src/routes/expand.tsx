@@ -51,7 +51,7 @@ export function Expand({ run }: { run: Run }) {
               the conversations about further ones are held.
             </p>
             <Field
-              label="Share of the scenarios in percent"
+              label="Share of scenarios, in percent"
               id={id}
               error={typeof percentage === "number" ? null : `A whole number from ${least} to 100`}
             >

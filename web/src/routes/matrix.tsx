@@ -63,7 +63,7 @@ function Matrix({ run }: { run: Run }) {
         <Failure error={loaded.error} what="Some conversations were not loaded" retry={loaded.retry} />
       )}
       {names.isError && (
-        <Failure error={names.error} what="Names of scenarios" retry={() => void names.refetch()} />
+        <Failure error={names.error} what="Scenario names" retry={() => void names.refetch()} />
       )}
       {rows.length > 0 ? (
         <MatrixGrid

@@ -213,7 +213,7 @@ function ErrorsSection({ id, results }: { id: string; results: Results }) {
               <th scope="col">Cause</th>
               <FigureHeader>Conversations</FigureHeader>
               <th scope="col">Example</th>
-              <th scope="col">What helps</th>
+              <th scope="col">What to do</th>
             </tr>
           </thead>
           <tbody>

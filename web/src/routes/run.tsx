@@ -226,8 +226,8 @@ function Controls({ run }: { run: Run }) {
       )}
       {isAsking && !isTerminal(run.status) && (
         <p className={styles.question} role="alert">
-          Cancel for good? What was recorded stays; {formatCount(run.progress.total - run.progress.completed)}{" "}
-          conversations are not held.
+          Cancel for good? Recorded results stay; {formatCount(run.progress.total - run.progress.completed)}{" "}
+          conversations will not run.
           <button
             type="button"
             onClick={() => {
@@ -238,7 +238,7 @@ function Controls({ run }: { run: Run }) {
             Cancel the run
           </button>
           <button type="button" onClick={() => ask(false)}>
-            Keep it going
+            Keep running
           </button>
         </p>
       )}
@@ -250,10 +250,10 @@ function Controls({ run }: { run: Run }) {
             type="button"
             onClick={() => change.mutate({ action: "retry", confirmedUsd: estimate.confirmableUsd })}
           >
-            Retry all the same
+            Retry anyway
           </button>
           <button type="button" onClick={() => change.reset()}>
-            Leave the errors
+            Keep the errors
           </button>
         </p>
       )}

@@ -51,7 +51,7 @@ export function RunSettings() {
               <tr>
                 <th scope="col">Target</th>
                 <th scope="col">Model or agent</th>
-                <th scope="col">Parameters of its own</th>
+                <th scope="col">Own parameters</th>
               </tr>
             </thead>
             <tbody>
@@ -71,7 +71,7 @@ export function RunSettings() {
         </ScrollRegion>
       </Section>
       {definitionSnapshot && (
-        <Section title="Definition at the start">
+        <Section title="Definition snapshot">
           <PlainText
             label="Content of the definition"
             text={JSON.stringify(definitionSnapshot, null, 2)}
@@ -88,10 +88,10 @@ function settingsOf({ config, priority, startedBy }: Run): [string, string][] {
     ["Sample", `${config.samplePercentage}%, seed ${config.sampleSeed}`],
     ["Prompts", config.promptIds.join(", ") || null],
     ["Repeats", config.repeats],
-    ["Turns at most", config.maxTurns],
+    ["Maximum turns", config.maxTurns],
     ["Parameters", Object.keys(config.params).length > 0 ? JSON.stringify(config.params) : null],
-    ["Attempts of a call", config.maxAttempts],
-    ["Conversations at once", config.maxConcurrency],
+    ["Attempts per call", config.maxAttempts],
+    ["Concurrency", config.maxConcurrency],
     ["Judge", config.judgeModel],
     ["Simulated users", config.personaModel],
     ["Embeddings", config.embeddingModel],

@@ -60,7 +60,7 @@ interface Props {
 /** A run that is expected to cost more than a budget pauses before its end: whether that is meant. */
 export function ConfirmCost({ refusal, isChanged, confirm, close }: Props) {
   return (
-    <Dialog title="Start although the budget will not suffice?" close={close}>
+    <Dialog title="Start even though the budget is too small?" close={close}>
       {isChanged && <p role="alert">The estimate has changed since you agreed to it.</p>}
       <p>{visible(refusalReason(refusal.reason))}</p>
       <p>

@@ -38,7 +38,7 @@ export function ComponentsSection({ figures }: { figures: DeepFigures }) {
     };
   });
   return (
-    <Section title="Where the targets lie">
+    <Section title="Principal components">
       <p className={styles.note}>
         Targets that answer the same scenarios alike lie close together; a ring marks one that answers unlike
         the others. A mark leads to the conversations of its target.

@@ -99,7 +99,7 @@ function DeepFiguresView({ figures }: { figures: DeepFigures }) {
       <Variance figures={figures} />
       <OutlierScenarios figures={figures} />
       {(figures.unavailable.length > 0 || figures.cautions.length > 0) && (
-        <Section title="What to know about the deep analysis">
+        <Section title="Notes on the deep analysis">
           <ul className={styles.list}>
             {figures.cautions.map((each) => (
               <li key={`${each.code} ${each.text}`}>{visible(each.text)}</li>

@@ -33,9 +33,9 @@ export function NarrativeSection({ figures }: { figures: DeepFigures }) {
         ))}
       </dl>
       <Points title="Limitations" texts={narrative.limitations} />
-      <Points title="Next" texts={narrative.nextSteps} />
+      <Points title="Next steps" texts={narrative.nextSteps} />
       <details>
-        <summary>Figures that these sentences rest on</summary>
+        <summary>Figures behind these sentences</summary>
         <ScrollRegion label="cited figures">
           <table>
             <thead>

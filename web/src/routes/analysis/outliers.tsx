@@ -19,13 +19,13 @@ export function OutlierTargets({ figures }: { figures: DeepFigures }) {
   const found = figures.outlierTargets;
   if (!found) return null;
   return (
-    <Section title="Targets unlike the others">
+    <Section title="Outlying targets">
       <ScrollRegion label="outlying targets">
         <table>
           <thead>
             <tr>
               <th scope="col">Target</th>
-              <th scope="col">Unlike the others</th>
+              <th scope="col">Outlier</th>
               <FigureHeader>Distance</FigureHeader>
               <FigureHeader>p, adjusted</FigureHeader>
               <FigureHeader>Isolation</FigureHeader>
@@ -65,7 +65,7 @@ export function OutlierScenarios({ figures }: { figures: DeepFigures }) {
   const found = figures.outlierScenarios;
   if (!found || found.scenarios.length === 0) return null;
   return (
-    <Section title="Scenarios answered unlike the others">
+    <Section title="Outlying scenarios">
       <ScrollRegion label="outlying scenarios">
         <table>
           <thead>

@@ -71,7 +71,7 @@ export function Artifacts({ chatId, branch }: { chatId: string; branch: Branch }
           </button>
         </p>
       )}
-      {reset.isError && <Failure error={reset.error} what="The artifacts are as before" />}
+      {reset.isError && <Failure error={reset.error} what="The artifacts were not reset" />}
     </Section>
   );
 }

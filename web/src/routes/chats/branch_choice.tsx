@@ -88,13 +88,7 @@ function Manage({ chat, branch, leave }: ManageProps) {
     <details className={page.fold}>
       <summary>Change this branch</summary>
       <form className={page.form} onSubmit={submit}>
-        <TextField
-          label="Name of the branch"
-          id="branch-name"
-          maxLength={100}
-          value={name}
-          onChange={setName}
-        />
+        <TextField label="Branch name" id="branch-name" maxLength={100} value={name} onChange={setName} />
         <p className={page.bar}>
           <button type="submit" disabled={!isValid || rename.isPending}>
             Rename

@@ -108,7 +108,7 @@ function Conversation({ chat, branch }: { chat: Chat; branch: Branch }) {
           />
         ))}
       </ol>
-      {query.isSuccess && exchanges.length === 0 && <p className={page.note}>Nothing was said yet.</p>}
+      {query.isSuccess && exchanges.length === 0 && <p className={page.note}>No messages yet.</p>}
       {canWrite && <Composer chatId={chat.id} branch={branch} />}
       {chat.profileId !== null && <Artifacts chatId={chat.id} branch={branch} />}
     </section>

@@ -94,7 +94,7 @@ export function ChatFields({ values, change }: Props) {
         </select>
       </Field>
       <Field
-        label="Earlier exchanges in a prompt"
+        label="Maximum earlier exchanges in the prompt"
         id="history"
         error={typeof historyOf(values) === "number" ? null : `A whole number from 0 to ${MAX_HISTORY}`}
       >

@@ -134,7 +134,7 @@ function Regenerate({ chatId, branchId, hasAnswer }: RegenerateProps) {
       <button type="button" disabled={start.isPending} onClick={() => start.mutate(undefined)}>
         {hasAnswer ? "Answer again" : "Answer"}
       </button>
-      {start.isError && <Failure error={start.error} what="The message is not answered" />}
+      {start.isError && <Failure error={start.error} what="The message was not answered" />}
     </>
   );
 }
@@ -162,7 +162,7 @@ function Fork({ chatId, branchId, exchange }: ForkProps) {
       <button type="button" disabled={fork.isPending} onClick={() => fork.mutate(undefined)}>
         Fork here<span className="hidden-text"> after exchange {exchange.position + 1}</span>
       </button>
-      {fork.isError && <Failure error={fork.error} what="No branch was made" />}
+      {fork.isError && <Failure error={fork.error} what="The branch was not created" />}
     </>
   );
 }

@@ -126,12 +126,12 @@ function Prompt({ chatId, turnId, number }: TurnProps) {
   const query = useQuery({ ...turnPromptQuery(chatId, turnId), enabled: isOpen });
   return (
     <details className={styles.fold} onToggle={toggle}>
-      <summary>What the model got</summary>
+      <summary>What the model received</summary>
       {query.isError && <Failure error={query.error} what="The prompt" />}
       {query.data === null && <p>The model was not called.</p>}
       {query.data && (
         <PlainText
-          label={`What the model got, exchange ${number}`}
+          label={`What the model received, exchange ${number}`}
           text={query.data.messages.map(promptText).join("\n\n")}
         />
       )}

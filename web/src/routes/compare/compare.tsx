@@ -43,7 +43,7 @@ export function ComparePage() {
             Swap
           </button>
           <Side
-            label="Compared with it"
+            label="Compared run"
             runs={runs.data}
             value={b}
             change={(chosen) => void navigate({ search: (old) => ({ a: old.a, b: chosen }) })}

@@ -47,7 +47,7 @@ export function Comparison({ comparison, figures, again }: Props) {
     <>
       {comparison.isStale && (
         <p role="status" className={styles.note}>
-          Out of date: a run has other results by now.{" "}
+          Out of date: the results of a run have changed.{" "}
           {again && (
             <button type="button" onClick={again}>
               Compare again

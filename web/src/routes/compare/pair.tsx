@@ -99,7 +99,7 @@ function Pane({ name, transcript, against }: PaneProps) {
         <TranscriptView transcript={transcript} heading={name} against={against} />
       ) : (
         <Empty title={`${name}: no conversation`}>
-          <p>This repeat is errored or was not held there.</p>
+          <p>This repeat ended in an error or was not run there.</p>
         </Empty>
       )}
     </section>

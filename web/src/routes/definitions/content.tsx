@@ -66,7 +66,7 @@ function Warnings({ definition }: { definition: Definition }) {
   if (definition.warnings.length === 0) return null;
   return (
     <div className={page.warning} role="status">
-      <strong>What may be a mistake</strong>
+      <strong>Possible mistakes</strong>
       <ul className={page.list}>
         {definition.warnings.map((warning) => (
           <li key={warning.field + warning.message}>

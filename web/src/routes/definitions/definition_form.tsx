@@ -138,7 +138,7 @@ export function DefinitionForm({
           onChange={set("tags")}
         />
         <TextField
-          label="Name of the version (optional)"
+          label="Version name (optional)"
           id="label"
           maxLength={100}
           value={labels.label}

@@ -53,7 +53,7 @@ function WithParent(props: EditorProps) {
     enabled: parentId !== null,
   });
   if (parentId === null) return <Editor {...props} parent={null} />;
-  if (parent.isPending) return <Loading what="what it inherits" />;
+  if (parent.isPending) return <Loading what="inherited content" />;
   if (parent.data !== undefined) {
     return (
       <>
@@ -73,7 +73,7 @@ function WithParent(props: EditorProps) {
     );
   }
   if (!(parent.error instanceof ApiError && parent.error.status === 404)) {
-    return <Failure error={parent.error} what="What it inherits" retry={() => void parent.refetch()} />;
+    return <Failure error={parent.error} what="Inherited content" retry={() => void parent.refetch()} />;
   }
   return (
     <>

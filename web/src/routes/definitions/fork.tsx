@@ -48,8 +48,8 @@ function ForkDialog({ definition, close }: { definition: Definition; close: () =
     <Dialog title={`Fork version ${definition.version}`} close={close}>
       <form onSubmit={submit}>
         <p>The fork shares the scenarios, and inherits what it does not change.</p>
-        <TextField label="Name of the fork" id="fork-name" maxLength={200} value={name} onChange={setName} />
-        {fork.isError && <Failure error={fork.error} what="No fork was made" />}
+        <TextField label="Fork name" id="fork-name" maxLength={200} value={name} onChange={setName} />
+        {fork.isError && <Failure error={fork.error} what="The fork was not created" />}
         <DialogActions>
           <button type="submit" data-kind="primary" disabled={name.trim() === "" || fork.isPending}>
             Fork

@@ -135,11 +135,7 @@ function Form() {
       )}
       {isDataset && (
         <>
-          <Field
-            label="Name of the definition"
-            id="import-name"
-            note="The name of the file, if you give none"
-          >
+          <Field label="Definition name" id="import-name" note="The name of the file, if you give none">
             <input
               id="import-name"
               maxLength={200}
@@ -178,7 +174,7 @@ function Form() {
 function Report({ result }: { result: ImportResult }) {
   const { changed, skipped } = result.report;
   return (
-    <section aria-label="What becomes of the file" className={styles.imported}>
+    <section aria-label="Import preview" className={styles.imported}>
       <ul className={page.list}>
         {result.definitions.map((each) => (
           <li key={each.name}>

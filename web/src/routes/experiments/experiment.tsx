@@ -66,7 +66,7 @@ function Summary({ experiment }: { experiment: Experiment }) {
   const query = useQuery(experimentSummaryQuery(experiment.id));
   if (query.isPending) return <Loading what="its runs" />;
   if (query.data === undefined)
-    return <Failure error={query.error} what="Its runs" retry={() => void query.refetch()} />;
+    return <Failure error={query.error} what="Runs of the experiment" retry={() => void query.refetch()} />;
   const summary = query.data;
   const runs = numbered(summary.runs, experiment.baselineRunId);
   return (

@@ -300,7 +300,7 @@ function Cell({ pair, known, target }: CellProps) {
       ) : (
         <Figures figures={figures} />
       )}
-      {comparison.isStale && <small>out of date: a run has other results by now</small>}
+      {comparison.isStale && <small>out of date: the results of a run have changed</small>}
     </CompareLink>
   );
 }

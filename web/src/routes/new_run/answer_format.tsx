@@ -68,16 +68,16 @@ export function AnswerFormat({ values, change }: Props) {
           onChange={set("pattern")}
         />
         <Words
-          label="Fewest words (optional)"
+          label="Minimum words (optional)"
           id="min-words"
           value={values.minWords}
           change={set("minWords")}
         />
         <Words
-          label="Most words (optional)"
+          label="Maximum words (optional)"
           id="max-words"
           value={values.maxWords}
-          error={areReversed ? "Not less than the fewest words" : undefined}
+          error={areReversed ? "At least the minimum" : undefined}
           change={set("maxWords")}
         />
       </div>

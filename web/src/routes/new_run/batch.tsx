@@ -36,7 +36,7 @@ export function NewBatch() {
       <h1>New batch</h1>
       <NewRunTabs />
       {models.isPending && <Loading what="models" />}
-      {models.isError && <Failure error={models.error} what="The form" retry={() => void models.refetch()} />}
+      {models.isError && <Failure error={models.error} what="Models" retry={() => void models.refetch()} />}
       {models.data &&
         (canWrite ? (
           <Form models={models.data} />
@@ -84,9 +84,9 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
     selected.length + agents.length === 0
       ? "Choose at least one model or agent."
       : !hasSubject
-        ? "Write a first message of the user, a goal, or both."
+        ? "Write a first user message, a goal, or both."
         : !hasNumbers
-          ? "A number is missing."
+          ? "A number is missing or invalid."
           : !isGraded && "An evaluator or the answer format is incomplete.";
   const plan: Batch | null =
     hasNumbers && isGraded && !missing
@@ -138,7 +138,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           onChange={setSystem}
         />
         <TextField
-          label="First message of the user (optional)"
+          label="First user message (optional)"
           id="user-message"
           rows={3}
           maxLength={500_000}
@@ -156,7 +156,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           onChange={setGoal}
         />
         <Whole
-          label="Conversations of each target"
+          label="Conversations per target"
           id="count"
           value={countText}
           isValid={typeof count === "number"}
@@ -170,7 +170,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           choose={setPersonas}
         />
         <Whole
-          label="Turns of a conversation at most (optional)"
+          label="Maximum turns per conversation (optional)"
           id="turns"
           most={MAX_TURNS}
           value={turnsText}
@@ -180,7 +180,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
         <ModelField
           label="Judge"
           id="judge"
-          placeholder="that of the workspace"
+          placeholder="workspace default"
           value={judge}
           change={setJudge}
         />
@@ -194,7 +194,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
         <Evaluators values={evaluators} change={setEvaluators} />
         <AnswerFormat values={format} change={setFormat} />
         <Whole
-          label="Conversations at the same time"
+          label="Concurrency (conversations at once)"
           id="concurrency"
           note="Empty for no limit"
           value={concurrencyText}

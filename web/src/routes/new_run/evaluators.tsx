@@ -36,12 +36,12 @@ export function Evaluators({ values, change }: Props) {
           change={(toxicity) => set({ toxicity })}
         />
         <Check
-          label="The target does not refuse, without a model"
+          label="The target does not refuse (checked without a model)"
           isOn={values.refusal}
           change={(refusal) => set({ refusal })}
         />
         <Check
-          label="The last answer has the answer format"
+          label="The last answer matches the answer format"
           isOn={values.format}
           change={(format) => set({ format })}
         />
@@ -51,7 +51,7 @@ export function Evaluators({ values, change }: Props) {
             value={values.external}
             onChange={(event) => set({ external: event.target.value as EvaluatorValues["external"] })}
           >
-            <option value="workspace">that of the workspace, if it has one</option>
+            <option value="workspace">workspace default, if any</option>
             <option value="none">none</option>
             <option value="own">another address</option>
           </select>
@@ -110,14 +110,14 @@ function Judged({ id, label, values, change, note }: JudgedProps) {
       {values.isOn && (
         <>
           <ModelField
-            label={`Judge of “${what}”`}
+            label={`Judge for “${what}”`}
             id={`${id}-judge`}
-            placeholder="that of the run"
+            placeholder="the run’s judge"
             value={values.judge}
             change={(judge) => change({ ...values, judge })}
           />
           <Field
-            label={`Lowest score of “${what}” (optional)`}
+            label={`Passing score for “${what}” (optional)`}
             id={`${id}-threshold`}
             error={isShare ? null : "A number from 0 to 1"}
             note={note}

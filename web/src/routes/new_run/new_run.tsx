@@ -52,7 +52,7 @@ export function NewRun() {
       <h1>New run</h1>
       <NewRunTabs />
       {error ? (
-        <Failure error={error} what="The form" retry={retry} />
+        <Failure error={error} what="Definitions and models" retry={retry} />
       ) : !definitions.data || !models.data || !session.data || other.isLoading ? (
         <Loading what="definitions and models" />
       ) : session.data.role === "viewer" ? (
@@ -168,7 +168,7 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
           />
         </Field>
         <Field
-          label="Repeats of each scenario (1 to 1,000)"
+          label="Repeats per scenario (1 to 1,000)"
           id="repeats"
           error={hasRepeats ? null : "A whole number from 1 to 1,000"}
         >
@@ -222,8 +222,8 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
             {targets.length === 0
               ? "Choose at least one model or agent."
               : hasRepeats
-                ? "An option is wrong."
-                : "Repeats are missing."}
+                ? "An option is invalid."
+                : "Enter the number of repeats."}
           </p>
         )}
         {definition && lacksScenarios(estimate.error) && (

@@ -4,7 +4,7 @@ import page from "../../ui/page.module.css";
 /** What can be started. */
 export function NewRunTabs() {
   return (
-    <nav className={page.tabs} aria-label="What is started">
+    <nav className={page.tabs} aria-label="Kind of run">
       <Link to="/new" activeOptions={{ exact: true, includeSearch: false }}>
         Definition
       </Link>

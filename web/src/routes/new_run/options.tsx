@@ -36,7 +36,7 @@ export function Options({ options, change }: Props) {
       <summary>More options: {count === 0 ? "defaults" : `${counted(count, "option")} set`}</summary>
       <div className={styles.models}>
         <NumberField
-          label="Version of the definition (optional)"
+          label="Definition version (optional)"
           id="version"
           note="Empty for the newest"
           error={error("version", "A version, from 1")}
@@ -44,7 +44,7 @@ export function Options({ options, change }: Props) {
           change={set("version")}
         />
         <NumberField
-          label="Seed of the sample (optional)"
+          label="Sample seed (optional)"
           id="seed"
           size={16}
           note="The same seed draws the same scenarios; one is drawn if this is empty"
@@ -89,14 +89,14 @@ export function Options({ options, change }: Props) {
           change={set("temperature")}
         />
         <NumberField
-          label="Turns of a conversation at most (optional)"
+          label="Maximum turns per conversation (optional)"
           id="turns"
           error={error("turns", wholeNumberError(1, MAX_TURNS))}
           value={options.turns}
           change={set("turns")}
         />
         <NumberField
-          label="Conversations at the same time (optional)"
+          label="Concurrency (conversations at once, optional)"
           id="concurrency"
           note="Empty for no limit of the run's own"
           error={error("concurrency", wholeNumberError(1, MAX_CONCURRENCY))}
@@ -106,7 +106,7 @@ export function Options({ options, change }: Props) {
         <ModelField
           label="Judge"
           id="judge"
-          placeholder="that of the definition or workspace"
+          placeholder="definition or workspace default"
           value={options.judge}
           change={set("judge")}
         />

@@ -29,7 +29,7 @@ export function TryPrompt() {
       <h1>Try a prompt</h1>
       <NewRunTabs />
       {models.isPending && <Loading what="models" />}
-      {models.isError && <Failure error={models.error} what="The form" retry={() => void models.refetch()} />}
+      {models.isError && <Failure error={models.error} what="Models" retry={() => void models.refetch()} />}
       {models.data &&
         (canWrite ? (
           <Form models={models.data} />

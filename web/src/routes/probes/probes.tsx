@@ -114,9 +114,7 @@ function Probes({ run }: { run: Run }) {
       {loaded.error !== null && (
         <Failure error={loaded.error} what="Some conversations were not loaded" retry={loaded.retry} />
       )}
-      {all.isError && (
-        <Failure error={all.error} what="Names of scenarios" retry={() => void all.refetch()} />
-      )}
+      {all.isError && <Failure error={all.error} what="Scenario names" retry={() => void all.refetch()} />}
       {loaded.loaded > 0 && (
         <DistributionSection
           table={table}

@@ -13,7 +13,7 @@ const REASONS = { disabled: "not in use", trigger_mismatch: "has not this trigge
 /** What a turn would run, in which order. */
 export function Plan({ plans }: { plans: Schemas["TurnPlans"] }) {
   return (
-    <Section title="What a turn runs">
+    <Section title="Operations per turn">
       {TRIGGERS.map(([trigger, title]) => (
         <div key={trigger}>
           <h3>{title}</h3>

@@ -133,7 +133,7 @@ function ReadOnly({ profile, isNewest }: { profile: Profile; isNewest: boolean }
         <PlainText label="Operations as JSON" text={editable(profile.operations)} isCode />
       </Section>
       {profile.warnings.length > 0 && (
-        <Section title="What may be a mistake">
+        <Section title="Possible mistakes">
           <ul className={page.list}>
             {profile.warnings.map((each) => (
               <li key={each.field + each.message}>

@@ -40,7 +40,7 @@ export function FailureModes({ id, content, excerpts }: Props) {
               <th scope="col">Tag</th>
               <FigureHeader>Conversations</FigureHeader>
               <FigureHeader>Share of completed</FigureHeader>
-              <th scope="col">Samples by conversation, the lowest scores first</th>
+              <th scope="col">Sample conversations, lowest scores first</th>
             </tr>
           </thead>
           <tbody>

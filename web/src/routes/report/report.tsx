@@ -46,13 +46,13 @@ function Reports({ run, reports }: { run: Run; reports: readonly Report[] }) {
       {shown.status === "FAILED" && <Failed report={shown} />}
       {shown.isStale && shown.status === "COMPLETED" && (
         <p className={page.warning} role="status">
-          The run has other outcomes by now: this report is about earlier ones.
+          The results of the run have changed since this report.
         </p>
       )}
       <ReportView run={run} report={shown} />
       {canWrite && !inWork && isTerminal(run.status) && (
         <details className={page.fold} data-screen-only>
-          <summary>Make another report</summary>
+          <summary>Create another report</summary>
           <p className={page.note}>
             A report of the same outcomes by the same summarizer exists only once: ask another model, or make
             it again when outcomes have changed.
@@ -81,7 +81,7 @@ function None({ run, canWrite }: { run: Run; canWrite: boolean }) {
         A report says how often each target passed, what it took and cost, and why conversations failed, with
         quotations; a model adds a summary and suggests a revised system prompt.
       </p>
-      {canWrite ? <MakeReport run={run} /> : <p>Making one needs the role member or admin.</p>}
+      {canWrite ? <MakeReport run={run} /> : <p>Creating one needs the role member or admin.</p>}
     </Empty>
   );
 }

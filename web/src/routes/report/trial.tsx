@@ -100,7 +100,7 @@ function Start({ run, report, isNew }: Props & { isNew: boolean }) {
   return (
     <form className={page.form} onSubmit={submit} data-screen-only>
       <Field
-        label="Budget of both prompts together, in USD"
+        label="Total budget for both prompts, in USD"
         id="trial-budget"
         error={budget === undefined ? "An amount such as 2 or 0.50" : null}
         note="Empty: no limit, and about as many conversations as the run had"

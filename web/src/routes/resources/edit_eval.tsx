@@ -128,7 +128,7 @@ function Form({ found, etag, reload }: FormProps) {
       )}
       <TargetsField value={targetText} isJson={targets.isJson} change={setTargets} issues={of("targets")} />
       <JsonField
-        label="Parameters of every target, as JSON"
+        label="Parameters for every target, as JSON"
         id="params"
         rows={4}
         path="params"

@@ -157,7 +157,7 @@ function Form({ schedule, etag, reload }: FormProps) {
         />
       )}
       <NumberField
-        label="Repeats of each case"
+        label="Repeats per case"
         id="repeats"
         error={typeof repeats === "number" ? null : wholeNumberError(1, MAX_REPEATS)}
         size={6}
@@ -165,7 +165,7 @@ function Form({ schedule, etag, reload }: FormProps) {
         change={setRepeats}
       />
       <NumberField
-        label="Budget of each run in USD (optional)"
+        label="Budget per run in USD (optional)"
         id="budget"
         error={budget === undefined ? BUDGET_ERROR : null}
         isAmount

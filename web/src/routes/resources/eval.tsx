@@ -103,7 +103,7 @@ function Run({ id }: { id: string }) {
     <Section title="Run it">
       <div className={page.form}>
         <NumberField
-          label="Repeats of each case"
+          label="Repeats per case"
           id="repeats"
           error={typeof count === "number" ? null : wholeNumberError(1, MAX_REPEATS)}
           size={6}

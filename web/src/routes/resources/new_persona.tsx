@@ -40,7 +40,7 @@ export function NewPersona() {
         <TextField
           label="System prompt"
           id="prompt"
-          note="What the model that plays this user is told"
+          note="Instructions for the model that acts as this user"
           rows={6}
           maxLength={20000}
           value={prompt}

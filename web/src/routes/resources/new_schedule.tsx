@@ -123,7 +123,7 @@ function Form() {
         />
       )}
       <NumberField
-        label="Budget of each run in USD (optional)"
+        label="Budget per run in USD (optional)"
         id="budget"
         error={budget === undefined ? BUDGET_ERROR : null}
         isAmount

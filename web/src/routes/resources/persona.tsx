@@ -147,7 +147,7 @@ function EditPersona({ persona, etag, reload }: EditPersonaProps) {
       <TextField
         label="System prompt"
         id="prompt"
-        note="What the model that plays this user is told"
+        note="Instructions for the model that acts as this user"
         rows={10}
         maxLength={20000}
         value={prompt}

@@ -133,7 +133,7 @@ function Form({ provider, etag }: { provider: Provider; etag: string | null }) {
           </Field>
         )}
         <Limit
-          label="Parallel requests at most"
+          label="Maximum parallel requests"
           id="parallel"
           value={parallel}
           change={setParallel}
@@ -142,7 +142,7 @@ function Form({ provider, etag }: { provider: Provider; etag: string | null }) {
           disabled={!isAdmin}
         />
         <Limit
-          label="Requests a minute at most"
+          label="Maximum requests per minute"
           id="requests"
           value={requests}
           change={setRequests}
@@ -151,7 +151,7 @@ function Form({ provider, etag }: { provider: Provider; etag: string | null }) {
           disabled={!isAdmin}
         />
         <Limit
-          label="Tokens a minute at most"
+          label="Maximum tokens per minute"
           id="tokens"
           value={tokens}
           change={setTokens}

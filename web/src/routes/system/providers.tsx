@@ -47,8 +47,8 @@ function Table({ providers }: { providers: readonly Provider[] }) {
             <th scope="col">State</th>
             <th scope="col">Address</th>
             <FigureHeader>Parallel requests</FigureHeader>
-            <FigureHeader>Requests a minute</FigureHeader>
-            <FigureHeader>Tokens a minute</FigureHeader>
+            <FigureHeader>Requests per minute</FigureHeader>
+            <FigureHeader>Tokens per minute</FigureHeader>
             <FigureHeader>Own prices</FigureHeader>
           </tr>
         </thead>

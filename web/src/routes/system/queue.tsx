@@ -51,7 +51,7 @@ function Queues({ queues }: { queues: readonly ProviderQueue[] }) {
   const shown = isWhole ? queues : busy;
   return (
     <Section title="Providers">
-      {shown.length === 0 && <p>Nothing waits, and nothing is held up.</p>}
+      {shown.length === 0 && <p>Nothing is waiting or delayed.</p>}
       {shown.length > 0 && <Table queues={shown} />}
       <p className={`${page.bar} ${page.below}`} data-actions>
         <PauseAll queues={queues} />

@@ -128,7 +128,7 @@ function Form({ settings, etag, reload }: FormProps) {
         change={setPersona}
         error={errorOf("personaModel")}
         disabled={!isAdmin}
-        note="Plays personas; the judge if none is named"
+        note="Acts as the simulated user; the judge if empty"
       />
       <ModelField
         label="Embeddings"
@@ -146,7 +146,7 @@ function Form({ settings, etag, reload }: FormProps) {
         change={setAnalysis}
         error={errorOf("analysisModel")}
         disabled={!isAdmin}
-        note="Writes the findings of deep analyses in words; rules do if none is named"
+        note="Writes up the findings of deep analyses; fixed rules if empty"
       />
       <ModelField
         label="Summaries of reports"
@@ -177,7 +177,7 @@ function Form({ settings, etag, reload }: FormProps) {
         />
       )}
       <NumberField
-        label="Open runs of one token, user or schedule"
+        label="Maximum open runs per token, user or schedule"
         id="per-owner"
         error={typeof numbers[0] === "number" ? null : bounds}
         disabled={!isAdmin}
@@ -185,7 +185,7 @@ function Form({ settings, etag, reload }: FormProps) {
         change={setPerOwner}
       />
       <NumberField
-        label="Open runs of the workspace"
+        label="Maximum open runs in the workspace"
         id="open"
         error={typeof numbers[1] === "number" ? null : bounds}
         note="Runs that have not ended; more are refused until one ends"
@@ -194,7 +194,7 @@ function Form({ settings, etag, reload }: FormProps) {
         change={setOpen}
       />
       <NumberField
-        label="Conversations of each target of a batch, at most"
+        label="Maximum conversations per target of a batch"
         id="batch-count"
         error={limits[0] !== undefined ? null : bounds}
         note="Empty for no limit but 1,000"
@@ -203,7 +203,7 @@ function Form({ settings, etag, reload }: FormProps) {
         change={setBatchCount}
       />
       <NumberField
-        label="Conversations of a batch at the same time, at most"
+        label="Maximum concurrency of a batch"
         id="batch-concurrency"
         error={limits[1] !== undefined ? null : bounds}
         note="Empty for no limit; with one, batches without a limit of their own are refused"

@@ -28,9 +28,9 @@ function CorrectionDialog({ transcript, close }: { transcript: Transcript; close
   const probe = useQuery({ ...probeQuery(transcript.id), staleTime: 0 });
   return (
     <Dialog title="Correct the result" close={close}>
-      {probe.isPending && <Loading what="the present result" rows={2} />}
+      {probe.isPending && <Loading what="the current result" rows={2} />}
       {probe.isError && (
-        <Failure error={probe.error} what="The present result" retry={() => void probe.refetch()} />
+        <Failure error={probe.error} what="The current result" retry={() => void probe.refetch()} />
       )}
       {probe.data && !probe.isFetching && (
         <CorrectionForm

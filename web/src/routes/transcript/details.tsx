@@ -28,13 +28,13 @@ export function Details({ transcript }: { transcript: Transcript }) {
       )}
       {content?.simulatedUserPrompt && (
         <Fold
-          title="Prompt of the simulated user"
+          title="Simulated user’s prompt"
           text={content.simulatedUserPrompt}
           note="By it, a model wrote the user's messages, after those of the scenario."
         />
       )}
       {Object.keys(transcript.metadata).length > 0 && (
-        <Fold title="Metadata of the scenario" text={JSON.stringify(transcript.metadata, null, 2)} />
+        <Fold title="Scenario metadata" text={JSON.stringify(transcript.metadata, null, 2)} />
       )}
     </details>
   );

@@ -39,7 +39,7 @@ export function ErroredConversation({ id, isSideBySide = false }: { id: string; 
       </section>
       {probe.messages.length > 0 && (
         <>
-          <p className={styles.note}>What was said until then:</p>
+          <p className={styles.note}>The conversation up to then:</p>
           <Messages messages={probe.messages} against={undefined} isAlone={!isSideBySide} find={undefined} />
         </>
       )}

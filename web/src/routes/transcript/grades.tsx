@@ -67,8 +67,8 @@ export function Grades({ transcript, label, isAlone }: GradesProps) {
       )}
       {isAlone && verdict && verdict.rawResponse !== "" && (
         <details>
-          <summary>Reply of the judge</summary>
-          <PlainText label="Reply of the judge" text={verdict.rawResponse} isCode />
+          <summary>Judge’s reply</summary>
+          <PlainText label="Judge’s reply" text={verdict.rawResponse} isCode />
         </details>
       )}
       {isAlone && <Correction transcript={transcript} />}

@@ -15,7 +15,7 @@ const LABELS: Readonly<Record<keyof Labels, string>> = {
   name: "Name",
   folder: "Folder",
   tags: "Tags",
-  label: "Name of the version",
+  label: "Version name",
 };
 
 interface Props {
@@ -51,7 +51,7 @@ export function Review({ before, after, action, save, close }: Props) {
           {action}
         </button>
         <button type="button" onClick={close}>
-          Go on editing
+          Continue editing
         </button>
       </DialogActions>
     </Dialog>
