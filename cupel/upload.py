@@ -32,7 +32,7 @@ ATTEMPTS = 3
 """Uploads of a definition that others change at the same time."""
 MAX_DIGESTS = 10
 """How many of its newest files a definition remembers."""
-_GENERATION_FIELDS = ("mode", "options", "seed", "model")
+_GENERATION_FIELDS = ("mode", "options", "seed", "model", "maxBudgetUsd", "allowUnpriced")
 _DIGEST_TAG = re.compile(r"sha:([0-9a-f]{12})(?:@(\d+))?")
 
 

@@ -1943,6 +1943,18 @@ export interface Finding {
 
 export type FormatType = "text" | "json" | "json_schema";
 
+/** What is used of a generation's own budget, as its worker has last reported: at most a minute ago. */
+export interface GenerationBudget {
+  /** What it may spend, in USD */
+  maxBudgetUsd: number;
+  /** Calls whose cost is known */
+  spentUsd: number;
+  /** Calls that may have been billed: without an answer, or of a worker that died */
+  uncertainUsd: number;
+  /** Set aside for calls in flight and for the next ones */
+  reservedUsd: number;
+}
+
 export type GenerationMode = "matrix" | "llm";
 
 export interface GenerationProgress {
@@ -3404,7 +3416,7 @@ export interface Rescore {
 
 /** What is used of a rescore's own budget, as its workers have last reported: at most a minute ago. */
 export interface RescoreBudget {
-  /** What the rescore may spend, in USD */
+  /** What it may spend, in USD */
   maxBudgetUsd: number;
   /** Calls whose cost is known */
   spentUsd: number;
@@ -3962,6 +3974,8 @@ export interface ScenarioGeneration {
   createdAt: string;
   /** When it last changed */
   updatedAt: string;
+  /** Null without a budget of its own (`maxBudgetUsd`) */
+  budget: GenerationBudget | null;
 }
 
 /** What a scenario contributes to a component. */

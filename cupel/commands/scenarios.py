@@ -122,6 +122,10 @@ def generate(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace all scenarios instead of adding to them.")
     ] = False,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", metavar="USD", min=0.000001, help="What the model may cost; then it fails."),
+    ] = None,
     allow_unpriced: CallUnpriced = False,
     as_json: AsJson = False,
 ) -> None:
@@ -130,7 +134,9 @@ def generate(
 
     session = ctx.ensure_object(Session)
     allowed = allow_unpriced or None
-    request = without_none(mode=mode, options=options, seed=seed, model=model, replace=replace, allowUnpriced=allowed)
+    request = without_none(
+        mode=mode, options=options, seed=seed, model=model, replace=replace, allowUnpriced=allowed, maxBudgetUsd=budget
+    )
     with session.connect() as client:
         definition_id = find_definition_id(client, definition)
         with session.err.status("generating"):

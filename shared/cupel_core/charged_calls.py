@@ -19,8 +19,11 @@ from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.slice_graders import GraderCalls, spare_seconds
 from cupel_core.store import evaluation_settings, rescores, runs
-from cupel_core.store.budgets import RescoreRef
+from cupel_core.store.budgets import GenerationRef, RescoreRef
 from cupel_core.workspace_budgets import BudgetKey, key_of_run, open_account
+
+GENERATION_WAIT_SECONDS = 1.0
+"""For what other calls of the same worker may give back: nobody else calls for the generation."""
 
 
 @asynccontextmanager
@@ -75,6 +78,25 @@ async def workspace_calls(
     key = BudgetKey(workspace, None, None, limits.day_at(time.time())) if limits.is_set else None
     async with _charged(key, 0, attempt, seconds_left) as charged:
         yield attempt if charged is None else charged.attempt
+
+
+@asynccontextmanager
+async def generation_calls(
+    ref: GenerationRef, max_usd: float, attempt: Attempt = complete, *, seconds_left: Callable[[], float]
+) -> AsyncIterator[Attempt]:
+    """Calls of a generation of scenarios with a budget of its own. They wait for what those before them give back, and
+    raise BudgetShortage once that budget is used up."""
+    limits = await asyncio.to_thread(evaluation_settings.get_budgets, ref.workspace)
+    key = BudgetKey(ref.workspace, None, ref, limits.day_at(time.time()) if limits.is_set else None)
+    async with _charged(key, nano_usd(max_usd), attempt, seconds_left) as charged:
+        if charged is None:
+            raise ValueError("a generation with a budget of its own has an account")
+
+        def may_wait() -> bool:
+            return spare_seconds(seconds_left) > GENERATION_WAIT_SECONDS
+
+        wait_seconds, has_own = GENERATION_WAIT_SECONDS, True
+        yield PatientCalls(charged, max_usd, may_wait, wait_seconds, has_own_budget=has_own).attempt
 
 
 @asynccontextmanager

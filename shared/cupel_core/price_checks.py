@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from cupel_core.accounts import load_account, with_prices
+from cupel_core.accounts import load_account, model_error, with_prices
 from cupel_core.domain.budgets.confirmation import unpriced_message
 from cupel_core.domain.resources.providers import Prices
 from cupel_core.domain.runs.run import Run
@@ -27,6 +27,13 @@ def has_price(workspace: str, model: str, own_prices: Prices | None = None) -> b
     """At the workspace's present prices, unless others are given."""
     account = with_prices(load_account(workspace, model.partition("/")[0]), own_prices)
     return cost_usd(model, Usage(1, 1), account) is not None
+
+
+def may_cost(workspace: str, model: str) -> bool:
+    """Whether its calls are not free, or may not be. Not of a name that is no model's."""
+    if model_error(workspace, model):
+        return False
+    return cost_usd(model, Usage(1, 1), load_account(workspace, model.partition("/")[0])) != 0
 
 
 def refuse_unpriced(models: Iterable[str]) -> None:

@@ -21,7 +21,7 @@ from cupel_core.store.clients import AWS_ERRORS
 
 @dataclass
 class TableAccount:
-    """The account of the budget of a run or a rescore, for one worker."""
+    """The account of the budget of a run, a rescore or a generation, for one worker."""
 
     owner: BudgetOwner
     _stored: StoredAccount | None = None

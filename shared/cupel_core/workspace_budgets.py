@@ -40,7 +40,7 @@ class BudgetKey(NamedTuple):
     run: RunRef | None
     """None for calls that belong to no run."""
     owner: BudgetOwner | None
-    """Whose own budget limits them: that of the run, or of a rescore of it."""
+    """Whose own budget limits them: that of the run, of a rescore of it, or of a generation of scenarios."""
     day: date | None
     """None if the workspace has no budget."""
 

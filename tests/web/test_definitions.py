@@ -124,6 +124,24 @@ def test_scenarios_are_generated_from_the_template(open_page: Open, client: Clie
     assert client.get(f"/v1/definitions/{definition}").json()["scenarioCount"] == 4
 
 
+def test_a_model_writes_scenarios_within_a_budget(open_page: Open, client: Client, definition: str) -> None:
+    client.put("/v1/providers/sim", {"prices": [{"model": "bold", "inputUsdPerMillion": 1, "outputUsdPerMillion": 2}]})
+    page = open_page(f"/definitions/{definition}/scenarios")
+    page.get_by_text("Generate scenarios from the template").click()
+    budget = page.get_by_label("Budget in USD")
+    expect(budget).to_have_count(0)
+    page.get_by_label("Texts", exact=True).select_option("sim/bold")
+    budget.fill("a lot")
+    expect(page.get_by_role("button", name="Generate")).to_be_disabled()
+    budget.fill("0.001")
+    page.get_by_role("button", name="Generate").click()
+    expect(page.get_by_text("Nothing was generated")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"is less than the \$0\.0\d+ that its first call may cost"))).to_be_visible()
+    budget.fill("3")
+    page.get_by_role("button", name="Generate").click()
+    expect(page.get_by_text("0 of 4 texts written, for $0 of $3.00.")).to_be_visible()
+
+
 def test_an_evaluation_of_another_tool_is_previewed_and_imported(open_page: Open, client: Client) -> None:
     config = {
         "description": "Greetings",

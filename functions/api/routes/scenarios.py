@@ -21,7 +21,7 @@ from cupel_core.contract.definitions import (
 from cupel_core.contract.scenarios import UpdateScenario
 from cupel_core.definitions import scenarios
 from cupel_core.definitions.scenarios import AddedScenarios, ScenarioInVersion
-from cupel_core.domain.definitions.generations import GenerationStatus
+from cupel_core.domain.definitions.generations import GenerationStatus, GenerationView
 from cupel_core.generation import generations
 from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.preconditions import Precondition
@@ -79,7 +79,7 @@ def delete_scenario(definition_id: str, scenario_id: str, if_match: IfMatch = No
 def generate_scenarios(definition_id: str, body: GenerateScenarios) -> Response[ScenarioGenerationResponse]:
     generation = generations.start_generation(router.workspace, definition_id, body.spec(), utc_now())
     status = 201 if generation.status is GenerationStatus.COMPLETED else 202
-    return Response(status, "application/json", ScenarioGenerationResponse.of(generation))
+    return Response(status, "application/json", ScenarioGenerationResponse.of(GenerationView(generation)))
 
 
 @router.operation("getScenarioGeneration")

@@ -15,17 +15,19 @@ from cupel_core.contract.definitions import (
 from cupel_core.definitions import catalog, forks
 from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import Content, Definition, content_warnings
-from cupel_core.domain.definitions.generations import Generation, GenerationMode, GenerationStatus
+from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec, GenerationStatus, GenerationView
 from cupel_core.domain.definitions.matrix import LevelOptionChoice, Matrix
 from cupel_core.errors import FieldError, Invalid
 from cupel_core.gateway.validation import parse
 from cupel_core.generation import generations
 from cupel_core.generation.preview import preview
+from cupel_core.price_checks import may_cost
 from mcpserver.bodies import body_of
 from mcpserver.models import Arguments, CreatingArguments, Id, ResultModel, Text, ToolResult, UntrustedResult, Version
 from mcpserver.registry import ToolEffect, ToolGroup, tool
 from mcpserver.repeats import once
 from mcpserver.request import ToolRequest
+from mcpserver.tools.rescores import BudgetUsd
 
 _MAX_FIELDS = 50
 DefinitionJson = Annotated[
@@ -281,6 +283,9 @@ class GenerateScenariosArguments(CreatingArguments):
         bool,
         Field(strict=True, description="The user agreed to a model whose price is unknown, which no budget limits"),
     ] = False
+    max_budget_usd: Annotated[
+        BudgetUsd | None, Field(description="The generation fails when this is used up, and adds no scenario")
+    ] = None
 
 
 class GenerationResult(ToolResult):
@@ -296,8 +301,8 @@ class GenerationResult(ToolResult):
     title="Generate scenarios",
     description=(
         "Writes a scenario per combination of the dimensions' levels; `replace` deletes those that are there. `matrix`"
-        " completes at once; `llm` calls `model`, may cost money and goes on: get_definition counts the scenarios when"
-        " it is done."
+        " completes at once; `llm` calls `model` and goes on: get_definition counts the scenarios when it is done."
+        " Unless the model is free, it needs max_budget_usd; ask the user first."
     ),
     max_kb=1,
     group=ToolGroup.AUTHORING,
@@ -311,7 +316,9 @@ def generate_scenarios(request: ToolRequest, arguments: GenerateScenariosArgumen
     workspace, definition_id = request.workspace, arguments.definition_id
 
     def generate() -> GenerationResult:
-        return _generated(generations.start_generation(workspace, definition_id, wanted.spec(), request.now))
+        spec = wanted.spec()
+        _check_budget(workspace, spec)
+        return _generated(GenerationView(generations.start_generation(workspace, definition_id, spec, request.now)))
 
     def read(generation_id: str) -> GenerationResult:
         return _generated(generations.get(workspace, definition_id, generation_id))
@@ -319,7 +326,12 @@ def generate_scenarios(request: ToolRequest, arguments: GenerateScenariosArgumen
     return once(request, "generateScenarios", arguments, generate, read)
 
 
-def _generated(generation: Generation) -> GenerationResult:
-    response = ScenarioGenerationResponse.of(generation)
+def _check_budget(workspace: str, spec: GenerationSpec) -> None:
+    if spec.model is not None and spec.max_budget_usd is None and may_cost(workspace, spec.model):
+        raise Invalid.field("maxBudgetUsd", f"is required, as {spec.model} may cost money: ask the user how much")
+
+
+def _generated(view: GenerationView) -> GenerationResult:
+    response = ScenarioGenerationResponse.of(view)
     fields = response.model_dump(by_alias=False, include={"id", "status", "definition_version", "error"})
     return GenerationResult(**fields, total=response.progress.total)

@@ -139,6 +139,22 @@ class BudgetUseResponse(ResponseModel):
         )
 
 
+class OwnBudgetResponse(ResponseModel):
+    max_budget_usd: Annotated[float, Field(description="What it may spend, in USD")]
+    spent_usd: SpentUsd
+    uncertain_usd: UncertainUsd
+    reserved_usd: ReservedUsd
+
+    @classmethod
+    def of(cls, max_usd: float, account: BudgetAccount) -> Self:
+        return cls(
+            max_budget_usd=max_usd,
+            spent_usd=rounded_usd(sum(account.spent_by_role.values())),
+            uncertain_usd=rounded_usd(account.total_uncertain),
+            reserved_usd=rounded_usd(account.reserved),
+        )
+
+
 class RunBudgetResponse(ResponseModel):
     run_id: str
     status: RunStatus

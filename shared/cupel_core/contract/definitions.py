@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from cupel_core.contract.budgets import MaxBudgetUsd, OwnBudgetResponse
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.definition_content import DefinitionContent
 from cupel_core.contract.fields import SINGLE_LINE, Flag, Label, ModelId, Seed, not_blank
@@ -11,7 +12,7 @@ from cupel_core.contract.results import MessageResponse
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.contract.tool_results import ToolResults
 from cupel_core.domain.definitions.definitions import ContentIssue, Definition, DefinitionHead, Labels
-from cupel_core.domain.definitions.generations import Generation, GenerationMode, GenerationSpec, GenerationStatus
+from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec, GenerationStatus, GenerationView
 from cupel_core.domain.definitions.matrix import LevelOptionChoice
 from cupel_core.domain.definitions.scenario_files import ImportFormat
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -284,18 +285,30 @@ class GenerateScenarios(RequestModel):
     allow_unpriced: Annotated[
         Flag,
         Field(
-            description="Whether a model whose price is unknown may write although the workspace has a budget; it "
-            "costs nothing"
+            description="Whether a model whose price is unknown may write although the generation or the workspace has "
+            "a budget; it costs nothing"
         ),
     ] = False
+    max_budget_usd: Annotated[
+        MaxBudgetUsd | None,
+        Field(
+            description="What the model may cost, in USD; for mode `llm` only. The generation ends with an error once "
+            "less is left than the next call may cost. No limit by default"
+        ),
+    ] = None
 
     def spec(self) -> GenerationSpec:
-        return GenerationSpec(self.mode, self.options, self.seed, self.model, self.replace, self.allow_unpriced)
+        own = (self.allow_unpriced, self.max_budget_usd)
+        return GenerationSpec(self.mode, self.options, self.seed, self.model, self.replace, *own)
 
 
 class GenerationProgressResponse(ResponseModel):
     total: int
     completed: int
+
+
+class GenerationBudgetResponse(OwnBudgetResponse):
+    """What is used of a generation's own budget, as its worker has last reported: at most a minute ago."""
 
 
 class ScenarioGenerationResponse(ResponseModel):
@@ -312,9 +325,14 @@ class ScenarioGenerationResponse(ResponseModel):
     error: Annotated[str | None, Field(description="Why the generation failed")]
     created_at: Time
     updated_at: Time
+    budget: Annotated[
+        GenerationBudgetResponse | None, Field(description="Null without a budget of its own (`maxBudgetUsd`)")
+    ] = None
 
     @classmethod
-    def of(cls, generation: Generation) -> "ScenarioGenerationResponse":
+    def of(cls, view: GenerationView) -> "ScenarioGenerationResponse":
+        generation, account = view
+        max_usd = generation.max_budget_usd
         return cls(
             id=generation.id,
             definition_id=generation.definition_id,
@@ -329,4 +347,5 @@ class ScenarioGenerationResponse(ResponseModel):
             error=generation.error,
             created_at=generation.created_at,
             updated_at=generation.updated_at,
+            budget=None if max_usd is None else GenerationBudgetResponse.of(max_usd, account),
         )

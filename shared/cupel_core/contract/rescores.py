@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from cupel_core.contract.budgets import MaxBudgetUsd, ReservedUsd, SpentUsd, UncertainUsd, rounded_usd
+from cupel_core.contract.budgets import MaxBudgetUsd, OwnBudgetResponse
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Assertions, Flag, LongText, ModelId, Url
@@ -102,22 +102,8 @@ class RescoreProgressResponse(ResponseModel):
     failed: Annotated[int, Field(description="Transcripts with a weighted result that could not be computed")]
 
 
-class RescoreBudgetResponse(ResponseModel):
+class RescoreBudgetResponse(OwnBudgetResponse):
     """What is used of a rescore's own budget, as its workers have last reported: at most a minute ago."""
-
-    max_budget_usd: Annotated[float, Field(description="What the rescore may spend, in USD")]
-    spent_usd: SpentUsd
-    uncertain_usd: UncertainUsd
-    reserved_usd: ReservedUsd
-
-    @classmethod
-    def of(cls, max_usd: float, account: BudgetAccount) -> "RescoreBudgetResponse":
-        return cls(
-            max_budget_usd=max_usd,
-            spent_usd=rounded_usd(sum(account.spent_by_role.values())),
-            uncertain_usd=rounded_usd(account.total_uncertain),
-            reserved_usd=rounded_usd(account.reserved),
-        )
 
 
 class RescoreResponse(ResponseModel):

@@ -6,8 +6,17 @@ from secrets import randbelow
 
 from cupel_core.accounts import load_account
 from cupel_core.definitions import ResolvedDefinition, resolve
+from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS
+from cupel_core.domain.budgets.money import amount_text, nano_usd, usd
 from cupel_core.domain.definitions.definitions import content_errors
-from cupel_core.domain.definitions.generations import Generation, GenerationMode, GenerationSpec, GenerationStatus
+from cupel_core.domain.definitions.generations import (
+    Generation,
+    GenerationMode,
+    GenerationSpec,
+    GenerationStatus,
+    GenerationView,
+    request_for,
+)
 from cupel_core.domain.definitions.matrix import Matrix
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, MAX_TEXT_LENGTH
 from cupel_core.errors import FieldError, Invalid
@@ -15,11 +24,16 @@ from cupel_core.ids import new_id
 from cupel_core.messages import GenerationRequest
 from cupel_core.price_checks import has_price, is_workspace_limited, refuse_unpriced
 from cupel_core.providers import provider_of
+from cupel_core.providers.account import Account
+from cupel_core.providers.reservations import bound_of_call
 from cupel_core.settings import settings
-from cupel_core.store import definition_scenarios, definitions, generations, queues, scenarios
+from cupel_core.store import budgets, definition_scenarios, definitions, generations, queues, scenarios
+from cupel_core.store.budgets import GenerationRef
 
 MAX_RULE_CHECKS = 2_000_000
 """About 5 s with the CPU of the API's function."""
+MAX_OUTPUT_TOKENS = GRADER_OUTPUT_TOKENS
+"""Of a text, if the generation has a budget of its own: what a call costs at most is known."""
 _SEED_COUNT = 2**53
 """JSON readers represent integers up to here exactly."""
 
@@ -27,8 +41,10 @@ _SEED_COUNT = 2**53
 def start_generation(workspace: str, definition_id: str, spec: GenerationSpec, now: datetime) -> Generation:
     """Start a generation; everything is validated before anything is written. Raises Invalid, naming the field."""
     definition = resolve(workspace, definition_id)
-    _check_model(workspace, spec)
+    account = _check_model(workspace, spec)
     generation = _generation(workspace, definition, spec, now)
+    if account is not None:
+        _check_budget(account, generation, definition)
     if generation.mode is GenerationMode.MATRIX:
         return _write_matrix(generation, definition, now)
     generations.create(generation)
@@ -36,10 +52,17 @@ def start_generation(workspace: str, definition_id: str, spec: GenerationSpec, n
     return generation
 
 
-def get(workspace: str, definition_id: str, generation_id: str) -> Generation:
+def get(workspace: str, definition_id: str, generation_id: str) -> GenerationView:
     """NotFound for an unknown generation, and for an unknown or deleted definition."""
     definitions.get(workspace, definition_id)
-    return generations.get(workspace, definition_id, generation_id)
+    generation = generations.get(workspace, definition_id, generation_id)
+    if generation.max_budget_usd is None:
+        return GenerationView(generation)
+    return GenerationView(generation, budgets.get(budget_owner(generation)))
+
+
+def budget_owner(generation: Generation) -> GenerationRef:
+    return GenerationRef(generation.workspace, generation.definition_id, generation.id)
 
 
 def matrix_of(generation: Generation, definition: ResolvedDefinition) -> Matrix:
@@ -66,6 +89,7 @@ def _generation(workspace: str, definition: ResolvedDefinition, spec: Generation
         seed=randbelow(_SEED_COUNT) if spec.seed is None else spec.seed,
         model=spec.model,
         replace=spec.replace,
+        max_budget_usd=spec.max_budget_usd,
     )
 
 
@@ -100,11 +124,13 @@ def check_matrix(matrix: Matrix) -> None:
         raise Invalid.field("content.matchingRules", "allow no combination")
 
 
-def _check_model(workspace: str, spec: GenerationSpec) -> None:
+def _check_model(workspace: str, spec: GenerationSpec) -> Account | None:
+    """The account of the model; None without one."""
     if spec.mode is GenerationMode.MATRIX:
-        if spec.model is not None:
-            raise Invalid.field("model", "is allowed in mode llm only")
-        return
+        for field, value in (("model", spec.model), ("maxBudgetUsd", spec.max_budget_usd)):
+            if value is not None:
+                raise Invalid.field(field, "is allowed in mode llm only")
+        return None
     if spec.model is None:
         raise Invalid.field("model", "is required in mode llm, for example openai/gpt-5-mini")
     provider = provider_of(spec.model, "model")
@@ -117,8 +143,20 @@ def _check_model(workspace: str, spec: GenerationSpec) -> None:
         )
     if provider.needs_base_url and not account.base_url:
         raise Invalid.field("model", f"provider {provider.name} has no baseUrl")
-    if not spec.allow_unpriced and is_workspace_limited(workspace) and not has_price(workspace, spec.model):
+    is_limited = spec.max_budget_usd is not None or is_workspace_limited(workspace)
+    if not spec.allow_unpriced and is_limited and not has_price(workspace, spec.model):
         refuse_unpriced([spec.model])
+    return account
+
+
+def _check_budget(account: Account, generation: Generation, definition: ResolvedDefinition) -> None:
+    """Invalid if its first call may cost more than its budget."""
+    if generation.max_budget_usd is None:
+        return
+    first = request_for(matrix_of(generation, definition), 0, MAX_OUTPUT_TOKENS)
+    needed = bound_of_call(account, generation.model or "", first).nano_usd
+    if needed > nano_usd(generation.max_budget_usd):
+        raise Invalid.field("maxBudgetUsd", f"is less than the {amount_text(usd(needed))} that its first call may cost")
 
 
 def _write_matrix(generation: Generation, definition: ResolvedDefinition, now: datetime) -> Generation:

@@ -6,6 +6,7 @@ one chunk is ever paid for twice.
 
 import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -15,16 +16,18 @@ from typing import NamedTuple, Protocol
 
 from cupel_core.accounts import load_account
 from cupel_core.budgets.reservations import BudgetShortage
-from cupel_core.charged_calls import workspace_calls
+from cupel_core.charged_calls import generation_calls, workspace_calls
 from cupel_core.clock import utc_now
 from cupel_core.deferred import dataclass
 from cupel_core.definitions import resolve
+from cupel_core.domain.budgets.money import amount_text, limit_text, usd
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.definitions.generations import UNFINISHED, Generation, request_for
 from cupel_core.domain.definitions.matrix import Matrix
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.errors import Conflict, Invalid, NotFound
-from cupel_core.generation.generations import generation_request, matrix_of
+from cupel_core.generation.generations import MAX_OUTPUT_TOKENS, budget_owner, generation_request, matrix_of
 from cupel_core.leases import LeasePool
 from cupel_core.messages import GenerationRequest
 from cupel_core.providers import provider_of
@@ -92,6 +95,8 @@ class ScenarioWriter:
     complete: CompleteCall
     attempt: Attempt
     """Makes each attempt within a lease on the account."""
+    max_output_tokens: int | None = None
+    """Of a text."""
 
     async def write(self, indexes: range, seconds: float) -> WrittenTexts:
         """Write the texts of these combinations, or as many as possible within the time."""
@@ -104,7 +109,7 @@ class ScenarioWriter:
         return _texts_before_failure(results)
 
     async def _write_one(self, index: int, slots: asyncio.Semaphore) -> str:
-        request = request_for(self.matrix, index)
+        request = request_for(self.matrix, index, self.max_output_tokens)
         async with slots:
             for _ in range(_MAX_EMPTY_REPLIES):
                 reply = await self.complete(
@@ -148,13 +153,19 @@ async def write_scenarios(
     generation = generations.claim(request, now, leased_until)
     if generation is None:
         return WriteResult.NOTHING
-    charged = workspace_calls(generation.workspace, seconds_left=seconds_left)
+    charged = _charged(generation, seconds_left)
     async with LeasePool() as leases, charged as attempt:
         try:
             writer = _load_writer(generation, complete, leases, attempt)
         except NotFound as error:
             return _fail(generation, error.detail)
         return await _write_until_time_is_up(generation, writer, seconds_left, leased_until)
+
+
+def _charged(generation: Generation, seconds_left: Callable[[], float]) -> AbstractAsyncContextManager[Attempt]:
+    if generation.max_budget_usd is None:
+        return workspace_calls(generation.workspace, seconds_left=seconds_left)
+    return generation_calls(budget_owner(generation), generation.max_budget_usd, seconds_left=seconds_left)
 
 
 async def _write_until_time_is_up(
@@ -188,11 +199,14 @@ def _load_writer(generation: Generation, complete: CompleteCall, leases: LeasePo
     model = generation.model or ""
     account = load_account(generation.workspace, provider_of(model).name)
     attempt = partial(leases.attempt, generation.workspace, attempt=attempt)
-    return ScenarioWriter(matrix_of(generation, definition), account, model, complete, attempt)
+    limit = None if generation.max_budget_usd is None else MAX_OUTPUT_TOKENS
+    return ScenarioWriter(matrix_of(generation, definition), account, model, complete, attempt, limit)
 
 
 def _handle_failure(generation: Generation, error: ProviderError | RetryLater | CallPostponed) -> WriteResult:
     """Retry after a while if that can help, otherwise fail. A call that was postponed has not failed."""
+    if isinstance(error, BudgetShortage) and error.exhausted is BudgetScope.RUN:
+        return _fail(generation, f"budget: {_why_exhausted(generation, error)}")
     if isinstance(error, BudgetShortage) and error.exhausted is not None:
         why = shortage(generation.workspace, error.needed, utc_now()) or error.detail
         return _fail(generation, f"budget: {why}")
@@ -206,6 +220,14 @@ def _handle_failure(generation: Generation, error: ProviderError | RetryLater | 
     backoff_seconds = _FIRST_BACKOFF_SECONDS * 2**generation.failed_attempts
     delay_seconds = max(error.retry_after_seconds, 1) if isinstance(error, RetryLater) else backoff_seconds
     return _requeue(replace(generation, failed_attempts=generation.failed_attempts + 1), delay_seconds)
+
+
+def _why_exhausted(generation: Generation, shortage: BudgetShortage) -> str:
+    written, limit = f"{generation.completed:,} of {generation.total:,}", limit_text(generation.max_budget_usd or 0.0)
+    return (
+        f"the generation's budget of {limit} is used up: {written} texts were written, and the next call may cost "
+        f"{amount_text(usd(shortage.needed))}; no scenario was added; generate again with a greater maxBudgetUsd"
+    )
 
 
 def _requeue(generation: Generation, delay_seconds: float = 0) -> WriteResult:

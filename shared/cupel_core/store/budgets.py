@@ -1,4 +1,4 @@
-"""The account of the budget of a run or a rescore: one item, which all of its workers rewrite with optimistic locking.
+"""The account of the budget of a run, a rescore or a generation: one item, rewritten with optimistic locking.
 
 It is written once for about a hundred probes. A worker's lease takes 60 bytes, so the item of a run with a hundred
 workers is 6 KB.
@@ -18,8 +18,10 @@ from cupel_core.domain.budgets.account import (
 from cupel_core.domain.budgets.money import SpentByRole
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.messages import RunRef
+from cupel_core.settings import settings
 from cupel_core.store import keys, versioned_items
 from cupel_core.store.batches import get_batch
+from cupel_core.store.clients import dynamodb
 from cupel_core.store.versioned_items import Versioned
 
 
@@ -30,7 +32,15 @@ class RescoreRef(NamedTuple):
     rescore_id: str
 
 
-type BudgetOwner = RunRef | RescoreRef
+class GenerationRef(NamedTuple):
+    """A generation of scenarios that has a budget of its own."""
+
+    workspace: str
+    definition_id: str
+    generation_id: str
+
+
+type BudgetOwner = RunRef | RescoreRef | GenerationRef
 type StoredAccount = Versioned[BudgetAccount]
 _SORT_KEY = "budget"
 
@@ -53,6 +63,10 @@ def leave(owner: BudgetOwner, budget_report: BudgetReport, now: float, last: Sto
 def get(owner: BudgetOwner) -> BudgetAccount:
     """Empty if no worker has reported yet."""
     return versioned_items.read(key_of(owner), CODEC).value
+
+
+def erase(owner: BudgetOwner) -> None:
+    dynamodb().delete_item(TableName=settings().table_name, Key=key_of(owner))
 
 
 def get_of_rescores(owners: Iterable[RescoreRef]) -> dict[RescoreRef, BudgetAccount]:
@@ -78,6 +92,9 @@ def _change(
 
 
 def key_of(owner: BudgetOwner) -> dict[str, Any]:
+    if isinstance(owner, GenerationRef):
+        pk = keys.definition(owner.workspace, owner.definition_id)
+        return {"pk": {"S": pk}, "sk": {"S": f"{_SORT_KEY}#{owner.generation_id}"}}
     if isinstance(owner, RescoreRef):
         return {"pk": {"S": keys.run(owner.run)}, "sk": {"S": f"{_SORT_KEY}#{owner.rescore_id}"}}
     return {"pk": {"S": keys.run(owner)}, "sk": {"S": _SORT_KEY}}

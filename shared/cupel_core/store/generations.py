@@ -21,7 +21,8 @@ from cupel_core.domain.definitions.scenarios import Manifest, ScenarioPage
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import GenerationRequest
-from cupel_core.store import blobs, definition_scenarios, idempotency_keys, keys
+from cupel_core.store import blobs, budgets, definition_scenarios, idempotency_keys, keys
+from cupel_core.store.budgets import GenerationRef
 from cupel_core.store.definition_scenarios import CurrentScenarios
 from cupel_core.store.listing import all_of
 from cupel_core.store.open_work import OpenWork
@@ -78,6 +79,7 @@ def erase_all(workspace: str, definition_id: str) -> None:
         ).delete()
         item.delete()
         blobs.delete_prefix(keys.generation_blobs(workspace, generation_id))
+        budgets.erase(GenerationRef(workspace, definition_id, generation_id))
 
 
 def get(workspace: str, definition_id: str, generation_id: str) -> Generation:
@@ -187,6 +189,7 @@ def _to_item(generation: Generation, leased_until: datetime | None = None) -> Ge
             "parts": [[part.key, part.count] for part in generation.parts],
             "setbacks": generation.failed_attempts,
             "error": generation.error,
+            "maxBudgetUsd": generation.max_budget_usd,
         },
     )
 
@@ -210,4 +213,5 @@ def _to_generation(workspace: str, definition_id: str, item: GenerationItem) -> 
         parts=tuple(ScenarioPage(key, count) for key, count in body["parts"]),
         failed_attempts=body["setbacks"],
         error=body["error"],
+        max_budget_usd=body.get("maxBudgetUsd"),
     )

@@ -397,6 +397,10 @@ def test_a_matrix_may_replace_all_others(client: Client, path: str) -> None:
         ({"mode": "llm", "model": "nobody/x"}, "model"),
         ({"mode": "llm", "model": "openai/gpt-5-mini"}, "model"),
         ({"mode": "matrix", "replace": "yes"}, "replace"),
+        ({"mode": "matrix", "maxBudgetUsd": 1}, "maxBudgetUsd"),
+        ({"mode": "llm", "model": "sim/steady", "maxBudgetUsd": 0}, "maxBudgetUsd"),
+        ({"mode": "llm", "model": "sim/steady", "maxBudgetUsd": "5"}, "maxBudgetUsd"),
+        ({"mode": "llm", "model": "sim/steady", "maxBudgetUsd": 1e9}, "maxBudgetUsd"),
     ],
 )
 def test_a_bad_generation_is_refused(client: Client, path: str, body: dict[str, Any], field: str) -> None:
@@ -426,6 +430,24 @@ def test_a_model_writes_the_scenarios_as_queued_work(client: Client, path: str, 
     told = client.get(f"{path}/scenarios/generations/{generation['id']}").json()
     assert (told["status"], told["progress"]) == (GenerationStatus.COMPLETED, {"total": 2, "completed": 2})
     assert len(prompts(client, path)) == 2
+
+
+def test_a_generation_says_what_is_used_of_its_budget(client: Client, path: str, cloud: Settings) -> None:
+    prices = [{"model": "steady", "inputUsdPerMillion": 10, "outputUsdPerMillion": 100}]
+    client.put("/v1/providers/sim", {"prices": prices})
+    body = {"mode": "llm", "model": "sim/steady", "maxBudgetUsd": 0.0001}
+    refused = client.post(f"{path}/scenarios/generate", body)
+    assert (refused.status, refused.fields()) == (422, ["maxBudgetUsd"])
+    generation = client.post(f"{path}/scenarios/generate", {**body, "maxBudgetUsd": 5}).json()
+    unused = {"maxBudgetUsd": 5.0, "spentUsd": 0.0, "uncertainUsd": 0.0, "reservedUsd": 0.0}
+    assert generation["budget"] == unused
+    [message] = clients.sqs().receive_message(QueueUrl=cloud.generate_queue_url)["Messages"]
+    generate.handler(sqs_event(message["Body"]), Context())
+    told = client.get(f"{path}/scenarios/generations/{generation['id']}").json()
+    assert told["budget"] == {**unused, "spentUsd": told["budget"]["spentUsd"]}
+    assert 0 < told["budget"]["spentUsd"] < 0.5
+    free = client.post(f"{path}/scenarios/generate", {"mode": "matrix", "replace": True}).json()
+    assert free["budget"] is None
 
 
 def test_a_generation_that_there_is_not_is_not_found(client: Client, path: str) -> None:

@@ -58,9 +58,10 @@ def test_generated_scenarios_are_waited_for(api: FakeApi, cupel: Cupel) -> None:
     progress = {"progress": {"completed": 6, "total": 6}, "seed": 17}
     api.scenarios["def_1"] = []
     api.generations = [{"status": "QUEUED"}, {"status": "COMPLETED", **progress}]
-    options = ("--mode", "llm", "--model", "openai/x", "--seed", "17", "--replace")
+    options = ("--mode", "llm", "--model", "openai/x", "--seed", "17", "--replace", "--budget", "2.5")
     assert cupel("scenarios", "generate", "def_1", *options).stdout == "generated 6 scenarios for def_1, seed 17\n"
     request = {"mode": "llm", "options": "first", "seed": 17, "model": "openai/x", "replace": True}
+    request["maxBudgetUsd"] = 2.5
     assert api.bodies("POST", "/definitions/def_1/scenarios/generate") == [request]
 
 

@@ -61,7 +61,7 @@ def test_a_drawn_seed_is_reported_and_reproduces_the_scenarios() -> None:
 def test_a_finished_generation_can_be_read() -> None:
     definition_id = define()
     made = start_generation("ws", definition_id, GenerationSpec(GenerationMode.MATRIX), NOW)
-    assert generations.get("ws", definition_id, made.id) == made
+    assert generations.get("ws", definition_id, made.id).generation == made
     assert made.status is GenerationStatus.COMPLETED
 
 

@@ -1,16 +1,21 @@
 """A model writes scenarios: none is lost or duplicated, whatever fails. On moto, with a scripted model."""
 
 import asyncio
+import json
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
+from typing import Any
 
 import pytest
 
 from cupel_core import accounts
 from cupel_core.definitions import catalog
+from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.definitions.definitions import Content, Dimension, Labels, Level
 from cupel_core.domain.definitions.generations import Generation, GenerationMode, GenerationSpec, GenerationStatus
@@ -18,9 +23,9 @@ from cupel_core.domain.definitions.matrix import Matrix
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
-from cupel_core.errors import Conflict, NotFound
+from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.generation import writer
-from cupel_core.generation.generations import generation_request, start_generation
+from cupel_core.generation.generations import generation_request, get, start_generation
 from cupel_core.generation.writer import ScenarioWriter, WriteResult
 from cupel_core.messages import GenerationRequest
 from cupel_core.providers.account import Account
@@ -29,6 +34,7 @@ from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.settings import Settings
 from cupel_core.store import (
     blobs,
+    budgets,
     clients,
     definition_scenarios,
     evaluation_settings,
@@ -37,6 +43,7 @@ from cupel_core.store import (
     period_budgets,
     scenarios,
 )
+from cupel_core.store.budgets import GenerationRef
 from tests.added_scenarios import add_scenarios, current_manifest
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
@@ -321,3 +328,90 @@ async def test_a_generation_fails_when_the_workspaces_budget_is_used_up(queued: 
     assert error is not None
     assert error.startswith("budget: the workspace's budget of $0.01 for the day is used up")
     assert texts(queued) == []
+
+
+def budgeted(queued: Generation, max_usd: float) -> Generation:
+    accounts.update_provider("ws", "sim", {"prices": (PRICE,)})
+    spec = GenerationSpec(GenerationMode.LLM, model="sim/steady", max_budget_usd=max_usd)
+    return start_generation("ws", queued.definition_id, spec, NOW)
+
+
+def account_of(generation: Generation) -> BudgetAccount:
+    return get("ws", generation.definition_id, generation.id).account
+
+
+def spent_nano_usd(generation: Generation) -> int:
+    return sum(account_of(generation).spent_by_role.values())
+
+
+async def test_texts_are_charged_to_the_generations_own_budget_and_the_workspaces(queued: Generation) -> None:
+    evaluation_settings.update("ws", {"budget_day_usd": 10_000.0})
+    generation = budgeted(queued, 1_000.0)
+    assert stored(generation).max_budget_usd == 1_000.0
+    assert await writer.write_scenarios(generation_request(generation), lambda: LONG) is WriteResult.COMPLETED
+    assert len(texts(generation)) == 250
+    assert spent_nano_usd(generation) > 250 * 10**6
+    assert (account_of(generation).reserved, account_of(generation).total_uncertain) == (0, 0)
+    day = evaluation_settings.get_budgets("ws").day_at(time.time())
+    assert period_budgets.get("ws", day).used(BudgetScope.DAY, day) == spent_nano_usd(generation)
+
+
+async def test_a_generation_that_uses_up_its_budget_fails_and_adds_nothing(queued: Generation) -> None:
+    generation = budgeted(queued, 7.0)
+    assert await writer.write_scenarios(generation_request(generation), lambda: LONG) is WriteResult.FAILED
+    assert 0 < spent_nano_usd(generation) < 7 * 10**9
+    error = stored(generation).error or ""
+    assert re.match(
+        r"budget: the generation's budget of \$7 is used up: \d+ of 250 texts were written, and the next call may cost "
+        r"\$4\.\d+; no scenario was added; generate again with a greater maxBudgetUsd",
+        error,
+    )
+    assert texts(generation) == []
+
+
+async def test_a_generation_continues_with_what_is_left_of_its_budget(queued: Generation) -> None:
+    generation = budgeted(queued, 1_000.0)
+    request = generation_request(generation)
+    left = lambda: LONG if stored(generation).completed < 100 else 0.0  # noqa: E731
+    assert await writer.write_scenarios(request, left) is WriteResult.REQUEUED
+    first, written = spent_nano_usd(generation), stored(generation).completed
+    assert (first > 0, written) == (True, 100)
+    assert await writer.write_scenarios(request, lambda: LONG) is WriteResult.COMPLETED
+    assert 2 * first < spent_nano_usd(generation) < 3 * first
+
+
+async def test_the_account_of_a_generation_is_erased_with_its_definition(queued: Generation) -> None:
+    generation = budgeted(queued, 1_000.0)
+    await writer.write_scenarios(generation_request(generation), lambda: LONG)
+    assert spent_nano_usd(generation) > 0
+    owner = GenerationRef("ws", generation.definition_id, generation.id)
+    generations.erase_all("ws", generation.definition_id)
+    assert budgets.get(owner) == BudgetAccount()
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"mode": GenerationMode.MATRIX, "model": None}, "maxBudgetUsd"),
+        ({"model": "custom/unpriced"}, "allowUnpriced"),
+        ({"max_budget_usd": 4.0}, "maxBudgetUsd"),
+    ],
+)
+def test_a_budget_that_cannot_hold_is_refused(queued: Generation, changes: dict[str, Any], field: str) -> None:
+    accounts.update_provider("ws", "sim", {"prices": (PRICE,)})
+    accounts.update_provider("ws", "custom", {"base_url": "https://models.example.com/v1"})
+    spec = GenerationSpec(GenerationMode.LLM, model="sim/steady", max_budget_usd=50.0)
+    with pytest.raises(Invalid) as refusal:
+        start_generation("ws", queued.definition_id, replace(spec, **changes), NOW)
+    assert [error.field for error in refusal.value.errors] == [field]
+
+
+def test_a_generation_of_an_earlier_release_has_no_budget(queued: Generation, cloud: Settings) -> None:
+    table = {"TableName": cloud.table_name}
+    [item] = [
+        each for each in clients.dynamodb().scan(**table)["Items"] if queued.id in each["sk"]["S"] and "body" in each
+    ]
+    body = json.loads(item["body"]["S"])
+    del body["maxBudgetUsd"]
+    clients.dynamodb().put_item(**table, Item={**item, "body": {"S": json.dumps(body)}})
+    assert stored(queued) == queued

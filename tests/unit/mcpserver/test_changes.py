@@ -52,6 +52,17 @@ def test_a_definition_is_written_previewed_generated_and_forked(client: McpClien
     assert (content["system"], content["template"]) == ("Be brief", CONTENT["template"])
 
 
+def test_a_generation_that_may_cost_needs_a_budget(client: McpClient) -> None:
+    client.put("/v1/providers/sim", {"prices": [{"model": "bold", "inputUsdPerMillion": 1, "outputUsdPerMillion": 2}]})
+    definition_id = client.use("create_definition", {"name": "d", "content": CONTENT})["id"]
+    wanted = {"definition_id": definition_id, "mode": "llm"}
+    assert client.use("generate_scenarios", {**wanted, "model": "sim/steady"})["status"] == "QUEUED"
+    problem = client.problem("generate_scenarios", {**wanted, "model": "sim/bold"})
+    assert (problem["status"], [each["field"] for each in problem["errors"]]) == (422, ["max_budget_usd"])
+    paid = client.use("generate_scenarios", {**wanted, "model": "sim/bold", "max_budget_usd": 2.0})
+    assert paid["status"] == "QUEUED"
+
+
 def test_invalid_content_names_its_fields(client: McpClient) -> None:
     problem = client.problem("create_definition", {"name": "d", "content": {"template": "[x]", "unknown": 1}})
     assert (problem["status"], [each["field"] for each in problem["errors"]]) == (422, ["content.unknown"])

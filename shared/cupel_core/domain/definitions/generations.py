@@ -2,8 +2,10 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.definitions.matrix import LevelOptionChoice, Matrix
 from cupel_core.domain.definitions.scenarios import ScenarioPage
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
@@ -47,6 +49,8 @@ class Generation:
     failed_attempts: int = 0
     """Consecutive failed attempts of the model."""
     error: str | None = None
+    max_budget_usd: float | None = None
+    """What its calls may cost together; no limit of its own if None."""
 
     @property
     def completed(self) -> int:
@@ -63,8 +67,14 @@ Make each of the points felt without naming it or its score. Keep word for word 
 the answer, such as a line to end with. Answer with the text alone."""
 
 
-def request_for(matrix: Matrix, index: int) -> ModelRequest:
-    """The request for the text of one combination."""
+class GenerationView(NamedTuple):
+    generation: Generation
+    account: BudgetAccount = BudgetAccount()
+    """What is used of its own budget; empty without one."""
+
+
+def request_for(matrix: Matrix, index: int, max_output_tokens: int | None = None) -> ModelRequest:
+    """The request for the text of one combination. A budget sets aside what so many tokens cost."""
     pairs = zip(matrix.content.dimensions, matrix.levels(index), strict=True)
     points = [
         f"- {dimension.name}: {level.label}" + (f" ({level.description})" if level.description else "")
@@ -73,7 +83,8 @@ def request_for(matrix: Matrix, index: int) -> ModelRequest:
     parts = ["Draft:", matrix.text(index)]
     if points:
         parts += ["What the case must express:", "\n".join(points)]
-    return ModelRequest((Message(MessageRole.SYSTEM, _WRITER), Message(MessageRole.USER, "\n\n".join(parts))))
+    request = ModelRequest((Message(MessageRole.SYSTEM, _WRITER), Message(MessageRole.USER, "\n\n".join(parts))))
+    return request if max_output_tokens is None else request.with_parameters(max_output_tokens=max_output_tokens)
 
 
 @dataclass(frozen=True)
@@ -86,4 +97,5 @@ class GenerationSpec:
     model: str | None = None
     replace: bool = False
     allow_unpriced: bool = False
-    """Whether its price may be unknown although the workspace has a budget."""
+    """Whether its price may be unknown although it or the workspace has a budget."""
+    max_budget_usd: float | None = None

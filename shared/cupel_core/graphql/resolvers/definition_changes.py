@@ -16,6 +16,7 @@ from cupel_core.contract.definitions import (
 from cupel_core.contract.scenarios import UpdateScenario
 from cupel_core.definitions import catalog, forks, scenarios
 from cupel_core.domain.definitions.definitions import Definition
+from cupel_core.domain.definitions.generations import GenerationView
 from cupel_core.generation import generations
 from cupel_core.graphql.inputs import parse, without_null
 from cupel_core.graphql.registry import resolves
@@ -80,11 +81,8 @@ def delete_scenario(request: Request, _: None, definition_id: str, scenario_id: 
 @resolves("Mutation.generateScenarios", "generateScenarios", 10)
 def generate_scenarios(request: Request, _: None, definition_id: str, **options: Any) -> Loaded:
     wanted = parse(GenerateScenarios, without_null(options), "")
-    return Loaded(
-        ScenarioGenerationResponse.of(
-            generations.start_generation(request.workspace, definition_id, wanted.spec(), request.now)
-        )
-    )
+    started = generations.start_generation(request.workspace, definition_id, wanted.spec(), request.now)
+    return Loaded(ScenarioGenerationResponse.of(GenerationView(started)))
 
 
 def _loaded(definition: Definition) -> Loaded:

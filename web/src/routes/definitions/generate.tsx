@@ -3,10 +3,12 @@ import { type FormEvent, useEffect, useState } from "react";
 import { api, read, type Schemas } from "../../api/client";
 import { type Definition, type Generation, generationQuery } from "../../api/definitions";
 import { modelsQuery } from "../../api/queries";
+import { BUDGET_ERROR, parseBudget } from "../../lib/budget";
 import { combinations } from "../../lib/definitions";
-import { counted, formatCount, visible } from "../../lib/format";
+import { counted, formatCount, formatUsd, visible } from "../../lib/format";
 import { ProgressBar } from "../../ui/bars";
 import { Field } from "../../ui/field";
+import { NumberField } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 
@@ -20,6 +22,7 @@ export function Generate({ definition }: { definition: Definition }) {
   const [isRandom, setRandom] = useState(false);
   const [replace, setReplace] = useState(false);
   const [allowUnpriced, setAllowUnpriced] = useState(false);
+  const [budgetText, setBudget] = useState("");
   const [key, setKey] = useState(() => crypto.randomUUID());
   const start = useMutation({
     mutationFn: (body: Options) =>
@@ -36,12 +39,14 @@ export function Generate({ definition }: { definition: Definition }) {
   const hasRules = (definition.content.matchingRules?.length ?? 0) > 0;
   const chosen = models.data?.find((each) => each.id === model);
   const isUnpriced = chosen !== undefined && !chosen.simulated && chosen.inputUsdPerMillion === null;
+  const budget = parseBudget(budgetText);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const options = isRandom ? "random" : "first";
+    const limit = typeof budget === "number" ? { maxBudgetUsd: budget } : {};
     start.mutate(
       model
-        ? { mode: "llm", model, options, replace, allowUnpriced: isUnpriced && allowUnpriced }
+        ? { mode: "llm", model, options, replace, allowUnpriced: isUnpriced && allowUnpriced, ...limit }
         : { mode: "matrix", options, replace, allowUnpriced: false },
     );
   };
@@ -74,8 +79,21 @@ export function Generate({ definition }: { definition: Definition }) {
             checked={allowUnpriced}
             onChange={(event) => setAllowUnpriced(event.target.checked)}
           />
-          Call it although its price is unknown; no budget of the workspace limits it
+          Call it although its price is unknown; no budget limits it
         </label>
+      )}
+      {model && (
+        <NumberField
+          label="Budget in USD (optional)"
+          id="generation-budget"
+          error={budget === undefined ? BUDGET_ERROR : null}
+          note="What the calls may cost together; when it is used up, the generation fails and adds no scenario"
+          isAmount
+          size={10}
+          placeholder="no limit"
+          value={budgetText}
+          change={setBudget}
+        />
       )}
       <label className={page.check}>
         <input type="checkbox" checked={isRandom} onChange={(event) => setRandom(event.target.checked)} />
@@ -85,7 +103,11 @@ export function Generate({ definition }: { definition: Definition }) {
         <input type="checkbox" checked={replace} onChange={(event) => setReplace(event.target.checked)} />
         Replace the {counted(definition.scenarioCount, "scenario")} of this definition
       </label>
-      <button type="submit" data-kind="primary" disabled={start.isPending}>
+      <button
+        type="submit"
+        data-kind="primary"
+        disabled={start.isPending || (model !== "" && budget === undefined)}
+      >
         {start.isPending ? "Generating…" : "Generate"}
       </button>
       {start.isError && <Failure error={start.error} what="Nothing was generated" />}
@@ -118,7 +140,10 @@ function Watched({ started }: { started: Generation }) {
   return (
     <div role="status">
       <ProgressBar total={total} completed={completed} errored={0} />
-      {formatCount(completed)} of {counted(total, "text")} written. It goes on without this page.
+      {formatCount(completed)} of {counted(total, "text")} written
+      {generation.budget &&
+        `, for ${formatUsd(generation.budget.spentUsd)} of ${formatUsd(generation.budget.maxBudgetUsd)}`}
+      . It goes on without this page.
     </div>
   );
 }
