@@ -68,12 +68,7 @@ function Figures({ estimate, budget, factors }: FiguresProps) {
       <dl>
         <dt>Cost</dt>
         <dd>
-          {formatUsd(usd.expected)}
-          {usd.high > usd.low && (
-            <small>
-              {formatUsd(usd.low)} to {formatUsd(usd.high)}
-            </small>
-          )}
+          <Cost usd={usd} />
         </dd>
         {budget !== null && (
           <>
@@ -101,6 +96,19 @@ function Figures({ estimate, budget, factors }: FiguresProps) {
         <p className={styles.note}>
           Without a price, and not included: {visible(estimate.unpriced.join(", "))}
         </p>
+      )}
+    </>
+  );
+}
+
+function Cost({ usd }: { usd: Estimate["usd"] }) {
+  return (
+    <>
+      {formatUsd(usd.expected)}
+      {usd.high > usd.low && (
+        <small>
+          {formatUsd(usd.low)} to {formatUsd(usd.high)}
+        </small>
       )}
     </>
   );
@@ -138,12 +146,7 @@ function Trial({ trial }: { trial: NonNullable<Estimate["trial"]> }) {
       <dl>
         <dt>Trial</dt>
         <dd>
-          {formatUsd(usd.expected)}
-          {usd.high > usd.low && (
-            <small>
-              {formatUsd(usd.low)} to {formatUsd(usd.high)}
-            </small>
-          )}
+          <Cost usd={usd} />
         </dd>
       </dl>
       <p className={styles.note}>
