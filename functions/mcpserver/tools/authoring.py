@@ -327,7 +327,9 @@ def generate_scenarios(request: ToolRequest, arguments: GenerateScenariosArgumen
 
 
 def _check_budget(workspace: str, spec: GenerationSpec) -> None:
-    if spec.model is not None and spec.max_budget_usd is None and may_cost(workspace, spec.model):
+    if spec.mode is not GenerationMode.LLM or spec.model is None or spec.max_budget_usd is not None:
+        return
+    if may_cost(workspace, spec.model):
         raise Invalid.field("maxBudgetUsd", f"is required, as {spec.model} may cost money: ask the user how much")
 
 

@@ -18,10 +18,8 @@ from cupel_core.domain.budgets.account import (
 from cupel_core.domain.budgets.money import SpentByRole
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.messages import RunRef
-from cupel_core.settings import settings
 from cupel_core.store import keys, versioned_items
 from cupel_core.store.batches import get_batch
-from cupel_core.store.clients import dynamodb
 from cupel_core.store.versioned_items import Versioned
 
 
@@ -63,10 +61,6 @@ def leave(owner: BudgetOwner, budget_report: BudgetReport, now: float, last: Sto
 def get(owner: BudgetOwner) -> BudgetAccount:
     """Empty if no worker has reported yet."""
     return versioned_items.read(key_of(owner), CODEC).value
-
-
-def erase(owner: BudgetOwner) -> None:
-    dynamodb().delete_item(TableName=settings().table_name, Key=key_of(owner))
 
 
 def get_of_rescores(owners: Iterable[RescoreRef]) -> dict[RescoreRef, BudgetAccount]:

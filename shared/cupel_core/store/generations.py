@@ -21,8 +21,7 @@ from cupel_core.domain.definitions.scenarios import Manifest, ScenarioPage
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import GenerationRequest
-from cupel_core.store import blobs, budgets, definition_scenarios, idempotency_keys, keys
-from cupel_core.store.budgets import GenerationRef
+from cupel_core.store import blobs, definition_scenarios, idempotency_keys, keys
 from cupel_core.store.definition_scenarios import CurrentScenarios
 from cupel_core.store.listing import all_of
 from cupel_core.store.open_work import OpenWork
@@ -79,7 +78,6 @@ def erase_all(workspace: str, definition_id: str) -> None:
         ).delete()
         item.delete()
         blobs.delete_prefix(keys.generation_blobs(workspace, generation_id))
-        budgets.erase(GenerationRef(workspace, definition_id, generation_id))
 
 
 def get(workspace: str, definition_id: str, generation_id: str) -> Generation:

@@ -288,7 +288,7 @@ def test_a_page_that_finds_nothing_ends_early_with_a_cursor(
 
 def test_long_conversations_make_short_pages(client: Client, eval_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = completed_run(client, eval_id)
-    monkeypatch.setattr(bounds, "MAX_PAGE_BYTES", 5_000)
+    monkeypatch.setattr(bounds, "MAX_PAGE_BYTES", 8_000)
     for path, query in ((f"/v1/runs/{run['id']}/transcripts", {}), ("/v1/probes", {"evalId": eval_id})):
         ids, sizes, cursor = list[str](), list[int](), dict[str, str]()
         while not ids or cursor:

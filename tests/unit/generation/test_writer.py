@@ -37,6 +37,7 @@ from cupel_core.store import (
     budgets,
     clients,
     definition_scenarios,
+    definitions,
     evaluation_settings,
     generations,
     governor,
@@ -385,7 +386,7 @@ async def test_the_account_of_a_generation_is_erased_with_its_definition(queued:
     await writer.write_scenarios(generation_request(generation), lambda: LONG)
     assert spent_nano_usd(generation) > 0
     owner = GenerationRef("ws", generation.definition_id, generation.id)
-    generations.erase_all("ws", generation.definition_id)
+    definitions.erase("ws", generation.definition_id)
     assert budgets.get(owner) == BudgetAccount()
 
 

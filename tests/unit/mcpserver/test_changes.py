@@ -59,6 +59,8 @@ def test_a_generation_that_may_cost_needs_a_budget(client: McpClient) -> None:
     assert client.use("generate_scenarios", {**wanted, "model": "sim/steady"})["status"] == "QUEUED"
     problem = client.problem("generate_scenarios", {**wanted, "model": "sim/bold"})
     assert (problem["status"], [each["field"] for each in problem["errors"]]) == (422, ["max_budget_usd"])
+    without = client.problem("generate_scenarios", {**wanted, "mode": "matrix", "model": "sim/bold"})
+    assert [each["field"] for each in without["errors"]] == ["model"]
     paid = client.use("generate_scenarios", {**wanted, "model": "sim/bold", "max_budget_usd": 2.0})
     assert paid["status"] == "QUEUED"
 
