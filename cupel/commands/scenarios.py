@@ -17,7 +17,7 @@ from cupel.commands.definitions import (
     print_diff,
 )
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
-from cupel.commands.options import AsJson, CallUnpriced, Yes, confirm, model_option
+from cupel.commands.options import AsJson, CallUnpriced, Yes, confirm, model_option, parse_usd
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
@@ -124,7 +124,12 @@ def generate(
     ] = False,
     budget: Annotated[
         float | None,
-        typer.Option("--budget", metavar="USD", min=0.000001, help="What the model may cost; then it fails."),
+        typer.Option(
+            "--budget",
+            parser=parse_usd,
+            metavar="USD",
+            help="What the model may cost; beyond that, it fails.",
+        ),
     ] = None,
     allow_unpriced: CallUnpriced = False,
     as_json: AsJson = False,

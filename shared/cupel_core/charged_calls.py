@@ -95,8 +95,7 @@ async def generation_calls(
         def may_wait() -> bool:
             return spare_seconds(seconds_left) > GENERATION_WAIT_SECONDS
 
-        wait_seconds, has_own = GENERATION_WAIT_SECONDS, True
-        yield PatientCalls(charged, max_usd, may_wait, wait_seconds, has_own_budget=has_own).attempt
+        yield PatientCalls(charged, max_usd, may_wait, GENERATION_WAIT_SECONDS, has_own_budget=True).attempt
 
 
 @asynccontextmanager

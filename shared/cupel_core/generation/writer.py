@@ -225,7 +225,7 @@ def _handle_failure(generation: Generation, error: ProviderError | RetryLater | 
 def _why_exhausted(generation: Generation, shortage: BudgetShortage) -> str:
     written, limit = f"{generation.completed:,} of {generation.total:,}", limit_text(generation.max_budget_usd or 0.0)
     return (
-        f"the generation's budget of {limit} is used up: {written} texts were written, and the next call may cost "
+        f"the generation's budget of {limit} is used up: {written} texts were stored, and the next call may cost "
         f"{amount_text(usd(shortage.needed))}; no scenario was added; generate again with a greater maxBudgetUsd"
     )
 

@@ -154,6 +154,12 @@ def test_an_interrupted_generation_is_repeated(api: FakeApi, file: File):
     assert len(api.bodies("POST", "/definitions/def_1/scenarios/generate")) == 2
 
 
+def test_a_file_limits_what_the_model_of_its_scenarios_may_cost(api: FakeApi, file: File):
+    generate = {"mode": "llm", "model": "sim/steady", "maxBudgetUsd": 2}
+    file.upload(MATRIX.replace("{mode: matrix}", json.dumps(generate)))
+    assert api.bodies("POST", "/definitions/def_1/scenarios/generate") == [generate]
+
+
 def test_an_edited_template_generates_its_scenarios_again(api: FakeApi, file: File):
     file.upload(MATRIX)
     assert file.upload(MATRIX.replace("About", "On")).version == 2

@@ -363,7 +363,7 @@ async def test_a_generation_that_uses_up_its_budget_fails_and_adds_nothing(queue
     assert 0 < spent_nano_usd(generation) < 7 * 10**9
     error = stored(generation).error or ""
     assert re.match(
-        r"budget: the generation's budget of \$7 is used up: \d+ of 250 texts were written, and the next call may cost "
+        r"budget: the generation's budget of \$7 is used up: \d+ of 250 texts were stored, and the next call may cost "
         r"\$4\.\d+; no scenario was added; generate again with a greater maxBudgetUsd",
         error,
     )
@@ -373,7 +373,10 @@ async def test_a_generation_that_uses_up_its_budget_fails_and_adds_nothing(queue
 async def test_a_generation_continues_with_what_is_left_of_its_budget(queued: Generation) -> None:
     generation = budgeted(queued, 1_000.0)
     request = generation_request(generation)
-    left = lambda: LONG if stored(generation).completed < 100 else 0.0  # noqa: E731
+
+    def left() -> float:
+        return LONG if stored(generation).completed < 100 else 0.0
+
     assert await writer.write_scenarios(request, left) is WriteResult.REQUEUED
     first, written = spent_nano_usd(generation), stored(generation).completed
     assert (first > 0, written) == (True, 100)

@@ -3,14 +3,14 @@ import { type FormEvent, useEffect, useState } from "react";
 import { api, read, type Schemas } from "../../api/client";
 import { type Definition, type Generation, generationQuery } from "../../api/definitions";
 import { modelsQuery } from "../../api/queries";
-import { BUDGET_ERROR, parseBudget } from "../../lib/budget";
+import { parseBudget } from "../../lib/budget";
 import { combinations } from "../../lib/definitions";
 import { counted, formatCount, formatUsd, visible } from "../../lib/format";
 import { ProgressBar } from "../../ui/bars";
 import { Field } from "../../ui/field";
-import { NumberField } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
+import { BudgetAmount } from "../new_run/budget_field";
 
 type Options = Schemas["GenerateScenarios"];
 
@@ -83,14 +83,9 @@ export function Generate({ definition }: { definition: Definition }) {
         </label>
       )}
       {model && (
-        <NumberField
-          label="Budget in USD (optional)"
+        <BudgetAmount
           id="generation-budget"
-          error={budget === undefined ? BUDGET_ERROR : null}
           note="What the calls may cost together; when it is used up, the generation fails and adds no scenario"
-          isAmount
-          size={10}
-          placeholder="no limit"
           value={budgetText}
           change={setBudget}
         />

@@ -20,6 +20,7 @@ import { Evaluators } from "./evaluators";
 import { Models } from "./models";
 import styles from "./new_run.module.css";
 import { NewRunTabs } from "./new_run_tabs";
+import { ReportField } from "./report_field";
 import { Start } from "./start";
 
 type Batch = Schemas["CreateScaleRun"];
@@ -187,7 +188,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
         <ModelField
           label="Summarizer of the report"
           id="summarizer"
-          placeholder="that of the workspace, or the judge"
+          placeholder="workspace default, or the judge"
           value={summarizer}
           change={setSummarizer}
         />
@@ -208,14 +209,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           allowUnpriced={allowUnpriced}
           setAllowUnpriced={setAllowUnpriced}
         />
-        <label className={styles.check}>
-          <input
-            type="checkbox"
-            checked={withReport}
-            onChange={(event) => setWithReport(event.target.checked)}
-          />
-          Write a report when the run completes
-        </label>
+        <ReportField isOn={withReport} change={setWithReport} />
         <label className={styles.check}>
           <input
             type="checkbox"

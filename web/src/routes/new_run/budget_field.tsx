@@ -2,6 +2,30 @@ import { BUDGET_ERROR, parseBudget } from "../../lib/budget";
 import { NumberField } from "../../ui/number_field";
 import styles from "./new_run.module.css";
 
+interface AmountProps {
+  id?: string;
+  /** What happens when it is used up. */
+  note: string;
+  value: string;
+  change: (text: string) => void;
+}
+
+export function BudgetAmount({ id = "budget", note, value, change }: AmountProps) {
+  return (
+    <NumberField
+      label="Budget in USD (optional)"
+      id={id}
+      error={parseBudget(value) === undefined ? BUDGET_ERROR : null}
+      note={note}
+      isAmount
+      size={14}
+      placeholder="no limit"
+      value={value}
+      change={change}
+    />
+  );
+}
+
 interface Props {
   value: string;
   change: (text: string) => void;
@@ -13,21 +37,14 @@ interface Props {
 
 /** What a run may spend in all. */
 export function BudgetField({ value, change, isUnlimited, allowUnpriced, setAllowUnpriced }: Props) {
-  const budget = parseBudget(value);
   return (
     <>
-      <NumberField
-        label="Budget in USD (optional)"
-        id="budget"
-        error={budget === undefined ? BUDGET_ERROR : null}
+      <BudgetAmount
         note="What the run may spend in all. It pauses when this is used up, and loses nothing."
-        isAmount
-        size={14}
-        placeholder="no limit"
         value={value}
         change={change}
       />
-      {typeof budget === "number" && isUnlimited && (
+      {typeof parseBudget(value) === "number" && isUnlimited && (
         <label className={styles.check}>
           <input
             type="checkbox"

@@ -24,6 +24,7 @@ import { Models } from "./models";
 import styles from "./new_run.module.css";
 import { NewRunTabs } from "./new_run_tabs";
 import { Options } from "./options";
+import { ReportField } from "./report_field";
 import { Start } from "./start";
 
 const route = getRouteApi("/new");
@@ -191,14 +192,7 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
           allowUnpriced={allowUnpriced}
           setAllowUnpriced={setAllowUnpriced}
         />
-        <label className={styles.check}>
-          <input
-            type="checkbox"
-            checked={withReport}
-            onChange={(event) => setWithReport(event.target.checked)}
-          />
-          Write a report when the run completes
-        </label>
+        <ReportField isOn={withReport} change={setWithReport} />
         <Options options={options} change={setOptions} />
         <Field label="Name (optional)" id="name">
           <input

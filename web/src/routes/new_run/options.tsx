@@ -120,7 +120,7 @@ export function Options({ options, change }: Props) {
         <ModelField
           label="Summarizer of reports"
           id="summarizer"
-          placeholder="that of the workspace, or the judge"
+          placeholder="workspace default, or the judge"
           value={options.summarizer}
           change={set("summarizer")}
         />

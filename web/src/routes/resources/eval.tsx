@@ -14,6 +14,7 @@ import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
 import { BudgetField } from "../new_run/budget_field";
 import { EstimateCard, useEstimate } from "../new_run/estimate";
+import { ReportField } from "../new_run/report_field";
 import { Start } from "../new_run/start";
 
 const route = getRouteApi("/evals/$id");
@@ -117,14 +118,7 @@ function Run({ id }: { id: string }) {
           allowUnpriced={allowUnpriced}
           setAllowUnpriced={setAllowUnpriced}
         />
-        <label className={page.check}>
-          <input
-            type="checkbox"
-            checked={withReport}
-            onChange={(event) => setWithReport(event.target.checked)}
-          />
-          Write a report when the run completes
-        </label>
+        <ReportField isOn={withReport} change={setWithReport} />
         {plan && <EstimateCard estimate={estimate} budget={budget ?? null} />}
         <Start
           form={form}
