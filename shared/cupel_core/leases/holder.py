@@ -41,6 +41,8 @@ from cupel_core.store import governor as store
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.governor import StoredGovernor
 
+MAX_SOLE_RENEW_INTERVAL_SECONDS = 1.0
+"""While a worker alone has more than half of an account: another one that comes waits for its share until then."""
 RATE_RENEW_INTERVAL_SECONDS = 1.0
 """While only the rates prevent further calls."""
 MAX_WAIT_SECONDS = 3.0
@@ -144,6 +146,7 @@ class LeaseHolder:
         """The calls in flight that the last report named, while it is uncertain whether it arrived; other workers leave
         at least that much capacity."""
         self._polls = 0
+        """Renewals since what others hold has changed."""
         self._is_renewal_urgent = False
         self._starved_since: float | None = None
         self._observations = Observations()
@@ -448,8 +451,11 @@ class LeaseHolder:
         soonest = min_renew_interval_seconds(workers)
         if lease is None or since >= renew_interval_seconds(workers) or since < soonest:
             return since >= soonest
+        poll_seconds = soonest * (1 << self._polls)
         if lease.granted < lease.share:  # This worker waits for capacity of others.
-            return since >= soonest * (1 << self._polls)
+            return since >= poll_seconds
+        if self._may_be_joined(lease) and since >= min(poll_seconds, MAX_SOLE_RENEW_INTERVAL_SECONDS):
+            return True
         could_have_more = demand > self._reported_demand and lease.granted == lease.demand
         can_release_capacity = lease.reserved > lease.granted >= self.in_flight
         waits_for_rate = (
@@ -459,6 +465,10 @@ class LeaseHolder:
             and since >= RATE_RENEW_INTERVAL_SECONDS
         )
         return could_have_more or can_release_capacity or waits_for_rate or self._is_renewal_urgent
+
+    def _may_be_joined(self, lease: WorkerLease) -> bool:
+        """Whether this is the account's only worker, with slots that it must release when another one comes."""
+        return len(self._governor.leases) == 1 and lease.granted > ceil(self.limits.parallel / 2)
 
     def renew(self) -> "asyncio.Task[None]":
         """Start a report to the governor."""
@@ -472,7 +482,7 @@ class LeaseHolder:
 
     async def _renew(self, report: WorkerReport) -> None:
         """A report that may not have arrived is repeated with the next one."""
-        key, renewed_at = self._key, self._renewed_at
+        key, renewed_at, reserved_by_others = self._key, self._renewed_at, self._reserved_by_others
         try:
             self._stored = await asyncio.to_thread(
                 store.renew, key.workspace, key.limited, self.limits, report, renewed_at, self._stored
@@ -482,9 +492,14 @@ class LeaseHolder:
         self._unconfirmed_in_flight, self._informed_at = None, renewed_at
         self._observations.discard(len(report.calls), report.attempts, report.tokens)
         self._breakers = breakers_after_calls(self._governor.breakers, self._observations.calls, self._clock())
-        lease = self._lease
-        self._polls = min(_MAX_POLLS, self._polls + 1) if lease and lease.granted < lease.share else 0
+        self._polls = min(_MAX_POLLS, self._polls + 1) if self._reserved_by_others == reserved_by_others else 0
         self.serve_waiting_calls()
+
+    @property
+    def _reserved_by_others(self) -> dict[str, int]:
+        """Slots of each other worker, as far as known."""
+        leases = self._governor.leases.items()
+        return {worker_id: lease.reserved for worker_id, lease in leases if worker_id != self._key.worker_id}
 
     async def leave(self) -> None:
         """Give the lease back, so that nobody waits for it to expire."""

@@ -20,6 +20,7 @@ from cupel_core.domain.turns.model_request import (
 )
 from cupel_core.leases.holder import (
     MAX_INFORMATION_AGE_SECONDS,
+    MAX_SOLE_RENEW_INTERVAL_SECONDS,
     MAX_STARVED_SECONDS,
     MAX_WAIT_SECONDS,
     MIN_HEADROOM,
@@ -185,7 +186,9 @@ async def test_a_lease_that_is_not_renewed_expires(make_holder: MakeHolder, cloc
     assert holder.free_slots == 0
 
 
-async def test_a_lease_is_renewed_every_two_seconds_while_there_is_work(make_holder: MakeHolder, clock: Clock) -> None:
+async def test_a_lease_is_renewed_every_three_seconds_while_there_is_work(
+    make_holder: MakeHolder, clock: Clock
+) -> None:
     holder = await renewed(make_holder(), 10)
     clock.now += RENEW_INTERVAL_SECONDS - 0.1
     assert not is_renewal_due(holder, 10)
@@ -220,6 +223,46 @@ async def test_a_worker_releases_unused_slots_that_others_wait_for(make_holder: 
     await renewed(first)
     assert is_renewal_due(second, 50)
     assert (await renewed(second)).free_slots == 25
+
+
+@pytest.mark.parametrize(("demand", "interval"), [(26, MAX_SOLE_RENEW_INTERVAL_SECONDS), (25, RENEW_INTERVAL_SECONDS)])
+async def test_the_only_worker_soon_learns_of_one_that_needs_part_of_its_slots(
+    make_holder: MakeHolder, clock: Clock, demand: int, interval: float
+) -> None:
+    holder = await renewed(make_holder(), demand)
+    for _ in range(4):  # The first renewals come sooner: workers of a run begin together.
+        clock.now += interval
+        await renewed(holder, demand)
+    clock.now += interval - 0.1
+    assert not is_renewal_due(holder, demand)
+    clock.now += 0.1
+    assert is_renewal_due(holder, demand)
+
+
+async def test_a_worker_that_is_not_alone_renews_its_lease_as_usual(make_holder: MakeHolder, clock: Clock) -> None:
+    first = await renewed(make_holder("a"))
+    await renewed(make_holder("b"), 1)
+    clock.now += MIN_RENEW_INTERVAL_SECONDS
+    await renewed(first)
+    clock.now += MAX_SOLE_RENEW_INTERVAL_SECONDS
+    assert (first.granted_slots, is_renewal_due(first, 50)) == (49, False)
+
+
+async def test_a_worker_asks_again_sooner_once_others_release_slots_for_it(
+    make_holder: MakeHolder, clock: Clock
+) -> None:
+    first = await renewed(make_holder("a"))
+    reservations = [first.start_conversation(MODEL) for _ in range(50)]
+    second = await renewed(make_holder("b"))
+    for _ in range(3):
+        await renewed(second)
+    clock.now += MIN_RENEW_INTERVAL_SECONDS
+    assert not is_renewal_due(second, 50)
+    reservations[0].release()
+    await renewed(first)
+    assert (await renewed(second)).granted_slots == 1
+    clock.now += MIN_RENEW_INTERVAL_SECONDS
+    assert is_renewal_due(second, 50)
 
 
 async def test_after_a_report_that_may_be_lost_nothing_more_starts(make_holder: MakeHolder) -> None:
