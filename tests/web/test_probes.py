@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from cupel_core.domain.runs.run import Run
-from tests.web.conftest import Open, check_screens
+from tests.web.conftest import Open, check_screens, go
 from tests.web.samples import sample_run
 from tests.web.server import Server
 
@@ -73,6 +73,22 @@ def test_a_range_is_chosen_with_the_keyboard_alone(open_page: Open, run: Run) ->
     page.keyboard.press("Home")
     expect(counts).to_have_text(re.compile("^60 of 60"))
     expect(page).not_to_have_url(re.compile("score=0"))
+
+
+def test_the_figures_are_asked_for_once_with_each_visit(open_page: Open, run: Run) -> None:
+    page = open_page("/runs")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "probe-columns" in request.url else None)
+    go(page, f"/runs/{run.id}/probes?by=time")
+    counts = counts_of(page)
+    expect(counts).to_have_text(re.compile("^60 of 60 conversations"))
+    page.get_by_role("combobox", name="Result").select_option("errored")
+    expect(counts).to_have_text(re.compile("^1 of 60 conversations"))
+    assert len(asked) == 1
+    go(page, f"/runs/{run.id}/settings")
+    page.go_back()
+    expect(counts).to_have_text(re.compile("^1 of 60 conversations"))
+    assert len(asked) == 2
 
 
 def test_the_list_is_sorted_walked_and_opened_with_the_keyboard(open_page: Open, run: Run) -> None:

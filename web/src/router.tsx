@@ -6,6 +6,8 @@ import {
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
+import { firstBlockQuery } from "./api/probes";
+import { runQuery } from "./api/queries";
 import { readToken } from "./api/session";
 import { basePath } from "./lib/base";
 import {
@@ -38,6 +40,17 @@ const root = createRootRouteWithContext<Context>()({
 /** Every route but the login needs a token. */
 function requireToken({ location }: { location: { href: string } }): void {
   if (readToken() === null) throw redirect({ to: "/login", search: { to: location.href } });
+}
+
+/** Asks for a run while the script of its screen is loaded; the screen shows what goes wrong. */
+function askForRun(client: QueryClient, id: string): void {
+  client.ensureQueryData(runQuery(id)).catch(() => undefined);
+}
+
+/** The same with the figures of its first conversations. */
+async function askForFirstBlock(client: QueryClient, id: string): Promise<void> {
+  const run = await client.ensureQueryData(runQuery(id)).catch(() => undefined);
+  if (run !== undefined && run.progress.total > 0) await client.prefetchQuery(firstBlockQuery(id));
 }
 
 const index = createRoute({
@@ -83,6 +96,8 @@ const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$id",
   beforeLoad: requireToken,
+  loader: ({ context, params }) => askForRun(context.client, params.id),
+  staleTime: Number.POSITIVE_INFINITY,
   component: lazyRouteComponent(() => import("./routes/run"), "RunPage"),
 });
 const overview = createRoute({
@@ -100,12 +115,16 @@ const matrix = createRoute({
   getParentRoute: () => run,
   path: "/matrix",
   validateSearch: matrixSearch,
+  loader: ({ context, params }) => void askForFirstBlock(context.client, params.id),
+  staleTime: Number.POSITIVE_INFINITY,
   component: lazyRouteComponent(() => import("./routes/matrix"), "MatrixPage"),
 });
 const probes = createRoute({
   getParentRoute: () => run,
   path: "/probes",
   validateSearch: probesSearch,
+  loader: ({ context, params }) => void askForFirstBlock(context.client, params.id),
+  staleTime: Number.POSITIVE_INFINITY,
   component: lazyRouteComponent(() => import("./routes/probes/probes"), "ProbesPage"),
 });
 const analysis = createRoute({

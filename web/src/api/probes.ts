@@ -26,3 +26,22 @@ export function correct(id: string, result: Correction | null, etag: string | nu
     }),
   );
 }
+
+/** The figures of the probes of one block. */
+export function readBlock(id: string, block: number, signal: AbortSignal) {
+  return read(
+    api.GET("/v1/runs/{run_id}/probe-columns", {
+      signal,
+      params: { path: { run_id: id }, query: { block } },
+    }),
+  );
+}
+
+/** The first block, which a screen asks for while its script is loaded. It is used once: see tables.ts. */
+export const firstBlockQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "first-block"],
+    queryFn: ({ signal }) => readBlock(id, 0, signal),
+    staleTime: 10_000,
+    gcTime: 10_000,
+  });

@@ -1,4 +1,4 @@
-import { type QueryClient, queryOptions, useQueries, useQuery } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import {
   addBlock,
@@ -11,6 +11,7 @@ import {
 } from "../lib/probe_table";
 import { api, read, type Schemas } from "./client";
 import { onProbeChange } from "./probe_changes";
+import { firstBlockQuery, readBlock } from "./probes";
 import { isTerminal, type Run } from "./queries";
 import { mayAsk } from "./watching";
 
@@ -32,15 +33,6 @@ export function shapeOf(run: Run): Shape {
   };
 }
 
-async function readBlock(id: string, block: number, signal: AbortSignal) {
-  return read(
-    api.GET("/v1/runs/{run_id}/probe-columns", {
-      signal,
-      params: { path: { run_id: id }, query: { block } },
-    }),
-  );
-}
-
 export interface LoadedTable {
   readonly table: ProbeTable;
   /** Grows with each redraw. */
@@ -56,6 +48,7 @@ export function useProbeTable(run: Run): LoadedTable {
   const { total, columns, repeats } = shapeOf(run);
   const table = useMemo(() => emptyTable({ total, columns, repeats }), [total, columns, repeats]);
   const isOver = isTerminal(run.status);
+  const client = useQueryClient();
   const [version, draw] = useState(0);
   const [attempt, setAttempt] = useState(0);
   const [error, setError] = useState<unknown>(null);
@@ -63,18 +56,23 @@ export function useProbeTable(run: Run): LoadedTable {
   useEffect(() => {
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let isFirst = true;
     const redraw = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        draw((old) => old + 1);
-      }, DRAW_MS);
+      timer ??= setTimeout(
+        () => {
+          timer = undefined;
+          draw((old) => old + 1);
+        },
+        isFirst ? 0 : DRAW_MS,
+      );
+      isFirst = false;
     };
     setError(null);
     draw((old) => old + 1);
     const fail = (reason: unknown) => {
       if (!stop.signal.aborted) setError(reason);
     };
-    load(run.id, table, isOver, stop.signal, redraw).catch(fail);
+    load(client, run.id, table, isOver, stop.signal, redraw).catch(fail);
     const readAgain = async (block: number) => {
       addBlock(table, await readBlock(run.id, block, stop.signal));
       redraw();
@@ -87,7 +85,7 @@ export function useProbeTable(run: Run): LoadedTable {
       stop.abort();
       clearTimeout(timer);
     };
-  }, [run.id, run.completedAt, table, isOver, attempt]);
+  }, [client, run.id, run.completedAt, table, isOver, attempt]);
   return {
     table,
     version,
@@ -100,6 +98,7 @@ export function useProbeTable(run: Run): LoadedTable {
 
 /** All blocks, a few at a time, and then those that may have changed, one at a time; `loaded` is called after each. */
 async function load(
+  client: QueryClient,
   id: string,
   table: ProbeTable,
   isOver: boolean,
@@ -109,7 +108,7 @@ async function load(
   const next = async (blocks: number[]) => {
     const block = blocks.shift();
     if (block === undefined) return;
-    addBlock(table, await readBlock(id, block, signal));
+    addBlock(table, await (block === 0 ? takeFirstBlock(client, id) : readBlock(id, block, signal)));
     loaded();
   };
   const wanted = unsettledBlocks(table);
@@ -124,6 +123,16 @@ async function load(
       await next(changing);
       if (changing.length > 0) await mayAsk(0, signal);
     }
+  }
+}
+
+/** As the route has asked for it, or read now. */
+async function takeFirstBlock(client: QueryClient, id: string) {
+  const query = firstBlockQuery(id);
+  try {
+    return await client.fetchQuery(query);
+  } finally {
+    client.removeQueries({ queryKey: query.queryKey });
   }
 }
 
