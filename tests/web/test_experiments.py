@@ -145,7 +145,7 @@ def test_all_pairs_are_compared_and_lead_to_their_comparison(
     page.get_by_role("button", name=re.compile("^Compare \\d further pairs?$")).click()
     expect(page.get_by_role("button", name=re.compile("further pair"))).to_have_count(0)
     expect(pairs(page).nth(4).get_by_role("link", name=re.compile("^Run 5 minus run 2"))).to_contain_text(
-        "not comparable: NOT_MATCHABLE"
+        "not comparable: the scenarios of"
     )
     expect(pairs(page).nth(3).get_by_role("link", name=re.compile("minus run 2: being compared"))).to_be_visible()
     carry_out_jobs()
@@ -161,10 +161,10 @@ def test_why_a_pair_is_refused_is_still_said_after_a_reload(open_page: Open, exp
     expect(pairs(page)).to_have_count(1 + 4)
     page.get_by_role("button", name=re.compile("further pair")).click()
     refused = pairs(page).nth(4).get_by_role("link", name=re.compile("^Run 5 minus run 2"))
-    expect(refused).to_contain_text("not comparable: NOT_MATCHABLE")
+    expect(refused).to_contain_text("not comparable: the scenarios of")
     page.reload()
     expect(pairs(page)).to_have_count(1 + 4)
-    expect(refused).to_contain_text("not comparable: NOT_MATCHABLE")
+    expect(refused).to_contain_text("not comparable: the scenarios of")
 
 
 @pytest.mark.parametrize("goes_on", [False, True])
@@ -229,6 +229,60 @@ def test_pairs_of_one_target_are_in_the_address(open_page: Open, client: Client,
         page.reload()
     page.get_by_role("combobox", name="Target", exact=True).select_option("All targets together")
     expect(page).not_to_have_url(re.compile("target="))
+
+
+def test_the_measure_of_the_pairs_is_in_the_address_and_asks_for_nothing(
+    open_page: Open, client: Client, experiment: Experiment
+) -> None:
+    page = settled(open_page(experiment.path))
+    expect(pairs(page).nth(1)).to_contain_text("pp")
+    settled(page)
+    seen = requests_of(page)
+    measure = page.get_by_role("combobox", name="Measure", exact=True)
+    expect(measure.locator("option:checked")).to_have_text("Pass rate")
+    measure.select_option("Tokens of a conversation")
+    expect(page).to_have_url(re.compile("[?&]measure=tokens$"))
+    (listed, *_) = client.get("/v1/comparisons", query={"runId": experiment.runs[1]}).json()["items"]
+    figures = client.get(f"/v1/comparisons/{listed['id']}").json()["figures"]
+    baseline, other = (figures["overall"]["operations"][side]["tokens"] for side in ("baseline", "comparison"))
+    compared = pairs(page).nth(1).get_by_role("link").last
+    expect(compared).to_have_text(f"Run 2 minus run 1: {other - baseline:.0f}from {baseline:.0f} to {other:.0f}")
+    assert [each for each in seen if "/comparisons" in each] == []
+    page.get_by_role("combobox", name="Target", exact=True).select_option("sim/bold")
+    expect(page).to_have_url(re.compile("measure=tokens&target=sim%2Fbold|target=sim%2Fbold&measure=tokens"))
+    page.reload()
+    expect(pairs(page).nth(1)).to_contain_text(f"from {baseline:.0f} to {other:.0f}")
+    expect(measure.locator("option:checked")).to_have_text("Tokens of a conversation")
+    expect(
+        page.get_by_text("Tokens of a conversation: from all conversations of both runs, not tested.")
+    ).to_be_visible()
+    table = page.get_by_role("table", name="Tokens of a conversation, newer run minus older one, sim/bold")
+    expect(table).to_be_attached()
+    measure.select_option("Pass rate")
+    expect(page).not_to_have_url(re.compile("measure="))
+    expect(pairs(page).nth(1)).to_contain_text("pp")
+
+
+def test_pairs_without_the_measure_say_so_and_are_compared_by_it(open_page: Open, client: Client) -> None:
+    decided = [run_of("def_shared", "+-", summary=Summary(code, "", NOW)).id for code in ("2", "4", "3")]
+    page = open_page(experiment_of(client, decided).path)
+    expect(pairs(page).nth(1)).to_contain_text("+2.00")
+    measure = page.get_by_role("combobox", name="Measure", exact=True)
+    measure.select_option("Pass rate")
+    expect(pairs(page).nth(1)).to_contain_text("not compared by the pass rate, only by the mean decision")
+    expect(pairs(page).nth(2)).to_contain_text("not compared yet")
+    page.get_by_role("button", name="Compare 3 further pairs").click()
+    expect(page.get_by_text("being compared").first).to_be_visible()
+    carry_out_jobs()
+    expect(pairs(page).nth(2).get_by_text("+0.0 pp").or_(pairs(page).nth(2).get_by_text("0.0 pp"))).to_have_count(2)
+    expect(page.get_by_role("button", name=re.compile("further pair"))).to_have_count(0)
+    measure.select_option("Mean decision")
+    expect(pairs(page).nth(1)).to_contain_text("+2.00")
+    pairs(page).nth(1).get_by_role("link").last.click()
+    expect(page).to_have_url(re.compile(f"/compare\\?a={decided[0]}&b={decided[1]}&c=cmp_"))
+    expect(page.get_by_role("heading", name="Difference of the mean decision, by target")).to_be_visible()
+    page.goto(page.url.partition("&c=")[0])
+    expect(page.get_by_role("heading", name="Difference of the pass rate, by target")).to_be_visible()
 
 
 def test_one_run_says_what_is_needed(open_page: Open, client: Client) -> None:

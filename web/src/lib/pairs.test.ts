@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Comparison } from "../api/comparisons";
 import { ALL_TARGETS } from "./comparison";
-import { comparisonOf, figuresOf, MOST_PAIRED, pairsOf, targetsOf } from "./pairs";
+import { comparisonsOf, figuresOf, MOST_PAIRED, pairsOf, refusalText, targetsOf } from "./pairs";
 import { type NumberedRun, numbered } from "./trend";
 
 const runs = (count: number, baseline: string | null = null): NumberedRun[] =>
@@ -30,12 +30,22 @@ const listed = (id: string, one: string, other: string, targets: string[] = []) 
   createdAt: `2026-11-2${id}`,
 });
 
-test("the newest comparison of both runs as a whole counts, whichever is its baseline", () => {
-  const found = (...given: ReturnType<typeof listed>[]) => comparisonOf(PAIR, given)?.id;
-  expect(found(listed("1", "run_1", "run_2"), listed("2", "run_2", "run_1"))).toBe("2");
-  expect(found(listed("2", "run_1", "run_2"), listed("1", "run_1", "run_2"))).toBe("2");
-  expect(found(listed("1", "run_1", "run_2", ["sim/one"]), listed("2", "run_1", "run_3"))).toBeUndefined();
-  expect(found(listed("1", "run_1", "run_1"))).toBeUndefined();
+test("comparisons of both runs as a whole count, whichever is their baseline, the newest first", () => {
+  const found = (...given: ReturnType<typeof listed>[]) => comparisonsOf(PAIR, given).map((each) => each.id);
+  expect(found(listed("1", "run_1", "run_2"), listed("2", "run_2", "run_1"))).toEqual(["2", "1"]);
+  expect(found(listed("2", "run_1", "run_2"), listed("1", "run_1", "run_2"))).toEqual(["2", "1"]);
+  expect(found(listed("1", "run_1", "run_2", ["sim/one"]), listed("2", "run_1", "run_3"))).toEqual([]);
+  expect(found(listed("1", "run_1", "run_1"))).toEqual([]);
+});
+
+test("a comparison that is listed of both its runs counts once, and not more than four are read", () => {
+  const found = (...ids: string[]) =>
+    comparisonsOf(
+      PAIR,
+      ids.map((id) => listed(id, "run_1", "run_2")),
+    ).map((each) => each.id);
+  expect(found("1", "2", "1")).toEqual(["2", "1"]);
+  expect(found("1", "2", "3", "4", "5")).toEqual(["5", "4", "3", "2"]);
 });
 
 const row = (modelId: string, difference: number | null, verdict = "HIGHER") => ({
@@ -45,6 +55,11 @@ const row = (modelId: string, difference: number | null, verdict = "HIGHER") => 
   interval: difference === null ? null : [difference - 0.1, difference + 0.2],
   scenarios: 8,
   verdict,
+  operations: {
+    baseline: { costUsd: 0.01, tokens: null },
+    comparison: { costUsd: 0.04, tokens: 12 },
+    difference: { costUsd: 0.03, tokens: null },
+  },
   sentence: "No scenario has results on both sides.",
 });
 const compared = (baseline: string, ...rows: ReturnType<typeof row>[]) =>
@@ -54,21 +69,53 @@ const compared = (baseline: string, ...rows: ReturnType<typeof row>[]) =>
   }) as unknown as Comparison;
 
 test("a difference is that of the newer run to the older", () => {
-  const forward = figuresOf(PAIR, compared("run_1", row("sim/one", 0.5)), undefined);
+  const forward = figuresOf(PAIR, compared("run_1", row("sim/one", 0.5)), {});
   expect(forward).toMatchObject({ difference: 0.5, interval: [0.4, 0.7], verdict: "HIGHER", scenarios: 8 });
-  const reversed = figuresOf(PAIR, compared("run_2", row("sim/one", 0.5)), undefined);
+  const reversed = figuresOf(PAIR, compared("run_2", row("sim/one", 0.5)), {});
   expect(reversed).toMatchObject({ difference: -0.5, interval: [-0.7, -0.4], verdict: "LOWER" });
 });
 
 test("a target can be chosen; without a choice all count together", () => {
   const both = compared("run_1", row("sim/one", 0.5), row("sim/two", null));
-  expect(figuresOf(PAIR, both, undefined)).toMatchObject({ difference: 0.3 });
-  expect(figuresOf(PAIR, both, "sim/one")).toMatchObject({ difference: 0.5 });
-  expect(figuresOf(PAIR, both, "sim/three")).toBe("not a target of both runs");
-  expect(figuresOf(PAIR, both, "sim/two")).toBe("not comparable: No scenario has results on both sides.");
+  expect(figuresOf(PAIR, both, {})).toMatchObject({ difference: 0.3 });
+  expect(figuresOf(PAIR, both, { target: "sim/one" })).toMatchObject({ difference: 0.5 });
+  expect(figuresOf(PAIR, both, { target: "sim/three" })).toBe("not a target of both runs");
+  expect(figuresOf(PAIR, both, { target: "sim/two" })).toBe(
+    "not comparable: No scenario has results on both sides.",
+  );
   expect(targetsOf([compared("run_1", row("sim/one", 0.5)), both])).toEqual([
     ALL_TARGETS,
     "sim/one",
     "sim/two",
   ]);
+});
+
+test("a measure that was not tested is the newer run's minus the older one's", () => {
+  const forward = figuresOf(PAIR, compared("run_1", row("sim/one", 0.5)), { measure: "cost" });
+  expect(forward).toEqual({ figure: "costUsd", difference: 0.03, older: 0.01, newer: 0.04 });
+  const reversed = figuresOf(PAIR, compared("run_2", row("sim/one", 0.5)), { measure: "cost" });
+  expect(reversed).toEqual({ figure: "costUsd", difference: -0.03, older: 0.04, newer: 0.01 });
+});
+
+test("a pair without the measure says so in words", () => {
+  const one = compared("run_1", row("sim/one", 0.5));
+  expect(figuresOf(PAIR, one, { measure: "passRate" })).toMatchObject({ difference: 0.5 });
+  expect(figuresOf(PAIR, one, { measure: "decision" })).toBe(
+    "not compared by the mean decision, only by the pass rate",
+  );
+  expect(figuresOf(PAIR, one, { measure: "tokens" })).toBe(
+    "tokens of a conversation: not known of both runs",
+  );
+});
+
+test.each([
+  [
+    "comparison: NOT_MATCHABLE: the scenarios of A and B share nothing",
+    "the scenarios of A and B share nothing",
+  ],
+  ["NOT_MATCHABLE: the scenarios of A and B share nothing", "the scenarios of A and B share nothing"],
+  ["baseline: there is no run run_1", "there is no run run_1"],
+  ["the run run_1 is RUNNING: wait until it has ended", "the run run_1 is RUNNING: wait until it has ended"],
+])("a refusal is in words: %s", (reason, words) => {
+  expect(refusalText(reason)).toBe(words);
 });

@@ -1,6 +1,8 @@
 /** The runs of an experiment compared with each other, two at a time. */
-import type { Comparison, ComparisonRow } from "../api/comparisons";
-import { allRows, type Metric } from "./comparison";
+import type { Comparison, ComparisonFigures, ComparisonRow } from "../api/comparisons";
+import { allRows, METRICS, type Metric } from "./comparison";
+import type { OperatingFigure } from "./operating_figures";
+import { measureName, metricOf, operatingFigureOf, type PairMeasure } from "./pair_measures";
 import type { NumberedRun } from "./trend";
 
 /** How many runs are compared with each other at most: with 8, there are 28 pairs. */
@@ -36,21 +38,24 @@ export function isWhole({ targets, prompts, rescoreId }: Side): boolean {
   return targets.length === 0 && prompts.length === 0 && rescoreId === null;
 }
 
-/** The newest comparison of two runs, whichever is its baseline: the one that the address of the pair shows. */
-export function comparisonOf<T extends Listed>({ older, newer }: Pair, listed: readonly T[]): T | undefined {
-  return listed
+/** How many comparisons of a pair are read at most, to find the one by a measure. */
+const MOST_OF_PAIR = 4;
+
+/** The comparisons of two runs, whichever is their baseline: the newest first, which the address of the pair shows. */
+export function comparisonsOf<T extends Listed>({ older, newer }: Pair, listed: readonly T[]): T[] {
+  const found = listed
     .filter(({ baseline, comparison }) => isWhole(baseline) && isWhole(comparison))
     .filter(({ baseline, comparison }) => {
       const ids = [baseline.runId, comparison.runId];
       return ids.includes(older.runId) && ids.includes(newer.runId);
-    })
-    .reduce<T | undefined>(
-      (one, other) => (one && one.createdAt >= other.createdAt ? one : other),
-      undefined,
-    );
+    });
+  const byId = new Map(found.map((each) => [each.id, each]));
+  return [...byId.values()]
+    .sort((one, other) => (one.createdAt < other.createdAt ? 1 : one.createdAt > other.createdAt ? -1 : 0))
+    .slice(0, MOST_OF_PAIR);
 }
 
-export interface PairFigures {
+export interface TestedFigures {
   readonly metric: Metric;
   /** Newer minus older. */
   readonly difference: number;
@@ -60,33 +65,81 @@ export interface PairFigures {
   readonly verdict: ComparisonRow["verdict"];
 }
 
+/** What the conversations of both runs took or cost. */
+export interface DescribedFigures {
+  readonly figure: OperatingFigure;
+  /** Newer minus older. */
+  readonly difference: number;
+  readonly older: number;
+  readonly newer: number;
+}
+
 const REVERSED: Partial<Record<ComparisonRow["verdict"], ComparisonRow["verdict"]>> = {
   HIGHER: "LOWER",
   LOWER: "HIGHER",
 };
 
+type Compared = Pick<Comparison, "baseline" | "figures">;
+
+interface Chosen {
+  /** All together if omitted. */
+  readonly target?: string | undefined;
+  /** What the comparison was made with if omitted. */
+  readonly measure?: PairMeasure | undefined;
+}
+
 /** The difference of one target, or of all together; in words why there is none. */
 export function figuresOf(
-  { older }: Pair,
-  { baseline, figures }: Pick<Comparison, "baseline" | "figures">,
-  target: string | undefined,
-): PairFigures | string {
+  pair: Pair,
+  compared: Compared,
+  { target, measure }: Chosen,
+): TestedFigures | DescribedFigures | string {
+  const { figures } = compared;
   if (!figures) return "no figures";
   const rows = allRows(figures);
   const row = target === undefined ? rows[0]?.row : rows.find((each) => each.name === target)?.row;
   if (!row) return "not a target of both runs";
+  const isReversed = compared.baseline.runId !== pair.older.runId;
+  if (measure === undefined || metricOf(measure) === figures.metric) return tested(row, figures, isReversed);
+  const figure = operatingFigureOf(measure);
+  return figure === undefined
+    ? `not compared by the ${measureName(measure)}, only by the ${METRICS[figures.metric]}`
+    : (described(row, figure, isReversed) ?? `${measureName(measure)}: not known of both runs`);
+}
+
+function tested(
+  row: ComparisonRow,
+  { metric, alpha }: ComparisonFigures,
+  isReversed: boolean,
+): TestedFigures | string {
   if (row.difference === null) return `not comparable: ${row.sentence}`;
-  const isReversed = baseline.runId !== older.runId;
   const sign = isReversed ? -1 : 1;
   const [low, high] = (row.interval ?? []).map((each) => sign * each).sort((one, other) => one - other);
   return {
-    metric: figures.metric,
+    metric,
     difference: sign * row.difference,
     interval: low === undefined || high === undefined ? null : [low, high],
-    alpha: figures.alpha,
+    alpha,
     scenarios: row.scenarios,
     verdict: (isReversed && REVERSED[row.verdict]) || row.verdict,
   };
+}
+
+function described(
+  { operations }: ComparisonRow,
+  figure: OperatingFigure,
+  isReversed: boolean,
+): DescribedFigures | undefined {
+  const difference = operations.difference[figure];
+  const sides = [operations.baseline[figure], operations.comparison[figure]];
+  const [older, newer] = isReversed ? sides.reverse() : sides;
+  if (difference === null || typeof older !== "number" || typeof newer !== "number") return undefined;
+  return { figure, difference: isReversed ? -difference : difference, older, newer };
+}
+
+/** Why a pair is refused, without the field and the code that the API puts first. */
+export function refusalText(reason: string): string {
+  return reason.replace(/^(?:(?:baseline|comparison)(?:\.\w+)*: )?(?:[A-Z_]+: )?/, "");
 }
 
 /** The targets that can be chosen, all together first. */

@@ -2,6 +2,7 @@ import { defaultParseSearch, defaultStringifySearch } from "@tanstack/react-rout
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MODES, ORDERS } from "./matrix";
+import { PAIR_MEASURES } from "./pair_measures";
 import { DECISIONS, METRICS, OUTCOMES, PROBE_ORDERS, SHOWN } from "./probes";
 import {
   CHANGES,
@@ -51,7 +52,7 @@ const routes = [
     }),
   ],
   [versionSearch, fc.record({ v: option(version) })],
-  [experimentSearch, fc.record({ target: option(word) })],
+  [experimentSearch, fc.record({ target: option(word), measure: option(fc.constantFrom(...PAIR_MEASURES)) })],
   [chatSearch, fc.record({ branch: option(word) })],
   [definitionsSearch, fc.record({ name: option(word), folder: option(word), tag: option(word) })],
   [definitionSearch, fc.record({ v: option(version), against: option(version) })],
@@ -97,6 +98,7 @@ const routes = [
       row: option(fc.integer({ min: 1, max: 200 })),
       s: option(word),
       repeat: option(fc.integer({ min: 1, max: 9_999 })),
+      c: option(word),
     }),
   ],
   [newSearch, fc.record({ definition: option(word) })],
@@ -114,16 +116,22 @@ test.each(routes.map(([parse, states]) => [parse.name, parse, states] as const))
   },
 );
 
-test.each([runsSearch, compareSearch, transcriptsSearch, matrixSearch, probesSearch, newSearch, loginSearch])(
-  "anything else falls back to the defaults",
-  (parse) => {
-    fc.assert(
-      fc.property(fc.dictionary(word, fc.constantFrom(null, true, [], {}, -1, 1.5)), (raw) => {
-        expect(parse(raw)).toEqual({});
-      }),
-    );
-  },
-);
+test.each([
+  runsSearch,
+  compareSearch,
+  experimentSearch,
+  transcriptsSearch,
+  matrixSearch,
+  probesSearch,
+  newSearch,
+  loginSearch,
+])("anything else falls back to the defaults", (parse) => {
+  fc.assert(
+    fc.property(fc.dictionary(word, fc.constantFrom(null, true, [], {}, -1, 1.5)), (raw) => {
+      expect(parse(raw)).toEqual({});
+    }),
+  );
+});
 
 test.each([
   "//evil.example",

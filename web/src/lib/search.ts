@@ -1,6 +1,7 @@
 /** Search parameters of the routes: unknown values fall back to the default, and defaults are left out. */
 
 import { MODES, type Mode, ORDERS, type Order } from "./matrix";
+import { PAIR_MEASURES, type PairMeasure } from "./pair_measures";
 import { LABEL_KINDS, type LabelKind } from "./probe_table";
 import {
   DECISIONS,
@@ -222,6 +223,8 @@ export interface CompareSearch {
   /** The scenario whose conversations are open, and which repeat of it. */
   s?: string | undefined;
   repeat?: number | undefined;
+  /** The id of a comparison of these runs that is not the newest. */
+  c?: string | undefined;
 }
 export function compareSearch(raw: Raw): CompareSearch {
   return present({
@@ -231,15 +234,18 @@ export function compareSearch(raw: Raw): CompareSearch {
     row: number(raw, "row", 1, 200),
     s: text(raw, "s"),
     repeat: number(raw, "repeat", 1, 9_999),
+    c: text(raw, "c"),
   });
 }
 
 export interface ExperimentSearch {
   /** The target whose pairs of runs are compared; all together if omitted. */
   target?: string | undefined;
+  /** What the pairs are compared by; as each comparison was made if omitted. */
+  measure?: PairMeasure | undefined;
 }
 export function experimentSearch(raw: Raw): ExperimentSearch {
-  return present({ target: text(raw, "target") });
+  return present({ target: text(raw, "target"), measure: choice(raw, "measure", PAIR_MEASURES) });
 }
 
 export interface ChatSearch {

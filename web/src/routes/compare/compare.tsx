@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useId } from "react";
 import {
+  type ComparisonFigures,
   comparisonOfQuery,
   comparisonQuery,
   createComparison,
@@ -18,7 +19,7 @@ const route = getRouteApi("/compare");
 
 /** Two runs, chosen in the address, and what differs between their results. */
 export function ComparePage() {
-  const { a, b } = route.useSearch();
+  const { a, b, c } = route.useSearch();
   const navigate = route.useNavigate();
   const runs = useQuery(terminalRunsQuery);
   return (
@@ -62,7 +63,7 @@ export function ComparePage() {
           <p>Choose another run for one side. The analysis of a run compares its targets.</p>
         </Empty>
       ) : (
-        <Found key={`${a} ${b}`} baseline={a} comparison={b} />
+        <Found key={`${a} ${b}`} baseline={a} comparison={b} named={c} />
       )}
     </>
   );
@@ -101,29 +102,51 @@ function Side({ label, runs, value, change }: SideProps) {
   );
 }
 
-/** The newest comparison of these runs, or the way to one. */
-function Found({ baseline, comparison }: { baseline: string; comparison: string }) {
+interface FoundProps {
+  baseline: string;
+  comparison: string;
+  /** The id of another comparison than the newest. */
+  named: string | undefined;
+}
+
+/** The named or the newest comparison of these runs, or the way to one. */
+function Found({ baseline, comparison, named }: FoundProps) {
   const client = useQueryClient();
+  const navigate = route.useNavigate();
   const session = useQuery(sessionQuery);
+  const other = useQuery({ ...comparisonQuery(named ?? ""), enabled: named !== undefined });
+  const isNamed = other.data?.baseline.runId === baseline && other.data.comparison.runId === comparison;
   const found = useQuery(comparisonOfQuery(baseline, comparison));
   const make = useMutation({
-    mutationFn: () => createComparison(baseline, comparison),
+    mutationFn: (like: ComparisonFigures | null | undefined) =>
+      createComparison(
+        baseline,
+        comparison,
+        like ? { metric: like.metric, margin: like.margin, alpha: like.alpha } : undefined,
+      ),
     onSuccess: (made) => {
       client.setQueryData(comparisonOfQuery(baseline, comparison).queryKey, made.id);
       void client.invalidateQueries({ queryKey: ["comparison", made.id] });
+      if (named !== undefined) void navigate({ search: ({ c: _, ...old }) => old, replace: true });
     },
   });
-  const id = found.data;
+  const id = isNamed ? named : found.data;
   const shown = useQuery({ ...comparisonQuery(id ?? ""), enabled: typeof id === "string" });
   const mayChange = session.data !== undefined && session.data.role !== "viewer";
-  const again = mayChange ? () => make.mutate() : undefined;
+  const again = mayChange ? () => make.mutate(shown.data?.figures) : undefined;
   const problem = found.error ?? shown.error ?? make.error;
   if (problem) return <Failure error={problem} what="The comparison" retry={() => void found.refetch()} />;
+  if (named !== undefined && other.isPending) return <Loading what="the comparison" />;
   if (id === null) {
     return (
       <Empty title="Not compared yet">
         {mayChange ? (
-          <button type="button" data-kind="primary" disabled={make.isPending} onClick={() => make.mutate()}>
+          <button
+            type="button"
+            data-kind="primary"
+            disabled={make.isPending}
+            onClick={() => make.mutate(undefined)}
+          >
             {make.isPending ? "Comparing…" : "Compare"}
           </button>
         ) : (

@@ -9,16 +9,30 @@ import { useCanWrite } from "../../api/role";
 import { useReadAgain } from "../../api/watching";
 import { formatDifference, formatDifferences, METRICS, VERDICTS } from "../../lib/comparison";
 import { counted, formatCount, visible } from "../../lib/format";
+import { formatOperating, formatOperatingDifference } from "../../lib/operating_figures";
 import {
-  comparisonOf,
+  commonMeasure,
+  lacksMeasure,
+  measuredBy,
+  measuresOf,
+  measureTitle,
+  metricOf,
+  operatingFigureOf,
+  type PairMeasure,
+} from "../../lib/pair_measures";
+import {
+  comparisonsOf,
+  type DescribedFigures,
   figuresOf,
   keyOf,
   MOST_PAIRED,
   type Pair,
-  type PairFigures,
   pairsOf,
+  refusalText,
+  type TestedFigures,
   targetsOf,
 } from "../../lib/pairs";
+import type { ExperimentSearch } from "../../lib/search";
 import { type NumberedRun, newestOf, shownText } from "../../lib/trend";
 import { useKept } from "../../ui/kept";
 import page from "../../ui/page.module.css";
@@ -64,19 +78,23 @@ export function Pairs(props: Props) {
 }
 
 /** What is known of a pair. */
-type Known = { comparison: Comparison } | { why: string } | "not compared" | "loading";
+type Known = { comparison: Comparison; isNewest: boolean } | { why: string } | "not compared" | "loading";
 
-function usePairs({ runs, summary }: Props) {
+function usePairs({ runs, summary }: Props, measure: PairMeasure | undefined) {
   const ended = runs.filter((run) => isTerminal(run.status));
   const lists = useQueries({ queries: ended.map((run) => comparisonsOfRunQuery(run.runId)) });
   const listed = lists.flatMap((each) => each.data?.items ?? []);
   const ofBaseline = new Map(summary.rows.map((each) => [each.runId, each.comparisonId]));
   const reasons = new Map(summary.reasons.map((each) => [each.runId, each]));
   const pairs = pairsOf(runs);
-  const ids = pairs.map(
-    (pair) => comparisonOf(pair, listed)?.id ?? ofBaseline.get(comparedWithBaseline(pair) ?? ""),
-  );
-  const wanted = [...new Set(ids)].filter((id) => id !== undefined);
+  // Only a comparison itself says what it was made with, so those of another measure may have to be read, too.
+  const mostOfPair = measure && metricOf(measure) ? undefined : 1;
+  const ids = pairs.map((pair) => {
+    const found = comparisonsOf(pair, listed).map((each) => each.id);
+    const only = ofBaseline.get(comparedWithBaseline(pair) ?? "");
+    return found.length === 0 && only ? [only] : found.slice(0, mostOfPair);
+  });
+  const wanted = [...new Set(ids.flat())];
   const comparisons = useQueries({ queries: wanted.map(pairQuery) });
   const byId = new Map(wanted.map((id, index) => [id, comparisons[index]]));
   useReadAgain(
@@ -84,21 +102,24 @@ function usePairs({ runs, summary }: Props) {
       data && ["QUEUED", "RUNNING"].includes(data.status) ? [pairQuery(data.id).queryKey] : [],
     ),
   );
-  const knownOf = (pair: Pair, id: string | undefined): Known => {
+  const knownOf = (pair: Pair, of: readonly string[]): Known => {
     const going = [pair.older, pair.newer].find((run) => !isTerminal(run.status));
     if (going) return { why: `not comparable: run ${going.number} is ${going.status.toLowerCase()}` };
-    const query = id === undefined ? undefined : byId.get(id);
-    if (query?.data) return { comparison: query.data };
-    if (query?.isError) return { why: "its comparison could not be read" };
-    if (query || lists.some((each) => each.isPending)) return "loading";
+    const queries = of.flatMap((id) => byId.get(id) ?? []);
+    const read = queries.flatMap(({ data }) => data ?? []);
+    if (queries.some((each) => each.isPending)) return "loading";
+    const comparison = measuredBy(read, measure);
+    if (comparison) return { comparison, isNewest: comparison.id === of[0] };
+    if (queries.length > 0) return { why: "its comparison could not be read" };
+    if (lists.some((each) => each.isPending)) return "loading";
     const pending = reasons.get(comparedWithBaseline(pair) ?? "");
     return pending === undefined || pending.canBeRequested
       ? "not compared"
-      : { why: `not comparable: ${pending.reason}` };
+      : { why: `not comparable: ${refusalText(pending.reason)}` };
   };
   return {
     pairs,
-    known: new Map(pairs.map((pair, index) => [keyOf(pair), knownOf(pair, ids[index])])),
+    known: new Map(pairs.map((pair, index) => [keyOf(pair), knownOf(pair, ids[index] ?? [])])),
     isPending: lists.length > 0 && lists.every((each) => each.isPending),
     error: lists.find((each) => each.isError)?.error,
     retry: () => {
@@ -114,8 +135,8 @@ function comparedWithBaseline({ older, newer }: Pair): string | undefined {
 
 function Matrix(props: Props) {
   const { runs } = props;
-  const { target } = route.useSearch();
-  const { pairs, known, isPending, error, retry } = usePairs(props);
+  const { target, measure } = route.useSearch();
+  const { pairs, known, isPending, error, retry } = usePairs(props, measure);
   // The API tells why a pair is refused only when it is asked to compare it.
   const [refused, setRefused] = useKept<Readonly<Record<string, string>>>("pairs", "refused", {});
   const of = (pair: Pair): Known => {
@@ -127,20 +148,34 @@ function Matrix(props: Props) {
   const comparisons = pairs
     .map(of)
     .flatMap((each) => (typeof each === "object" && "comparison" in each ? [each.comparison] : []));
+  const common = commonMeasure(comparisons);
+  const lacks = (pair: Pair) => {
+    const found = of(pair);
+    if (found === "not compared") return true;
+    const comparison = typeof found === "object" && "comparison" in found ? found.comparison : undefined;
+    return refused[keyOf(pair)] === undefined && comparison && lacksMeasure(comparison, measure);
+  };
   return (
     <>
       {error && <Failure error={error} what="Comparisons of the runs" retry={retry} />}
       <Basis comparisons={comparisons} />
       <div className={styles.bar}>
+        <MeasureChoice comparisons={comparisons} />
         <TargetChoice targets={targetsOf(comparisons)} />
         <CompareAll
           experiment={props.experiment}
-          pairs={pairs.filter((pair) => of(pair) === "not compared")}
-          refuse={(pair, why) => setRefused((old) => ({ ...old, [keyOf(pair)]: `not comparable: ${why}` }))}
+          measure={measure}
+          pairs={pairs.filter(lacks)}
+          refuse={(pair, why) =>
+            setRefused((old) => ({ ...old, [keyOf(pair)]: `not comparable: ${refusalText(why)}` }))
+          }
         />
       </div>
       <ScrollRegion label="All pairs of runs">
         <table className={styles.matrix}>
+          <caption className="hidden-text">
+            {visible(captionOf(measure ?? common, target, comparisons))}
+          </caption>
           <thead>
             <tr>
               <th scope="col">Newer run</th>
@@ -165,7 +200,13 @@ function Matrix(props: Props) {
                 {runs.slice(0, -1).map((older, column) =>
                   column <= row ? (
                     <td key={older.runId}>
-                      <Cell pair={{ older, newer }} known={of({ older, newer })} target={target} />
+                      <Cell
+                        pair={{ older, newer }}
+                        known={of({ older, newer })}
+                        target={target}
+                        measure={measure}
+                        isNamed={measure === undefined && common === undefined}
+                      />
                     </td>
                   ) : (
                     <td key={older.runId} className={styles.none} />
@@ -182,26 +223,82 @@ function Matrix(props: Props) {
 
 /** What the figures are. */
 function Basis({ comparisons }: { comparisons: readonly Comparison[] }) {
+  const { measure } = route.useSearch();
   const figures = comparisons.flatMap((each) => each.figures ?? []);
-  const measures = [...new Set(figures.map((each) => METRICS[each.metric]))];
-  const levels = [...new Set(figures.map((each) => `${Math.round(100 * (1 - each.alpha))}%`))];
+  const metric = measure && metricOf(measure);
+  const described = measure && operatingFigureOf(measure);
+  const tested = figures.filter((each) => measure === undefined || each.metric === metric);
+  const metrics = [...new Set(tested.map((each) => METRICS[each.metric]))];
+  const levels = [...new Set(tested.map((each) => `${Math.round(100 * (1 - each.alpha))}%`))];
   return (
     <p className={page.note}>
-      The newer run minus the older one, paired by scenario
-      {figures.length > 0 && (
+      The newer run minus the older one
+      {tested.length > 0 && (
         <>
-          : the difference of the {measures.join(" or the ")}, with its {levels.join(" or ")} interval
+          , paired by scenario: the difference of the {metrics.join(" or the ")}, with its{" "}
+          {levels.join(" or ")} interval
         </>
       )}
-      . Each cell leads to its comparison. Among many pairs, a few differ by chance: these intervals are not
-      adjusted for how many there are.
+      .{" "}
+      {measure && described && `${measureTitle(measure)}: from all conversations of both runs, not tested. `}
+      Each cell leads to its comparison.
+      {tested.length > 0 && (
+        <> Among many pairs, a few differ by chance: intervals are not adjusted for how many there are.</>
+      )}
     </p>
   );
 }
 
+/** The figures of the table in words, for those who do not see what is chosen above it. */
+function captionOf(
+  measure: PairMeasure | undefined,
+  target: string | undefined,
+  comparisons: readonly Comparison[],
+): string {
+  const of = measure ? measureTitle(measure) : "what each pair was compared by";
+  return `${of}, newer run minus older one, ${target ?? targetsOf(comparisons)[0] ?? "all targets"}`;
+}
+
+/** Without a choice, each pair has what it was compared by: mostly one measure, which is then shown as chosen. */
+function MeasureChoice({ comparisons }: { comparisons: readonly Comparison[] }) {
+  const { measure } = route.useSearch();
+  const choose = useChoose();
+  const offered = measuresOf(comparisons);
+  if (offered.length === 0 && measure === undefined) return null;
+  const common = commonMeasure(comparisons);
+  return (
+    <label>
+      Measure{" "}
+      <select
+        value={measure ?? common ?? ""}
+        onChange={(event) => {
+          const chosen = event.target.value;
+          choose({ measure: chosen === common ? undefined : offered.find((each) => each === chosen) });
+        }}
+      >
+        {common === undefined && <option value="">as each pair was compared</option>}
+        {measure !== undefined && !offered.includes(measure) && (
+          <option value={measure}>{measureTitle(measure)}</option>
+        )}
+        {offered.map((each) => (
+          <option key={each} value={each}>
+            {measureTitle(each)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function useChoose() {
+  const navigate = route.useNavigate();
+  return (changes: ExperimentSearch) =>
+    void navigate({ search: (old) => ({ ...old, ...changes }), resetScroll: false });
+}
+
 function TargetChoice({ targets }: { targets: readonly string[] }) {
   const { target } = route.useSearch();
-  const navigate = route.useNavigate();
+  const choose = useChoose();
   if (targets.length < 2 && target === undefined) return null;
   const [first] = targets;
   return (
@@ -211,7 +308,7 @@ function TargetChoice({ targets }: { targets: readonly string[] }) {
         value={target ?? first ?? ""}
         onChange={(event) => {
           const chosen = event.target.value;
-          void navigate({ search: chosen === first ? {} : { target: chosen }, resetScroll: false });
+          choose({ target: chosen === first ? undefined : chosen });
         }}
       >
         {target !== undefined && !targets.includes(target) && (
@@ -229,18 +326,23 @@ function TargetChoice({ targets }: { targets: readonly string[] }) {
 
 interface CompareAllProps {
   experiment: Experiment;
+  /** What they shall be compared by, if not as the experiment says. */
+  measure: PairMeasure | undefined;
   /** Those that are not compared yet. */
   pairs: readonly Pair[];
   refuse: (pair: Pair, why: string) => void;
 }
 
 /** Asks for the comparisons that there are not, as the experiment has them with its baseline. */
-function CompareAll({ experiment, pairs, refuse }: CompareAllProps) {
+function CompareAll({ experiment, measure, pairs, refuse }: CompareAllProps) {
   const client = useQueryClient();
   const canWrite = useCanWrite();
   const compare = useMutation({
     mutationFn: async (wanted: readonly Pair[]) => {
-      const { metric, minimumEffect: margin, alpha } = experiment;
+      const { alpha, minimumEffect } = experiment;
+      const chosen = measure && metricOf(measure);
+      const metric = chosen ?? experiment.metric;
+      const margin = metric === experiment.metric ? minimumEffect : null;
       for (const pair of wanted) {
         try {
           await createComparison(pair.older.runId, pair.newer.runId, { metric, margin, alpha });
@@ -268,9 +370,12 @@ interface CellProps {
   pair: Pair;
   known: Known;
   target: string | undefined;
+  measure: PairMeasure | undefined;
+  /** Whether the measure is named, because pairs have different ones. */
+  isNamed: boolean;
 }
 
-function Cell({ pair, known, target }: CellProps) {
+function Cell({ pair, known, target, measure, isNamed }: CellProps) {
   if (known === "loading") return <small>loading</small>;
   if (known === "not compared") return <CompareLink pair={pair}>not compared yet</CompareLink>;
   if ("why" in known)
@@ -282,38 +387,54 @@ function Cell({ pair, known, target }: CellProps) {
   const { comparison } = known;
   if (comparison.failure)
     return (
-      <CompareLink pair={pair} comparison={comparison}>
+      <CompareLink pair={pair} known={known}>
         failed: {visible(comparison.failure.why)}
       </CompareLink>
     );
   if (!comparison.figures)
     return (
-      <CompareLink pair={pair} comparison={comparison}>
+      <CompareLink pair={pair} known={known}>
         being compared
       </CompareLink>
     );
-  const figures = figuresOf(pair, comparison, target);
+  const figures = figuresOf(pair, comparison, { target, measure });
   return (
-    <CompareLink pair={pair} comparison={comparison}>
+    <CompareLink pair={pair} known={known}>
       {typeof figures === "string" ? (
         <span className={styles.why}>{visible(figures)}</span>
+      ) : "metric" in figures ? (
+        <Tested figures={figures} isNamed={isNamed} />
       ) : (
-        <Figures figures={figures} />
+        <Described figures={figures} />
       )}
       {comparison.isStale && <small>out of date: the results of a run have changed</small>}
     </CompareLink>
   );
 }
 
-function Figures({ figures }: { figures: PairFigures }) {
+function Tested({ figures, isNamed }: { figures: TestedFigures; isNamed: boolean }) {
   const { metric, difference, interval, verdict, scenarios } = figures;
   const [sign, word] = VERDICTS[verdict];
   return (
     <>
       <strong>{formatDifference(metric, difference)}</strong>
-      <small>{interval === null ? "no interval" : `(${formatDifferences(metric, interval)})`}</small>
-      <small>
+      <small className={styles.figure}>
+        {interval === null ? "no interval" : `(${formatDifferences(metric, interval)})`}
+      </small>
+      <small className={styles.figure}>
         <span aria-hidden="true">{sign}</span> {word}, n = {formatCount(scenarios)}
+      </small>
+      {isNamed && <small>{METRICS[metric]}</small>}
+    </>
+  );
+}
+
+function Described({ figures: { figure, difference, older, newer } }: { figures: DescribedFigures }) {
+  return (
+    <>
+      <strong>{formatOperatingDifference(figure, difference)}</strong>
+      <small className={styles.figure}>
+        from {formatOperating(figure, older)} to {formatOperating(figure, newer)}
       </small>
     </>
   );
@@ -321,14 +442,19 @@ function Figures({ figures }: { figures: PairFigures }) {
 
 interface CompareLinkProps {
   pair: Pair;
-  comparison?: Comparison;
+  known?: { comparison: Comparison; isNewest: boolean };
   children: React.ReactNode;
 }
 
 /** With the sides as they were compared. */
-function CompareLink({ pair: { older, newer }, comparison, children }: CompareLinkProps) {
+function CompareLink({ pair: { older, newer }, known, children }: CompareLinkProps) {
+  const comparison = known?.comparison;
   const search = comparison
-    ? { a: comparison.baseline.runId, b: comparison.comparison.runId }
+    ? {
+        a: comparison.baseline.runId,
+        b: comparison.comparison.runId,
+        ...(known.isNewest ? {} : { c: comparison.id }),
+      }
     : { a: older.runId, b: newer.runId };
   return (
     <Link to="/compare" search={search} className={styles.cell}>

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ExperimentSummary } from "../../api/resources";
 import { differenceAxis, pText, signed, signedInterval } from "../../lib/experiments";
 import { formatCount, formatUsd, UNKNOWN, visible } from "../../lib/format";
+import { refusalText } from "../../lib/pairs";
 import type { NumberedRun } from "../../lib/trend";
 import { IntervalMark } from "../../ui/bars";
 import { FigureHeader } from "../../ui/figure_header";
@@ -156,7 +157,7 @@ export function Runs({ runs, reasons: given }: RunsProps) {
                     <Ago time={run.createdAt} />
                   </td>
                   <td className="figure">{formatUsd(run.costUsd)}</td>
-                  <td className={page.cell}>{visible(reasons.get(run.runId) ?? "")}</td>
+                  <td className={page.cell}>{visible(refusalText(reasons.get(run.runId) ?? ""))}</td>
                 </tr>
               ))}
             </tbody>

@@ -1,0 +1,33 @@
+/** What the conversations of the sides of a comparison took and cost, as text. Described, not tested. */
+import type { ComparisonRow } from "../api/comparisons";
+import { formatCount, formatMs, formatUsd, UNKNOWN } from "./format";
+
+export type OperatingFigure = keyof ComparisonRow["operations"]["baseline"];
+
+const share = (value: number) => `${(100 * value).toFixed(1)}%`;
+const FIGURES: Record<OperatingFigure, readonly [name: string, format: (value: number) => string]> = {
+  costUsd: ["Cost of a conversation", (value) => formatUsd(Number(value.toPrecision(6)))],
+  tokens: ["Tokens", formatCount],
+  medianDurationMs: ["Median time", formatMs],
+  p95DurationMs: ["95th percentile of the time", formatMs],
+  errorRate: ["Errored", share],
+  otherRate: ["Without a decision", share],
+};
+export const OPERATING_FIGURES = Object.keys(FIGURES) as OperatingFigure[];
+
+export function operatingName(figure: OperatingFigure): string {
+  return FIGURES[figure][0];
+}
+
+/** A value of either side. */
+export function formatOperating(figure: OperatingFigure, value: number | null): string {
+  return value === null ? UNKNOWN : FIGURES[figure][1](value);
+}
+
+/** A difference with its sign, of shares in percentage points. */
+export function formatOperatingDifference(figure: OperatingFigure, value: number | null): string {
+  if (value === null) return UNKNOWN;
+  const size = FIGURES[figure][1](Math.abs(value)).replace("%", " pp");
+  const isZero = !/[1-9]/.test(size);
+  return isZero ? size : `${value > 0 ? "+" : "-"}${size}`;
+}

@@ -1,0 +1,97 @@
+/** What the pairs of an experiment's runs can be compared by. */
+import type { Comparison, ComparisonFigures, ComparisonRow } from "../api/comparisons";
+import { allRows, METRICS, type Metric } from "./comparison";
+import { OPERATING_FIGURES, type OperatingFigure } from "./operating_figures";
+
+export const PAIR_MEASURES = [
+  "passRate",
+  "decision",
+  "otherRate",
+  "cost",
+  "tokens",
+  "time",
+  "p95",
+  "errors",
+] as const;
+export type PairMeasure = (typeof PAIR_MEASURES)[number];
+
+/** A comparison tests its metric; what its sides took and cost, it describes. */
+interface Source {
+  readonly name: string;
+  readonly metric?: Metric;
+  readonly figure?: OperatingFigure;
+}
+const SOURCES: Record<PairMeasure, Source> = {
+  passRate: { name: METRICS.PASS_RATE, metric: "PASS_RATE" },
+  decision: { name: METRICS.DECISION, metric: "DECISION" },
+  otherRate: { name: METRICS.OTHER_RATE, metric: "OTHER_RATE", figure: "otherRate" },
+  cost: { name: "cost of a conversation", figure: "costUsd" },
+  tokens: { name: "tokens of a conversation", figure: "tokens" },
+  time: { name: "median time of a conversation", figure: "medianDurationMs" },
+  p95: { name: "95th percentile of the time", figure: "p95DurationMs" },
+  errors: { name: "share of errored conversations", figure: "errorRate" },
+};
+
+export const metricOf = (measure: PairMeasure) => SOURCES[measure].metric;
+export const operatingFigureOf = (measure: PairMeasure) => SOURCES[measure].figure;
+
+export function measureOf(metric: Metric): PairMeasure {
+  return PAIR_MEASURES.find((each) => metricOf(each) === metric) ?? "passRate";
+}
+
+/** Within a sentence. */
+export const measureName = (measure: PairMeasure) => SOURCES[measure].name;
+
+/** At its beginning. */
+export function measureTitle(measure: PairMeasure): string {
+  const name = measureName(measure);
+  return `${name[0]?.toUpperCase()}${name.slice(1)}`;
+}
+
+type Figured = Pick<Comparison, "figures">;
+
+const figuresOfAll = (comparisons: readonly Figured[]): ComparisonFigures[] =>
+  comparisons.flatMap(({ figures }) => figures ?? []);
+
+/** The measure that all comparisons were made with, if it is one. */
+export function commonMeasure(comparisons: readonly Figured[]): PairMeasure | undefined {
+  const [metric, ...others] = new Set(figuresOfAll(comparisons).map((each) => each.metric));
+  return metric === undefined || others.length > 0 ? undefined : measureOf(metric);
+}
+
+/** The pass rate, and what else any of them has; none without any figures. */
+export function measuresOf(comparisons: readonly Figured[]): PairMeasure[] {
+  const all = figuresOfAll(comparisons);
+  if (all.length === 0) return [];
+  const rows = all.flatMap((each) => allRows(each).map(({ row }) => row));
+  const metrics = new Set<Metric>(["PASS_RATE", ...all.map((each) => each.metric)]);
+  if (rows.some(hasDecisions)) metrics.add("DECISION");
+  const figures = OPERATING_FIGURES.filter((each) =>
+    rows.some(({ operations }) => operations.difference[each] !== null),
+  );
+  return PAIR_MEASURES.filter((each) => {
+    const { metric, figure } = SOURCES[each];
+    return (metric && metrics.has(metric)) || (figure && figures.includes(figure));
+  });
+}
+
+/** Whether both sides have decisions. */
+function hasDecisions({ distribution }: Pick<ComparisonRow, "distribution">): boolean {
+  return distribution.totalVariation !== null;
+}
+
+/** The first that was made with this measure, or else the first; they are given with the newest first. */
+export function measuredBy<T extends Figured>(
+  comparisons: readonly T[],
+  measure: PairMeasure | undefined,
+): T | undefined {
+  const metric = measure && metricOf(measure);
+  return (metric && comparisons.find((each) => each.figures?.metric === metric)) || comparisons[0];
+}
+
+/** Whether another comparison would have the measure, which this one has not. */
+export function lacksMeasure({ figures }: Figured, measure: PairMeasure | undefined): boolean {
+  if (measure === undefined || !figures) return false;
+  const { metric, figure } = SOURCES[measure];
+  return metric !== undefined && figure === undefined && figures.metric !== metric;
+}
