@@ -117,6 +117,25 @@ def definition(client: GraphqlClient) -> str:
     return definition_id
 
 
+def test_a_generation_by_a_model_takes_a_budget_of_its_own(client: GraphqlClient, definition: str) -> None:
+    client.put("/v1/providers/custom", {"baseUrl": "https://models.example.com/v1", "apiKey": "k"})
+    query = """mutation ($id: ID!, $limit: Float!, $unpriced: Boolean) {
+      generateScenarios(
+        definitionId: $id, mode: llm, model: "custom/m", maxBudgetUsd: $limit, allowUnpriced: $unpriced
+      ) { id } }"""
+    variables = {"id": definition, "limit": 5}
+    [error] = client.execute(query, variables)["errors"]
+    assert "allowUnpriced" in error["message"]
+    made = client.data(query, {**variables, "unpriced": True})["generateScenarios"]
+    read = """query ($id: ID!, $generation: ID!) { scenarioGeneration(definitionId: $id, id: $generation) {
+      status budget { maxBudgetUsd spentUsd uncertainUsd reservedUsd } } }"""
+    budget = {"maxBudgetUsd": 5, "spentUsd": 0, "uncertainUsd": 0, "reservedUsd": 0}
+    found = client.data(read, {"id": definition, "generation": made["id"]})["scenarioGeneration"]
+    assert found == {"status": "QUEUED", "budget": budget}
+    [error] = client.execute(query, {**variables, "limit": 0, "unpriced": True})["errors"]
+    assert "maxBudgetUsd" in error["message"]
+
+
 def start(client: GraphqlClient, definition_id: str, **fields: Any) -> dict[str, Any]:
     body = {"definitionId": definition_id, "models": ["sim/steady"], **fields}
     return dict(client.data(START, {"input": body})["startRun"])

@@ -79,8 +79,17 @@ def delete_scenario(request: Request, _: None, definition_id: str, scenario_id: 
 
 
 @resolves("Mutation.generateScenarios", "generateScenarios", 10)
-def generate_scenarios(request: Request, _: None, definition_id: str, **options: Any) -> Loaded:
-    wanted = parse(GenerateScenarios, without_null(options), "")
+def generate_scenarios(
+    request: Request,
+    _: None,
+    definition_id: str,
+    *,
+    allow_unpriced: bool | None = None,
+    max_budget_usd: float | None = None,
+    **options: Any,
+) -> Loaded:
+    given = {**options, "allowUnpriced": allow_unpriced, "maxBudgetUsd": max_budget_usd}
+    wanted = parse(GenerateScenarios, without_null(given), "")
     started = generations.start_generation(request.workspace, definition_id, wanted.spec(), request.now)
     return Loaded(ScenarioGenerationResponse.of(GenerationView(started)))
 
