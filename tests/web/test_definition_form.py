@@ -202,7 +202,7 @@ def test_the_form_and_the_json_edit_one_content(open_page: Open) -> None:
     page.get_by_label("Name", exact=True).fill("Facts")
     expect(page.get_by_role("button", name="Create")).to_be_disabled()
     page.get_by_role("radio", name="as JSON").click()
-    expect(page.get_by_role("alert")).to_contain_text("A field has JSON that does not parse")
+    expect(page.get_by_role("alert")).to_contain_text("has JSON that does not parse")
     expect(schema).to_have_value('{"type": ')
     schema.fill('{"type": "object"}')
     assert as_json(page) == {"assertions": [{"type": "is-json", "value": {"type": "object"}}]}

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import examples from "./assertion_examples.json";
 import { ASSERTION_TYPES, assertionFields, assertionType, typeOf, withType } from "./assertion_fields";
-import { type Control, fits, otherFields, variantOf } from "./content_fields";
+import { otherFields } from "./content_fields";
 import type { Content } from "./definitions";
+import { type Control, fits, variantOf } from "./form_controls";
 
 /** What of a value is edited as JSON because no control shows it. */
 function asJson(control: Control, value: unknown, path: string): string[] {

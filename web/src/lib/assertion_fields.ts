@@ -1,15 +1,19 @@
 /** The fields of an assertion by its type, as docs/assertions.md has them. */
 import types from "./assertion_types.json";
+import { assertionList, MAX_SET_DEPTH } from "./content_fields";
+import type { Content } from "./definitions";
 import {
-  assertionList,
+  ANY_VALUE,
   type Control,
+  either,
   type FieldSpec,
   fits,
-  MAX_SET_DEPTH,
+  MAX_SCORE,
   prose,
   texts,
-} from "./content_fields";
-import type { Content } from "./definitions";
+  values,
+} from "./form_controls";
+import { JUDGE_PARAMETERS } from "./parameter_fields";
 
 export interface AssertionType {
   readonly type: string;
@@ -67,6 +71,7 @@ export function mayTransform(name: string): boolean {
 const NAME: Control = { kind: "text", max: 200 };
 const JSON_VALUE: Control = { kind: "json", rows: 6 };
 const NAMES = texts("name", 1_000, NAME);
+const PATHS = texts("path", 1_000, NAME);
 const COUNT: Control = { kind: "number", min: 0, max: 1_000_000, isWhole: true };
 const AMOUNT = { kind: "number", min: 0, max: Number.MAX_SAFE_INTEGER } as const;
 const TEMPLATE = prose(2, 20_000);
@@ -106,23 +111,25 @@ const PAIR: readonly FieldSpec[] = [
 ];
 const FUNCTION: FieldSpec = { name: "name", label: "Function", control: NAME };
 
-const either = (...variants: [label: string, control: Control, fresh: unknown][]): Control => ({
-  kind: "variants",
-  variants: variants.map(([label, control, fresh]) => ({ label, control, fresh })),
-});
-
 const VALUES: Readonly<Record<string, Control>> = {
   text: { kind: "text", max: 200_000, rows: 2, mayBeNumber: true },
-  any: either(["text", { kind: "text", max: 200_000, rows: 2 }, ""], ["JSON", JSON_VALUE, {}]),
+  any: ANY_VALUE,
   pattern: { kind: "text", max: 1_000, isCode: true },
   texts: either(["a list", texts("text", 1_000), [""]], ["text separated by commas", prose(2), ""]),
   references: either(["one text", prose(2), ""], ["a list of texts", texts("text", 1_000), [""]]),
   names: either(["a list", NAMES, [""]], ["text separated by commas", prose(1), ""]),
   schema: either(["JSON", JSON_VALUE, undefined], ["JSON as text", prose(6), ""]),
   elements: either(
-    ["a list of paths", texts("path", 1_000, NAME), [""]],
+    ["a list of paths", PATHS, [""]],
     ["text separated by commas", prose(1), ""],
-    ["JSON", JSON_VALUE, {}],
+    [
+      "an object",
+      {
+        kind: "object",
+        fields: [{ name: "requiredElements", label: "Required elements", control: PATHS, isRequired: true }],
+      },
+      { requiredElements: [""] },
+    ],
   ),
   words: either(
     ["exactly", COUNT, undefined],
@@ -194,15 +201,19 @@ const VALUES: Readonly<Record<string, Control>> = {
       { name: "messages", label: "Messages for the judge", control: MESSAGES },
       {
         name: "range",
-        label: "Lowest and highest score, as JSON",
-        note: "[0, 1], if empty",
-        control: { kind: "json", rows: 1 },
+        label: "Range of scores (optional)",
+        control: {
+          kind: "range",
+          labels: ["Lowest score", "Highest score"],
+          min: -MAX_SCORE,
+          max: MAX_SCORE,
+          placeholders: ["0", "1"],
+        },
       },
       {
         name: "params",
-        label: "Parameters of the judge (optional), as JSON",
-        note: "maxOutputTokens, temperature, topP, seed and reasoningEffort",
-        control: { kind: "json", rows: 2 },
+        label: "Parameters of the judge (optional)",
+        control: JUDGE_PARAMETERS,
       },
     ],
   },
@@ -226,7 +237,7 @@ const VALUES: Readonly<Record<string, Control>> = {
     kind: "object",
     fields: [
       FUNCTION,
-      { name: "args", label: "Arguments, as JSON", control: { kind: "json", rows: 4 } },
+      { name: "args", label: "Arguments", control: values("argument"), isRequired: true },
       {
         name: "mode",
         label: "Other arguments",
@@ -235,9 +246,9 @@ const VALUES: Readonly<Record<string, Control>> = {
       },
       {
         name: "defaults",
-        label: "Defaults, as JSON",
+        label: "Defaults (optional)",
         note: "Arguments that a call may have besides, with these values",
-        control: { kind: "json", rows: 2 },
+        control: values("default"),
       },
       {
         name: "ignore",

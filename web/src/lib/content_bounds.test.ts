@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import document from "../../../docs/openapi.json?raw";
-import { type Control, type FieldSpec, PARTS } from "./content_fields";
+import { PARTS } from "./content_fields";
+import type { Control, FieldSpec } from "./form_controls";
 import { FURTHER_SCENARIO_FIELDS, SCENARIO_FIELDS } from "./scenario_fields";
 
 interface Schema {
@@ -52,15 +53,20 @@ function differences(control: Control, schema: Schema, path: string): string[] {
         ...isOther("max", control.max, first.maxItems),
         ...differences(control.item, first.items ?? {}, `${path}.*`),
       ];
+    case "variants":
+      // The alternatives of the API by the kind of each form.
+      return control.variants.flatMap((each) => {
+        const type = each.control.kind === "list" ? "array" : "string";
+        const own = [first, ...others].find((schema) => schema.type === type);
+        const isBoth = each.control.kind === "list" || each.control.kind === "text";
+        return isBoth && own !== undefined ? differences(each.control, own, path) : [];
+      });
     case "object":
       return first.properties === undefined ? [] : fieldDifferences(control.fields, first.properties, path);
     default:
       return [];
   }
 }
-
-/** Fields of messages that only calls of tools have stay as they are. */
-const NO_CONTROL = /\.messages\.\*$/;
 
 function fieldDifferences(
   fields: readonly FieldSpec[],
@@ -69,7 +75,7 @@ function fieldDifferences(
 ): string[] {
   const missing = Object.keys(properties).filter((name) => !fields.some((each) => each.name === name));
   return [
-    ...(NO_CONTROL.test(path) ? [] : missing.map((name) => `${path}.${name}: no control`)),
+    ...missing.map((name) => `${path}.${name}: no control`),
     ...fields.flatMap((each) => {
       const schema = properties[each.name];
       const below = `${path}.${each.name}`;

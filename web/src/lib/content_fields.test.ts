@@ -10,13 +10,9 @@ import {
   withType,
 } from "./assertion_fields";
 import {
-  type Control,
   changedAt,
   currentIssues,
-  fits,
   moved,
-  numberError,
-  numberOf,
   otherFields,
   ownIssues,
   PARTS,
@@ -24,7 +20,9 @@ import {
   valueAt,
   withOthers,
 } from "./content_fields";
-import type { Content } from "./definitions";
+import { type Content, isContent } from "./definitions";
+import { entriesOf, objectOf } from "./entries";
+import { type Control, fits, isShown, numberError, numberOf, type Variant, variantOf } from "./form_controls";
 
 const CONTENT = {
   system: "Be brief.",
@@ -50,6 +48,22 @@ test("a field that is emptied is left out, and so is a rule without fields", () 
   expect(changedAt({ assertions }, "assertions.0.config.agree", undefined)).toEqual({
     assertions: [{ type: "factuality" }],
   });
+});
+
+test("parameters of a prompt are left out once none is set, and no others", () => {
+  const prompts = [
+    { id: "a", params: { seed: 1 } },
+    { id: "b", params: { seed: 2 } },
+  ];
+  expect(changedAt({ prompts }, "prompts.0.params.seed", undefined)).toEqual({
+    prompts: [{ id: "a" }, prompts[1]],
+  });
+  const stop = changedAt({ prompts }, "prompts.1.params.stop", ["END"]);
+  expect(changedAt(stop, "prompts.1.params.seed", undefined)).toEqual({
+    prompts: [prompts[0], { id: "b", params: { stop: ["END"] } }],
+  });
+  const named = changedAt({ prompts }, "prompts.0.params.responseFormat.type", "json");
+  expect(changedAt(named, "prompts.0.params.responseFormat.type", undefined)).toEqual({ prompts });
 });
 
 const name = fc.stringMatching(/^[a-z_]{1,12}$/);
@@ -80,6 +94,14 @@ function writtenAgain(content: Content): Content {
   let written: Content = {};
   const visit = (control: Control, path: string, value: unknown) => {
     if (value === undefined) return;
+    if (control.kind === "variants") {
+      const variant = variantOf(control.variants, value);
+      if (variant !== undefined) return visit(variant.control, path, value);
+    }
+    if (control.kind === "entries" && fits(control, value)) {
+      written = changedAt(written, path, objectOf(entriesOf(value)));
+      return;
+    }
     if (!fits(control, value) || (control.kind !== "object" && control.kind !== "list")) {
       written = changedAt(written, path, value);
       return;
@@ -117,6 +139,52 @@ const level = fc.record(
   },
   { requiredKeys: [] },
 );
+const pattern = fc.oneof(
+  fc.dictionary(fc.string(), fc.oneof(fc.integer(), fc.array(fc.integer()))),
+  fc.jsonValue(),
+);
+/** What is written field by field is left out once it has none. */
+const isNotEmpty = (value: unknown) => !isContent(value) || Object.keys(value).length > 0;
+const params = fc
+  .record(
+    {
+      temperature: fc.oneof(
+        fc.constant(null),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.jsonValue(),
+      ),
+      stop: fc.oneof(fc.array(fc.string()), fc.jsonValue()),
+      responseFormat: fc
+        .oneof(
+          fc.record(
+            { type: fc.string(), schema: fc.jsonValue(), other: fc.jsonValue() },
+            { requiredKeys: [] },
+          ),
+          fc.jsonValue(),
+        )
+        .filter(isNotEmpty),
+      tools: fc.oneof(fc.array(fc.record({ name: fc.string(), parameters: fc.jsonValue() })), fc.jsonValue()),
+      toolChoice: fc.oneof(fc.record({ name: fc.string() }), fc.string(), fc.jsonValue()),
+      future: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  )
+  .filter(isNotEmpty);
+const message = fc.record(
+  {
+    role: fc.string(),
+    content: fc.oneof(
+      fc.string(),
+      fc.array(
+        fc.record({ type: fc.string(), text: fc.string(), width: fc.jsonValue() }, { requiredKeys: [] }),
+      ),
+      fc.jsonValue(),
+    ),
+    toolCalls: fc.oneof(fc.array(fc.record({ id: fc.string(), arguments: fc.string() })), fc.jsonValue()),
+    isError: fc.jsonValue(),
+  },
+  { requiredKeys: [] },
+);
 const formContent = fc.record(
   {
     system: fc.oneof(fc.string(), fc.jsonValue()),
@@ -130,6 +198,26 @@ const formContent = fc.record(
       fc.jsonValue(),
     ),
     maxTurns: fc.jsonValue(),
+    params: fc.oneof(params, fc.jsonValue().filter(isNotEmpty)),
+    prompts: fc.array(
+      fc.oneof(
+        fc.record({ id: fc.string(), params, messages: fc.array(message) }, { requiredKeys: [] }),
+        fc.jsonValue(),
+      ),
+    ),
+    toolResults: fc.array(
+      fc.record({
+        name: fc.string(),
+        arguments: fc.dictionary(fc.string(), fc.jsonValue()),
+        result: fc.jsonValue(),
+      }),
+    ),
+    matchingRules: fc.array(
+      fc.oneof(
+        fc.record({ exclude: pattern, when: pattern, only: pattern }, { requiredKeys: [] }),
+        fc.jsonValue(),
+      ),
+    ),
     assertions: fc.array(fc.jsonValue()),
     followUps: fc.array(fc.string()),
     unknown: fc.jsonValue(),
@@ -153,6 +241,44 @@ test("a value that a control cannot show is none of its own", () => {
   expect(fits(control("decision"), null)).toBe(false);
   expect(fits(control("maxTurns"), 3)).toBe(true);
   expect(fits(control("system"), undefined)).toBe(true);
+});
+
+test("a form shows only values that it can show whole", () => {
+  const range: Control = { kind: "range", labels: ["a", "b"], min: 0, max: 1, placeholders: ["", ""] };
+  const entries: Control = { kind: "entries", item: { kind: "json" }, itemName: "a", max: 1, fresh: "" };
+  const shown = (control: Control, values: unknown[]) => values.map((each) => fits(control, each));
+  expect(shown(range, [[0, 1], [null, 1], [0], [0, 1, 2], [0, []], {}])).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+  expect(shown(entries, [{}, { "a.b": 1 }, { "": 1 }, [], null])).toEqual([true, true, false, false, false]);
+  expect(
+    shown({ kind: "scores" }, [{}, { a: 1, b: [1, 2] }, { a: [] }, { a: "1" }, { a: [null] }, []]),
+  ).toEqual([true, true, false, false, false, false]);
+});
+
+test("a field of some kinds is shown of these, and where it is set", () => {
+  const call = {
+    name: "id",
+    label: "",
+    control: { kind: "text", max: 1 } as const,
+    when: { field: "role", is: ["tool"] },
+  };
+  const shown = [{ role: "tool" }, { role: "user" }, { role: "user", id: "x" }, { role: "user", id: [] }, {}];
+  expect(shown.map((each) => isShown(call, each))).toEqual([true, false, true, false, false]);
+});
+
+test("a rule has the form of its fields, and one of all of them keeps each", () => {
+  const rules = PARTS.find((each) => each.name === "matchingRules")?.control;
+  const item = rules?.kind === "list" && rules.item.kind === "variants" ? rules.item.variants : [];
+  const of = (rule: Content) => item.indexOf(variantOf(item, rule) as Variant);
+  expect(
+    [{}, { exclude: {} }, { only: {} }, { when: {}, only: {} }, { exclude: {}, only: {} }].map(of),
+  ).toEqual([0, 0, 1, 1, 1]);
 });
 
 test.each([
@@ -213,7 +339,12 @@ test("null stays where it is a value, and goes where it means that a field is ab
   const stored = {
     system: null,
     template: "t",
-    params: { temperature: null, topP: 1 },
+    params: {
+      temperature: null,
+      topP: 1,
+      responseFormat: { type: "json", schema: null, name: null },
+      tools: [{ name: "f", description: null, parameters: { default: null }, strict: null }],
+    },
     dimensions: [{ name: "d", levels: [{ score: 1, label: "l", description: null, options: [] }] }],
     assertions: [{ type: "equals", value: { a: null } }],
     decision: { pattern: "(a)", rubric: null, favors: null },
@@ -225,14 +356,24 @@ test("null stays where it is a value, and goes where it means that a field is ab
       {
         id: "p",
         label: null,
-        messages: [{ role: "user", content: "c", toolCallId: null }],
+        messages: [
+          { role: "user", content: "c", toolCalls: [], toolCallId: null, isError: false },
+          { role: "user", content: [{ type: "text", text: "t", fileId: null, size: null }] },
+          { role: "tool", content: "c", toolCalls: [], toolCallId: "1", isError: true },
+        ],
         params: { seed: null },
       },
+      { id: "q", params: {} },
     ],
   };
   expect(presentContent(stored)).toEqual({
     template: "t",
-    params: { temperature: null, topP: 1 },
+    params: {
+      temperature: null,
+      topP: 1,
+      responseFormat: { type: "json" },
+      tools: [{ name: "f", parameters: { default: null } }],
+    },
     dimensions: [{ name: "d", levels: [{ score: 1, label: "l" }] }],
     assertions: [{ type: "equals", value: { a: null } }],
     decision: { pattern: "(a)" },
@@ -240,7 +381,18 @@ test("null stays where it is a value, and goes where it means that a field is ab
       { name: "a", result: null },
       { name: "b", error: "e", times: 2 },
     ],
-    prompts: [{ id: "p", messages: [{ role: "user", content: "c" }], params: { seed: null } }],
+    prompts: [
+      {
+        id: "p",
+        messages: [
+          { role: "user", content: "c" },
+          { role: "user", content: [{ type: "text", text: "t" }] },
+          { role: "tool", content: "c", toolCallId: "1", isError: true },
+        ],
+        params: { seed: null },
+      },
+      { id: "q" },
+    ],
   });
 });
 

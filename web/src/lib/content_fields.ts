@@ -1,59 +1,18 @@
 /** The parts of a definition's content as controls of a form, and how a change of one changes the content. */
 import { type Content, isContent } from "./definitions";
-
-export type Control =
-  | {
-      readonly kind: "text";
-      readonly max: number;
-      /** Of a text of several lines. */
-      readonly rows?: number;
-      readonly isCode?: boolean;
-      /** What is offered; others may be typed. */
-      readonly offers?: "dimensions" | "models";
-      /** Shown as it is until it is typed over. */
-      readonly mayBeNumber?: boolean;
-      readonly placeholder?: string;
-    }
-  | {
-      readonly kind: "number";
-      readonly min: number;
-      readonly max: number;
-      readonly isWhole?: boolean;
-      readonly placeholder?: string;
-    }
-  | { readonly kind: "choice"; readonly options: readonly string[] }
-  | { readonly kind: "flag" }
-  | { readonly kind: "json"; readonly rows?: number }
-  | {
-      readonly kind: "list";
-      readonly item: Control;
-      /** Of one item, such as "level". */
-      readonly itemName: string;
-      readonly max: number;
-      /** A new item. */
-      readonly fresh: unknown;
-      /** Its items are folded. */
-      readonly isFolded?: boolean;
-    }
-  | { readonly kind: "object"; readonly fields: readonly FieldSpec[]; readonly isRow?: boolean }
-  | { readonly kind: "variants"; readonly variants: readonly Variant[] }
-  | { readonly kind: "assertion"; readonly depth: number };
-
-/** One of several forms that a value may have. */
-export interface Variant {
-  readonly label: string;
-  readonly control: Control;
-  readonly fresh: unknown;
-}
-
-export interface FieldSpec {
-  readonly name: string;
-  readonly label: string;
-  readonly control: Control;
-  readonly note?: string;
-  /** An empty text stays one. */
-  readonly isRequired?: boolean;
-}
+import {
+  type Control,
+  type FieldSpec,
+  json,
+  line,
+  MAX_SCORE,
+  prose,
+  texts,
+  values,
+  whole,
+} from "./form_controls";
+import { MESSAGES } from "./message_fields";
+import { MODEL_PARAMETERS } from "./parameter_fields";
 
 /** A part of the content with a heading of its own. */
 export interface Part extends FieldSpec {
@@ -61,23 +20,9 @@ export interface Part extends FieldSpec {
   readonly isRare?: boolean;
 }
 
-const LONG = 200_000;
-const line = (max: number): Control => ({ kind: "text", max });
-export const prose = (rows: number, max = LONG): Control => ({ kind: "text", max, rows });
-const json = (rows = 4): Control => ({ kind: "json", rows });
-const whole = (min: number, max: number): Control => ({ kind: "number", min, max, isWhole: true });
-export const texts = (itemName: string, max: number, item: Control = prose(2)): Control => ({
-  kind: "list",
-  item,
-  itemName,
-  max,
-  fresh: "",
-});
-const MAX_SCORE = 1_000_000_000;
-
 const LEVEL: Control = {
   kind: "object",
-  isRow: true,
+  layout: "row",
   fields: [
     {
       name: "score",
@@ -169,120 +114,6 @@ const DECISION: Control = {
   ],
 };
 
-const TOOL: Control = {
-  kind: "object",
-  fields: [
-    { name: "name", label: "Name of the function", control: line(64), isRequired: true },
-    { name: "description", label: "Description (optional)", control: prose(2, 10_000) },
-    { name: "parameters", label: "JSON Schema of its arguments", control: json(6) },
-    { name: "strict", label: "The provider enforces the schema, where it can", control: { kind: "flag" } },
-  ],
-};
-
-const PARAMS: Control = {
-  kind: "object",
-  fields: [
-    { name: "temperature", label: "Temperature", control: { kind: "number", min: 0, max: 2 } },
-    { name: "topP", label: "Top p", control: { kind: "number", min: 0, max: 1 } },
-    { name: "topK", label: "Top k", control: whole(1, 100_000) },
-    { name: "maxOutputTokens", label: "Output tokens at most", control: whole(1, 10_000_000) },
-    { name: "seed", label: "Seed", control: whole(0, Number.MAX_SAFE_INTEGER) },
-    { name: "frequencyPenalty", label: "Frequency penalty", control: { kind: "number", min: -2, max: 2 } },
-    { name: "presencePenalty", label: "Presence penalty", control: { kind: "number", min: -2, max: 2 } },
-    {
-      name: "reasoningEffort",
-      label: "Reasoning effort",
-      control: { kind: "choice", options: ["none", "minimal", "low", "medium", "high", "xhigh"] },
-    },
-    { name: "stop", label: "Texts that end the answer", control: texts("text", 16, prose(1, 1_000)) },
-    {
-      name: "responseFormat",
-      label: "Format of the answer",
-      control: {
-        kind: "object",
-        fields: [
-          {
-            name: "type",
-            label: "Format",
-            control: { kind: "choice", options: ["text", "json", "json_schema"] },
-          },
-          { name: "schema", label: "JSON Schema, of json_schema only", control: json() },
-          { name: "name", label: "Name of the schema (optional)", control: line(64) },
-        ],
-      },
-    },
-    {
-      name: "tools",
-      label: "Functions that the model may call",
-      control: {
-        kind: "list",
-        item: TOOL,
-        itemName: "function",
-        max: 128,
-        fresh: { name: "", parameters: {} },
-        isFolded: true,
-      },
-    },
-    {
-      name: "toolChoice",
-      label: "Whether it must call one",
-      control: {
-        kind: "variants",
-        variants: [
-          {
-            label: "a rule",
-            control: { kind: "choice", options: ["auto", "none", "required"] },
-            fresh: undefined,
-          },
-          {
-            label: "a function by its name",
-            control: {
-              kind: "object",
-              fields: [{ name: "name", label: "Function", control: line(64), isRequired: true }],
-            },
-            fresh: { name: "" },
-          },
-        ],
-      },
-    },
-    { name: "maxToolRounds", label: "Rounds of calls at most", control: whole(0, 100) },
-    { name: "toolConnectorId", label: "Id of the connector that executes calls", control: line(100) },
-  ],
-};
-
-export const MESSAGE: Control = {
-  kind: "object",
-  fields: [
-    {
-      name: "role",
-      label: "Role",
-      control: { kind: "choice", options: ["system", "user", "assistant", "tool"] },
-      isRequired: true,
-    },
-    {
-      name: "content",
-      label: "Text",
-      isRequired: true,
-      control: {
-        kind: "variants",
-        variants: [
-          { label: "text", control: prose(3), fresh: "" },
-          { label: "parts, as JSON", control: json(), fresh: [] },
-        ],
-      },
-    },
-  ],
-};
-
-export const MESSAGES: Control = {
-  kind: "list",
-  item: MESSAGE,
-  itemName: "message",
-  max: 200,
-  fresh: { role: "user", content: "" },
-  isFolded: true,
-};
-
 const PROMPT: Control = {
   kind: "object",
   fields: [
@@ -303,9 +134,14 @@ const PROMPT: Control = {
     {
       name: "messages",
       label: "Messages (optional)",
-      control: MESSAGES,
+      control: { ...MESSAGES, isLeftOutEmpty: true },
     },
-    { name: "params", label: "Parameters (optional), as JSON", control: json() },
+    {
+      name: "params",
+      label: "Parameters (optional)",
+      control: { ...MODEL_PARAMETERS, isFolded: true },
+      note: "They take precedence over those of the definition, the run and the target",
+    },
   ],
 };
 
@@ -315,8 +151,9 @@ export const TOOL_RESULT: Control = {
     { name: "name", label: "Name of the function", control: line(64), isRequired: true },
     {
       name: "arguments",
-      label: "Only of calls with these arguments (optional), as JSON",
-      control: json(),
+      label: "Only calls with these arguments (optional)",
+      control: values("argument"),
+      note: "A call may have other arguments as well; without any here, all calls",
     },
     {
       name: "result",
@@ -343,17 +180,52 @@ export const TOOL_RESULT: Control = {
   ],
 };
 
+const isExclusion = (rule: unknown) =>
+  isContent(rule) && !Object.hasOwn(rule, "only") && !Object.hasOwn(rule, "when");
+
 const RULE: Control = {
-  kind: "object",
-  fields: [
+  kind: "variants",
+  label: "What it does",
+  variants: [
     {
-      name: "exclude",
-      label: "Leave out combinations with, as JSON",
-      control: json(2),
-      note: 'Such as {"delay": 1, "mood": [4, 5]}',
+      label: "leaves out combinations",
+      isOf: isExclusion,
+      fresh: { exclude: {} },
+      control: {
+        kind: "object",
+        fields: [
+          {
+            name: "exclude",
+            label: "Combinations to leave out",
+            control: { kind: "scores" },
+            isRequired: true,
+            note: "Those with a chosen level of every dimension in which you choose one",
+          },
+        ],
+      },
     },
-    { name: "when", label: "Of combinations with, as JSON", control: json(2) },
-    { name: "only", label: "keep only those with, as JSON", control: json(2) },
+    {
+      label: "keeps only some combinations",
+      isOf: (rule) => !isExclusion(rule),
+      fresh: { only: {} },
+      control: {
+        kind: "object",
+        fields: [
+          {
+            name: "when",
+            label: "Combinations it applies to (optional)",
+            control: { kind: "scores" },
+            note: "All, if no level is chosen",
+          },
+          {
+            name: "only",
+            label: "Combinations to keep of these",
+            control: { kind: "scores" },
+            isRequired: true,
+          },
+        ],
+      },
+    },
   ],
 };
 
@@ -432,9 +304,9 @@ export const PARTS: readonly Part[] = [
   {
     name: "params",
     label: "Parameters",
-    control: PARAMS,
+    control: MODEL_PARAMETERS,
     isRare: true,
-    note: "Defaults of the targets; one of null restores the provider's own",
+    note: "Defaults of the targets",
   },
   {
     name: "matchingRules",
@@ -480,61 +352,9 @@ export const PARTS: readonly Part[] = [
   },
 ];
 
-/** Whether the control can show all of the value; another value is edited as JSON. */
-export function fits(control: Control, value: unknown): boolean {
-  if (value === undefined) return true;
-  switch (control.kind) {
-    case "text":
-      return typeof value === "string" || (control.mayBeNumber === true && typeof value === "number");
-    case "number":
-      return typeof value === "number" || typeof value === "string";
-    case "choice":
-      return typeof value === "string";
-    case "flag":
-      return typeof value === "boolean";
-    case "json":
-      return true;
-    case "list":
-      return Array.isArray(value);
-    case "object":
-    case "assertion":
-      return isContent(value);
-    case "variants":
-      return variantOf(control.variants, value) !== undefined;
-  }
-}
-
-/** The first variant that can show the value. */
-export function variantOf(variants: readonly Variant[], value: unknown): Variant | undefined {
-  return variants.find((each) => fits(each.control, value));
-}
-
-/** What was typed into a field of numbers: what is no number stays as it is, for the API to refuse. */
-export function numberOf(text: string): number | string | undefined {
-  const trimmed = text.trim();
-  if (trimmed === "") return undefined;
-  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(trimmed) ? Number(trimmed) : Number.NaN;
-  return Number.isFinite(value) ? value : text;
-}
-
-export function numberError(
-  control: Extract<Control, { kind: "number" }>,
-  value: unknown,
-): string | undefined {
-  if (value === undefined) return undefined;
-  const { min, max, isWhole } = control;
-  const number = typeof value === "string" ? numberOf(value) : value;
-  const isRight =
-    typeof number === "number" && number >= min && number <= max && (!isWhole || Number.isInteger(number));
-  if (isRight) return undefined;
-  const kind = isWhole ? "A whole number" : "A number";
-  const isBounded = max < MAX_SCORE || isWhole;
-  return isBounded ? `${kind} from ${min.toLocaleString("en")} to ${max.toLocaleString("en")}` : kind;
-}
-
 /** Objects that are left out once they have no field. */
 const LEFT_OUT =
-  /^(decision|decision\.favors|params|params\.responseFormat|assertions(\.\d+(\.assert)?)+\.config)$/;
+  /^(decision|decision\.favors|(prompts\.\d+\.)?params(\.responseFormat)?|assertions(\.\d+(\.assert)?)+\.(config|value\.params))$/;
 
 /** The content with another value at a path such as `dimensions.0.name`; undefined removes the field. Nothing else
  * changes. */
@@ -627,9 +447,10 @@ export function presentContent(content: object): Content {
     Array.isArray(present[name])
       ? { [name]: present[name].map((item) => (isContent(item) ? change(item) : item)) }
       : {};
-  const decision = present["decision"];
+  const { decision, params } = present;
   return {
     ...present,
+    ...(isContent(params) && { params: presentParams(params) }),
     ...each("dimensions", (item) => ({
       ...item,
       ...(Array.isArray(item["levels"]) && {
@@ -648,18 +469,49 @@ export function presentContent(content: object): Content {
 
 function presentLevel(level: Content): Content {
   const { options, ...rest } = withoutNull(level);
-  const isNone = options === undefined || (Array.isArray(options) && options.length === 0);
-  return isNone ? rest : { ...rest, options };
+  return options === undefined || isEmptyList(options) ? rest : { ...rest, options };
 }
 
 function presentPrompt(prompt: Content): Content {
-  const { messages } = prompt;
+  const { messages, params, ...rest } = withoutNull(prompt);
   return {
-    ...withoutNull(prompt),
+    ...rest,
+    ...(isContent(params)
+      ? !isEmpty(params) && { params: presentParams(params) }
+      : params !== undefined && { params }),
+    ...(messages !== undefined && { messages }),
     ...(Array.isArray(messages) && {
-      messages: messages.map((each) => (isContent(each) ? withoutNull(each) : each)),
+      messages: messages.map((each) => (isContent(each) ? presentMessage(each) : each)),
     }),
   };
+}
+
+/** A parameter of null is one; what a parameter does not set is absent. */
+function presentParams(params: Content): Content {
+  const { responseFormat, tools } = params;
+  return {
+    ...params,
+    ...(isContent(responseFormat) && { responseFormat: withoutNull(responseFormat) }),
+    ...(Array.isArray(tools) && { tools: presentItems(tools) }),
+  };
+}
+
+function presentMessage(message: Content): Content {
+  const { content, toolCalls, isError, ...rest } = withoutNull(message);
+  return {
+    ...rest,
+    ...(content !== undefined && { content: Array.isArray(content) ? presentItems(content) : content }),
+    ...(toolCalls !== undefined && !isEmptyList(toolCalls) && { toolCalls }),
+    ...(isError !== undefined && isError !== false && { isError }),
+  };
+}
+
+function presentItems(items: readonly unknown[]): unknown[] {
+  return items.map((each) => (isContent(each) ? withoutNull(each) : each));
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 function withoutNull(object: Content): Content {

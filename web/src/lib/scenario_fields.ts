@@ -1,6 +1,8 @@
 /** The fields of a scenario, and what a change of one sends. */
-import { assertionList, type FieldSpec, MESSAGES, prose, TOOL_RESULT, texts } from "./content_fields";
+import { assertionList, TOOL_RESULT } from "./content_fields";
 import { type Content, isContent } from "./definitions";
+import { type FieldSpec, prose, texts } from "./form_controls";
+import { MESSAGES } from "./message_fields";
 
 const MAX_TEXT = 500_000;
 const MAX_CRITERIA = 50_000;
@@ -74,9 +76,17 @@ export const FURTHER_SCENARIO_FIELDS: readonly FieldSpec[] = [
   },
   {
     name: "messagesByPrompt",
-    label: "Messages by prompt, as JSON",
-    control: { kind: "json", rows: 3 },
-    note: "By id of the definition's prompts: what the conversation starts with instead",
+    label: "Messages by prompt",
+    control: {
+      kind: "entries",
+      item: MESSAGES,
+      itemName: "prompt",
+      nameLabel: "Id of the prompt",
+      valueLabel: "Its messages",
+      max: 100,
+      fresh: [{ role: "user", content: "" }],
+    },
+    note: "What the conversation starts with instead, for some of the definition's prompts",
   },
   {
     name: "toolResults",

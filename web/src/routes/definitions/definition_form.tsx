@@ -216,7 +216,7 @@ function ModeChoice({ draft, isInvalid, setDraft }: ModeProps) {
         <p role="alert" className={styles.error}>
           {isJson
             ? "The text is no JSON object. It stays as it is: correct it before you edit the content by its fields."
-            : "A field has JSON that does not parse: correct it before you edit the content as JSON."}
+            : "A field is incomplete, or has JSON that does not parse: correct it before you edit the content as JSON."}
         </p>
       )}
     </fieldset>

@@ -1,7 +1,8 @@
 import { useCallback, useMemo } from "react";
 import type { Definition } from "../../api/definitions";
-import { changedAt, type FieldSpec, type Issue } from "../../lib/content_fields";
+import { changedAt, type Issue } from "../../lib/content_fields";
 import type { Content } from "../../lib/definitions";
+import type { FieldSpec } from "../../lib/form_controls";
 import { visible } from "../../lib/format";
 import { scenarioFields } from "../../lib/scenario_fields";
 import { Field } from "../../ui/field";

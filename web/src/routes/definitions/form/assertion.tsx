@@ -8,8 +8,8 @@ import {
   withNegation,
   withType,
 } from "../../../lib/assertion_fields";
-import type { Control } from "../../../lib/content_fields";
 import { type Content, isContent } from "../../../lib/definitions";
+import type { Control } from "../../../lib/form_controls";
 import { visible } from "../../../lib/format";
 import { Field } from "../../../ui/field";
 import { useToggle } from "../../../ui/fold";
@@ -17,6 +17,7 @@ import page from "../../../ui/page.module.css";
 import { useForm, useIssues } from "./context";
 import { type ControlProps, Fields, idOf, OtherFields } from "./controls";
 import styles from "./form.module.css";
+import { GroupError } from "./group_error";
 
 type Props = ControlProps<Extract<Control, { kind: "assertion" }>>;
 
@@ -45,7 +46,7 @@ export function AssertionControl({ control, path, value, label }: Props) {
   };
   return (
     <fieldset className={styles.group} aria-label={label}>
-      {error && <p className={styles.error}>{error}</p>}
+      <GroupError error={error} />
       <div className={styles.fields}>
         <TypeField path={path} name={name} depth={depth} choose={choose} />
         {type && !type.mayNotNegate && (

@@ -1,13 +1,14 @@
 import { createContext, type RefObject, useCallback, useContext, useEffect, useState } from "react";
 import { ApiError } from "../../../api/client";
 import { type Issue, ownIssues } from "../../../lib/content_fields";
+import type { Dimension } from "../../../lib/level_choice";
 
 interface Form {
   /** Of a path such as `dimensions.0.name`; undefined removes the field. */
   change: (path: string, value: unknown) => void;
   /** What the API has refused. */
   issues: readonly Issue[];
-  /** Whether a field has JSON that does not parse, which is in no content. */
+  /** Whether a field has what is in no content, such as JSON that does not parse. */
   report: (path: string, isInvalid: boolean) => void;
 }
 
@@ -16,6 +17,9 @@ export const FormContext = createContext<Form>({ change: () => {}, issues: [], r
 export function useForm(): Form {
   return useContext(FormContext);
 }
+
+/** What the rules of a definition choose from. */
+export const DimensionsContext = createContext<readonly Dimension[]>([]);
 
 /** What the API says of a path and of what is inside it, but for the fields that say it themselves. */
 export function useIssues(path: string, shown: readonly string[] = []): string | undefined {
@@ -35,7 +39,7 @@ export function useHasIssues(path: string): boolean {
   return useForm().issues.some((each) => each.field === path || each.field.startsWith(`${path}.`));
 }
 
-/** The paths of fields whose JSON does not parse. */
+/** The paths of fields with what is in no content. */
 export function useReports() {
   const [paths, set] = useState<ReadonlySet<string>>(new Set());
   const report = useCallback((path: string, isInvalid: boolean) => {
@@ -51,7 +55,7 @@ export function useReports() {
 export function useFocusOfErrors(form: RefObject<HTMLFormElement | null>, error: unknown) {
   useEffect(() => {
     if (!(error instanceof ApiError) || error.fields.length === 0) return;
-    const first = form.current?.querySelector('[aria-invalid="true"]');
+    const first = form.current?.querySelector('[aria-invalid="true"], [data-refused]');
     if (first instanceof HTMLElement) first.focus();
   }, [form, error]);
 }

@@ -1,23 +1,28 @@
 import { memo, useEffect, useRef, useState } from "react";
+import { otherFields, withOthers } from "../../../lib/content_fields";
+import { isContent } from "../../../lib/definitions";
 import {
   type Control,
   type FieldSpec,
   fits,
+  isShown,
   numberError,
   numberOf,
-  otherFields,
+  shows,
   type Variant,
-  withOthers,
-} from "../../../lib/content_fields";
-import { isContent } from "../../../lib/definitions";
+} from "../../../lib/form_controls";
 import { visible } from "../../../lib/format";
 import { Field } from "../../../ui/field";
 import { JsonField } from "../../../ui/json_field";
 import page from "../../../ui/page.module.css";
 import { AssertionControl } from "./assertion";
 import { useForm, useIssues } from "./context";
+import { EntriesControl } from "./entries";
 import styles from "./form.module.css";
 import { ListControl } from "./list";
+import { ObjectControl } from "./object";
+import { RangeControl } from "./range";
+import { ScoresControl } from "./scores";
 
 export interface ControlProps<C extends Control = Control> {
   control: C;
@@ -30,7 +35,7 @@ export interface ControlProps<C extends Control = Control> {
   isRequired?: boolean | undefined;
 }
 
-type Of<K extends Control["kind"]> = ControlProps<Extract<Control, { kind: K }>>;
+export type Of<K extends Control["kind"]> = ControlProps<Extract<Control, { kind: K }>>;
 
 /** A value by its control; one that the control cannot show, as JSON. */
 export const ValueControl = memo(function ValueControl(props: ControlProps) {
@@ -55,6 +60,14 @@ export const ValueControl = memo(function ValueControl(props: ControlProps) {
       return <FlagControl {...props} control={control} />;
     case "json":
       return <JsonControl {...props} control={control} />;
+    case "range":
+      return <RangeControl {...props} control={control} />;
+    case "entries":
+      return <EntriesControl {...props} control={control} />;
+    case "scores":
+      return <ScoresControl {...props} control={control} />;
+    case "hidden":
+      return null;
     case "list":
       return <ListControl {...props} control={control} />;
     case "object":
@@ -102,10 +115,40 @@ function TextControl({ control, path, value, label, note, isRequired }: Of<"text
 }
 
 function NumberControl({ control, path, value, label, note }: Of<"number">) {
-  const { change } = useForm();
+  const { change, report } = useForm();
+  const wrong = numberError(control, value);
+  const error = useIssues(path) ?? wrong;
+  const isInvalid = control.mustBeNumber === true && wrong !== undefined;
+  useEffect(() => {
+    report(path, isInvalid);
+    return () => report(path, false);
+  }, [report, path, isInvalid]);
+  return (
+    <NumberInput
+      label={label}
+      id={idOf(path)}
+      note={note}
+      error={error}
+      placeholder={control.placeholder}
+      value={value}
+      change={(next) => change(path, next)}
+    />
+  );
+}
+
+interface NumberInputProps {
+  label: string;
+  id: string;
+  note?: string | undefined;
+  error: string | undefined;
+  placeholder: string | undefined;
+  value: unknown;
+  change: (value: number | string | undefined) => void;
+}
+
+/** A number as it is typed: what is none stays as it is. */
+export function NumberInput({ label, id, note, error, placeholder, value, change }: NumberInputProps) {
   const [typed, type] = useState("");
-  const id = idOf(path);
-  const error = useIssues(path) ?? numberError(control, value);
   const text = numberOf(typed) === value ? typed : value === undefined ? "" : String(value);
   return (
     <Field label={label} id={id} note={note} error={error}>
@@ -113,13 +156,13 @@ function NumberControl({ control, path, value, label, note }: Of<"number">) {
         id={id}
         inputMode="decimal"
         size={10}
-        placeholder={control.placeholder}
+        placeholder={placeholder}
         value={text}
         aria-invalid={error !== undefined}
         aria-describedby={error ? `${id}-error` : undefined}
         onChange={(event) => {
           type(event.target.value);
-          change(path, numberOf(event.target.value));
+          change(numberOf(event.target.value));
         }}
       />
     </Field>
@@ -188,7 +231,7 @@ function parsed(text: string): { value: unknown } | null {
   }
 }
 
-function JsonControl({
+export function JsonControl({
   control,
   path,
   value,
@@ -243,17 +286,19 @@ export function Fields({
   value: unknown;
 }) {
   const object = isContent(value) ? value : {};
-  return fields.map(({ name, label, control, note, isRequired }) => (
-    <ValueControl
-      key={name}
-      control={control}
-      path={`${path}.${name}`}
-      value={Object.hasOwn(object, name) ? object[name] : undefined}
-      label={label}
-      note={note}
-      isRequired={isRequired}
-    />
-  ));
+  return fields
+    .filter((each) => isShown(each, object))
+    .map(({ name, label, control, note, isRequired }) => (
+      <ValueControl
+        key={name}
+        control={control}
+        path={`${path}.${name}`}
+        value={Object.hasOwn(object, name) ? object[name] : undefined}
+        label={label}
+        note={note}
+        isRequired={isRequired}
+      />
+    ));
 }
 
 /** Of an object what the form has no control for; nothing if there is nothing. */
@@ -281,24 +326,6 @@ export function OtherFields({
   );
 }
 
-function ObjectControl({ control, path, value, label, note }: Of<"object">) {
-  const error = useIssues(
-    path,
-    control.fields.map((each) => each.name),
-  );
-  return (
-    <fieldset className={control.isRow ? styles.row : styles.group}>
-      <legend>{label}</legend>
-      {note && <p className={page.note}>{note}</p>}
-      {error && <p className={styles.error}>{error}</p>}
-      <div className={styles.fields}>
-        <Fields fields={control.fields} path={path} value={value} />
-        <OtherFields fields={control.fields} path={path} value={value} />
-      </div>
-    </fieldset>
-  );
-}
-
 /** One of several forms of a value; going back to an earlier one brings back what it had. */
 function VariantsControl({ control, path, value, label, note, isRequired }: Of<"variants">) {
   const { change } = useForm();
@@ -306,13 +333,13 @@ function VariantsControl({ control, path, value, label, note, isRequired }: Of<"
   const [chosen, choose] = useState(() => firstFitting(variants, value));
   const earlier = useRef(new Map<number, unknown>());
   const variant = variants[chosen];
-  const index = variant && fits(variant.control, value) ? chosen : firstFitting(variants, value);
+  const index = variant && shows(variant, value) ? chosen : firstFitting(variants, value);
   const current = variants[index];
   if (current === undefined) return null;
   const id = `${idOf(path)}-form`;
   return (
     <div className={styles.variants}>
-      <Field label={`Form of ${label.charAt(0).toLowerCase()}${label.slice(1)}`} id={id}>
+      <Field label={control.label ?? `Form of ${label.charAt(0).toLowerCase()}${label.slice(1)}`} id={id}>
         <select
           id={id}
           value={index}
@@ -320,7 +347,8 @@ function VariantsControl({ control, path, value, label, note, isRequired }: Of<"
             const next = Number(event.target.value);
             earlier.current.set(index, value);
             choose(next);
-            change(path, earlier.current.has(next) ? earlier.current.get(next) : variants[next]?.fresh);
+            const made = variants[next]?.from?.(value) ?? variants[next]?.fresh;
+            change(path, earlier.current.has(next) ? earlier.current.get(next) : structuredClone(made));
           }}
         >
           {variants.map((each, position) => (
@@ -346,6 +374,6 @@ function VariantsControl({ control, path, value, label, note, isRequired }: Of<"
 function firstFitting(variants: readonly Variant[], value: unknown): number {
   return Math.max(
     0,
-    variants.findIndex((each) => fits(each.control, value)),
+    variants.findIndex((each) => shows(each, value)),
   );
 }

@@ -1,13 +1,15 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { assertionTitle } from "../../../lib/assertion_fields";
-import { type Control, moved } from "../../../lib/content_fields";
+import { moved } from "../../../lib/content_fields";
 import { type Content, isContent } from "../../../lib/definitions";
+import type { Control } from "../../../lib/form_controls";
 import { counted, visible } from "../../../lib/format";
 import { useToggle } from "../../../ui/fold";
 import page from "../../../ui/page.module.css";
 import { useForm, useHasIssues, useIssues } from "./context";
 import { type ControlProps, ValueControl } from "./controls";
 import styles from "./form.module.css";
+import { GroupError } from "./group_error";
 
 type Props = ControlProps<Extract<Control, { kind: "list" }>>;
 
@@ -15,7 +17,15 @@ type Props = ControlProps<Extract<Control, { kind: "list" }>>;
 export function ListControl({ control, path, value, label, note }: Props) {
   const { change } = useForm();
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
-  const { itemName, max, fresh, item, isFolded = false } = control;
+  const {
+    itemName,
+    max,
+    fresh,
+    item,
+    isFolded = false,
+    isUnordered = false,
+    isLeftOutEmpty = false,
+  } = control;
   const rows = useRows(items.length);
   const [said, say] = useState("");
   const element = useRef<HTMLFieldSetElement>(null);
@@ -33,7 +43,8 @@ export function ListControl({ control, path, value, label, note }: Props) {
   };
   const remove = (index: number) => {
     rows.remove(index);
-    change(path, [...items.slice(0, index), ...items.slice(index + 1)]);
+    const rest = [...items.slice(0, index), ...items.slice(index + 1)];
+    change(path, rest.length === 0 && isLeftOutEmpty ? undefined : rest);
     say(`${capital(name(index))} was removed`);
     focus(Math.min(index, items.length - 2), "remove");
   };
@@ -47,7 +58,7 @@ export function ListControl({ control, path, value, label, note }: Props) {
     <fieldset ref={element} className={styles.list}>
       <legend>{label}</legend>
       {note && <p className={page.note}>{note}</p>}
-      {error && <p className={styles.error}>{error}</p>}
+      <GroupError error={error} />
       {items.length > 0 && (
         <ol>
           {items.map((each, index) => (
@@ -67,24 +78,28 @@ export function ListControl({ control, path, value, label, note }: Props) {
                 />
               </Item>
               <div className={styles.actions}>
-                <button
-                  type="button"
-                  data-does="up"
-                  disabled={index === 0}
-                  aria-label={`Move ${name(index)} up`}
-                  onClick={() => move(index, index - 1)}
-                >
-                  Up
-                </button>
-                <button
-                  type="button"
-                  data-does="down"
-                  disabled={index === items.length - 1}
-                  aria-label={`Move ${name(index)} down`}
-                  onClick={() => move(index, index + 1)}
-                >
-                  Down
-                </button>
+                {!isUnordered && (
+                  <>
+                    <button
+                      type="button"
+                      data-does="up"
+                      disabled={index === 0}
+                      aria-label={`Move ${name(index)} up`}
+                      onClick={() => move(index, index - 1)}
+                    >
+                      Up
+                    </button>
+                    <button
+                      type="button"
+                      data-does="down"
+                      disabled={index === items.length - 1}
+                      aria-label={`Move ${name(index)} down`}
+                      onClick={() => move(index, index + 1)}
+                    >
+                      Down
+                    </button>
+                  </>
+                )}
                 <button
                   type="button"
                   data-does="remove"

@@ -1,14 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useId, useMemo, useState } from "react";
 import { modelsQuery } from "../../../api/queries";
 import { PARTS, type Part } from "../../../lib/content_fields";
 import { type Content, exactText } from "../../../lib/definitions";
+import { scoredDimensions } from "../../../lib/level_choice";
 import { dimensionsOf } from "../../../lib/preview";
 import { useToggle } from "../../../ui/fold";
 import page from "../../../ui/page.module.css";
 import { PlainText } from "../../../ui/plain_text";
 import { PatternTrial, patternOf, ScenarioPreview } from "../preview";
-import { useForm, useHasIssues } from "./context";
+import { DimensionsContext, useForm, useHasIssues } from "./context";
 import { OFFERS, OtherFields, ValueControl } from "./controls";
 import styles from "./form.module.css";
 import { TemplateProblems } from "./template_problems";
@@ -23,13 +24,15 @@ interface Props {
 /** A content by its parts. */
 export function Parts({ content, inherited, setContent }: Props) {
   const pattern = patternOf(content);
+  const { dimensions } = content;
+  const scored = useMemo(() => scoredDimensions({ dimensions }), [dimensions]);
   const extras: Readonly<Record<string, ReactNode>> = {
     template: <TemplateProblems content={content} setContent={setContent} />,
     dimensions: <ScenarioPreview content={content} />,
     decision: pattern !== null && <PatternTrial pattern={pattern} />,
   };
   return (
-    <>
+    <DimensionsContext value={scored}>
       <Offers content={content} />
       {PARTS.map((part) => (
         <PartField
@@ -42,7 +45,7 @@ export function Parts({ content, inherited, setContent }: Props) {
         </PartField>
       ))}
       <OtherFields fields={PARTS} path="" value={content} />
-    </>
+    </DimensionsContext>
   );
 }
 
