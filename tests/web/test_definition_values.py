@@ -1,6 +1,7 @@
 """Values of a definition that have fields of their own instead of JSON, in a browser."""
 
 import base64
+import json
 from typing import Any
 
 import pytest
@@ -232,9 +233,22 @@ def test_a_rule_chooses_levels(open_page: Open, client: Client) -> None:
     expect(gone).to_have_attribute("aria-invalid", "true")
     gone.click()
     expect(gone).to_have_count(0)
+    expect(kept).to_be_focused()
     kept.get_by_role("checkbox", name="7: mood").check()
     save(page)
     assert stored(client, definition)["matchingRules"] == [rules_before[0], {"only": {"mood": 7}}]
+
+
+def test_a_rule_of_too_many_levels_is_edited_as_json(open_page: Open, client: Client) -> None:
+    levels = [{"score": score, "label": f"level {score}"} for score in range(101)]
+    content = {"template": "[delay]", "dimensions": [{"name": "delay", "levels": levels}]}
+    definition = make(client, {**content, "matchingRules": [{"exclude": {"delay": [1, 2]}}]})
+    page = open_page(f"/definitions/{definition}/edit")
+    field = unfold(page, "Matching rules").get_by_role("textbox", name="Combinations to leave out")
+    assert json.loads(field.input_value()) == {"delay": [1, 2]}
+    field.fill('{"delay": 100}')
+    save(page)
+    assert stored(client, definition)["matchingRules"] == [{"exclude": {"delay": 100}}]
 
 
 def test_a_judge_has_a_range_and_parameters(open_page: Open, client: Client) -> None:
@@ -277,6 +291,9 @@ def test_a_message_has_files_and_calls(open_page: Open, client: Client) -> None:
     first = prompts.get_by_role("group", name="Message 1", exact=True)
     first.get_by_label("Content", exact=True).select_option("texts, images and PDFs")
     expect(entry(first, 1, "Part").get_by_label("Text", exact=True)).to_have_value("Look")
+    first.get_by_label("Content", exact=True).select_option("text")
+    expect(first.get_by_label("Text", exact=True)).to_have_value("Look")
+    first.get_by_label("Content", exact=True).select_option("texts, images and PDFs")
     image = entry(first, 2, "Part")
     expect(image.get_by_label("Text", exact=True)).to_have_count(0)
     image.get_by_label("The file itself").fill("https://example.com/cat.png")

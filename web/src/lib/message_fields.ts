@@ -1,4 +1,5 @@
 /** The messages of a conversation as fields of a form. */
+import { isContent } from "./definitions";
 import { type Control, line, prose } from "./form_controls";
 
 const MAX_TEXT = 500_000;
@@ -60,6 +61,15 @@ const PARTS: Control = {
   fresh: { type: "image" },
 };
 
+/** The texts of a list of parts. */
+function textOf(parts: unknown): string | undefined {
+  if (!Array.isArray(parts)) return undefined;
+  return parts
+    .filter(isContent)
+    .flatMap(({ text }) => (typeof text === "string" && text !== "" ? [text] : []))
+    .join("\n");
+}
+
 const CALL: Control = {
   kind: "object",
   fields: [
@@ -92,7 +102,7 @@ const MESSAGE: Control = {
         kind: "variants",
         label: "Content",
         variants: [
-          { label: "text", control: prose(3, MAX_TEXT), fresh: "" },
+          { label: "text", control: prose(3, MAX_TEXT), fresh: "", from: textOf },
           {
             label: "texts, images and PDFs",
             control: PARTS,

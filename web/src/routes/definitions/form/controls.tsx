@@ -330,6 +330,7 @@ export function OtherFields({
 function VariantsControl({ control, path, value, label, note, isRequired }: Of<"variants">) {
   const { change } = useForm();
   const { variants } = control;
+  const error = useIssues(path);
   const [chosen, choose] = useState(() => firstFitting(variants, value));
   const earlier = useRef(new Map<number, unknown>());
   const variant = variants[chosen];
@@ -337,11 +338,19 @@ function VariantsControl({ control, path, value, label, note, isRequired }: Of<"
   const current = variants[index];
   if (current === undefined) return null;
   const id = `${idOf(path)}-form`;
+  // Of a form without a field of its own, the choice says what is wrong.
+  const refused = current.control.kind === "hidden" ? error : undefined;
   return (
     <div className={styles.variants}>
-      <Field label={control.label ?? `Form of ${label.charAt(0).toLowerCase()}${label.slice(1)}`} id={id}>
+      <Field
+        label={control.label ?? `Form of ${label.charAt(0).toLowerCase()}${label.slice(1)}`}
+        id={id}
+        error={refused}
+      >
         <select
           id={id}
+          aria-invalid={refused !== undefined}
+          aria-describedby={refused ? `${id}-error` : undefined}
           value={index}
           onChange={(event) => {
             const next = Number(event.target.value);

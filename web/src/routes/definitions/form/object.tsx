@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from "react";
 import { isContent } from "../../../lib/definitions";
-import type { FieldSpec } from "../../../lib/form_controls";
+import { type FieldSpec, isShown } from "../../../lib/form_controls";
 import { useToggle } from "../../../ui/fold";
 import page from "../../../ui/page.module.css";
 import { useForm, useHasIssues, useIssues } from "./context";
@@ -14,7 +14,7 @@ export function ObjectControl(props: Of<"object">) {
   const { fields, isFolded = false, mayRestore = false, layout } = control;
   const error = useIssues(
     path,
-    fields.map((each) => each.name),
+    fields.filter((each) => isShown(each, isContent(value) ? value : {})).map((each) => each.name),
   );
   const restored = mayRestore ? fields.filter((each) => isContent(value) && value[each.name] === null) : [];
   const heading = useId();
@@ -55,14 +55,14 @@ function Folded({ heading, label, fields, path, value, children }: FoldedProps) 
   const names = isContent(value) ? Object.keys(value) : [];
   const set = names.map((name) => fields.find((each) => each.name === name)?.label.toLowerCase() ?? name);
   const [isOpen, toggle] = useToggle(names.length > 0);
-  const isShown = useHasIssues(path) || isOpen;
+  const isUnfolded = useHasIssues(path) || isOpen;
   return (
-    <details className={styles.fold} open={isShown} onToggle={toggle}>
+    <details className={styles.fold} open={isUnfolded} onToggle={toggle}>
       <summary>
         <span id={heading}>{label}</span>
         <span className={page.note}>{set.length === 0 ? " not set" : `: ${set.join(", ")}`}</span>
       </summary>
-      {isShown && children}
+      {isUnfolded && children}
     </details>
   );
 }

@@ -1,4 +1,4 @@
-import { useContext } from "react";
+import { useContext, useRef } from "react";
 import { visible } from "../../../lib/format";
 import { levelChoices, MAX_LEVELS, withLevel } from "../../../lib/level_choice";
 import page from "../../../ui/page.module.css";
@@ -11,6 +11,7 @@ import { GroupError } from "./group_error";
 export function ScoresControl(props: Of<"scores">) {
   const { path, value, label, note, isRequired } = props;
   const { change } = useForm();
+  const group = useRef<HTMLFieldSetElement>(null);
   const choices = levelChoices(value, useContext(DimensionsContext));
   const error = useIssues(
     path,
@@ -28,9 +29,12 @@ export function ScoresControl(props: Of<"scores">) {
   const choose = (name: string, score: number, isChosen: boolean) => {
     const next = withLevel(value, name, score, isChosen);
     change(path, Object.keys(next).length === 0 && !isRequired ? undefined : next);
+    const level = choices.find((each) => each.name === name)?.levels.find((each) => each.score === score);
+    // It is gone, and would take the focus with it.
+    if (level?.label === null) group.current?.focus();
   };
   return (
-    <fieldset className={styles.group}>
+    <fieldset ref={group} className={styles.group} tabIndex={-1}>
       <legend>{label}</legend>
       {note && <p className={page.note}>{note}</p>}
       <GroupError error={error} />
