@@ -115,11 +115,14 @@ def test_scenarios_are_read_and_imported(open_page: Open, client: Client, defini
 
 
 def test_scenarios_are_generated_from_the_template(open_page: Open, client: Client, definition: str) -> None:
-    page = open_page(f"/definitions/{definition}/scenarios")
+    page = open_page(f"/definitions/{definition}/scenarios", reduced_motion="reduce")
     page.get_by_text("Generate scenarios from the template").click()
     expect(page.get_by_text("4 combinations of levels")).to_be_visible()
     page.get_by_role("group", name="").get_by_label("Replace").locator("visible=true").check()
-    page.get_by_role("button", name="Generate").click()
+    button = page.get_by_role("button", name="Generate")
+    button.hover()
+    expect(button).to_have_css("background-color", "rgb(31, 95, 191)")
+    button.click()
     expect(count_of(page, 4)).to_be_visible()
     assert client.get(f"/v1/definitions/{definition}").json()["scenarioCount"] == 4
 
@@ -135,8 +138,10 @@ def test_a_model_writes_scenarios_within_a_budget(open_page: Open, client: Clien
     expect(page.get_by_role("button", name="Generate")).to_be_disabled()
     budget.fill("0.001")
     page.get_by_role("button", name="Generate").click()
-    expect(page.get_by_text("Nothing was generated")).to_be_visible()
-    expect(page.get_by_text(re.compile(r"is less than the \$0\.0\d+ that its first call may cost"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile(r"^It is less than the \$0\.0\d+ that its first call may cost$"))
+    ).to_be_visible()
+    expect(budget).to_have_attribute("aria-invalid", "true")
     budget.fill("3")
     page.get_by_role("button", name="Generate").click()
     expect(page.get_by_text("0 of 4 texts written, for $0 of $3.00.")).to_be_visible()

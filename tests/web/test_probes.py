@@ -86,7 +86,8 @@ def test_the_figures_are_asked_for_once_with_each_visit(open_page: Open, run: Ru
     expect(counts).to_have_text(re.compile("^1 of 60 conversations"))
     assert len(asked) == 1
     go(page, f"/runs/{run.id}/settings")
-    page.go_back()
+    with page.expect_request(re.compile("probe-columns")):  # What was read before is shown meanwhile.
+        page.go_back()
     expect(counts).to_have_text(re.compile("^1 of 60 conversations"))
     assert len(asked) == 2
 

@@ -54,6 +54,10 @@ export function formatAgo(time: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(time)) / 1000);
   if (seconds < 45) return "just now";
   if (seconds < 7 * 86_400) return `${formatSeconds(seconds)} ago`;
+  return formatDate(time);
+}
+
+export function formatDate(time: string): string {
   return new Date(time).toLocaleDateString("en", { year: "numeric", month: "short", day: "numeric" });
 }
 

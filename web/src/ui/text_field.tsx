@@ -20,6 +20,7 @@ export function TextField({ label, id, value, maxLength, rows, note, error, disa
     value,
     maxLength,
     disabled,
+    "aria-invalid": error ? true : undefined,
     "aria-describedby": error ? `${id}-error` : undefined,
     onChange: (event: { target: { value: string } }) => onChange(event.target.value),
   };

@@ -9,6 +9,7 @@ import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 import { useChatChange } from "./changes";
+import styles from "./chat.module.css";
 
 interface Props {
   chat: Chat;
@@ -28,7 +29,7 @@ export function BranchChoice({ chat, branches, branch }: Props) {
     });
   return (
     <>
-      <div className={page.bar}>
+      <div className={`${page.bar} ${styles.branch}`}>
         <Field label={`Branch (of ${branches.length})`} id="branch">
           <select id="branch" value={branch?.id ?? ""} onChange={(event) => open(event.target.value)}>
             {branch === undefined && <option value="">choose one</option>}

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type Branch, branchesQuery, type Chat, chatQuery, exchangesQuery } from "../../api/chats";
 import { useCanWrite } from "../../api/role";
-import { visible } from "../../lib/format";
+import { formatDate, visible } from "../../lib/format";
 import { LoadMore } from "../../ui/more";
 import page from "../../ui/page.module.css";
 import { Empty, Failure, Loading } from "../../ui/states";
@@ -65,7 +65,7 @@ function Loaded({ chat, etag, branches }: LoadedProps) {
         <span>
           changed <Ago time={chat.updatedAt} />
         </span>
-        {chat.expiresAt && <span>erased on {new Date(chat.expiresAt).toLocaleDateString()} unless used</span>}
+        {chat.expiresAt && <span>erased on {formatDate(chat.expiresAt)} unless used</span>}
       </p>
       {canWrite && <ChatSettings key={etag} chat={chat} etag={etag} />}
       <BranchChoice chat={chat} branches={branches} branch={branch} />
@@ -92,7 +92,7 @@ function Conversation({ chat, branch }: { chat: Chat; branch: Branch }) {
       )}
       <LoadMore query={query}>Load earlier exchanges</LoadMore>
       {chat.system && (
-        <details className={styles.fold}>
+        <details className={page.fold}>
           <summary>System prompt</summary>
           <p className={styles.system}>{visible(chat.system)}</p>
         </details>

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
-import { api, read, type Schemas } from "../../api/client";
+import { ApiError, api, read, type Schemas } from "../../api/client";
 import { type Definition, type Generation, generationQuery } from "../../api/definitions";
 import { modelsQuery } from "../../api/queries";
 import { parseBudget } from "../../lib/budget";
@@ -40,6 +40,7 @@ export function Generate({ definition }: { definition: Definition }) {
   const chosen = models.data?.find((each) => each.id === model);
   const isUnpriced = chosen !== undefined && !chosen.simulated && chosen.inputUsdPerMillion === null;
   const budget = parseBudget(budgetText);
+  const budgetProblem = budgetProblemOf(start.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const options = isRandom ? "random" : "first";
@@ -56,11 +57,7 @@ export function Generate({ definition }: { definition: Definition }) {
         {counted(count, "combination")} of levels
         {hasRules && ", before the matching rules leave some out"}: a scenario for each.
       </p>
-      <Field
-        label="Texts"
-        id="generation-model"
-        note={model && "One call of the model for each scenario; it costs what these calls cost"}
-      >
+      <Field label="Texts" id="generation-model" note={model && "One call of the model for each scenario"}>
         <select id="generation-model" value={model} onChange={(event) => setModel(event.target.value)}>
           <option value="">from the template, without a model</option>
           {(models.data ?? [])
@@ -85,9 +82,13 @@ export function Generate({ definition }: { definition: Definition }) {
       {model && (
         <BudgetAmount
           id="generation-budget"
-          note="What the calls may cost together; when it is used up, the generation fails and adds no scenario"
+          note="When it is used up, the generation fails and adds no scenario"
+          problem={budgetProblem && `It ${budgetProblem}`}
           value={budgetText}
-          change={setBudget}
+          change={(text) => {
+            setBudget(text);
+            if (budgetProblem) start.reset();
+          }}
         />
       )}
       <label className={page.check}>
@@ -105,10 +106,16 @@ export function Generate({ definition }: { definition: Definition }) {
       >
         {start.isPending ? "Generating…" : "Generate"}
       </button>
-      {start.isError && <Failure error={start.error} what="Nothing was generated" />}
+      {start.isError && !budgetProblem && <Failure error={start.error} what="Nothing was generated" />}
       {start.data && <Watched started={start.data} />}
     </form>
   );
+}
+
+/** Of a refusal for its budget alone. */
+function budgetProblemOf(error: Error | null): string | undefined {
+  const [problem, ...others] = error instanceof ApiError ? error.fields : [];
+  return problem?.field === "maxBudgetUsd" && others.length === 0 ? problem.message : undefined;
 }
 
 /** A generation by a model goes on in the background. */
@@ -135,10 +142,12 @@ function Watched({ started }: { started: Generation }) {
   return (
     <div role="status">
       <ProgressBar total={total} completed={completed} errored={0} />
-      {formatCount(completed)} of {counted(total, "text")} written
-      {generation.budget &&
-        `, for ${formatUsd(generation.budget.spentUsd)} of ${formatUsd(generation.budget.maxBudgetUsd)}`}
-      . It goes on without this page.
+      <p className={page.below}>
+        {formatCount(completed)} of {counted(total, "text")} written
+        {generation.budget &&
+          `, for ${formatUsd(generation.budget.spentUsd)} of ${formatUsd(generation.budget.maxBudgetUsd)}`}
+        . It goes on without this page.
+      </p>
     </div>
   );
 }

@@ -27,7 +27,7 @@ export function AnswerFormat({ values, change }: Props) {
   return (
     <details className={page.fold}>
       <summary>Answer format: {state}</summary>
-      <div className={styles.models}>
+      <div className={styles.parts}>
         <Field label="The last answer is" id="format">
           <select id="format" value={values.kind} onChange={(event) => set("kind")(event.target.value)}>
             {Object.entries(KINDS).map(([kind, name]) => (
@@ -67,19 +67,21 @@ export function AnswerFormat({ values, change }: Props) {
           value={values.pattern}
           onChange={set("pattern")}
         />
-        <Words
-          label="Minimum words (optional)"
-          id="min-words"
-          value={values.minWords}
-          change={set("minWords")}
-        />
-        <Words
-          label="Maximum words (optional)"
-          id="max-words"
-          value={values.maxWords}
-          error={areReversed ? "At least the minimum" : undefined}
-          change={set("maxWords")}
-        />
+        <div className={styles.pair}>
+          <Words
+            label="Minimum words (optional)"
+            id="min-words"
+            value={values.minWords}
+            change={set("minWords")}
+          />
+          <Words
+            label="Maximum words (optional)"
+            id="max-words"
+            value={values.maxWords}
+            error={areReversed ? "At least the minimum" : undefined}
+            change={set("maxWords")}
+          />
+        </div>
       </div>
     </details>
   );

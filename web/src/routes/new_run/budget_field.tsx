@@ -6,16 +6,18 @@ interface AmountProps {
   id?: string;
   /** What happens when it is used up. */
   note: string;
+  /** What is wrong with an amount that was sent. */
+  problem?: string | undefined;
   value: string;
   change: (text: string) => void;
 }
 
-export function BudgetAmount({ id = "budget", note, value, change }: AmountProps) {
+export function BudgetAmount({ id = "budget", note, problem, value, change }: AmountProps) {
   return (
     <NumberField
       label="Budget in USD (optional)"
       id={id}
-      error={parseBudget(value) === undefined ? BUDGET_ERROR : null}
+      error={parseBudget(value) === undefined ? BUDGET_ERROR : problem}
       note={note}
       isAmount
       size={14}

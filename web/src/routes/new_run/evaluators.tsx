@@ -20,7 +20,7 @@ export function Evaluators({ values, change }: Props) {
   return (
     <details className={page.fold}>
       <summary>Evaluators: {isComplete ? `${count} of 4` : "incomplete"}</summary>
-      <fieldset className={styles.models}>
+      <fieldset className={styles.parts}>
         <legend className="hidden-text">Evaluators</legend>
         <Judged
           id="goal"
@@ -108,7 +108,7 @@ function Judged({ id, label, values, change, note }: JudgedProps) {
         change={(isOn) => change({ ...values, isOn })}
       />
       {values.isOn && (
-        <>
+        <div className={styles.nested}>
           <ModelField
             label={`Judge for “${what}”`}
             id={`${id}-judge`}
@@ -132,7 +132,7 @@ function Judged({ id, label, values, change, note }: JudgedProps) {
               onChange={(event) => change({ ...values, threshold: event.target.value })}
             />
           </Field>
-        </>
+        </div>
       )}
     </>
   );

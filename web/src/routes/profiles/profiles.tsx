@@ -17,7 +17,10 @@ const COLUMNS: readonly Column<ProfileSummary>[] = [
       </Link>
     ),
   },
-  { name: "Description", cell: (each) => visible(each.description ?? "") },
+  {
+    name: "Description",
+    cell: (each) => <span className={page.excerpt}>{visible(each.description ?? "")}</span>,
+  },
   { name: "State", cell: (each) => (each.enabled ? "in use" : "not in use") },
   { name: "Version", isFigure: true, cell: (each) => each.version },
   { name: "Changed", isFigure: true, cell: (each) => <Ago time={each.updatedAt} /> },

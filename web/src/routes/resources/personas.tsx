@@ -3,6 +3,7 @@ import { type Persona, personasQuery } from "../../api/resources";
 import { visible } from "../../lib/format";
 import { HowToCreate } from "../../ui/how_to_create";
 import { type Column, ListScreen } from "../../ui/list_screen";
+import page from "../../ui/page.module.css";
 import { Empty } from "../../ui/states";
 import { Ago } from "../../ui/time";
 import { NewPersona } from "./new_persona";
@@ -17,7 +18,10 @@ const COLUMNS: readonly Column<Persona>[] = [
       </Link>
     ),
   },
-  { name: "Description", cell: (each) => visible(each.description ?? "") },
+  {
+    name: "Description",
+    cell: (each) => <span className={page.excerpt}>{visible(each.description ?? "")}</span>,
+  },
   { name: "Headers", cell: (each) => visible(each.headerNames.join(", ")) },
   { name: "Changed", isFigure: true, cell: (each) => <Ago time={each.updatedAt} /> },
 ];
