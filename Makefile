@@ -4,6 +4,8 @@
 export PATH := $(CURDIR)/.cupel/uv/bin:$(PATH)
 export SAM_CLI_TELEMETRY := 0
 unexport VIRTUAL_ENV UV_PROJECT_ENVIRONMENT PYTHONPATH PYTHONHOME
+# Each process would compile all that it imports again.
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
@@ -29,8 +31,10 @@ run: ready ## evaluate the sample definition with simulated models on this machi
 down: ready ## stop the stack; its data is kept for the next start
 	@$(BIN)/cupel down
 
-# Four processes for two cores, because the two that have a stack mostly wait.
+# Four processes for two cores, because the two that have a stack mostly wait. Meanwhile the tests are compiled, which
+# each process would do otherwise.
 test: ready ## run the test suite; starts a stack of its own
+	@$(BIN)/pytest --collect-only -n 0 >/dev/null 2>&1 &
 	@$(BIN)/python -m tests.interop.tools
 	@$(BIN)/python web/build.py test
 	@$(BIN)/python web/build.py build >/dev/null

@@ -48,6 +48,7 @@ _CACHED = (settings, snapshots.get, scenarios.read_page, analyses.documents, hea
 def _moto_is_changed() -> None:
     moto_services.handle_one_request_at_a_time()
     moto_services.save_only_the_items_of_a_transaction()
+    moto_services.answer_sooner()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 _BLOCK = re.compile(
@@ -33,7 +34,12 @@ class Block:
         return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("cupel ")]
 
 
-def blocks_of(page: Path) -> Iterator[Block]:
+@cache
+def blocks_of(page: Path) -> tuple[Block, ...]:
+    return tuple(_blocks(page))
+
+
+def _blocks(page: Path) -> Iterator[Block]:
     text = page.read_text()
     end = 0
     for match in _BLOCK.finditer(text):

@@ -1,12 +1,14 @@
 """What the tests change in moto: one request at a time, and no work that a test does not need."""
 
 import copy
+from functools import cache
 from itertools import product
 from threading import RLock
 from typing import Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
+from moto.core import DEFAULT_ACCOUNT_ID, responses
 from moto.core.botocore_stubber import BotocoreStubber
+from moto.core.serialize import ResponseSerializer
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
@@ -72,6 +74,20 @@ def save_only_the_items_of_a_transaction() -> None:
 
     DynamoDBBackend.transact_write_items = write_items  # type: ignore[method-assign]
     Table.__deepcopy__ = copy_written  # type: ignore[attr-defined]
+
+
+def answer_sooner() -> None:
+    """Each request searched the methods of its service, and tried up to six names for each field of an answer, of which
+    DynamoDB's have one: a third of moto's time."""
+    responses.method_names_from_class = cache(responses.method_names_from_class)
+    get_value = ResponseSerializer.get_value
+
+    def get_field(self: ResponseSerializer, value: Any, key: str, shape: Any) -> Any:
+        if type(value) is dict and self.operation_model.service_model.service_name == "dynamodb":
+            return value.get(key)
+        return get_value(self, value, key, shape)
+
+    ResponseSerializer.get_value = get_field  # type: ignore[method-assign]
 
 
 def _key(attribute: str | None, item: dict[str, Any]) -> DynamoType:
