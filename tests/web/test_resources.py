@@ -268,21 +268,64 @@ def test_an_eval_is_edited_and_a_concurrent_change_is_a_conflict(
     assert stored["embeddingModel"] == "sim/steady"  # Only what the form has changed is written over it.
 
 
-def test_targets_with_parameters_are_edited_as_json(open_page: Open, client: Client, saved_eval: str) -> None:
-    targets = [{"model": "sim/steady", "label": "cold", "params": {"temperature": 0}}]
+def test_targets_with_parameters_are_edited_by_their_fields(open_page: Open, client: Client, saved_eval: str) -> None:
+    params = {"temperature": 0, "seed": None}
+    targets = [{"model": "sim/steady", "label": "cold", "params": params}, {"model": "sim/bold"}]
     client.patch(f"/v1/evals/{saved_eval}", {"targets": targets})
     page = open_page(f"/evals/{saved_eval}/edit")
-    field = page.get_by_role("textbox", name="Targets, as JSON")
-    expect(field).to_have_value(re.compile('"label": "cold"'))
-    field.fill('[{"model": "sim/steady", "params": {"temperature": 3}}]')
-    page.get_by_role("button", name="Save").click()
-    problems = page.get_by_role("list", name="Problems of Targets, as JSON")
-    expect(problems).to_contain_text("targets.0.params.temperature")
-    field.fill('[{"model": "sim/steady", "params": {"temperature": 1}}]')
-    page.get_by_role("button", name="Save").click()
+    save = page.get_by_role("button", name="Save")
+    cold = page.get_by_role("group", name="Target 1", exact=True)
+    expect(cold.get_by_label("Label")).to_have_value("cold")
+    expect(save).to_be_disabled()
+    cold.get_by_label("Temperature").fill("3")
+    page.get_by_role("button", name="Add a target").click()
+    added = page.get_by_role("group", name="Target 3", exact=True)
+    added.get_by_label("Model").fill("sim/contrarian")
+    save.click()
+    expect(cold.get_by_label("Temperature")).to_have_attribute("aria-invalid", "true")
+    cold.get_by_label("Temperature").fill("1")
+    cold.get_by_label("Label").fill("")
+    save.click()
     expect(page.get_by_role("heading", name="Graders")).to_be_visible()
-    [target] = client.get(f"/v1/evals/{saved_eval}").json()["targets"]
-    assert (target["label"], target["params"]) == (None, {"temperature": 1})
+    stored = client.get(f"/v1/evals/{saved_eval}").json()["targets"]
+    assert [each["model"] for each in stored] == ["sim/steady", "sim/bold", "sim/contrarian"]
+    assert (stored[0]["label"], stored[0]["params"]) == (None, {**params, "temperature": 1})
+
+
+def test_targets_of_a_schedule_are_edited_by_their_fields(open_page: Open, client: Client, definition: str) -> None:
+    targets = [{"model": "sim/steady", "label": "cold", "params": {"temperature": 0}}]
+    run = {"definitionId": definition, "targets": targets}
+    key = made(client, "/v1/schedules", {"name": "nightly", "expression": "rate(6 hours)", "run": run})
+    page = open_page(f"/schedules/{key}")
+    target = page.get_by_role("group", name="Target 1", exact=True)
+    target.get_by_label("Temperature").fill("7")
+    page.get_by_role("button", name="Save").click()
+    expect(target.get_by_label("Temperature")).to_have_attribute("aria-invalid", "true")
+    target.get_by_label("Temperature").fill("1.5")
+    page.get_by_role("button", name="Save").click()
+    expect(page).to_have_url(re.compile("/schedules$"))
+    [stored] = client.get(f"/v1/schedules/{key}").json()["run"]["targets"]
+    assert (stored["label"], stored["params"]) == ("cold", {"temperature": 1.5})
+
+
+def test_parameters_of_an_eval_are_edited_by_their_fields(open_page: Open, client: Client, saved_eval: str) -> None:
+    params = {"temperature": 0.5, "seed": None, "responseFormat": {"type": "json"}}
+    client.patch(f"/v1/evals/{saved_eval}", {"params": params})
+    stored = client.get(f"/v1/evals/{saved_eval}").json()["params"]
+    page = open_page(f"/evals/{saved_eval}/edit")
+    group = page.get_by_role("group", name="Parameters of every target")
+    save = page.get_by_role("button", name="Save")
+    expect(group.get_by_label("Temperature")).to_have_value("0.5")
+    expect(save).to_be_disabled()
+    group.get_by_label("Temperature").fill("3")
+    save.click()
+    expect(group.get_by_label("Temperature")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_role("alert")).to_contain_text("The eval was not changed")
+    group.get_by_label("Temperature").fill("1")
+    group.get_by_role("textbox", name="Top p").fill("0.9")
+    save.click()
+    expect(page.get_by_role("heading", name="Graders")).to_be_visible()
+    assert client.get(f"/v1/evals/{saved_eval}").json()["params"] == {**stored, "temperature": 1, "topP": 0.9}
 
 
 def test_a_schedule_is_edited_and_deleted(open_page: Open, client: Client, definition: str) -> None:

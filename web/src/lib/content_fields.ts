@@ -354,7 +354,7 @@ export const PARTS: readonly Part[] = [
 
 /** Objects that are left out once they have no field. */
 const LEFT_OUT =
-  /^(decision|decision\.favors|(prompts\.\d+\.)?params(\.responseFormat)?|assertions(\.\d+(\.assert)?)+\.(config|value\.params))$/;
+  /^(decision|decision\.favors|((prompts|targets)\.\d+\.)?params(\.responseFormat)?|assertions(\.\d+(\.assert)?)+\.(config|value\.params))$/;
 
 /** The content with another value at a path such as `dimensions.0.name`; undefined removes the field. Nothing else
  * changes. */
@@ -458,6 +458,10 @@ export function presentContent(content: object): Content {
       }),
     })),
     ...each("prompts", presentPrompt),
+    ...each("targets", ({ params: own, ...item }) => ({
+      ...item,
+      ...(own !== undefined && { params: isContent(own) ? presentParams(own) : own }),
+    })),
     ...each("toolResults", (item) =>
       item["error"] === null || item["error"] === undefined
         ? { ...withoutNull(item), ...("result" in item && { result: item["result"] }) }

@@ -120,3 +120,36 @@ export const JUDGE_PARAMETERS: Control = {
   layout: "columns",
   isFolded: true,
 };
+
+/** The targets of what is started later; a new one has a model. */
+export const TARGETS: FieldSpec = {
+  name: "targets",
+  label: "Targets",
+  control: {
+    kind: "list",
+    item: {
+      kind: "object",
+      fields: [
+        { name: "model", label: "Model", control: { kind: "text", max: 256, offers: "models" } },
+        {
+          name: "connectorId",
+          label: "Id of a connector",
+          control: line(100),
+          when: { field: "model", is: [undefined] },
+        },
+        { name: "label", label: "Label (optional)", control: line(100) },
+        { name: "maxAttempts", label: "Attempts of a call (optional)", control: whole(1, 10) },
+        {
+          name: "callTimeoutSeconds",
+          label: "Timeout of a call in seconds (optional)",
+          control: { kind: "number", min: 1, max: 900 },
+        },
+        { name: "params", label: "Parameters (optional)", control: { ...MODEL_PARAMETERS, isFolded: true } },
+      ],
+      layout: "columns",
+    },
+    itemName: "target",
+    max: 100,
+    fresh: {},
+  },
+};

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseTargets, targetInputs, targetsText } from "./targets";
+import { areTargets, haveFields, parseTargets, targetInputs, targetsText } from "./targets";
 
 const unset = { label: null, model: null, connectorId: null, params: {}, maxAttempts: null };
 const target = (fields: object) => ({ id: "x", callTimeoutSeconds: null, ...unset, ...fields });
@@ -7,15 +7,12 @@ const plain = [target({ model: "sim/steady" }), target({ connectorId: "con_1" })
 const tuned = [target({ model: "sim/steady", label: "cold", params: { temperature: null } })];
 
 test("targets without anything of their own are names between commas", () => {
-  expect(targetsText(plain)).toEqual({ text: "sim/steady, connector/con_1", isJson: false });
+  expect(targetsText(plain)).toBe("sim/steady, connector/con_1");
+  expect(parseTargets(targetsText(plain))).toEqual(targetInputs(plain));
 });
 
-test.each([
-  ["plain", plain],
-  ["tuned", tuned],
-])("%s targets survive being edited", (_, targets) => {
-  const { text, isJson } = targetsText(targets);
-  expect(parseTargets(text, isJson)).toEqual(targetInputs(targets));
+test("targets with anything of their own have fields", () => {
+  expect([plain, tuned].map(haveFields)).toEqual([false, true]);
 });
 
 test("a parameter that removes a default stays", () => {
@@ -24,9 +21,13 @@ test("a parameter that removes a default stays", () => {
   ]);
 });
 
+test("a text without a name names no target", () => {
+  expect(parseTargets(" , ")).toBeUndefined();
+});
+
 test.each([
-  [" , ", false],
-  ["[]", true],
-  ["{}", true],
-  ["[", true],
-])("%j names no target", (text, isJson) => expect(parseTargets(text, isJson)).toBeUndefined());
+  [[], false],
+  [[{}], true],
+  ["x", false],
+  [undefined, false],
+])("%j: are targets? %s", (value, are) => expect(areTargets(value)).toBe(are));

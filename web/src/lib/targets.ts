@@ -26,27 +26,26 @@ export function targetInputs(targets: readonly Target[]): TargetInput[] {
 
 const CONNECTOR = "connector/";
 
-/** Targets without anything of their own as names between commas, with agents as `connector/<id>`; others as JSON. */
-export function targetsText(targets: readonly Target[]): { text: string; isJson: boolean } {
-  const inputs = targetInputs(targets);
-  const isJson = inputs.some((each) => Object.keys(each).length > 1);
-  const names = inputs.map((each) => each.model ?? `${CONNECTOR}${each.connectorId}`);
-  return { text: isJson ? JSON.stringify(inputs, null, 2) : names.join(", "), isJson };
+/** Whether targets have labels, parameters or limits, which their names do not say. */
+export function haveFields(targets: readonly Target[]): boolean {
+  return targetInputs(targets).some((each) => Object.keys(each).length > 1);
 }
 
-/** Undefined for what names no target. */
-export function parseTargets(text: string, isJson: boolean): TargetInput[] | undefined {
-  if (isJson) {
-    try {
-      const value: unknown = JSON.parse(text);
-      return Array.isArray(value) && value.length > 0 ? (value as TargetInput[]) : undefined;
-    } catch {
-      return undefined;
-    }
-  }
+/** The names of targets between commas, with agents as `connector/<id>`. */
+export function targetsText(targets: readonly Target[]): string {
+  return targets.map((each) => each.model ?? `${CONNECTOR}${each.connectorId}`).join(", ");
+}
+
+/** Undefined for a text that names no target. */
+export function parseTargets(text: string): TargetInput[] | undefined {
   const names = [...new Set(text.split(",").map((each) => each.trim()))].filter((each) => each !== "");
   if (names.length === 0) return undefined;
   return names.map((name) =>
     name.startsWith(CONNECTOR) ? { connectorId: name.slice(CONNECTOR.length) } : { model: name },
   ) as TargetInput[];
+}
+
+/** Whether a list has a target. */
+export function areTargets(targets: unknown): boolean {
+  return Array.isArray(targets) && targets.length > 0;
 }

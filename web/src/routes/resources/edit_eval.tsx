@@ -5,19 +5,28 @@ import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../ap
 import { definitionQuery } from "../../api/definitions";
 import { type Eval, evalEditQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
+import type { Issue } from "../../lib/content_fields";
+import type { FieldSpec } from "../../lib/form_controls";
 import { visible } from "../../lib/format";
-import { changesOf, parseObject } from "../../lib/forms";
-import { parseTargets, targetsText } from "../../lib/targets";
+import { changesOf } from "../../lib/forms";
+import { MODEL_PARAMETERS, TARGETS } from "../../lib/parameter_fields";
+import { areTargets, haveFields, parseTargets, targetInputs, targetsText } from "../../lib/targets";
 import { DeleteResource } from "../../ui/delete_resource";
 import { EditForm } from "../../ui/edit_form";
-import { JsonField } from "../../ui/json_field";
 import { ModelField } from "../../ui/model_field";
 import { Failure, Loading, RoleTooLow } from "../../ui/states";
 import { TargetsField } from "../../ui/targets_field";
 import { TextField } from "../../ui/text_field";
+import { JsonFields, useEditedContent } from "../definitions/json_fields";
 import { MAX_SCENARIOS, ScenarioChoice } from "./scenario_choice";
 
 const route = getRouteApi("/evals/$id/edit");
+const NO_ISSUES: readonly Issue[] = [];
+const PARAMS: FieldSpec = {
+  name: "params",
+  label: "Parameters of every target",
+  control: { ...MODEL_PARAMETERS, isFolded: true },
+};
 
 export function EditEval() {
   const { id } = route.useParams();
@@ -56,18 +65,22 @@ interface FormProps {
 function Form({ found, etag, reload }: FormProps) {
   const navigate = useNavigate();
   const client = useQueryClient();
-  const targets = targetsText(found.targets);
-  const parameters = JSON.stringify(found.params, null, 2);
+  const isListed = haveFields(found.targets);
+  const names = targetsText(found.targets);
   const [name, setName] = useState(found.name);
   const [chosen, choose] = useState<readonly string[]>(found.scenarioIds);
-  const [targetText, setTargets] = useState(targets.text);
-  const [paramText, setParams] = useState(parameters);
+  const [targetText, setTargets] = useState(names);
+  const edited = useEditedContent({
+    params: found.params,
+    ...(isListed && { targets: targetInputs(found.targets) }),
+  });
   const [judge, setJudge] = useState(found.judgeModel ?? "");
   const [persona, setPersona] = useState(found.personaModel ?? "");
   const [embedding, setEmbedding] = useState(found.embeddingModel ?? "");
   const [url, setUrl] = useState(found.evaluatorUrl ?? "");
   const definition = useQuery(definitionQuery(found.definitionId));
-  const [wanted, params] = [parseTargets(targetText, targets.isJson), parseObject(paramText)];
+  const { params, targets } = edited.content;
+  const wanted = isListed ? targets : parseTargets(targetText);
   const changes = {
     ...changesOf(found, {
       name: name.trim(),
@@ -80,8 +93,8 @@ function Form({ found, etag, reload }: FormProps) {
       scenarioIds: [...chosen],
       definitionId: found.definitionId,
     }),
-    ...(targetText !== targets.text && { targets: wanted }),
-    ...(paramText !== parameters && { params }),
+    ...(targetText !== names && { targets: wanted }),
+    ...(edited.isChanged && { params: params ?? {}, ...(isListed && { targets }) }),
   };
   const save = useMutation({
     mutationFn: async ({ isOver }: { isOver: boolean }) => {
@@ -102,8 +115,8 @@ function Form({ found, etag, reload }: FormProps) {
   });
   const isChanged = Object.keys(changes).length > 0;
   const hasScenarios = chosen.length > 0 && chosen.length <= MAX_SCENARIOS;
-  const isValid = name.trim() !== "" && hasScenarios && wanted !== undefined && params !== undefined;
-  const fields = save.error instanceof ApiError ? save.error.fields : [];
+  const isValid = name.trim() !== "" && hasScenarios && areTargets(wanted) && edited.isValid;
+  const fields = save.error instanceof ApiError ? save.error.fields : NO_ISSUES;
   const of = (field: string) => fields.filter((each) => each.field.split(".")[0] === field);
   return (
     <EditForm
@@ -126,17 +139,8 @@ function Form({ found, etag, reload }: FormProps) {
       ) : (
         definition.isError && <Failure error={definition.error} what="Its definition" />
       )}
-      <TargetsField value={targetText} isJson={targets.isJson} change={setTargets} issues={of("targets")} />
-      <JsonField
-        label="Parameters for every target, as JSON"
-        id="params"
-        rows={4}
-        path="params"
-        note="Such as {&quot;temperature&quot;: 0}; docs/targets.md lists them"
-        value={paramText}
-        issues={of("params")}
-        onChange={setParams}
-      />
+      {!isListed && <TargetsField value={targetText} change={setTargets} error={of("targets")[0]?.message} />}
+      <JsonFields fields={isListed ? [TARGETS, PARAMS] : [PARAMS]} edited={edited} issues={fields} />
       <ModelField label="Judge" id="judge" value={judge} change={setJudge} />
       <ModelField label="Simulated users" id="persona" value={persona} change={setPersona} />
       <ModelField label="Embeddings" id="embedding" value={embedding} change={setEmbedding} />

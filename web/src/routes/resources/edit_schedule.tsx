@@ -1,15 +1,17 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
 import { definitionsQuery } from "../../api/queries";
 import { evalNamesQuery, type Schedule, scheduleEditQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import { BUDGET_ERROR, parseBudget } from "../../lib/budget";
+import type { Issue } from "../../lib/content_fields";
 import { visible } from "../../lib/format";
 import { changesOf, parseWhole } from "../../lib/forms";
+import { TARGETS } from "../../lib/parameter_fields";
 import { changedStart } from "../../lib/schedules";
-import { parseTargets, targetsText } from "../../lib/targets";
+import { areTargets, haveFields, parseTargets, targetInputs, targetsText } from "../../lib/targets";
 import { ConfirmCost, refusalOf } from "../../ui/confirmed_start";
 import { DeleteResource } from "../../ui/delete_resource";
 import { EditForm } from "../../ui/edit_form";
@@ -18,9 +20,11 @@ import { NumberField, wholeNumberError } from "../../ui/number_field";
 import { Failure, Loading, RoleTooLow } from "../../ui/states";
 import { TargetsField } from "../../ui/targets_field";
 import { TextField } from "../../ui/text_field";
+import { JsonFields, useEditedContent } from "../definitions/json_fields";
 
 const route = getRouteApi("/schedules/$id");
 const MAX_REPEATS = 1000;
+const NO_ISSUES: readonly Issue[] = [];
 
 export function EditSchedule() {
   const { id } = route.useParams();
@@ -62,6 +66,8 @@ function Form({ schedule, etag, reload }: FormProps) {
   const client = useQueryClient();
   const { run, evalRun } = schedule;
   const started = run ?? evalRun;
+  const isListed = haveFields(run?.targets ?? []);
+  const edited = useEditedContent(isListed ? { targets: targetInputs(run?.targets ?? []) } : {});
   const stored = {
     source: run?.definitionId ?? evalRun?.evalId ?? "",
     targets: targetsText(run?.targets ?? []),
@@ -72,14 +78,15 @@ function Form({ schedule, etag, reload }: FormProps) {
   const [expression, setExpression] = useState(schedule.expression);
   const [timezone, setTimezone] = useState(schedule.timezone);
   const [source, setSource] = useState(stored.source);
-  const [targetText, setTargets] = useState(stored.targets.text);
+  const [targetText, setTargets] = useState(stored.targets);
   const [repeatText, setRepeats] = useState(stored.repeats);
   const [budgetText, setBudget] = useState(stored.budget);
   const [budget, repeats] = [parseBudget(budgetText), parseWhole(repeatText, 1, MAX_REPEATS)];
-  const targets = run ? parseTargets(targetText, stored.targets.isJson) : undefined;
+  const targets = isListed ? edited.content["targets"] : parseTargets(targetText);
+  const areTargetsChanged = targetText !== stored.targets || edited.isChanged;
   const isStartChanged =
     source !== stored.source ||
-    targetText !== stored.targets.text ||
+    areTargetsChanged ||
     repeatText !== stored.repeats ||
     budgetText !== stored.budget;
   const fieldChanges = changesOf(schedule, {
@@ -90,7 +97,11 @@ function Form({ schedule, etag, reload }: FormProps) {
   const isChanged = isStartChanged || Object.keys(fieldChanges).length > 0;
   const hasTexts = [name, expression, timezone, source].every((each) => each.trim() !== "");
   const isValid =
-    hasTexts && budget !== undefined && typeof repeats === "number" && (!run || targets !== undefined);
+    hasTexts &&
+    budget !== undefined &&
+    typeof repeats === "number" &&
+    (!run || areTargets(targets)) &&
+    edited.isValid;
   const save = useMutation({
     mutationFn: async ({ isOver, confirmedUsd }: { isOver: boolean; confirmedUsd?: number }) => {
       if (budget === undefined || typeof repeats !== "number") return;
@@ -100,7 +111,7 @@ function Form({ schedule, etag, reload }: FormProps) {
       const base = isOver ? await latest() : { value: schedule, etag };
       const start = changedStart(base.value, {
         sourceId: source,
-        targets: targetText === stored.targets.text ? undefined : targets,
+        targets: run && areTargetsChanged ? (targets as Schemas["TargetInput"][]) : undefined,
         repeats,
         maxBudgetUsd: budget,
         confirmedUsd,
@@ -118,8 +129,15 @@ function Form({ schedule, etag, reload }: FormProps) {
     },
   });
   const refusal = refusalOf(save.error);
-  const fields = save.error instanceof ApiError ? save.error.fields : [];
+  const fields = save.error instanceof ApiError ? save.error.fields : NO_ISSUES;
   const of = (field: string) => fields.filter((each) => each.field.startsWith(field));
+  const refused = useMemo(
+    () =>
+      fields
+        .filter((each) => each.field.startsWith("run."))
+        .map((each) => ({ ...each, field: each.field.slice("run.".length) })),
+    [fields],
+  );
   return (
     <EditForm
       failure="The schedule was not changed"
@@ -148,14 +166,10 @@ function Form({ schedule, etag, reload }: FormProps) {
         onChange={setTimezone}
       />
       <Source kind={run ? "definition" : "eval"} value={source} change={setSource} />
-      {run && (
-        <TargetsField
-          value={targetText}
-          isJson={stored.targets.isJson}
-          change={setTargets}
-          issues={of("run.targets").map((each) => ({ ...each, field: each.field.slice(4) }))}
-        />
+      {run && !isListed && (
+        <TargetsField value={targetText} change={setTargets} error={of("run.targets")[0]?.message} />
       )}
+      {isListed && <JsonFields fields={[TARGETS]} edited={edited} issues={refused} />}
       <NumberField
         label="Repeats per case"
         id="repeats"

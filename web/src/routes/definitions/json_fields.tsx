@@ -1,0 +1,60 @@
+import { useCallback, useMemo, useState } from "react";
+import { changedAt, type Issue, presentContent } from "../../lib/content_fields";
+import type { Content } from "../../lib/definitions";
+import type { FieldSpec } from "../../lib/form_controls";
+import { FormContext, useReports } from "./form/context";
+import { ValueControl } from "./form/controls";
+import styles from "./form/form.module.css";
+import { Offers } from "./form/parts";
+
+const EMPTY: Content = {};
+
+export interface EditedContent {
+  readonly content: Content;
+  readonly isChanged: boolean;
+  /** No field has what is in no content. */
+  readonly isValid: boolean;
+  readonly change: (path: string, value: unknown) => void;
+  readonly report: (path: string, isInvalid: boolean) => void;
+}
+
+/** JSON that is edited by its fields, as it is stored at first. */
+export function useEditedContent(stored: object): EditedContent {
+  const [first] = useState(() => presentContent(stored));
+  const [content, setContent] = useState(first);
+  const [invalid, report] = useReports();
+  const change = useCallback(
+    (path: string, value: unknown) => setContent((now) => changedAt(now, path, value)),
+    [],
+  );
+  const isChanged = JSON.stringify(content) !== JSON.stringify(first);
+  return { content, isChanged, isValid: invalid.size === 0, change, report };
+}
+
+interface Props {
+  fields: readonly FieldSpec[];
+  edited: EditedContent;
+  issues: readonly Issue[];
+}
+
+/** The fields of JSON that is no definition, such as the targets of a schedule. */
+export function JsonFields({ fields, edited: { content, change, report }, issues }: Props) {
+  const context = useMemo(() => ({ change, issues, report }), [change, issues, report]);
+  return (
+    <FormContext value={context}>
+      <Offers content={EMPTY} />
+      <div className={styles.fields}>
+        {fields.map(({ name, label, control, note }) => (
+          <ValueControl
+            key={name}
+            control={control}
+            path={name}
+            value={content[name]}
+            label={label}
+            note={note}
+          />
+        ))}
+      </div>
+    </FormContext>
+  );
+}
