@@ -146,7 +146,7 @@ class LeaseHolder:
         """The calls in flight that the last report named, while it is uncertain whether it arrived; other workers leave
         at least that much capacity."""
         self._polls = 0
-        """Renewals since what others hold has changed."""
+        """Renewals that have asked for what others hold, or whether there are others, since that has changed."""
         self._is_renewal_urgent = False
         self._starved_since: float | None = None
         self._observations = Observations()
@@ -492,8 +492,15 @@ class LeaseHolder:
         self._unconfirmed_in_flight, self._informed_at = None, renewed_at
         self._observations.discard(len(report.calls), report.attempts, report.tokens)
         self._breakers = breakers_after_calls(self._governor.breakers, self._observations.calls, self._clock())
-        self._polls = min(_MAX_POLLS, self._polls + 1) if self._reserved_by_others == reserved_by_others else 0
+        self._polls = self._polls_after(reserved_by_others)
         self.serve_waiting_calls()
+
+    def _polls_after(self, reserved_by_others: dict[str, int]) -> int:
+        """After a renewal, before which others had reserved these slots."""
+        lease = self._lease
+        is_polling = lease is not None and (lease.granted < lease.share or self._may_be_joined(lease))
+        has_changed = self._reserved_by_others != reserved_by_others
+        return min(_MAX_POLLS, self._polls + 1) if is_polling and not has_changed else 0
 
     @property
     def _reserved_by_others(self) -> dict[str, int]:

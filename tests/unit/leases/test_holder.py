@@ -265,6 +265,22 @@ async def test_a_worker_asks_again_sooner_once_others_release_slots_for_it(
     assert is_renewal_due(second, 50)
 
 
+async def test_a_worker_that_comes_to_need_more_than_others_leave_asks_soon(
+    make_holder: MakeHolder, clock: Clock
+) -> None:
+    other = await renewed(make_holder("a"), 45)
+    for _ in range(45):
+        other.start_conversation(MODEL)
+    holder = make_holder("b")
+    for demand in (5, 5, 5, 5, 50):  # It gets all that it asks for, but for the last time.
+        await renewed(holder, demand)
+        clock.now += MIN_RENEW_INTERVAL_SECONDS
+    assert holder.granted_slots == 5
+    assert not is_renewal_due(holder, 50)
+    clock.now += MIN_RENEW_INTERVAL_SECONDS
+    assert is_renewal_due(holder, 50)
+
+
 async def test_after_a_report_that_may_be_lost_nothing_more_starts(make_holder: MakeHolder) -> None:
     holder = await renewed(make_holder())
     holder.start_conversation(MODEL)
