@@ -285,9 +285,13 @@ def test_targets_with_parameters_are_edited_by_their_fields(open_page: Open, cli
     expect(cold.get_by_label("Temperature")).to_have_attribute("aria-invalid", "true")
     cold.get_by_label("Temperature").fill("1")
     cold.get_by_label("Label").fill("")
+    client.patch(f"/v1/evals/{saved_eval}", {"params": {"topP": 0.5}})
     save.click()
+    page.get_by_role("button", name="Save mine over it").click()
     expect(page.get_by_role("heading", name="Graders")).to_be_visible()
-    stored = client.get(f"/v1/evals/{saved_eval}").json()["targets"]
+    found = client.get(f"/v1/evals/{saved_eval}").json()
+    assert found["params"] == {"topP": 0.5}  # Only what the form has changed is written over it.
+    stored = found["targets"]
     assert [each["model"] for each in stored] == ["sim/steady", "sim/bold", "sim/contrarian"]
     assert (stored[0]["label"], stored[0]["params"]) == (None, {**params, "temperature": 1})
 

@@ -11,7 +11,8 @@ const EMPTY: Content = {};
 
 export interface EditedContent {
   readonly content: Content;
-  readonly isChanged: boolean;
+  /** The names of the fields that differ from what is stored. */
+  readonly changed: readonly string[];
   /** No field has what is in no content. */
   readonly isValid: boolean;
   readonly change: (path: string, value: unknown) => void;
@@ -27,8 +28,10 @@ export function useEditedContent(stored: object): EditedContent {
     (path: string, value: unknown) => setContent((now) => changedAt(now, path, value)),
     [],
   );
-  const isChanged = JSON.stringify(content) !== JSON.stringify(first);
-  return { content, isChanged, isValid: invalid.size === 0, change, report };
+  const changed = Object.keys({ ...first, ...content }).filter(
+    (name) => JSON.stringify(first[name]) !== JSON.stringify(content[name]),
+  );
+  return { content, changed, isValid: invalid.size === 0, change, report };
 }
 
 interface Props {

@@ -93,8 +93,8 @@ function Form({ found, etag, reload }: FormProps) {
       scenarioIds: [...chosen],
       definitionId: found.definitionId,
     }),
-    ...(targetText !== names && { targets: wanted }),
-    ...(edited.isChanged && { params: params ?? {}, ...(isListed && { targets }) }),
+    ...((targetText !== names || edited.changed.includes("targets")) && { targets: wanted }),
+    ...(edited.changed.includes("params") && { params: params ?? {} }),
   };
   const save = useMutation({
     mutationFn: async ({ isOver }: { isOver: boolean }) => {

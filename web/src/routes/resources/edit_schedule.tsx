@@ -83,7 +83,7 @@ function Form({ schedule, etag, reload }: FormProps) {
   const [budgetText, setBudget] = useState(stored.budget);
   const [budget, repeats] = [parseBudget(budgetText), parseWhole(repeatText, 1, MAX_REPEATS)];
   const targets = isListed ? edited.content["targets"] : parseTargets(targetText);
-  const areTargetsChanged = targetText !== stored.targets || edited.isChanged;
+  const areTargetsChanged = targetText !== stored.targets || edited.changed.length > 0;
   const isStartChanged =
     source !== stored.source ||
     areTargetsChanged ||
