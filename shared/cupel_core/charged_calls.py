@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
-from cupel_core.budgets.charging import ChargedCalls
+from cupel_core.budgets.charging import ChargedCalls, Recheck, allow
 from cupel_core.budgets.patient_calls import PatientCalls
 from cupel_core.budgets.pool import AllowancePool
 from cupel_core.budgets.reservations import SHORTAGE_SECONDS
@@ -15,6 +15,7 @@ from cupel_core.domain.budgets.money import nano_usd
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.rescores import Rescore
 from cupel_core.errors import NotFound
+from cupel_core.leases import LeasePool
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.slice_graders import GraderCalls, spare_seconds
@@ -31,9 +32,11 @@ async def charged_calls(
     run: Run,
     attempt: Attempt,
     seconds_left: Callable[[], float],
+    leases: LeasePool,
     rescore: Rescore | None = None,
 ) -> AsyncIterator[GraderCalls]:
-    """The calls that follow the probes of a run: they may use all that is left of its budget.
+    """The calls that follow the probes of a run: they may use all that is left of its budget, and have slots of these
+    leases.
 
     Those of a rescore with a budget of its own use that one, and raise BudgetShortage once it is used up.
     """
@@ -48,7 +51,8 @@ async def charged_calls(
     def may_wait() -> bool:
         return spare_seconds(seconds_left) > SHORTAGE_SECONDS
 
-    async with _charged(key, nano_usd(max_usd or 0.0), attempt, seconds_left) as charged:
+    recheck = partial(leases.recheck, run.workspace)
+    async with _charged(key, nano_usd(max_usd or 0.0), attempt, seconds_left, recheck) as charged:
         if charged is None:
             yield GraderCalls(attempt)
         else:
@@ -71,24 +75,27 @@ def _read_max_usd(run: Run, rescore: Rescore | None) -> float | None:
 
 @asynccontextmanager
 async def workspace_calls(
-    workspace: str, attempt: Attempt = complete, *, seconds_left: Callable[[], float]
+    workspace: str, leases: LeasePool | None, attempt: Attempt = complete, *, seconds_left: Callable[[], float]
 ) -> AsyncIterator[Attempt]:
-    """Calls that belong to no run. They raise BudgetShortage when the workspace's budgets do not allow one."""
+    """Calls that belong to no run, with slots of these leases if they need any. They raise BudgetShortage when the
+    workspace's budgets do not allow one."""
     limits = await asyncio.to_thread(evaluation_settings.get_budgets, workspace)
     key = BudgetKey(workspace, None, None, limits.day_at(time.time())) if limits.is_set else None
-    async with _charged(key, 0, attempt, seconds_left) as charged:
+    recheck = partial(leases.recheck, workspace) if leases else allow
+    async with _charged(key, 0, attempt, seconds_left, recheck) as charged:
         yield attempt if charged is None else charged.attempt
 
 
 @asynccontextmanager
 async def generation_calls(
-    ref: GenerationRef, max_usd: float, attempt: Attempt = complete, *, seconds_left: Callable[[], float]
+    ref: GenerationRef, max_usd: float, leases: LeasePool, *, seconds_left: Callable[[], float]
 ) -> AsyncIterator[Attempt]:
-    """Calls of a generation of scenarios with a budget of its own. They wait for what those before them give back, and
-    raise BudgetShortage once that budget is used up."""
+    """Calls of a generation of scenarios with a budget of its own, with slots of these leases. They wait for what those
+    before them give back, and raise BudgetShortage once that budget is used up."""
     limits = await asyncio.to_thread(evaluation_settings.get_budgets, ref.workspace)
     key = BudgetKey(ref.workspace, None, ref, limits.day_at(time.time()) if limits.is_set else None)
-    async with _charged(key, nano_usd(max_usd), attempt, seconds_left) as charged:
+    recheck = partial(leases.recheck, ref.workspace)
+    async with _charged(key, nano_usd(max_usd), complete, seconds_left, recheck) as charged:
         if charged is None:
             raise ValueError("a generation with a budget of its own has an account")
 
@@ -100,7 +107,7 @@ async def generation_calls(
 
 @asynccontextmanager
 async def _charged(
-    key: BudgetKey | None, limit: int, attempt: Attempt, seconds_left: Callable[[], float]
+    key: BudgetKey | None, limit: int, attempt: Attempt, seconds_left: Callable[[], float], recheck: Recheck
 ) -> AsyncIterator[ChargedCalls | None]:
     """None without a budget."""
     if key is None:
@@ -108,4 +115,4 @@ async def _charged(
         return
     worker_id, ends_at = uuid.uuid4().hex[:12], time.time() + seconds_left()
     async with AllowancePool(worker_id, open_account, ends_at=ends_at) as pool:
-        yield ChargedCalls(pool.allowance(key, limit), attempt)
+        yield ChargedCalls(pool.allowance(key, limit), attempt, recheck=recheck)

@@ -69,7 +69,10 @@ async def _ask(
     interrupted: list[Spend],
 ) -> GraderReply[NarrativeReply]:
     """A new reply. It is stored before its budget is settled, so that nothing that fails then has it paid for again."""
-    async with slice_leases(seconds_left, run.priority) as leases, charged_calls(run, attempt, seconds_left) as charged:
+    async with (
+        slice_leases(seconds_left, run.priority) as leases,
+        charged_calls(run, attempt, seconds_left, leases) as charged,
+    ):
         graders = await asyncio.to_thread(
             slice_graders, run.workspace, GraderConfig(), (model,), seconds_left, leases, charged
         )

@@ -23,7 +23,7 @@ type Recheck = Callable[[Account], Awaitable[None]]
 """Raises to prevent a call to the account."""
 
 
-async def _allow(account: Account) -> None:
+async def allow(account: Account) -> None:
     """For calls that nothing stops."""
 
 
@@ -47,13 +47,13 @@ class ChargedCalls:
         attempt: Attempt = complete,
         embed_attempt: EmbedAttempt = embed,
         opening: OpeningReservation | None = None,
-        recheck: Recheck = _allow,
+        recheck: Recheck = allow,
     ) -> None:
         self._allowance = allowance
         self._attempt = attempt
         self._embed_attempt = embed_attempt
         self._opening = opening
-        self._recheck = recheck
+        self.recheck = recheck
 
     def set_limit(self, limit: int) -> None:
         self._allowance.set_limit(limit)
@@ -92,7 +92,7 @@ class ChargedCalls:
         try:
             if waited_seconds > RECHECK_SECONDS:
                 call.note_cost(0)  # It may be prevented.
-                await self._recheck(account)
+                await self.recheck(account)
                 call.note_cost(bound, is_certain=False)
             yield call
         except ProviderError as error:

@@ -39,28 +39,33 @@ class PatientCalls:
     calls stops."""
 
     async def attempt(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
-        return await self._patiently(partial(self.charged.attempt, account, model, request, timeout_seconds))
+        return await self._patiently(account, partial(self.charged.attempt, account, model, request, timeout_seconds))
 
     async def embed(self, account: Account, model: str, texts: tuple[str, ...], timeout_seconds: float) -> Embeddings:
-        return await self._patiently(partial(self.charged.embed, account, model, texts, timeout_seconds))
+        return await self._patiently(account, partial(self.charged.embed, account, model, texts, timeout_seconds))
 
-    async def _patiently[Answer](self, call: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def _patiently[Answer](self, account: Account, call: Callable[[], Awaitable[Answer]]) -> Answer:
         while True:
             attempted_with_usd = self.max_usd or 0.0
             try:
                 return await call()
             except BudgetShortage as shortage:
-                is_own = shortage.exhausted is BudgetScope.RUN
-                if is_own and await self._update_limit() > attempted_with_usd:
-                    continue
-                if is_own and self.has_own_budget:
-                    raise
-                if shortage.exhausted is not None:
-                    raise budget_error(shortage, self.max_usd) from None
-                if not self.may_wait():
-                    raise
-            await asyncio.sleep(self.wait_seconds)
-            await self._update_limit()
+                await self._wait_after(shortage, attempted_with_usd)
+            await self.charged.recheck(account)
+
+    async def _wait_after(self, shortage: BudgetShortage, attempted_with_usd: float) -> None:
+        """Until the call may be tried again. Raises if that would be in vain, or if there is no time for it."""
+        is_own = shortage.exhausted is BudgetScope.RUN
+        if is_own and await self._update_limit() > attempted_with_usd:
+            return
+        if is_own and self.has_own_budget:
+            raise shortage
+        if shortage.exhausted is not None:
+            raise budget_error(shortage, self.max_usd) from None
+        if not self.may_wait():
+            raise shortage
+        await asyncio.sleep(self.wait_seconds)
+        await self._update_limit()
 
     async def _update_limit(self) -> float:
         """Read the budget again, if there is one; returns it."""

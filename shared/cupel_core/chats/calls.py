@@ -107,7 +107,7 @@ async def chat_calls(
     leases = LeasePool(priority=Priority.HIGH, is_interactive=True, max_wait_seconds=lambda: MAX_SLOT_WAIT_SECONDS)
     unanswered = UnansweredCalls()
     streaming = partial(_attempt, draft, unanswered)
-    async with leases, workspace_calls(workspace, streaming, seconds_left=seconds_left) as attempt:
+    async with leases, workspace_calls(workspace, leases, streaming, seconds_left=seconds_left) as attempt:
         model, target = head.settings.model, head.settings.target
         account = await asyncio.to_thread(_with_connector, workspace, accounts[model.partition("/")[0]], model)
         rng = Random()  # noqa: S311 - jitter

@@ -58,7 +58,10 @@ async def compare_slice(
     run = await asyncio.to_thread(runs.find, ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return SliceProgress()
-    async with slice_leases(seconds_left, run.priority) as leases, charged_calls(run, attempt, seconds_left) as charged:
+    async with (
+        slice_leases(seconds_left, run.priority) as leases,
+        charged_calls(run, attempt, seconds_left, leases) as charged,
+    ):
         make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, calls=charged)
 
         async def compare_leaf(leaf: LeafRange) -> SliceProgress:

@@ -36,7 +36,10 @@ async def summarize_slice(
     run = await asyncio.to_thread(runs.find, ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return SliceProgress()
-    async with slice_leases(seconds_left, run.priority) as leases, charged_calls(run, attempt, seconds_left) as charged:
+    async with (
+        slice_leases(seconds_left, run.priority) as leases,
+        charged_calls(run, attempt, seconds_left, leases) as charged,
+    ):
         judge = await asyncio.to_thread(_load_judge, run, seconds_left, leases, charged)
         if judge is None:
             return SliceProgress()

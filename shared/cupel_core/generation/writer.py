@@ -153,8 +153,7 @@ async def write_scenarios(
     generation = generations.claim(request, now, leased_until)
     if generation is None:
         return WriteResult.NOTHING
-    charged = _charged(generation, seconds_left)
-    async with LeasePool() as leases, charged as attempt:
+    async with LeasePool() as leases, _charged(generation, leases, seconds_left) as attempt:
         try:
             writer = _load_writer(generation, complete, leases, attempt)
         except NotFound as error:
@@ -162,10 +161,12 @@ async def write_scenarios(
         return await _write_until_time_is_up(generation, writer, seconds_left, leased_until)
 
 
-def _charged(generation: Generation, seconds_left: Callable[[], float]) -> AbstractAsyncContextManager[Attempt]:
+def _charged(
+    generation: Generation, leases: LeasePool, seconds_left: Callable[[], float]
+) -> AbstractAsyncContextManager[Attempt]:
     if generation.max_budget_usd is None:
-        return workspace_calls(generation.workspace, seconds_left=seconds_left)
-    return generation_calls(budget_owner(generation), generation.max_budget_usd, seconds_left=seconds_left)
+        return workspace_calls(generation.workspace, leases, seconds_left=seconds_left)
+    return generation_calls(budget_owner(generation), generation.max_budget_usd, leases, seconds_left=seconds_left)
 
 
 async def _write_until_time_is_up(

@@ -91,6 +91,11 @@ class LeasePool:
         holder.limits = limits
         return holder
 
+    async def recheck(self, workspace: str, account: Account) -> None:
+        """For a call that has a slot and has waited for something else since. Raises CallPostponed if the account was
+        paused meanwhile, or the lease has expired."""
+        self.lease_holder(workspace, account).postpone_if_closed()
+
     @asynccontextmanager
     async def slot(
         self,

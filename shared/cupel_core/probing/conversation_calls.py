@@ -46,7 +46,7 @@ class ConversationCalls:
 
     async def _recheck(self, account: Account) -> None:
         await self.before_call()
-        self.leases.lease_holder(self.workspace, account).postpone_if_closed()
+        await self.leases.recheck(self.workspace, account)
 
     def target_slot(self, account: Account, model: str) -> AbstractAsyncContextManager[OnAnswer]:
         return self.leases.slot(self.workspace, account, model, self.before_call, reservation=self.reservation)

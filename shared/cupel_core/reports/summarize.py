@@ -99,7 +99,10 @@ async def _summarize(
     attempt: Attempt,
     interrupted: list[Spend],
 ) -> WrittenSummary:
-    async with slice_leases(seconds_left, run.priority) as leases, charged_calls(run, attempt, seconds_left) as charged:
+    async with (
+        slice_leases(seconds_left, run.priority) as leases,
+        charged_calls(run, attempt, seconds_left, leases) as charged,
+    ):
         graders = await asyncio.to_thread(
             slice_graders, run.workspace, GraderConfig(), (model,), seconds_left, leases, charged
         )

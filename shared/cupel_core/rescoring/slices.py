@@ -55,7 +55,7 @@ async def rescore_slice(
     stop = _Stop()
     async with (
         slice_leases(seconds_left, run.priority) as leases,
-        charged_calls(run, attempt, seconds_left, rescore) as charged,
+        charged_calls(run, attempt, seconds_left, leases, rescore) as charged,
     ):
         make_graders = partial(slice_graders, seconds_left=seconds_left, limiter=leases, calls=charged)
 

@@ -26,7 +26,7 @@ async def grade_answer(workspace: str, assertions: Sequence[Assertion], context:
     """What these assertions make of an answer. Raises Invalid for a model that cannot be called, GraderError if it
     takes too long, CallPostponed while an account is paused, and Conflict when the workspace's budget is used up."""
     models = {each.provider for each in assertions if each.provider is not None}
-    async with open_leases() as leases, paid_calls(workspace) as attempt:
+    async with open_leases() as leases, paid_calls(workspace, leases) as attempt:
         accounts = {
             model.partition("/")[0]: await asyncio.to_thread(_load_account, workspace, model) for model in models
         }

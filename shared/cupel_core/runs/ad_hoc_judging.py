@@ -42,7 +42,7 @@ async def judge_conversation(
     Raises Invalid for a model that cannot be called, GraderError when it gives no usable reply in time, CallPostponed
     while its account is paused or fully used, and Conflict when the workspace's budget is used up.
     """
-    async with open_leases() as leases, paid_calls(workspace) as attempt:
+    async with open_leases() as leases, paid_calls(workspace, leases) as attempt:
         default = workspace_grader_config(workspace).judge_model
         grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases, attempt)
         return await _with_total_timeout(grader.role, evaluate_criteria(grader, messages, criteria))
@@ -60,7 +60,7 @@ async def simulate_user(
     Raises NotFound for an unknown persona, and what `judge_conversation` raises.
     """
     config = workspace_grader_config(workspace)
-    async with open_leases() as leases, paid_calls(workspace) as attempt:
+    async with open_leases() as leases, paid_calls(workspace, leases) as attempt:
         default, role = config.persona_model or config.judge_model, GraderRole.SIMULATED_USER
         grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases, attempt, role)
         description = await asyncio.to_thread(personas.get, workspace, persona) if isinstance(persona, str) else persona
@@ -73,9 +73,9 @@ def open_leases() -> LeasePool:
 
 
 @asynccontextmanager
-async def paid_calls(workspace: str) -> AsyncIterator[Attempt]:
+async def paid_calls(workspace: str, leases: LeasePool | None) -> AsyncIterator[Attempt]:
     try:
-        async with workspace_calls(workspace, seconds_left=lambda: TOTAL_TIMEOUT_SECONDS) as attempt:
+        async with workspace_calls(workspace, leases, seconds_left=lambda: TOTAL_TIMEOUT_SECONDS) as attempt:
             yield attempt
     except BudgetShortage as short:
         if short.exhausted is None:

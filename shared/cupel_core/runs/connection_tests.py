@@ -25,7 +25,7 @@ def test_connection(workspace: str, connector_id: str) -> ConnectionTestResult:
         # Within the loop, whose context outlives the request: otherwise another workspace's limits would count.
         sandbox.use_workspace(workspace)
         account = await asyncio.to_thread(load_account, workspace, PROVIDER)
-        async with paid_calls(workspace) as attempt:
+        async with paid_calls(workspace, leases=None) as attempt:
             allow_private = settings().allow_private_endpoints
             return await call_agent(connector, allow_private, MAX_SECONDS, attempt=attempt, prices=account.prices)
 

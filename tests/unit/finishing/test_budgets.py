@@ -16,6 +16,8 @@ from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Summary
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.finishing.summarize import summarize_slice
+from cupel_core.leases.holder import LeaseHolder
+from cupel_core.providers.errors import CallPostponed
 from cupel_core.settings import Settings
 from cupel_core.store import budgets
 from tests.answered_runs import AnsweredRun, get_transcript
@@ -79,6 +81,28 @@ async def test_a_summary_waits_for_what_another_worker_may_give_back(
     assert summary is not None
     assert summary.decision_text == DECISION_TEXT
     assert waits
+
+
+async def test_a_call_that_waited_for_its_budget_is_not_made_once_the_account_is_paused(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The transcripts are left to the next task."""
+    run, judge = summarizing(100.0), ScriptedJudge()
+    limit = RunBudget(100.0).limit
+    drawn = BudgetReport("other", {}, 0, limit, 0, 0, until=10.0**11)
+    budgets.report(ref_of(run), limit, drawn, NOW.timestamp())
+
+    async def give_back(_: float) -> None:
+        budgets.leave(ref_of(run), replace(drawn, reserved=0), NOW.timestamp())
+
+    def postpone(_: LeaseHolder) -> None:
+        if not budgets.get(ref_of(run)).leases.keys() & {"other"}:
+            raise CallPostponed("sim", 5.0)
+
+    monkeypatch.setattr(patient_calls, "asyncio", SimpleNamespace(sleep=give_back))
+    monkeypatch.setattr(LeaseHolder, "postpone_if_closed", postpone)
+    assert await summarize(run, judge) == SliceProgress(done=0, left=2)
+    assert judge.called_models == []
 
 
 async def test_probes_may_not_use_what_is_set_aside_for_summaries() -> None:
