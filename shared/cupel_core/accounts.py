@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 
 from cupel_core.domain.resources.addresses import is_same_address
 from cupel_core.domain.resources.connectors import PROVIDER
@@ -222,14 +222,29 @@ def _model_view(
     )
 
 
+class ModelChecks:
+    """Why a workspace cannot call models; None for those that it can. The account of each provider is read once."""
+
+    def __init__(self, workspace: str) -> None:
+        self._provider_error = cache(partial(provider_error, workspace))
+
+    def model_error(self, model: str) -> str | None:
+        """Why this model cannot answer messages."""
+        return self.account_error(model) or simulated_model_error(model)
+
+    def account_error(self, model: str) -> str | None:
+        """Why the workspace's account cannot call this model. Simulated ones of any name make vectors."""
+        return model_name_error(model) or self._provider_error(model.partition("/")[0])
+
+
 def model_error(workspace: str, model: str) -> str | None:
     """Why this model cannot answer messages; None if it can."""
-    return account_error(workspace, model) or simulated_model_error(model)
+    return ModelChecks(workspace).model_error(model)
 
 
 def account_error(workspace: str, model: str) -> str | None:
-    """Why the workspace's account cannot call this model; None if it can. Simulated ones of any name make vectors."""
-    return model_name_error(model) or provider_error(workspace, model.partition("/")[0])
+    """Why the workspace's account cannot call this model; None if it can."""
+    return ModelChecks(workspace).account_error(model)
 
 
 def provider_error(workspace: str, name: str) -> str | None:

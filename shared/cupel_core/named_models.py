@@ -2,16 +2,15 @@
 run's configuration. Without this check, every result that needs such a model would be an error."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from cupel_core.accounts import provider_error
+from cupel_core.accounts import ModelChecks
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import ModelUse, content_models, scenario_models
 from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.errors import FieldError, Invalid
-from cupel_core.providers import model_name_error, simulated_model_error
 from cupel_core.store import scenarios
 
 MAX_ERRORS = 20
@@ -62,11 +61,10 @@ def _first_of_each(uses: Iterable[ModelUse], find_error: Callable[[str, bool], s
 
 
 def _find_error(workspace: str) -> Callable[[str, bool], str | None]:
-    find_provider_error = cache(partial(provider_error, workspace))
+    checks = ModelChecks(workspace)
 
     @cache
     def find_error(model: str, answers: bool) -> str | None:
-        problem = model_name_error(model) or find_provider_error(model.partition("/")[0])
-        return problem or (simulated_model_error(model) if answers else None)
+        return checks.model_error(model) if answers else checks.account_error(model)
 
     return find_error

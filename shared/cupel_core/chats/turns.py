@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import orjson
 
-from cupel_core.accounts import model_error
+from cupel_core.accounts import ModelChecks
 from cupel_core.chats import catalog
 from cupel_core.chats.branches import MAX_ATTEMPTS, changed_too_often, check_is_free, sessions_before
 from cupel_core.chats.endings import TurnEnding, ending_change, ending_events, result_of, stopped_call
@@ -246,7 +246,8 @@ def _check(chat: Chat, model_field: str | None) -> Profile | None:
         for operation in profile.version.pipeline.operations
         if operation.enabled and operation.params.call is not None
     ]
-    problems = [(name, model_error(workspace, model)) for name, model in calls]
+    checks = ModelChecks(workspace)
+    problems = [(name, checks.model_error(model)) for name, model in calls]
     if errors := [FieldError("profileId", f"operation {name}: {problem}") for name, problem in problems if problem]:
         raise Invalid.fields(errors)
     return profile

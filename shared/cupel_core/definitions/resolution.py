@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from cupel_core.domain.definitions.definitions import Content, DefinitionHead, DefinitionVersion, merge_overrides
 from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.errors import NotFound
-from cupel_core.store import definition_scenarios, definitions
+from cupel_core.store import definitions
 
 
 class ResolvedDefinition(NamedTuple):
@@ -24,8 +24,9 @@ def resolve(workspace: str, definition_id: str, version: int | None = None) -> R
     """At this version, by default the latest. NotFound for an unknown version, and an unknown or deleted definition."""
     head = definitions.get(workspace, definition_id)
     number = head.version if version is None else version
-    content = Content.from_json(content_of(workspace, head, number))
-    manifest = definition_scenarios.get_manifest(workspace, definition_id, number)
+    stored = definitions.get_version(workspace, DefinitionVersion(definition_id, number))
+    content = Content.from_json(merge_overrides(inherited_content(workspace, head), stored.content))
+    manifest = definitions.get_manifest(workspace, definition_id, stored.scenarios_revision)
     return ResolvedDefinition(definition_id, number, head.name, content, manifest)
 
 

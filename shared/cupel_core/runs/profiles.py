@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cupel_core.accounts import model_error
+from cupel_core.accounts import ModelChecks
 from cupel_core.domain.pipeline.operations import ProfileOperation
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.connectors import ConnectorType
@@ -33,11 +33,12 @@ def check_profile(workspace: str, spec: RunSpec, stored: dict[str, Any]) -> None
     profile = RunProfile.of_snapshot(stored)
     if profile is None:
         return
+    checks = ModelChecks(workspace)
     errors = [
         FieldError("config.profileId", f"operation {operation.id}: {message}")
         for operation in profile.enabled
         if operation.params.call is not None
-        and (message := model_error(workspace, operation.params.call.target.model) or _timeout_error(operation))
+        and (message := checks.model_error(operation.params.call.target.model) or _timeout_error(operation))
     ]
     if profile.changes_prompt and _has_threads(workspace, spec):
         message = "its operations change the prompt, which a LangGraph agent does not read: it keeps its own thread"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import orjson
 
-from cupel_core.accounts import account_error, model_error
+from cupel_core.accounts import ModelChecks
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import missing_models
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
@@ -31,11 +31,12 @@ MAX_TARGETS_BYTES = 100 * 1024
 
 def check_spec(workspace: str, spec: RunSpec, grader_config: GraderConfig, manifest: Manifest) -> None:
     """Raise Invalid, naming every invalid field."""
+    checks = ModelChecks(workspace)
     errors = [
         *_range_errors(spec),
-        *_target_errors(workspace, spec),
-        *_grader_errors(workspace, grader_config),
-        *_summarizer_errors(workspace, spec, grader_config),
+        *_target_errors(workspace, spec, checks),
+        *_grader_errors(checks, grader_config),
+        *_summarizer_errors(checks, spec, grader_config),
     ]
     if not manifest.total:
         errors.append(FieldError("definitionId", "has no scenarios yet: add, generate or import some first"))
@@ -127,7 +128,7 @@ def _range_errors(spec: RunSpec) -> Iterator[FieldError]:
         yield FieldError("repeats", f"must be from 1 to {MAX_REPEATS:,}")
 
 
-def _target_errors(workspace: str, spec: RunSpec) -> Iterator[FieldError]:
+def _target_errors(workspace: str, spec: RunSpec, checks: ModelChecks) -> Iterator[FieldError]:
     if not spec.targets:
         yield FieldError("models", "must name at least one model, such as openai/gpt-5-mini")
     for number, target in enumerate(spec.targets):
@@ -135,7 +136,7 @@ def _target_errors(workspace: str, spec: RunSpec) -> Iterator[FieldError]:
         if target.id in (other.id for other in spec.targets[:number]):
             hint = "is a duplicate" if is_plain else "is a duplicate: targets need different labels"
             yield FieldError(f"models.{number}" if is_plain else f"{field}.label", hint)
-        elif message := _target_error(workspace, target):
+        elif message := _target_error(workspace, target, checks):
             yield FieldError(_target_field(spec.targets, number), message)
         yield from parameter_errors(target, f"{field}.params")
         yield from _timeout_errors(target.call_timeout_seconds, f"{field}.callTimeoutSeconds")
@@ -156,30 +157,30 @@ def _timeout_errors(seconds: float | None, field: str) -> Iterator[FieldError]:
         yield FieldError(field, f"must be at most {settings().call_timeout_seconds:g}, the stack's CallTimeoutSeconds")
 
 
-def _summarizer_errors(workspace: str, spec: RunSpec, grader_config: GraderConfig) -> Iterator[FieldError]:
+def _summarizer_errors(checks: ModelChecks, spec: RunSpec, grader_config: GraderConfig) -> Iterator[FieldError]:
     """Of a default that nobody asks for, nothing is said."""
     model = grader_config.summarizer_model
     is_used = spec.report or spec.grader_config.summarizer_model is not None
-    if is_used and model is not None and (message := model_error(workspace, model)):
+    if is_used and model is not None and (message := checks.model_error(model)):
         yield FieldError("config.summarizerModel", message)
 
 
-def _grader_errors(workspace: str, grader_config: GraderConfig) -> Iterator[FieldError]:
+def _grader_errors(checks: ModelChecks, grader_config: GraderConfig) -> Iterator[FieldError]:
     for field, model, find_error in (
-        ("config.judgeModel", grader_config.judge_model, model_error),
-        ("config.personaModel", grader_config.persona_model, model_error),
-        ("config.embeddingModel", grader_config.embedding_model, account_error),
+        ("config.judgeModel", grader_config.judge_model, checks.model_error),
+        ("config.personaModel", grader_config.persona_model, checks.model_error),
+        ("config.embeddingModel", grader_config.embedding_model, checks.account_error),
     ):
-        message = model and find_error(workspace, model)
+        message = model and find_error(model)
         if message:
             yield FieldError(field, message)
 
 
-def _target_error(workspace: str, target: Target) -> str | None:
+def _target_error(workspace: str, target: Target, checks: ModelChecks) -> str | None:
     if problem := _queue_error(target.provider):
         return problem
     if target.connector_id is None:
-        return model_error(workspace, target.model)
+        return checks.model_error(target.model)
     try:
         connector = connectors.get(workspace, target.connector_id)
     except NotFound as error:

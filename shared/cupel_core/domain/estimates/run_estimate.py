@@ -56,7 +56,11 @@ class ConversationSample:
         self.has_tools = any(each.max_tool_rounds for each in conversations)
         self.has_pdfs = any(each.pdf_tokens for each in conversations)
         self.has_files = self.has_pdfs or any(each.image_tokens for each in conversations)
-        self.mean_calls = cache(partial(_mean_calls, conversations))
+        self._mean_calls = cache(partial(_mean_calls, conversations))
+
+    def mean_calls(self, unknowns: Unknowns) -> Mapping[RoleModel, Calls]:
+        """Of a conversation: how long a call takes changes nothing of them."""
+        return self._mean_calls(replace(unknowns, latency=1.0))
 
 
 def _mean_calls(conversations: Sequence[ExpectedConversation], unknowns: Unknowns) -> Mapping[RoleModel, Calls]:
