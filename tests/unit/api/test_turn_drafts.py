@@ -188,8 +188,8 @@ def test_a_stream_is_cancelled_by_an_abort_and_charged(
 
     async def abort_and_go_on() -> None:
         await reader.until("Hel")
-        await asyncio.to_thread(client.post, f"/v1/chats/{chat_id}/turns/{turn_id}/abort")
         try:
+            await asyncio.to_thread(client.post, f"/v1/chats/{chat_id}/turns/{turn_id}/abort")
             await asyncio.sleep(60)
         finally:
             is_left.append(True)
