@@ -13,7 +13,7 @@ from cupel_core.providers import prices
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.providers.embeddings import EmbedAttempt, Embeddings, embed
-from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.errors import CallPostponed, CallPrevented, ProviderError
 from cupel_core.providers.reservations import bound_of_call, bound_of_embedding
 
 RECHECK_SECONDS = 0.5
@@ -95,6 +95,9 @@ class ChargedCalls:
                 await self.recheck(account)
                 call.note_cost(bound, is_certain=False)
             yield call
+        except (CallPrevented, CallPostponed):  # It was not made.
+            call.note_cost(0)
+            raise
         except ProviderError as error:
             if not error.may_be_billed:
                 call.note_cost(0)

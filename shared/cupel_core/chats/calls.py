@@ -8,6 +8,7 @@ from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
+from cupel_core.budgets.charging import Recheck
 from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.charged_calls import workspace_calls
 from cupel_core.chats.drafts import DraftWriter
@@ -70,7 +71,7 @@ class UnansweredCalls:
             await self.store()
 
     def note_refused(self, nano_usd: int) -> None:
-        """The call will not be billed."""
+        """The call will not be billed, or was not made."""
         self.nano_usd -= nano_usd
 
     def note_answered(self, nano_usd: int) -> None:
@@ -106,7 +107,7 @@ async def chat_calls(
     """`accounts` are those of the model and of all operations, by provider."""
     leases = LeasePool(priority=Priority.HIGH, is_interactive=True, max_wait_seconds=lambda: MAX_SLOT_WAIT_SECONDS)
     unanswered = UnansweredCalls()
-    streaming = partial(_attempt, draft, unanswered)
+    streaming = partial(_attempt, draft, unanswered, partial(leases.recheck, workspace))
     async with leases, workspace_calls(workspace, leases, streaming, seconds_left=seconds_left) as attempt:
         model, target = head.settings.model, head.settings.target
         account = await asyncio.to_thread(_with_connector, workspace, accounts[model.partition("/")[0]], model)
@@ -145,6 +146,7 @@ def _with_connector(workspace: str, account: Account, model: str) -> Account:
 async def _attempt(
     draft: DraftWriter,
     unanswered: UnansweredCalls,
+    recheck: Recheck,
     account: Account,
     model: str,
     request: ModelRequest,
@@ -153,7 +155,11 @@ async def _attempt(
     bound = bound_of_call(account, model, request).nano_usd
     await unanswered.begin(bound, is_main=not request.is_graders)
     try:
+        await recheck(account)  # Storing may have taken a while.
         reply = await _complete(draft, account, model, request, timeout_seconds)
+    except CallPostponed:
+        unanswered.note_refused(bound)
+        raise
     except ProviderError as error:
         if not error.may_be_billed:
             unanswered.note_refused(bound)

@@ -24,9 +24,10 @@ from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.chats.turns import TurnEventType, TurnPhase
 from cupel_core.domain.pipeline.turns import OpenTurn
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply
+from cupel_core.leases.holder import LeaseHolder
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.pipeline.kinds import llm
-from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.errors import CallPostponed, ProviderError
 from cupel_core.settings import Settings
 from cupel_core.store import chat_turns, period_budgets
 from tests.profiles import operation, profile
@@ -337,6 +338,32 @@ def test_what_is_stored_has_each_call_with_its_answer_or_as_uncertain(
     assert all(made == answered or is_uncertain for made, answered, is_uncertain in stored)
     assert {made for made, _, is_uncertain in stored if is_uncertain} == {0, 1, 2, 3, 4}
     assert (turn["status"], turn["uncertainUsd"]) == ("done", 0)
+
+
+@pytest.mark.parametrize("is_of_operation", [False, True])
+def test_a_call_is_not_made_whose_account_was_paused_while_the_worker_stored_it(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch, is_of_operation: bool
+) -> None:
+    assert client.put("/v1/providers/sim", PRICES).status == 200
+    assert client.put("/v1/settings", {"budgets": {"dayUsd": 100}}).status == 200
+    chat_id, is_paused, begin = piped_chat(client), list[bool](), UnansweredCalls.begin
+
+    async def begin_and_pause(unanswered: UnansweredCalls, nano_usd: int, *, is_main: bool) -> None:
+        await begin(unanswered, nano_usd, is_main=is_main)
+        if is_main is not is_of_operation:
+            is_paused.append(True)
+
+    def postpone(_: LeaseHolder) -> None:
+        if is_paused:
+            raise CallPostponed("sim", 5.0)
+
+    monkeypatch.setattr(UnansweredCalls, "begin", begin_and_pause)
+    monkeypatch.setattr(LeaseHolder, "postpone_if_closed", postpone)
+    turn = finished_turn(client, cloud, chat_id)
+    day = client.get("/v1/budgets").json()["day"]
+    assert asked(model) == ({} if is_of_operation else {"plan": 1, "style": 1})
+    assert (turn["status"], turn["uncertainUsd"]) == ("failed", 0)
+    assert (day["uncertainUsd"], day["reservedUsd"]) == (0, 0)
 
 
 def test_a_worker_ends_quietly_whose_turn_another_has_taken_at_its_end(
