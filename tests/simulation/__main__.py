@@ -1,11 +1,15 @@
 """`make simulate`: run many schedules, of runs or of chats, or replay one seed with its trace; also with a mutation."""
 
 import argparse
+import multiprocessing
+import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import cycle, islice
+from multiprocessing.queues import SimpleQueue
 from typing import Any
 
 from tests.simulation.chats.cloud import ANY_CHAT
@@ -18,11 +22,14 @@ from tests.simulation.schedule import Result, run_schedule
 
 type Run = Callable[..., Result | ChatResult]
 
+_SEEDS_PER_TASK = 20
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make simulate")
     parser.add_argument("--schedules", type=int, default=2_000)
     parser.add_argument("--first", type=int, default=0, help="first seed")
+    parser.add_argument("--processes", type=int, default=len(_processors()), help="one per processor by default")
     parser.add_argument("--seed", type=int, help="replay this seed and print its trace")
     parser.add_argument("--chats", action="store_true", help="simulate chats instead of runs")
     parser.add_argument("--mutation", choices=[*MUTATIONS, *CHAT_MUTATIONS], help="inject this bug")
@@ -37,7 +44,7 @@ def main() -> int:
         try:
             run = _run(patches, options.mutation, has_chats=options.chats)
             if options.seed is None:
-                return _run_many(range(options.first, options.first + options.schedules), run)
+                return _run_many(range(options.first, options.first + options.schedules), run, options.processes)
             return _replay(options.seed, run)
         finally:
             patches.undo()
@@ -75,14 +82,43 @@ def _replay(seed: int, run: Run) -> int:
     return 1 if result.violation else 0
 
 
-def _run_many(seeds: range, run: Run) -> int:
+def _run_many(seeds: range, run: Run, processes: int) -> int:
+    """In so many processes. They are forked, so that they have what was patched."""
     started_at, results = time.perf_counter(), list[Result | ChatResult]()
-    for seed in seeds:
-        results.append(run(seed))
-        if results[-1].violation:
-            print(f"seed {seed}: {results[-1].violation}", flush=True)
+    context = multiprocessing.get_context("fork")
+    free: SimpleQueue[int] = context.SimpleQueue()
+    for processor in islice(cycle(_processors()), processes):
+        free.put(processor)
+    with context.Pool(processes, _begin_process, (run, free)) as pool:
+        for result in pool.imap_unordered(_run_one, seeds, _SEEDS_PER_TASK):
+            results.append(result)
+            if result.violation:
+                print(f"seed {result.seed}: {result.violation}", flush=True)
     _report(results, time.perf_counter() - started_at)
     return 1 if any(result.violation for result in results) else 0
+
+
+def _processors() -> Sequence[int]:
+    """Those that this process may use; unknown on macOS."""
+    if sys.platform == "linux":
+        return sorted(os.sched_getaffinity(0))
+    return range(os.cpu_count() or 1)
+
+
+_runs: list[Run] = []
+"""Of a process: a run with mutations cannot be sent to it."""
+
+
+def _begin_process(run: Run, free: "SimpleQueue[int]") -> None:
+    """On one processor, threads pass the baton in two thirds of the time."""
+    _runs.append(run)
+    processor = free.get()
+    if sys.platform == "linux":
+        os.sched_setaffinity(0, {processor})
+
+
+def _run_one(seed: int) -> Result | ChatResult:
+    return _runs[0](seed)
 
 
 def _report(results: Sequence[Result | ChatResult], seconds: float) -> None:
