@@ -37,6 +37,7 @@ from cupel_core.store.barrier import LeafItem, Tree
 from cupel_core.store.outcome_items import OutcomeItem, spending_of
 from cupel_core.store.outcome_pages import DigestPage
 from cupel_core.store.run_items import RunItem, from_item
+from tests.simulation.account_pauses import STOP_SECONDS, AccountPauses
 from tests.simulation.expressions import Item
 from tests.simulation.harness import FANOUT
 from tests.simulation.models import Call, Turn
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
 
 BEFORE = "plan"
 """The operation before the main call, in schedules with a profile."""
-STOP_SECONDS = 5.0
-"""After a run or an account was paused: for so long may a worker rely on what it has read."""
 _FAR_FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
 _LEGAL = {(source, transition.target) for transition in TRANSITIONS.values() for source in transition.sources}
 _LATER_ATTRIBUTES = frozenset({"summary", "provisionalSummary", "lastAccessedAt"})
@@ -72,7 +71,7 @@ class Invariants:
         self._run: Run | None = None
         self._stopped_at: float | None = None
         """Since when no probes of the run may start."""
-        self._account_paused_at: float | None = None
+        self.account_pauses = AccountPauses(cloud.scheduler)
         self._costs: dict[tuple[int, int], Cost] = {}
         """What each outcome that was ever stored has cost, by probe and fencing token."""
         self._first_costs: dict[tuple[int, int], Cost] = {}
@@ -108,7 +107,7 @@ class Invariants:
             (cost,) = cost_by_place([int(after["cost"]["N"])]).values()
             self._checkpoint_costs[index, conversation_round] = cost
         elif pk.endswith("#governor"):
-            self._observe_account(after)
+            self.account_pauses.observe(key, after)
         elif sk == "run":
             self._check_run(after, before)
         elif sk == "budget":
@@ -178,22 +177,7 @@ class Invariants:
         elif self._stopped_at is None:
             self._stopped_at = self._cloud.scheduler.now
 
-    def _observe_account(self, item: Item) -> None:
-        is_paused = orjson.loads(item["body"]["S"])["paused_at"] is not None
-        if not is_paused:
-            self._account_paused_at = None
-        elif self._account_paused_at is None:
-            self._account_paused_at = self._cloud.scheduler.now
-
     # -- at every model call
-
-    def check_account(self) -> None:
-        """Of every call, whatever it is for. All models of a schedule have one account."""
-        since = self._cloud.scheduler.now - (self._account_paused_at or self._cloud.scheduler.now)
-        if since > STOP_SECONDS:
-            violation = Violation(f"5: a model call {since:.1f} s after the account was paused")
-            self._cloud.scheduler.fail(violation)
-            raise violation
 
     def check_call(self, call: Call, earlier: Sequence[Call], *, is_structured: bool = False) -> None:
         """Ends the schedule itself, because the code under test might catch what is raised here.

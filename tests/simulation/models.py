@@ -64,7 +64,7 @@ class Models:
         self._latency = _SLOW_SECONDS if has_slow_models else latency
 
     async def complete(self, _: Any, model: str, conversation: ModelRequest, timeout_seconds: float) -> Reply:
-        self._cloud.invariants.check_account()
+        self._cloud.invariants.account_pauses.check_call()
         with self._cloud.bills.call():
             return await self._complete(model, conversation, timeout_seconds)
 

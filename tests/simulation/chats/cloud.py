@@ -39,6 +39,8 @@ class ChatConditions:
     has_profile: bool | None = None
     has_forks: bool | None = None
     """Whether several people work on branches that have exchanges in common."""
+    has_pauses: bool | None = None
+    """Whether the account of all models is paused now and then."""
 
 
 ANY_CHAT = ChatConditions()

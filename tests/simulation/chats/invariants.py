@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cupel_core.clock import from_iso
+from tests.simulation.account_pauses import AccountPauses
 from tests.simulation.chats.ledger import Ledger
 from tests.simulation.chats.models import MAIN, CallKey, ChatCall
 from tests.simulation.chats.profiles import AFTER, BEFORE, COUNTED, commit_order, counters
@@ -31,6 +32,7 @@ class ChatInvariants:
     def __init__(self, cloud: "ChatCloud") -> None:
         self._cloud = cloud
         self._decoder = Decoder(cloud)
+        self.account_pauses = AccountPauses(cloud.scheduler)
         self.profiles: dict[str, Mapping[str, Any]] = {}
         """The content of each profile, by its id."""
         self.chats: dict[str, ChatState] = {}
@@ -66,6 +68,7 @@ class ChatInvariants:
             self._check_write(key, before, after)
 
     def _check_write(self, key: Key, before: Item, after: Item) -> None:
+        self.account_pauses.observe(key, after)
         pk, sk = key
         _, _, name = pk.partition("#chat#")
         chat = self.chats.get(name.partition("#")[0])
@@ -225,6 +228,7 @@ class ChatInvariants:
 
     def check_call(self, call: ChatCall, earlier: Sequence[ChatCall]) -> None:
         """Ends the schedule itself, because the code under test might catch what is raised here."""
+        self.account_pauses.check_call()
         try:
             self._check_call(call, earlier)
         except Violation as violation:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from tests.simulation.chats.cloud import ANY_CHAT, ChatConditions
+from tests.simulation.chats.cloud import ChatConditions
 from tests.simulation.harness import Patches
 
 type Inject = Callable[[Patches], None]
@@ -20,13 +20,16 @@ class ChatMutation(NamedTuple):
 
 
 CHAT_MUTATIONS: dict[str, ChatMutation] = {}
-SMALL_SKEW = ChatConditions(has_large_skew=False)
-PROFILE = ChatConditions(has_large_skew=False, has_profile=True)
-FORKS = ChatConditions(has_large_skew=False, has_forks=True)
-SLOW_MODELS = ChatConditions(has_large_skew=False, has_slow_models=True)
+NO_PAUSES = ChatConditions(has_pauses=False)
+"""Those change what happens, so that another seed detects a bug."""
+PAUSES = ChatConditions(has_large_skew=False, has_pauses=True)
+SMALL_SKEW = ChatConditions(has_large_skew=False, has_pauses=False)
+PROFILE = ChatConditions(has_large_skew=False, has_profile=True, has_pauses=False)
+FORKS = ChatConditions(has_large_skew=False, has_forks=True, has_pauses=False)
+SLOW_MODELS = ChatConditions(has_large_skew=False, has_slow_models=True, has_pauses=False)
 
 
-def mutation(conditions: ChatConditions = ANY_CHAT, first_seed: int = 0) -> Callable[[Inject], Inject]:
+def mutation(conditions: ChatConditions = NO_PAUSES, first_seed: int = 0) -> Callable[[Inject], Inject]:
     def register(inject: Inject) -> Inject:
         CHAT_MUTATIONS[inject.__name__] = ChatMutation(inject, conditions, first_seed)
         return inject
@@ -37,7 +40,7 @@ def mutation(conditions: ChatConditions = ANY_CHAT, first_seed: int = 0) -> Call
 # ---- what is recorded
 
 
-@mutation(ChatConditions(has_large_skew=True, has_slow_models=True), first_seed=180)
+@mutation(ChatConditions(has_large_skew=True, has_slow_models=True, has_pauses=False), first_seed=180)
 def append_events_without_a_condition(patches: Patches) -> None:
     """Neither that the worker has the turn, nor that there is no such event."""
     from cupel_core.store import chat_turns, table
@@ -172,6 +175,18 @@ def regenerate_with_the_newest_artifacts(patches: Patches) -> None:
 
 
 # ---- who works on a turn, and until when
+
+
+@mutation(PAUSES)
+def call_models_while_the_account_is_paused(patches: Patches) -> None:
+    from cupel_core.leases.holder import LeaseHolder
+
+    def mutated(self: LeaseHolder) -> bool:
+        return self._blocked_until > self._clock()
+
+    patches.set(LeaseHolder, "_is_blocked", property(mutated))
+    patches.set(LeaseHolder, "_closed_seconds", lambda _: None)
+    patches.set(LeaseHolder, "postpone_if_closed", lambda _: None)
 
 
 @mutation(PROFILE, first_seed=11)

@@ -14,7 +14,7 @@ from cupel_core.domain.chats.chats import ChatSettings
 from cupel_core.domain.pipeline.operations import Trigger
 from cupel_core.domain.pipeline.profiles import ProfileHead, ProfileVersion
 from cupel_core.errors import ClientError, NotFound
-from cupel_core.store import profiles
+from cupel_core.store import governor, profiles
 from tests.simulation.chats.cloud import ANY_CHAT, ChatCloud, ChatConditions
 from tests.simulation.chats.profiles import MODEL, draw_profile
 from tests.simulation.chats.reader import Reader
@@ -112,6 +112,12 @@ class _ChatSchedule:
                 self._spawn(f"person-{number}-{person}", partial(self._use, chat_id))
             if rng.random() < 0.15:
                 self._spawn(f"owner-{number}", partial(self._delete_chat, chat_id))
+        administrator = Random(f"administrator {self._cloud.seed}")
+        has_pauses = administrator.random() < 0.4
+        if self._conditions.has_pauses is not None:
+            has_pauses = self._conditions.has_pauses
+        if has_pauses:
+            self._spawn("administrator", partial(self._control_account, administrator))
         self._scheduler.after(rng.uniform(0, 60), self._cloud.sweep_every_minute)
         self._scheduler.after(rng.choice((20.0, 60.0, 180.0)), self._stop_faults)
 
@@ -281,6 +287,16 @@ class _ChatSchedule:
             if result.error is None or isinstance(result.cause, ClientError):
                 return
             self._scheduler.sleep(self._rng.uniform(0.5, 5))
+
+    def _control_account(self, rng: Random) -> None:
+        """Pause the account of all models, and resume it."""
+        for _ in range(rng.choice((1, 2))):
+            self._scheduler.sleep(rng.expovariate(1 / 15))
+            for is_paused, seconds in ((True, rng.uniform(5, 60)), (False, 0.0)):
+                pause = partial(governor.set_paused, WORKSPACE, "sim", is_paused)
+                while self._request("account", pause).error is not None:
+                    self._scheduler.sleep(rng.uniform(0.1, 3))
+                self._scheduler.sleep(seconds)
 
     def _request(self, name: str, work: Callable[[], object]) -> TaskResult:
         """Send one request to the API; returns its response or error."""
