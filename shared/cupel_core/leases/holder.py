@@ -5,8 +5,8 @@ grader's. Calls that find no free slot wait in order. Conversations hold no slot
 waits for an account never blocks another account; and because waiting calls come first, a conversation starts only
 when a slot is free and no call waits.
 
-No request is made per model call. A lease is renewed when a slice arrives and every two seconds after that, or less
-often when there are many workers. In between, the worker relies on its grant, on the part of the rates that it was
+No request is made per model call. A lease is renewed when a slice arrives and every one to three seconds after that
+(`renewal_schedule.py`), or less often when there are many workers. In between, the worker relies on its grant, on the part of the rates that it was
 lent, and on its own observations. A lease that is not renewed expires.
 """
 
@@ -25,14 +25,13 @@ from cupel_core.domain.limits.governor import (
     WorkerLease,
     WorkerReport,
     breakers_after_calls,
-    min_renew_interval_seconds,
-    renew_interval_seconds,
 )
 from cupel_core.domain.limits.worker_capacity import MAX_CALLS
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.errors import RetryableError
 from cupel_core.leases.observations import Observations
+from cupel_core.leases.renewal_schedule import LeaseUse, RenewalSchedule
 from cupel_core.leases.waiting_calls import WaitingCall, WaitingCalls
 from cupel_core.messages import RunRef
 from cupel_core.providers.call_guard import Answer, BeforeCall, OnAnswer, allow_call
@@ -41,10 +40,6 @@ from cupel_core.store import governor as store
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.governor import StoredGovernor
 
-MAX_SOLE_RENEW_INTERVAL_SECONDS = 1.0
-"""While a worker alone has more than half of an account: another one that comes waits for its share until then."""
-RATE_RENEW_INTERVAL_SECONDS = 1.0
-"""While only the rates prevent further calls."""
 MAX_WAIT_SECONDS = 3.0
 """Probes that must wait longer go back to the queue."""
 MAX_INFORMATION_AGE_SECONDS = 5.0
@@ -64,7 +59,6 @@ MIN_PAUSE_DELAY_SECONDS = 5.0
 MAX_DELAY_SECONDS = 900.0
 _INITIAL_TOKENS_PER_CALL = 1_000.0
 _SMOOTHING_FACTOR = 0.1
-_MAX_POLLS = 4
 
 
 @dataclass(frozen=True)
@@ -139,15 +133,11 @@ class LeaseHolder:
         self._used_at = float("-inf")
         self._stored: StoredGovernor | None = None
         self._renewal: asyncio.Task[None] | None = None
-        self._renewed_at = float("-inf")
+        self._schedule = RenewalSchedule(key.worker_id)
         self._informed_at = float("-inf")
-        self._reported_demand = 0
         self._unconfirmed_in_flight: int | None = None
         """The calls in flight that the last report named, while it is uncertain whether it arrived; other workers leave
         at least that much capacity."""
-        self._polls = 0
-        """Renewals that have asked for what others hold, or whether there are others, since that has changed."""
-        self._is_renewal_urgent = False
         self._starved_since: float | None = None
         self._observations = Observations()
         self._breakers: dict[str, Breaker] = {}
@@ -413,7 +403,7 @@ class LeaseHolder:
         was_open = self._is_open(call.model)
         if call.code is not None or call.model in self._breakers:
             self._breakers = breakers_after_calls(self._breakers, [call], now)
-        self._is_renewal_urgent |= self._is_open(call.model) != was_open
+        self._schedule.is_urgent |= self._is_open(call.model) != was_open
 
     def _is_open(self, model: str) -> bool:
         return model in self._breakers and self._breakers[model].is_open
@@ -425,7 +415,7 @@ class LeaseHolder:
             self._observations.exhausted_until = max(
                 self._observations.exhausted_until, self._clock() + answer.exhausted_allowance.wait_seconds
             )
-            self._is_renewal_urgent = True
+            self._schedule.is_urgent = True
 
     @property
     def demand(self) -> int:
@@ -443,70 +433,37 @@ class LeaseHolder:
 
     @property
     def is_renewal_due(self) -> bool:
-        demand = self.demand
-        is_idle = not demand and not self._reported_demand
-        if is_idle or (self._renewal is not None and not self._renewal.done()):
+        if self._renewal is not None and not self._renewal.done():
             return False
-        since, lease, workers = self._clock() - self._renewed_at, self._lease, len(self._governor.leases)
-        soonest = min_renew_interval_seconds(workers)
-        if lease is None or since >= renew_interval_seconds(workers) or since < soonest:
-            return since >= soonest
-        poll_seconds = soonest * (1 << self._polls)
-        if lease.granted < lease.share:  # This worker waits for capacity of others.
-            return since >= poll_seconds
-        if self._may_be_joined(lease) and since >= min(poll_seconds, MAX_SOLE_RENEW_INTERVAL_SECONDS):
-            return True
-        could_have_more = demand > self._reported_demand and lease.granted == lease.demand
-        can_release_capacity = lease.reserved > lease.granted >= self.in_flight
-        waits_for_rate = (
-            demand > self.in_flight < self.granted_slots
-            and not self.free_slots
-            and not self._is_blocked
-            and since >= RATE_RENEW_INTERVAL_SECONDS
-        )
-        return could_have_more or can_release_capacity or waits_for_rate or self._is_renewal_urgent
-
-    def _may_be_joined(self, lease: WorkerLease) -> bool:
-        """Whether this is the account's only worker, with slots that it must release when another one comes."""
-        return len(self._governor.leases) == 1 and lease.granted > ceil(self.limits.parallel / 2)
+        demand = self.demand
+        waits_for_rate = demand > self.in_flight < self.granted_slots and not self.free_slots and not self._is_blocked
+        use = LeaseUse(demand, self.in_flight, self._is_blocked, waits_for_rate)
+        return self._schedule.is_due(self._governor, self.limits.parallel, use, self._clock())
 
     def renew(self) -> "asyncio.Task[None]":
         """Start a report to the governor."""
         report = self._report(self.demand, self.pending.models() | self._waiting.models)
-        self._renewed_at = self._clock()
-        self._reported_demand, self._unconfirmed_in_flight = report.demand, report.in_flight
+        self._schedule.start(report.demand, self._clock())
+        self._unconfirmed_in_flight = report.in_flight
         self._peak = self.in_flight + len(self._waiting)
-        self._is_renewal_urgent = False
         self._renewal = asyncio.ensure_future(self._renew(report))
         return self._renewal
 
     async def _renew(self, report: WorkerReport) -> None:
         """A report that may not have arrived is repeated with the next one."""
-        key, renewed_at, reserved_by_others = self._key, self._renewed_at, self._reserved_by_others
+        key, started_at = self._key, self._schedule.started_at
         try:
             self._stored = await asyncio.to_thread(
-                store.renew, key.workspace, key.limited, self.limits, report, renewed_at, self._stored
+                store.renew, key.workspace, key.limited, self.limits, report, started_at, self._stored
             )
         except (*AWS_ERRORS, RetryableError):
+            self._schedule.fail()
             return
-        self._unconfirmed_in_flight, self._informed_at = None, renewed_at
+        self._unconfirmed_in_flight, self._informed_at = None, started_at
         self._observations.discard(len(report.calls), report.attempts, report.tokens)
         self._breakers = breakers_after_calls(self._governor.breakers, self._observations.calls, self._clock())
-        self._polls = self._polls_after(reserved_by_others)
+        self._schedule.succeed(self._governor, self.limits.parallel)
         self.serve_waiting_calls()
-
-    def _polls_after(self, reserved_by_others: dict[str, int]) -> int:
-        """After a renewal, before which others had reserved these slots."""
-        lease = self._lease
-        is_polling = lease is not None and (lease.granted < lease.share or self._may_be_joined(lease))
-        has_changed = self._reserved_by_others != reserved_by_others
-        return min(_MAX_POLLS, self._polls + 1) if is_polling and not has_changed else 0
-
-    @property
-    def _reserved_by_others(self) -> dict[str, int]:
-        """Slots of each other worker, as far as known."""
-        leases = self._governor.leases.items()
-        return {worker_id: lease.reserved for worker_id, lease in leases if worker_id != self._key.worker_id}
 
     async def leave(self) -> None:
         """Give the lease back, so that nobody waits for it to expire."""

@@ -1,7 +1,7 @@
 """A provider account's governor: one item, which all workers of the account rewrite with optimistic locking. A run that
 limits its own concurrency has one, too.
 
-It is written when a slice arrives and every two to four seconds, not per call. As a write of the whole item is charged
+It is written when a slice arrives and every one to four seconds, not per call. As a write of the whole item is charged
 also when its condition fails, leases are stored compactly (100 of them take about 3 KB), and a worker that is not alone
 reads the item before it writes.
 """

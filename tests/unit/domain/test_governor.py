@@ -169,8 +169,16 @@ def test_the_calls_of_one_throttling_halve_it_once() -> None:
 
 
 def test_half_is_of_what_was_in_use() -> None:
-    governor = after_report(Governor(), FIFTY, replace(throttled(5, of=8), demand=8, in_flight=8), 10.0)
+    governor = after_report(Governor(), FIFTY, replace(throttled(8, of=8), demand=8, in_flight=8), 10.0)
     assert governor.learned == 4
+
+
+def test_refusals_that_come_before_the_answers_of_other_calls_change_nothing() -> None:
+    """A refusal takes milliseconds: the first report of a run may know of three refusals and no answer."""
+    governor = after_report(Governor(), FIFTY, replace(throttled(3, of=3), demand=50, in_flight=47), 10.0)
+    assert governor.learned is None
+    other = after_report(Governor(), FIFTY, replace(report(), worker_id="other", demand=47, in_flight=47), 10.0)
+    assert after_report(other, FIFTY, throttled(3, of=3), 10.0).learned is None
 
 
 def test_a_stray_throttling_changes_nothing() -> None:

@@ -20,17 +20,16 @@ from cupel_core.domain.turns.model_request import (
 )
 from cupel_core.leases.holder import (
     MAX_INFORMATION_AGE_SECONDS,
-    MAX_SOLE_RENEW_INTERVAL_SECONDS,
     MAX_STARVED_SECONDS,
     MAX_WAIT_SECONDS,
     MIN_HEADROOM,
     OUTRANKED_DELAY_SECONDS,
-    RATE_RENEW_INTERVAL_SECONDS,
     LeaseHolder,
     LeaseKey,
     PendingProbes,
     Reservation,
 )
+from cupel_core.leases.renewal_schedule import CHECK_INTERVAL_SECONDS
 from cupel_core.providers.errors import CallPostponed, CallPrevented, ParameterRejected, ProviderError
 from cupel_core.settings import Settings
 from cupel_core.store import clients, governor
@@ -225,7 +224,7 @@ async def test_a_worker_releases_unused_slots_that_others_wait_for(make_holder: 
     assert (await renewed(second)).free_slots == 25
 
 
-@pytest.mark.parametrize(("demand", "interval"), [(26, MAX_SOLE_RENEW_INTERVAL_SECONDS), (25, RENEW_INTERVAL_SECONDS)])
+@pytest.mark.parametrize(("demand", "interval"), [(26, CHECK_INTERVAL_SECONDS), (25, RENEW_INTERVAL_SECONDS)])
 async def test_the_only_worker_soon_learns_of_one_that_needs_part_of_its_slots(
     make_holder: MakeHolder, clock: Clock, demand: int, interval: float
 ) -> None:
@@ -244,25 +243,8 @@ async def test_a_worker_that_is_not_alone_renews_its_lease_as_usual(make_holder:
     await renewed(make_holder("b"), 1)
     clock.now += MIN_RENEW_INTERVAL_SECONDS
     await renewed(first)
-    clock.now += MAX_SOLE_RENEW_INTERVAL_SECONDS
+    clock.now += CHECK_INTERVAL_SECONDS
     assert (first.granted_slots, is_renewal_due(first, 50)) == (49, False)
-
-
-async def test_a_worker_asks_again_sooner_once_others_release_slots_for_it(
-    make_holder: MakeHolder, clock: Clock
-) -> None:
-    first = await renewed(make_holder("a"))
-    reservations = [first.start_conversation(MODEL) for _ in range(50)]
-    second = await renewed(make_holder("b"))
-    for _ in range(3):
-        await renewed(second)
-    clock.now += MIN_RENEW_INTERVAL_SECONDS
-    assert not is_renewal_due(second, 50)
-    reservations[0].release()
-    await renewed(first)
-    assert (await renewed(second)).granted_slots == 1
-    clock.now += MIN_RENEW_INTERVAL_SECONDS
-    assert is_renewal_due(second, 50)
 
 
 async def test_a_worker_that_comes_to_need_more_than_others_leave_asks_soon(
@@ -272,7 +254,7 @@ async def test_a_worker_that_comes_to_need_more_than_others_leave_asks_soon(
     for _ in range(45):
         other.start_conversation(MODEL)
     holder = make_holder("b")
-    for demand in (5, 5, 5, 5, 50):  # It gets all that it asks for, but for the last time.
+    for demand in (5, 5, 5, 5, 50):  # It gets all that it asks for, except the last time.
         await renewed(holder, demand)
         clock.now += MIN_RENEW_INTERVAL_SECONDS
     assert holder.granted_slots == 5
@@ -319,6 +301,34 @@ async def test_refusals_stop_the_runs_of_their_model_at_once_and_no_other(
     assert "there is no such model" in (holder.refusal(BROKEN_MODEL) or "")
     assert holder.refusal(MODEL) is None
     assert holder.free_slots == 50
+
+
+async def test_a_report_that_was_lost_is_repeated_even_if_the_worker_needs_nothing_more(
+    make_holder: MakeHolder, clock: Clock
+) -> None:
+    holder = await renewed(make_holder("a"))
+    with lost_replies():
+        await renewed(holder, 0)
+    clock.now += RENEW_INTERVAL_SECONDS
+    assert is_renewal_due(holder, 0)
+    await renewed(holder, 0)
+    clock.now += RENEW_INTERVAL_SECONDS
+    assert not is_renewal_due(holder, 0)
+
+
+async def test_an_opened_breaker_is_reported_soon_by_a_worker_that_waits_for_slots(
+    make_holder: MakeHolder, model: Model, clock: Clock
+) -> None:
+    other = await renewed(make_holder("a"), 45)
+    for _ in range(45):
+        other.start_conversation(MODEL)
+    holder = make_holder("b")
+    for _ in range(6):
+        await renewed(holder, 50)
+    model.error = ProviderError(ProbeErrorCode.AUTH, "no")
+    await call_model(holder, model, BROKEN_MODEL, times=5)
+    clock.now += MIN_RENEW_INTERVAL_SECONDS
+    assert is_renewal_due(holder, 50)
 
 
 async def test_a_breaker_is_outdated_for_a_run_that_was_changed_since_the_last_renewal(
@@ -404,14 +414,14 @@ async def test_probes_return_to_the_queue_during_a_long_block(make_holder: MakeH
 async def test_a_blocked_account_s_lease_is_renewed_no_more_often_than_usual(
     make_holder: MakeHolder, model: Model, clock: Clock
 ) -> None:
-    holder = await renewed(make_holder(), 10)
+    holder = await renewed(make_holder(), 30)
     model.reply = Reply("Hi", exhausted_allowance=ExhaustedAllowance(600))
     await call_model(holder, model)
-    await renewed(holder, 10)
-    clock.now += RATE_RENEW_INTERVAL_SECONDS
-    assert not is_renewal_due(holder, 10)
-    clock.now += RENEW_INTERVAL_SECONDS - RATE_RENEW_INTERVAL_SECONDS
-    assert is_renewal_due(holder, 10)
+    await renewed(holder, 30)
+    clock.now += CHECK_INTERVAL_SECONDS
+    assert not is_renewal_due(holder, 30)
+    clock.now += RENEW_INTERVAL_SECONDS - CHECK_INTERVAL_SECONDS
+    assert is_renewal_due(holder, 30)
 
 
 async def test_requests_per_minute_are_not_exceeded(make_holder: MakeHolder, model: Model, clock: Clock) -> None:

@@ -196,7 +196,9 @@ def _after_throttles(governor: Governor, parallel: int, report: WorkerReport, no
     recent = RecentCalls(at=now)
     if now - governor.lowered_at >= DECREASE_INTERVAL_SECONDS:
         recent = governor.recent.with_calls(len(report.calls), report.throttles, now)
-    throttled = recent.are_throttled
+    # A refusal takes milliseconds and an answer seconds: calls in flight count as not throttled.
+    in_flight = report.in_flight + _reserved_by_others(governor, report)
+    throttled = replace(recent, calls=recent.calls + in_flight).are_throttled
     until = max(report.exhausted_until, report.throttled_until if throttled else 0.0)
     blocked_until = max(governor.blocked_until, min(until, now + MAX_BLOCK_SECONDS))
     governor = replace(governor, recent=recent, blocked_until=blocked_until)
@@ -207,9 +209,13 @@ def _after_throttles(governor: Governor, parallel: int, report: WorkerReport, no
     )
 
 
+def _reserved_by_others(governor: Governor, report: WorkerReport) -> int:
+    return sum(lease.reserved for worker_id, lease in governor.leases.items() if worker_id != report.worker_id)
+
+
 def _with_lowered_limit(governor: Governor, parallel: int, report: WorkerReport, now: float) -> Governor:
     """Halve what was in use, not what was allowed."""
-    others = sum(lease.reserved for worker_id, lease in governor.leases.items() if worker_id != report.worker_id)
+    others = _reserved_by_others(governor, report)
     own = governor.leases.get(report.worker_id)
     in_use = others + max(report.in_flight, own.reserved if own else 0)
     learned = max(1, min(effective_limit(governor, parallel), max(1, in_use)) // 2)
