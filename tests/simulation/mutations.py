@@ -416,7 +416,7 @@ def restart_a_conversation_from_its_first_turn(patches: Patches) -> None:
     patches.set(table_checkpoints, "checkpoints", _PatchedModule(checkpoints, load=lambda *_: None))
 
 
-@mutation(TOOLS, first_seed=1_700)
+@mutation(TOOLS, first_seed=1_971)
 def do_not_store_the_results_of_tools(patches: Patches) -> None:
     """Calls of a reply are executed, but what they returned is stored with the model's next reply only."""
     from cupel_core.conversations.delayed_saver import DelayedSaver
@@ -428,7 +428,7 @@ def do_not_store_the_results_of_tools(patches: Patches) -> None:
     patches.set(DelayedSaver, "flush", mutated)
 
 
-@mutation(TOOLS, first_seed=1_713)
+@mutation(TOOLS, first_seed=2_003)
 def do_not_store_results_before_a_pause(patches: Patches) -> None:
     """What was executed beside a call that must wait, or in the second before a pause, is not stored."""
     from cupel_core.conversations.delayed_saver import DelayedSaver

@@ -6,8 +6,8 @@ waits for an account never blocks another account; and because waiting calls com
 when a slot is free and no call waits.
 
 No request is made per model call. A lease is renewed when a slice arrives and every one to three seconds after that
-(`renewal_schedule.py`), or less often when there are many workers. In between, the worker relies on its grant, on the part of the rates that it was
-lent, and on its own observations. A lease that is not renewed expires.
+(`renewal_schedule.py`), or less often when there are many workers. In between, the worker relies on its grant, on the
+part of the rates that it was lent, and on its own observations. A lease that is not renewed expires.
 """
 
 import asyncio
