@@ -11,9 +11,9 @@ from cupel_core.domain.limits.governor import (
 )
 
 CHECK_INTERVAL_SECONDS = 1.0
-"""At the latest so often while others may have something for the worker, or the worker something for others."""
+"""While a worker waits for slots of others, or others may wait for slots of this worker."""
 _MAX_DOUBLINGS = 4
-"""Of the shortest interval: 0.2 s become 3.2, more than a lease is renewed in any case."""
+"""Of the shortest interval: 0.2 s become 3.2 s, after which a lease is renewed in any case."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class RenewalSchedule:
         self.is_urgent = False
         """Whether something was observed that others should know soon."""
         self.started_at = float("-inf")
+        """When the last renewal began."""
         self._worker_id = worker_id
         self._reported_demand = 0
         self._is_unconfirmed = False
@@ -53,9 +54,9 @@ class RenewalSchedule:
 
     def _interval_seconds(self, governor: Governor, parallel: int, use: LeaseUse) -> float:
         soonest = min_renew_interval_seconds(len(governor.leases))
-        later = soonest * (1 << self._checks)
+        doubled = soonest * (1 << self._checks)
         if self._is_unconfirmed:
-            return later
+            return doubled
         lease = governor.leases.get(self._worker_id)
         if lease is None or self.is_urgent:
             return soonest
@@ -64,7 +65,7 @@ class RenewalSchedule:
         if lease.reserved > lease.granted >= use.in_flight:  # All that it has to release is free.
             return soonest
         if not use.is_blocked and self._has_use_for_checks(governor, parallel):
-            return min(later, CHECK_INTERVAL_SECONDS)
+            return min(doubled, CHECK_INTERVAL_SECONDS)
         if use.waits_for_rate or lease.reserved > max(lease.granted, use.in_flight):
             return CHECK_INTERVAL_SECONDS
         return float("inf")
