@@ -81,7 +81,7 @@ async def workspace_calls(
     workspace's budgets do not allow one."""
     limits = await asyncio.to_thread(evaluation_settings.get_budgets, workspace)
     key = BudgetKey(workspace, None, None, limits.day_at(time.time())) if limits.is_set else None
-    recheck = partial(leases.recheck, workspace) if leases else allow
+    recheck = partial(leases.recheck, workspace) if leases is not None else allow
     async with _charged(key, 0, attempt, seconds_left, recheck) as charged:
         yield attempt if charged is None else charged.attempt
 

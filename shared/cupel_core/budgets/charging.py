@@ -28,11 +28,12 @@ async def allow(account: Account) -> None:
 
 
 class _Call:
-    """One attempt. Until its cost is known, it may have cost all that was reserved."""
+    """One attempt. Nothing is charged before it is made; then it may have cost all that was reserved, until its cost is
+    known."""
 
-    def __init__(self, reserved: int) -> None:
-        self.cost = reserved
-        self.is_certain = False
+    def __init__(self) -> None:
+        self.cost = 0
+        self.is_certain = True
 
     def note_cost(self, cost: int, *, is_certain: bool = True) -> None:
         self.cost, self.is_certain = cost, is_certain
@@ -88,12 +89,11 @@ class ChargedCalls:
         if self._opening is not None:
             self._opening.release()
         waited_seconds = await self._allowance.reserve(bound)
-        call = _Call(bound)
+        call = _Call()
         try:
             if waited_seconds > RECHECK_SECONDS:
-                call.note_cost(0)  # It may be prevented.
                 await self.recheck(account)
-                call.note_cost(bound, is_certain=False)
+            call.note_cost(bound, is_certain=False)
             yield call
         except (CallPrevented, CallPostponed):  # It was not made.
             call.note_cost(0)

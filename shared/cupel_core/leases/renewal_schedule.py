@@ -40,8 +40,8 @@ class RenewalSchedule:
         self._reported_demand = 0
         self._is_unconfirmed = False
         """Whether the last report may not have arrived."""
-        self._checks = 0
-        """Renewals in a row that others might have had slots for, or that failed: each doubles the next interval."""
+        self._doublings = 0
+        """Of the shortest interval: one more after each renewal that failed, or after which slots may be exchanged."""
 
     def is_due(self, governor: Governor, parallel: int, use: LeaseUse, now: float) -> bool:
         """Whether to renew now; `parallel` is the account's configured limit."""
@@ -54,7 +54,7 @@ class RenewalSchedule:
 
     def _interval_seconds(self, governor: Governor, parallel: int, use: LeaseUse) -> float:
         soonest = min_renew_interval_seconds(len(governor.leases))
-        doubled = soonest * (1 << self._checks)
+        doubled = soonest * (1 << self._doublings)
         if self._is_unconfirmed:
             return doubled
         lease = governor.leases.get(self._worker_id)
@@ -64,7 +64,7 @@ class RenewalSchedule:
             return soonest
         if lease.reserved > lease.granted >= use.in_flight:  # All that it has to release is free.
             return soonest
-        if not use.is_blocked and self._has_use_for_checks(governor, parallel):
+        if not use.is_blocked and self._may_exchange_slots(governor, parallel):
             return min(doubled, CHECK_INTERVAL_SECONDS)
         if use.waits_for_rate or lease.reserved > max(lease.granted, use.in_flight):
             return CHECK_INTERVAL_SECONDS
@@ -77,14 +77,14 @@ class RenewalSchedule:
 
     def fail(self) -> None:
         """The report may not have arrived; it is repeated, less and less often."""
-        self._checks = min(_MAX_DOUBLINGS, self._checks + 1)
+        self._doublings = min(_MAX_DOUBLINGS, self._doublings + 1)
 
     def succeed(self, governor: Governor, parallel: int) -> None:
         self._is_unconfirmed = False
-        has_use = self._has_use_for_checks(governor, parallel)
-        self._checks = min(_MAX_DOUBLINGS, self._checks + 1) if has_use else 0
+        may_exchange = self._may_exchange_slots(governor, parallel)
+        self._doublings = min(_MAX_DOUBLINGS, self._doublings + 1) if may_exchange else 0
 
-    def _has_use_for_checks(self, governor: Governor, parallel: int) -> bool:
+    def _may_exchange_slots(self, governor: Governor, parallel: int) -> bool:
         """Whether the worker waits for slots of others; or is the only one, and must release some if another comes."""
         lease = governor.leases.get(self._worker_id)
         if lease is None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from tests.simulation.chats.cloud import ChatConditions
 from tests.simulation.harness import Patches
+from tests.simulation.mutations import make_calls_while_the_account_is_paused
 
 type Inject = Callable[[Patches], None]
 
@@ -179,14 +180,7 @@ def regenerate_with_the_newest_artifacts(patches: Patches) -> None:
 
 @mutation(PAUSES)
 def call_models_while_the_account_is_paused(patches: Patches) -> None:
-    from cupel_core.leases.holder import LeaseHolder
-
-    def mutated(self: LeaseHolder) -> bool:
-        return self._blocked_until > self._clock()
-
-    patches.set(LeaseHolder, "_is_blocked", property(mutated))
-    patches.set(LeaseHolder, "_closed_seconds", lambda _: None)
-    patches.set(LeaseHolder, "postpone_if_closed", lambda _: None)
+    make_calls_while_the_account_is_paused(patches)
 
 
 @mutation(PROFILE, first_seed=11)

@@ -63,13 +63,19 @@ async def test_a_summary_that_the_budget_does_not_allow_is_recorded_with_an_erro
     assert judge.called_models == []
 
 
+def drawn_by_another(run: Run) -> BudgetReport:
+    """Another worker draws all of a budget of 100 USD."""
+    limit = RunBudget(100.0).limit
+    drawn = BudgetReport("other", {}, 0, limit, 0, 0, until=10.0**11)
+    budgets.report(ref_of(run), limit, drawn, NOW.timestamp())
+    return drawn
+
+
 async def test_a_summary_waits_for_what_another_worker_may_give_back(
     cloud: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, waits = summarizing(100.0), list[float]()
-    limit = RunBudget(100.0).limit
-    drawn = BudgetReport("other", {}, 0, limit, 0, 0, until=10.0**11)
-    budgets.report(ref_of(run), limit, drawn, NOW.timestamp())
+    drawn = drawn_by_another(run)
 
     async def give_back(seconds: float) -> None:
         waits.append(seconds)
@@ -88,15 +94,13 @@ async def test_a_call_that_waited_for_its_budget_is_not_made_once_the_account_is
 ) -> None:
     """The transcripts are left to the next task."""
     run, judge = summarizing(100.0), ScriptedJudge()
-    limit = RunBudget(100.0).limit
-    drawn = BudgetReport("other", {}, 0, limit, 0, 0, until=10.0**11)
-    budgets.report(ref_of(run), limit, drawn, NOW.timestamp())
+    drawn = drawn_by_another(run)
 
     async def give_back(_: float) -> None:
         budgets.leave(ref_of(run), replace(drawn, reserved=0), NOW.timestamp())
 
     def postpone(_: LeaseHolder) -> None:
-        if not budgets.get(ref_of(run)).leases.keys() & {"other"}:
+        if drawn.worker_id not in budgets.get(ref_of(run)).leases:
             raise CallPostponed("sim", 5.0)
 
     monkeypatch.setattr(patient_calls, "asyncio", SimpleNamespace(sleep=give_back))
