@@ -65,8 +65,6 @@ class SliceClaimer:
 
     def _claim(self, probe_slice: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
         context = load_slice_context(run, probe_slice, self._accounts)
-        for index in probe_slice.indexes:
-            context.scenario(index)  # Fills the page cache: the event loop must not wait for it later.
         if run.status is RunStatus.PENDING:
             _start_run(probe_slice)
         claimant = f"{self._worker_id}:{next(self._claim_numbers)}"

@@ -60,6 +60,8 @@ class SliceContext:
 
     run: Run
     snapshot: Snapshot
+    scenarios: Mapping[int, Scenario]
+    """By case. Kept here, because the pages of long scenarios soon leave the page cache."""
     content: Content
     account: Account
     agents: Mapping[str, Account] = field(default_factory=dict)
@@ -71,7 +73,7 @@ class SliceContext:
     """By id; None for one that does not exist."""
 
     def scenario(self, index: int) -> Scenario:
-        return self.snapshot.scenario(self.run.plan.probe(index).case)
+        return self.scenarios[self.run.plan.probe(index).case]
 
     def opening_length(self, index: int) -> int:
         """About how much memory the probe's conversation begins with: characters of texts, without values of
@@ -243,12 +245,13 @@ def load_slice_context(run: Run, probe_slice: ProbeSlice, accounts: AccountCache
         return accounts.get(workspace, name, run.updated_at)
 
     provider_account = with_prices(load_account(run.workspace, provider), snapshot.prices)
-    context = SliceContext(run, snapshot, content, provider_account)
-    cases = {run.plan.probe(index).case for index in probe_slice.indexes}
+    cases = sorted({run.plan.probe(index).case for index in probe_slice.indexes})
+    scenarios = {case: snapshot.scenario(case) for case in cases}
+    context = SliceContext(run, snapshot, scenarios, content, provider_account)
     return replace(
         context,
         agents=_agents(run.workspace, provider_account, targets) if provider == PROVIDER else {},
-        grader_accounts=load_accounts(run.workspace, _grader_models(context, cases), snapshot.prices, load_account),
+        grader_accounts=load_accounts(run.workspace, _grader_models(context), snapshot.prices, load_account),
         persona_headers=_persona_headers(run.workspace, snapshot, cases) if provider == PROVIDER else {},
         evaluator_headers=evaluator_headers(run.workspace, run.grader_config),
         tool_connectors={each: connectors.find(run.workspace, each) for each in _tool_connectors(context)},
@@ -265,13 +268,13 @@ def _agents(workspace: str, provider_account: Account, targets: Iterable[str]) -
     return agents
 
 
-def _grader_models(context: SliceContext, cases: Iterable[int]) -> set[str]:
+def _grader_models(context: SliceContext) -> set[str]:
     config = context.run.grader_config
     named = {config.judge_model, config.persona_model, config.embedding_model}
     named.update(map(target_of_connector, _tool_connectors(context)))
     named.update(context.profile.models if context.profile else ())
-    scenarios = (context.snapshot.scenario(case) for case in cases)
-    for assertions in (context.content.assertions, *(scenario.assertions for scenario in scenarios)):
+    of_scenarios = (scenario.assertions for scenario in context.scenarios.values())
+    for assertions in (context.content.assertions, *of_scenarios):
         named.update(assertion.provider for assertion in flatten(assertions))
     return {model for model in named if model is not None}
 

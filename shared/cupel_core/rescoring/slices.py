@@ -152,12 +152,12 @@ def _load_grader(
 ) -> TranscriptGrader:
     snapshot, config = snapshots.get(run.snapshot_key), rescore.config
     content, grader_config = Content.from_json(snapshot.definition), config.grader_config(run.grader_config)
+    cases = sorted({run.plan.probe(transcript.probe_index).case for transcript in pending})
+    scenarios = {case: snapshot.scenario(case) for case in cases}
     assertions = [*content.assertions] if config.assertions is None else [*config.assertions]
-    for case in {run.plan.probe(transcript.probe_index).case for transcript in pending}:
-        # Loads the page of every scenario: the event loop must not wait for it later.
-        scenario = snapshot.scenario(case)
+    for scenario in scenarios.values():
         assertions += scenario.assertions if config.assertions is None else ()
     graders = make_graders(run.workspace, grader_config, grader_models(grader_config, assertions))
     ref = RunRef(run.workspace, run.id)
     selections = SelectionRunner(ref, run.plan, rescore.id, rescore.retry_round, graders)
-    return TranscriptGrader(run, snapshot, content, config, graders, selections)
+    return TranscriptGrader(run, scenarios, content, config, graders, selections)

@@ -1,5 +1,6 @@
 """Grades one transcript again: its criteria, its assertions, and its selections among the targets' outputs."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from cupel_core.conversations.runner import ConversationSpec, assertion_context
@@ -21,7 +22,6 @@ from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import RetryLater
 from cupel_core.scoring.score import AssertionScores, score
 from cupel_core.selections import SelectionRunner
-from cupel_core.store.snapshots import Snapshot
 
 _CONTENT_DELETED = "the conversation was deleted, or its retention period has ended"
 
@@ -49,7 +49,8 @@ class TranscriptGrader:
     """Grades the transcripts of one rescore, by its configuration."""
 
     run: Run
-    snapshot: Snapshot
+    scenarios: Mapping[int, Scenario]
+    """By case, of the transcripts that are graded."""
     content: Content
     config: RescoreConfig
     graders: GraderFactory
@@ -60,7 +61,7 @@ class TranscriptGrader:
         if not transcript.messages:
             deleted = AssertionResult(_TRANSCRIPT, None, None, "could not be computed", error=_CONTENT_DELETED)
             return RescoreResult.of(transcript, build_scoring(None, None, (deleted,)), Spend())
-        scenario = self.snapshot.scenario(self.run.plan.probe(transcript.probe_index).case)
+        scenario = self.scenarios[self.run.plan.probe(transcript.probe_index).case]
         assertions = self.assertions_of(scenario)
         by_criteria = await self._grade_criteria(transcript, scenario)
         scored = await self._score(transcript, scenario, assertions)

@@ -10,7 +10,7 @@ from cupel_core.errors import Invalid
 from cupel_core.resources import personas as persona_resources
 from cupel_core.store import scenarios
 
-_READER_THREADS = 16
+_READER_THREADS = 8
 
 
 class RunCases(NamedTuple):

@@ -7,13 +7,15 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace as replace_fields
-from itertools import batched, chain
+from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
 
 from cupel_core.domain.definitions.required_models import named_models, needs_models
 from cupel_core.domain.definitions.scenarios import (
+    MAX_PAGE_BYTES,
+    MAX_PAGES,
     MAX_SCENARIOS,
     PAGE_SIZE,
     Manifest,
@@ -32,6 +34,7 @@ from cupel_core.ids import new_id
 from cupel_core.store import blobs, keys
 from cupel_core.store.document_cache import DocumentCache
 
+_READERS = 8
 _WRITERS = 8
 MAX_CACHED_BYTES = 16_000_000
 """Of JSON: about 50 ordinary pages."""
@@ -54,11 +57,18 @@ def read_summaries(manifest: Manifest, positions: Iterable[int]) -> Iterator[tup
     by_page: defaultdict[int, list[int]] = defaultdict(list)
     for position in positions:
         by_page[manifest.page_number_at(position)].append(position)
-    for number, found in sorted(by_page.items()):
+
+    def read(number: int) -> list[tuple[int, ScenarioSummary]]:
         page, start = blobs.get_json(manifest.pages[number].key), manifest.start_of(number)
-        for position in found:
-            data = page[position - start]
-            yield position, ScenarioSummary(data["id"], data["name"], data["dimensions"])
+        return [(position, _summary(page[position - start])) for position in by_page[number]]
+
+    with ThreadPoolExecutor(_READERS) as threads:
+        for summaries in threads.map(read, sorted(by_page)):
+            yield from summaries
+
+
+def _summary(data: Mapping[str, Any]) -> ScenarioSummary:
+    return ScenarioSummary(data["id"], data["name"], data["dimensions"])
 
 
 def _page_from_json(body: list[dict[str, Any]]) -> tuple[Scenario, ...]:
@@ -123,12 +133,13 @@ def write_pages(
 ) -> Manifest:
     """Write further scenarios, each with a new id, and return the manifest that includes them, not yet committed.
 
-    Keeps only a few pages in memory. The new scenarios have the last ordinals. Raises Invalid above 100,000 scenarios.
+    Keeps only a few pages in memory. The new scenarios have the last ordinals. Raises Invalid above 100,000 scenarios
+    or MAX_PAGES.
     """
     unchanged, tail = ((), ()) if replace else _unchanged_pages_and_tail(current)
     capacity = MAX_SCENARIOS - sum(each.page.count for each in unchanged) - len(tail)
     numbered = _numbered(definition_id, current.next_ordinal, _at_most(capacity, scenarios))
-    pages = _put_pages(_folder(workspace, definition_id), chain(tail, numbered))
+    pages = _put_pages(_folder(workspace, definition_id), chain(tail, numbered), MAX_PAGES - len(unchanged))
     added = sum(each.page.count for each in pages) - len(tail)
     return Manifest.of(current.revision + 1, (*unchanged, *pages), current.next_ordinal + added)
 
@@ -140,34 +151,30 @@ def replace_scenario(
     number = current.page_number_at(position)
     content = list(read_page(current.pages[number].key))
     content[position - current.start_of(number)] = scenario
-    return _replace_pages(workspace, definition_id, current, range(number, number + 1), content)
+    return _replace_page(workspace, definition_id, current, number, content)
 
 
 def remove_scenario(workspace: str, definition_id: str, current: Manifest, position: int) -> Manifest:
-    """Write the page without the scenario at this position, and return its manifest, not yet committed.
-
-    The page is merged with a neighbor if both fit into one.
-    """
+    """Write the page without the scenario at this position, and return its manifest, not yet committed."""
     number = current.page_number_at(position)
     content = list(read_page(current.pages[number].key))
     del content[position - current.start_of(number)]
-    counts = [page.count for page in current.pages]
-    if number + 1 < len(counts) and len(content) + counts[number + 1] <= PAGE_SIZE:
-        content += read_page(current.pages[number + 1].key)
-        return _replace_pages(workspace, definition_id, current, range(number, number + 2), content)
-    if number > 0 and len(content) + counts[number - 1] <= PAGE_SIZE:
-        content = [*read_page(current.pages[number - 1].key), *content]
-        return _replace_pages(workspace, definition_id, current, range(number - 1, number + 1), content)
-    return _replace_pages(workspace, definition_id, current, range(number, number + 1), content)
+    return _replace_page(workspace, definition_id, current, number, content)
 
 
-def _replace_pages(
-    workspace: str, definition_id: str, current: Manifest, replaced: range, content: Iterable[Scenario]
+def _replace_page(
+    workspace: str, definition_id: str, current: Manifest, number: int, content: Sequence[Scenario]
 ) -> Manifest:
+    """With a neighbor whose scenarios it may have room for. Raises Invalid if there are more than MAX_PAGES then."""
+    replaced, counts = range(number, number + 1), [page.count for page in current.pages]
+    if number + 1 < len(counts) and len(content) + counts[number + 1] <= PAGE_SIZE:
+        content, replaced = (*content, *read_page(current.pages[number + 1].key)), range(number, number + 2)
+    elif number > 0 and len(content) + counts[number - 1] <= PAGE_SIZE:
+        content, replaced = (*read_page(current.pages[number - 1].key), *content), range(number - 1, number + 1)
     pages = current.numbered_pages
-    written = _put_pages(_folder(workspace, definition_id), content)
-    changed = (*pages[: replaced.start], *written, *pages[replaced.stop :])
-    return Manifest.of(current.revision + 1, changed, current.next_ordinal)
+    before, after = pages[: replaced.start], pages[replaced.stop :]
+    written = _put_pages(_folder(workspace, definition_id), content, MAX_PAGES - len(before) - len(after))
+    return Manifest.of(current.revision + 1, (*before, *written, *after), current.next_ordinal)
 
 
 def _folder(workspace: str, definition_id: str) -> str:
@@ -195,20 +202,43 @@ def _numbered(definition_id: str, first: int, scenarios: Iterable[Scenario]) -> 
         yield replace_fields(scenario, id=scenario_id(definition_id, ordinal), name=name)
 
 
-def _put_pages(folder: str, scenarios: Iterable[Scenario]) -> tuple[NumberedPage, ...]:
+class _Encoded(NamedTuple):
+    scenario: Scenario
+    json: bytes
+
+
+def _put_pages(folder: str, scenarios: Iterable[Scenario], max_pages: int) -> tuple[NumberedPage, ...]:
     pages: list[NumberedPage] = []
     with ThreadPoolExecutor(_WRITERS) as pool:
         pending: deque[Future[NumberedPage]] = deque()
-        for batch in batched(scenarios, PAGE_SIZE):
-            pending.append(pool.submit(_put_page, f"{folder}/{new_id('page')}.json.gz", batch))
+        for number, content in enumerate(_page_contents(scenarios), start=1):
+            if number > max_pages:
+                size = MAX_PAGES * MAX_PAGE_BYTES // 1_000_000
+                raise Invalid(f"the scenarios of a definition have at most about {size} MB together")
+            pending.append(pool.submit(_put_page, f"{folder}/{new_id('page')}.json.gz", content))
             if len(pending) >= 2 * _WRITERS:
                 pages.append(pending.popleft().result())
         pages.extend(future.result() for future in pending)
     return tuple(pages)
 
 
-def _put_page(key: str, scenarios: tuple[Scenario, ...]) -> NumberedPage:
-    blobs.put_json(key, [scenario.to_json() for scenario in scenarios])
+def _page_contents(scenarios: Iterable[Scenario]) -> Iterator[list[_Encoded]]:
+    """As many scenarios as a page holds, at least one, until none are left."""
+    content, size = list[_Encoded](), 0
+    for scenario in scenarios:
+        encoded = _Encoded(scenario, orjson.dumps(scenario.to_json()))
+        if content and (len(content) == PAGE_SIZE or size + len(encoded.json) > MAX_PAGE_BYTES):
+            yield content
+            content, size = [], 0
+        content.append(encoded)
+        size += len(encoded.json)
+    if content:
+        yield content
+
+
+def _put_page(key: str, content: Sequence[_Encoded]) -> NumberedPage:
+    blobs.put_text(key, b"[" + b",".join(each.json for each in content) + b"]")
+    scenarios = [each.scenario for each in content]
     page = ScenarioPage(
         key,
         len(scenarios),

@@ -151,6 +151,75 @@ def test_pages_that_fit_into_one_are_merged(monkeypatch: pytest.MonkeyPatch) -> 
     assert names(manifest) == ["case 0", "case 1", "case 2", "case 3", "case 7", "case 8"]
 
 
+def long_case(number: int, length: int) -> Scenario:
+    return replace(case(number), messages=(Message(MessageRole.USER, "x" * length),))
+
+
+def counts(manifest: Manifest) -> list[int]:
+    return [page.count for page in manifest.pages]
+
+
+@pytest.fixture
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two scenarios with texts of 1,000 characters."""
+    monkeypatch.setattr(scenarios, "MAX_PAGE_BYTES", 2_500)
+    monkeypatch.setattr(scenarios, "MAX_PAGES", 4)
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_a_page_ends_before_its_texts_are_too_long_and_a_longer_one_has_a_page_of_its_own() -> None:
+    lengths = [1_000, 1_000, 1_000, 9_000, 10, 10]
+    manifest = append("def_1", [long_case(number, length) for number, length in enumerate(lengths)])
+    assert counts(manifest) == [2, 1, 1, 2]
+    assert names(manifest) == [f"case {number}" for number in range(6)]
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_appending_fills_the_last_page_up_to_the_same_size() -> None:
+    manifest = append("def_1", [long_case(0, 1_000)])
+    for number in (1, 2, 3):
+        manifest = append("def_1", [long_case(number, 1_000)], manifest)
+    assert (counts(manifest), names(manifest)) == ([2, 2], ["case 0", "case 1", "case 2", "case 3"])
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_a_page_is_divided_when_a_scenario_grows_and_merged_when_it_shrinks() -> None:
+    before = append("def_abcdefgh", cases(3))
+    first, *_ = ids = [scenarios.get_scenario(before, position).id for position in range(3)]
+    grown = replace(long_case(1, 9_000), id=ids[1])
+    divided = scenarios.replace_scenario("ws", "def_abcdefgh", before, 1, grown)
+    assert (counts(divided), names(divided)) == ([1, 1, 1], names(before))
+    assert scenarios.find_positions(divided, ids) == dict(zip(ids, range(3), strict=True))
+    merged = scenarios.replace_scenario("ws", "def_abcdefgh", divided, 1, replace(case(1), id=ids[1]))
+    assert (counts(merged), names(merged)) == ([1, 2], names(before))
+    without_first = scenarios.remove_scenario("ws", "def_abcdefgh", merged, 0)
+    assert scenarios.find_positions(without_first, [first, ids[2]]) == {ids[2]: 1}
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_more_pages_than_a_manifest_holds_are_refused() -> None:
+    full = append("def_1", [long_case(number, 9_000) for number in range(4)])
+    with pytest.raises(Invalid, match="the scenarios of a definition have at most about"):
+        append("def_1", [long_case(4, 9_000)], full)
+    with pytest.raises(Invalid, match="the scenarios of a definition have at most about"):
+        append("def_1", [long_case(number, 9_000) for number in range(5)], replace=True)
+    assert names(scenarios.remove_scenario("ws", "def_1", full, 3)) == ["case 0", "case 1", "case 2"]
+    smaller = append("def_1", [*(long_case(number, 9_000) for number in range(3)), *cases(2, first=3)])
+    with pytest.raises(Invalid, match="the scenarios of a definition have at most about"):
+        scenarios.replace_scenario("ws", "def_1", smaller, 3, long_case(3, 9_000))
+
+
+def test_summaries_are_read_in_order_and_each_page_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = append("def_abcdefgh", cases(2_300))
+    reads: list[str] = []
+    read = blobs.get_json
+    monkeypatch.setattr(blobs, "get_json", lambda key: reads.append(key) or read(key))
+    found = list(scenarios.read_summaries(manifest, [5, 999, 1_000, 2_299]))
+    assert [position for position, _ in found] == [5, 999, 1_000, 2_299]
+    assert found[1][1] == scenarios.ScenarioSummary("scn_abcdefgh_001000", "case 999", {"risk": 999})
+    assert sorted(reads) == sorted(page.key for page in manifest.pages)
+
+
 def test_only_pages_with_scenarios_that_need_models_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     judged = replace(case(1_500), criteria=Criteria("is polite"))
     manifest = append("def_a", [*cases(1_500), judged, *cases(1_499, first=1_501)])

@@ -21,13 +21,15 @@ from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, RequestParameter
 from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
-from cupel_core.probing.slice_context import SliceContext
+from cupel_core.probing.account_cache import AccountCache
+from cupel_core.probing.slice_context import SliceContext, load_slice_context
 from cupel_core.providers.account import Account
 from cupel_core.providers.reservations import bound_of_call
+from cupel_core.store import blobs, scenarios
 from cupel_core.store.snapshots import Snapshot
 from tests.profiles import content_of, operation
 from tests.profiles import profile as profile_of
-from tests.started_runs import NOW
+from tests.started_runs import NOW, RunSetup, slice_message
 
 AGENT = "https://agent.test/v1"
 TARGET = "connector/con_1"
@@ -46,17 +48,15 @@ RUN = Run(
 )
 
 
-class OneScenario(SliceContext):
-    def scenario(self, index: int) -> Scenario:
-        del index
-        return Scenario("scn_1", "one", (Message(MessageRole.USER, "Hello"),))
+SCENARIO = Scenario("scn_1", "one", (Message(MessageRole.USER, "Hello"),))
 
 
 def context(persona: Persona, connector_url: str, path: str = "") -> SliceContext:
     connector = Connector("con_1", "agent", ConnectorType.HTTP, connector_url, config={"path": path})
-    return OneScenario(
+    return SliceContext(
         run=RUN,
         snapshot=Snapshot({}, Manifest(()), (0,), (persona,), (0,)),
+        scenarios={0: SCENARIO},
         content=Content(),
         account=Account("connector", ""),
         agents={TARGET: Account("connector", connector_url, connector=connector)},
@@ -136,3 +136,15 @@ def test_a_conversation_that_cannot_begin_sets_nothing_aside() -> None:
         context(Persona("per_1", "Ada"), AGENT), run=run, account=PRICED, content=Content(prompts=(prompt,))
     )
     assert asked.opening_bound(0) == 0
+
+
+@pytest.mark.usefixtures("cloud")
+def test_the_scenarios_of_a_slice_are_read_once_even_if_their_pages_leave_the_cache(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scenarios, "MAX_PAGE_BYTES", 1)
+    run = RunSetup(scenario_count=3).start()
+    loaded = load_slice_context(run, slice_message(run, [0, 2]), AccountCache())
+    scenarios.read_page.cache_clear()
+    monkeypatch.setattr(blobs, "get_text", None)
+    assert [loaded.scenario(index).name for index in (0, 2)] == ["case 0", "case 2"]

@@ -17,6 +17,12 @@ from cupel_core.domain.turns.tool_results import ScriptedResult
 MAX_SCENARIOS = 100_000
 """Per definition."""
 PAGE_SIZE = 1_000
+"""Scenarios of a page."""
+MAX_PAGE_BYTES = 4_000_000
+"""Of the JSON of a page with more than one scenario. Parsed, it takes about five times as many."""
+MAX_PAGES = 200
+"""Per definition: its manifest is one item of at most 400 KB. As many small scenarios as a definition may have take
+fewer."""
 ID_TAIL_LENGTH = 8
 """How many of the last characters of a definition's id are part of its scenarios' ids."""
 
@@ -146,7 +152,7 @@ class PersonaSpan(NamedTuple):
 
 @dataclass(frozen=True)
 class ScenarioPage:
-    """A stored, immutable object with up to 1,000 scenarios, and what starting a run needs without reading it."""
+    """A stored, immutable object with up to PAGE_SIZE scenarios, and what starting a run needs without reading it."""
 
     key: str
     count: int
@@ -192,7 +198,7 @@ class ScenarioPage:
 MAX_TEXT_LENGTH = 500_000
 """Of a message."""
 _MAX_PERSONAS_LENGTH = 1_000
-"""Maximum characters of a page's personas: a manifest with a hundred pages is one item of at most 400 KB."""
+"""Maximum characters of a page's personas: a manifest with MAX_PAGES is one item of at most 400 KB."""
 _MAX_MODELS_LENGTH = 500
 """Of the models that its assertions name, likewise."""
 
@@ -236,7 +242,7 @@ class NumberedPage(NamedTuple):
 class Manifest:
     """The ordered pages of a definition version's scenarios. Positions are 0 … total-1; ordinals ascend with them.
 
-    Two adjacent pages together have more than PAGE_SIZE scenarios, so that there are at most about 200 pages.
+    Two adjacent pages together have more than PAGE_SIZE scenarios or more than MAX_PAGE_BYTES.
     """
 
     revision: int = 0
