@@ -1,6 +1,6 @@
 """The sides of a comparison, read from the store."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from cupel_core.store import scenarios, snapshots
 from cupel_core.store.snapshots import Snapshot
 
 _MAX_CHECKED = 2_000
-"""Scenarios of either side that a request looks at: a few pages of the bucket."""
+"""Scenarios of either side that a request looks at."""
 
 
 class LoadedSide(NamedTuple):
@@ -99,11 +99,12 @@ def _describe(side: LoadedSide, snapshot: Snapshot, counts: RunCounts, columns: 
     )
 
 
-def _side_scenarios(snapshot: Snapshot, listed: Iterable[ScenarioCases]) -> Iterator[SideScenario]:
+def _side_scenarios(snapshot: Snapshot, listed: Sequence[ScenarioCases]) -> Iterator[SideScenario]:
+    found = dict(scenarios.read_summaries(snapshot.manifest, [each.position for each in listed]))
     for each in listed:
-        scenario = scenarios.get_scenario(snapshot.manifest, each.position)
+        scenario = found[each.position]
         cases = {_persona_id(snapshot, case): case for case in each.cases}
-        yield SideScenario(scenario.id, scenario.name, scenario.dimensions, cases)
+        yield SideScenario(scenario.id, scenario.name, scenario.scores, cases)
 
 
 def _persona_id(snapshot: Snapshot, case: int) -> str | None:
@@ -120,6 +121,6 @@ class _KnownScenarios(NamedTuple):
 def _known_scenarios(side: LoadedSide) -> _KnownScenarios:
     snapshot = snapshots.get(side.inputs.run.snapshot_key)
     positions = dict.fromkeys(snapshot.scenario_positions)
-    read = [scenarios.get_scenario(snapshot.manifest, each) for each in islice(positions, _MAX_CHECKED)]
-    combinations = {tuple(sorted(scenario.dimensions.items())) for scenario in read if scenario.dimensions}
+    read = [each for _, each in scenarios.read_summaries(snapshot.manifest, islice(positions, _MAX_CHECKED))]
+    combinations = {tuple(sorted(scenario.scores.items())) for scenario in read if scenario.scores}
     return _KnownScenarios({scenario.id for scenario in read}, combinations, len(positions) <= _MAX_CHECKED)

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cache, partial
-from itertools import chain
 
 from cupel_core.accounts import get_provider, with_prices
 from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.scenarios import ScenarioPage
 from cupel_core.domain.estimates.expectations import ExpectedCalls, RunTerms, SampledCase, run_assumptions
 from cupel_core.domain.estimates.history import with_history
 from cupel_core.domain.estimates.requested_trials import with_trial
@@ -16,7 +16,7 @@ from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.providers import Prices
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.runs.sampling import evenly
+from cupel_core.domain.runs.sampling import from_few_groups
 from cupel_core.domain.turns.model_parameters import ParameterFields
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers.account import Account
@@ -115,9 +115,16 @@ def _sampled_cases(snapshot: Snapshot) -> list[SampledCase]:
     by_page: dict[int, list[int]] = defaultdict(list)
     for case, position in enumerate(snapshot.scenario_positions):
         by_page[snapshot.manifest.page_number_at(position)].append(case)
-    pages = evenly(list(by_page.values()), MAX_PAGES)
-    cases = chain.from_iterable(evenly(page, MAX_CASES // len(pages)) for page in pages)
+    sizes = _text_sizes([snapshot.manifest.pages[number] for number in by_page], list(map(len, by_page.values())))
+    cases = from_few_groups(list(by_page.values()), sizes, MAX_PAGES, MAX_CASES)
     return [SampledCase(snapshot.scenario(case), snapshot.persona(case) is not None) for case in cases]
+
+
+def _text_sizes(pages: Sequence[ScenarioPage], cases: Sequence[int]) -> list[float]:
+    """How much text so many cases of each page have; as if all cases were equal if any page is of unknown size."""
+    if any(page.size is None for page in pages):
+        return [float(count) for count in cases]
+    return [(page.size or 0) / page.count * count for page, count in zip(pages, cases, strict=True)]
 
 
 def _account(workspace: str, own_prices: Prices | None, provider: str) -> Account:

@@ -40,7 +40,8 @@ def append(
 ) -> CurrentScenarios:
     """Add scenarios, giving each a new id; the new ones have the last ordinals of the returned manifest.
 
-    Raises Conflict if the definition was changed at the same time, and Invalid above 100,000 scenarios.
+    Raises Conflict if the definition was changed at the same time, and Invalid above 100,000 scenarios or
+    MAX_PAGES.
     """
     current = get_current(workspace, definition_id)
     manifest = scenarios.write_pages(workspace, definition_id, current.manifest, added, replace=replace_all)

@@ -53,7 +53,10 @@ class ScenarioSummary(NamedTuple):
 
 
 def read_summaries(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioSummary]]:
-    """The summaries of the scenarios at these positions, by position; each page is read once and not cached."""
+    """The summaries of the scenarios at these positions, by position; each page is read once and not cached.
+
+    Pages of earlier releases may be large, so they are read one at a time.
+    """
     by_page: defaultdict[int, list[int]] = defaultdict(list)
     for position in positions:
         by_page[manifest.page_number_at(position)].append(position)
@@ -62,7 +65,8 @@ def read_summaries(manifest: Manifest, positions: Iterable[int]) -> Iterator[tup
         page, start = blobs.get_json(manifest.pages[number].key), manifest.start_of(number)
         return [(position, _summary(page[position - start])) for position in by_page[number]]
 
-    with ThreadPoolExecutor(_READERS) as threads:
+    readers = 1 if any(manifest.pages[number].size is None for number in by_page) else _READERS
+    with ThreadPoolExecutor(readers) as threads:
         for summaries in threads.map(read, sorted(by_page)):
             yield from summaries
 
@@ -139,7 +143,8 @@ def write_pages(
     unchanged, tail = ((), ()) if replace else _unchanged_pages_and_tail(current)
     capacity = MAX_SCENARIOS - sum(each.page.count for each in unchanged) - len(tail)
     numbered = _numbered(definition_id, current.next_ordinal, _at_most(capacity, scenarios))
-    pages = _put_pages(_folder(workspace, definition_id), chain(tail, numbered), MAX_PAGES - len(unchanged))
+    encoded = map(_Encoded.of, chain(tail, numbered))
+    pages = _put_pages(_folder(workspace, definition_id), encoded, MAX_PAGES - len(unchanged))
     added = sum(each.page.count for each in pages) - len(tail)
     return Manifest.of(current.revision + 1, (*unchanged, *pages), current.next_ordinal + added)
 
@@ -147,11 +152,14 @@ def write_pages(
 def replace_scenario(
     workspace: str, definition_id: str, current: Manifest, position: int, scenario: Scenario
 ) -> Manifest:
-    """Write the page with another scenario at this position, and return its manifest, not yet committed."""
+    """Write the page with another scenario at this position, and return its manifest, not yet committed.
+
+    Raises Invalid if there are more than MAX_PAGES then.
+    """
     number = current.page_number_at(position)
     content = list(read_page(current.pages[number].key))
     content[position - current.start_of(number)] = scenario
-    return _replace_page(workspace, definition_id, current, number, content)
+    return _replace_page(workspace, definition_id, current, number, content, MAX_PAGES)
 
 
 def remove_scenario(workspace: str, definition_id: str, current: Manifest, position: int) -> Manifest:
@@ -159,21 +167,22 @@ def remove_scenario(workspace: str, definition_id: str, current: Manifest, posit
     number = current.page_number_at(position)
     content = list(read_page(current.pages[number].key))
     del content[position - current.start_of(number)]
-    return _replace_page(workspace, definition_id, current, number, content)
+    return _replace_page(workspace, definition_id, current, number, content, MAX_SCENARIOS)
 
 
 def _replace_page(
-    workspace: str, definition_id: str, current: Manifest, number: int, content: Sequence[Scenario]
+    workspace: str, definition_id: str, current: Manifest, number: int, content: Sequence[Scenario], max_pages: int
 ) -> Manifest:
-    """With a neighbor whose scenarios it may have room for. Raises Invalid if there are more than MAX_PAGES then."""
-    replaced, counts = range(number, number + 1), [page.count for page in current.pages]
-    if number + 1 < len(counts) and len(content) + counts[number + 1] <= PAGE_SIZE:
-        content, replaced = (*content, *read_page(current.pages[number + 1].key)), range(number, number + 2)
-    elif number > 0 and len(content) + counts[number - 1] <= PAGE_SIZE:
-        content, replaced = (*read_page(current.pages[number - 1].key), *content), range(number - 1, number + 1)
+    """Write a page's new content, together with a neighbor's if both fit into one page."""
+    replaced = range(number, number + 1)
+    encoded = list(map(_Encoded.of, content))
+    if number + 1 < len(current.pages) and _fits(encoded, current.pages[number + 1]):
+        encoded, replaced = [*encoded, *_read_encoded(current.pages[number + 1])], range(number, number + 2)
+    elif number > 0 and _fits(encoded, current.pages[number - 1]):
+        encoded, replaced = [*_read_encoded(current.pages[number - 1]), *encoded], range(number - 1, number + 1)
     pages = current.numbered_pages
     before, after = pages[: replaced.start], pages[replaced.stop :]
-    written = _put_pages(_folder(workspace, definition_id), content, MAX_PAGES - len(before) - len(after))
+    written = _put_pages(_folder(workspace, definition_id), encoded, max_pages - len(before) - len(after))
     return Manifest.of(current.revision + 1, (*before, *written, *after), current.next_ordinal)
 
 
@@ -206,32 +215,51 @@ class _Encoded(NamedTuple):
     scenario: Scenario
     json: bytes
 
+    @classmethod
+    def of(cls, scenario: Scenario) -> "_Encoded":
+        return cls(scenario, orjson.dumps(scenario.to_json()))
 
-def _put_pages(folder: str, scenarios: Iterable[Scenario], max_pages: int) -> tuple[NumberedPage, ...]:
+
+def _read_encoded(page: ScenarioPage) -> Iterator[_Encoded]:
+    return map(_Encoded.of, read_page(page.key))
+
+
+def _size(content: Iterable[_Encoded]) -> int:
+    return sum(len(each.json) for each in content)
+
+
+def _fits(content: Sequence[_Encoded], page: ScenarioPage) -> bool:
+    """Whether the page has room for this content too, as far as its size is known."""
+    return len(content) + page.count <= PAGE_SIZE and _size(content) + (page.size or 0) <= MAX_PAGE_BYTES
+
+
+def _put_pages(folder: str, scenarios: Iterable[_Encoded], pages_left: int) -> tuple[NumberedPage, ...]:
+    """Raises Invalid, after all that fit were written, if the scenarios take more pages than are left."""
     pages: list[NumberedPage] = []
     with ThreadPoolExecutor(_WRITERS) as pool:
         pending: deque[Future[NumberedPage]] = deque()
-        for number, content in enumerate(_page_contents(scenarios), start=1):
-            if number > max_pages:
-                size = MAX_PAGES * MAX_PAGE_BYTES // 1_000_000
-                raise Invalid(f"the scenarios of a definition have at most about {size} MB together")
+        for content in _page_contents(scenarios):
+            if len(pages) + len(pending) == pages_left:
+                raise Invalid(
+                    f"the scenarios of a definition take at most {MAX_PAGES} pages of {MAX_PAGE_BYTES // 1_000_000} MB,"
+                    " and these would take more: remove some or shorten them"
+                )
             pending.append(pool.submit(_put_page, f"{folder}/{new_id('page')}.json.gz", content))
-            if len(pending) >= 2 * _WRITERS:
+            if len(pending) >= _WRITERS:
                 pages.append(pending.popleft().result())
         pages.extend(future.result() for future in pending)
     return tuple(pages)
 
 
-def _page_contents(scenarios: Iterable[Scenario]) -> Iterator[list[_Encoded]]:
-    """As many scenarios as a page holds, at least one, until none are left."""
+def _page_contents(scenarios: Iterable[_Encoded]) -> Iterator[list[_Encoded]]:
+    """In groups that fit into a page, each of at least one scenario."""
     content, size = list[_Encoded](), 0
-    for scenario in scenarios:
-        encoded = _Encoded(scenario, orjson.dumps(scenario.to_json()))
-        if content and (len(content) == PAGE_SIZE or size + len(encoded.json) > MAX_PAGE_BYTES):
+    for each in scenarios:
+        if content and (len(content) == PAGE_SIZE or size + len(each.json) > MAX_PAGE_BYTES):
             yield content
             content, size = [], 0
-        content.append(encoded)
-        size += len(encoded.json)
+        content.append(each)
+        size += len(each.json)
     if content:
         yield content
 
@@ -247,5 +275,6 @@ def _put_page(key: str, content: Sequence[_Encoded]) -> NumberedPage:
         needs_models=any(map(needs_models, scenarios)),
         models=page_models(name for scenario in scenarios for name in named_models(scenario.assertions)),
         largest_files=tuple((str(each), size) for each, size in sorted(largest_files_of(scenarios).items())),
+        size=_size(content),
     )
     return NumberedPage(page, ordinal_of(scenarios[0].id) or 0)

@@ -197,16 +197,43 @@ def test_a_page_is_divided_when_a_scenario_grows_and_merged_when_it_shrinks() ->
 
 
 @pytest.mark.usefixtures("small_pages")
+def test_a_page_is_merged_with_the_one_before_if_the_next_is_too_long() -> None:
+    manifest = append("def_1", [long_case(0, 1_000), long_case(1, 2_000), long_case(2, 9_000)])
+    assert counts(manifest) == [1, 1, 1]
+    assert counts(scenarios.replace_scenario("ws", "def_1", manifest, 1, case(1))) == [2, 1]
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_a_neighbor_is_not_read_if_both_do_not_fit_into_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = append("def_1", [long_case(number, 2_000) for number in range(3)])
+    read, reads = scenarios.read_page, list[str]()
+    monkeypatch.setattr(scenarios, "read_page", lambda key: reads.append(key) or read(key))
+    changed = scenarios.replace_scenario("ws", "def_1", manifest, 1, long_case(7, 2_000))
+    assert reads == [manifest.pages[1].key]
+    assert names(changed) == ["case 0", "case 7", "case 2"]
+
+
+@pytest.mark.usefixtures("small_pages")
 def test_more_pages_than_a_manifest_holds_are_refused() -> None:
     full = append("def_1", [long_case(number, 9_000) for number in range(4)])
-    with pytest.raises(Invalid, match="the scenarios of a definition have at most about"):
+    with pytest.raises(Invalid, match="the scenarios of a definition take at most"):
         append("def_1", [long_case(4, 9_000)], full)
-    with pytest.raises(Invalid, match="the scenarios of a definition have at most about"):
+    with pytest.raises(Invalid, match="the scenarios of a definition take at most"):
         append("def_1", [long_case(number, 9_000) for number in range(5)], replace=True)
     assert names(scenarios.remove_scenario("ws", "def_1", full, 3)) == ["case 0", "case 1", "case 2"]
     smaller = append("def_1", [*(long_case(number, 9_000) for number in range(3)), *cases(2, first=3)])
-    with pytest.raises(Invalid, match="the scenarios of a definition have at most about"):
+    with pytest.raises(Invalid, match="the scenarios of a definition take at most"):
         scenarios.replace_scenario("ws", "def_1", smaller, 3, long_case(3, 9_000))
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_a_scenario_of_a_larger_page_of_an_earlier_release_can_be_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(scenarios, "MAX_PAGE_BYTES", 1_000_000)
+        (page,) = append("def_1", [long_case(number, 2_000) for number in range(9)]).pages
+    manifest = Manifest(1, (replace(page, size=None),), 10)
+    after = scenarios.remove_scenario("ws", "def_1", manifest, 0)
+    assert (counts(after), names(after)) == ([1] * 8, [f"case {number}" for number in range(1, 9)])
 
 
 def test_summaries_are_read_in_order_and_each_page_once(monkeypatch: pytest.MonkeyPatch) -> None:

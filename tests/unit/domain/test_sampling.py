@@ -1,7 +1,10 @@
+import statistics
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.runs.sampling import expand, sample
+from cupel_core.domain.runs.sampling import expand, from_few_groups, sample
 
 counts, percentages, seeds = st.integers(1, 400), st.integers(1, 100), st.integers(0, 2**31 - 1)
 
@@ -32,3 +35,27 @@ def test_a_larger_sample_of_the_same_seed_is_the_smaller_and_what_it_grows_by(
 def test_a_seed_draws_what_it_has_always_drawn() -> None:
     # Recorded runs name their seed: what it draws must never change.
     assert sample(10, 50, 42) == [2, 3, 5, 7, 8]
+
+
+@pytest.mark.parametrize(
+    ("short", "long"), [(10_000, 800), (2_000, 200), (1_000, 20)], ids=["many long", "some long", "one page of long"]
+)
+@pytest.mark.parametrize("long_first", [False, True])
+def test_a_few_groups_have_about_the_mean_of_all_items(short: int, long: int, long_first: bool) -> None:
+    groups = [[1] * 1_000 for _ in range(short // 1_000)] + [[400] * 20 for _ in range(long // 20)]
+    groups = groups[::-1] if long_first else groups
+    chosen = from_few_groups(groups, list(map(sum, groups)), 5, 200)
+    assert statistics.mean(chosen) == pytest.approx((short + 400 * long) / (short + long), rel=0.35)
+    assert 190 <= len(chosen) <= 210
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=60), st.integers(1, 8), st.integers(1, 100))
+def test_items_are_chosen_from_at_most_so_many_groups(lengths: list[int], max_groups: int, count: int) -> None:
+    groups = [[(number, item) for item in range(length)] for number, length in enumerate(lengths)]
+    chosen = from_few_groups(groups, list(map(len, groups)), max_groups, count)
+    assert 1 <= len({number for number, _ in chosen}) <= max_groups
+    assert len(chosen) <= count + max_groups
+
+
+def test_all_items_are_chosen_if_they_are_few() -> None:
+    assert from_few_groups([[1, 2, 3], [4, 5, 6]], [3, 3], 5, 200) == [1, 2, 3, 4, 5, 6]

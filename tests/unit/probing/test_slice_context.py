@@ -139,7 +139,7 @@ def test_a_conversation_that_cannot_begin_sets_nothing_aside() -> None:
 
 
 @pytest.mark.usefixtures("cloud")
-def test_the_scenarios_of_a_slice_are_read_once_even_if_their_pages_leave_the_cache(
+def test_the_scenarios_of_a_slice_can_be_used_after_their_pages_have_left_the_cache(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scenarios, "MAX_PAGE_BYTES", 1)

@@ -1,5 +1,6 @@
 """A scenario is one concrete test case of a definition; a manifest lists the pages of a definition's scenarios."""
 
+import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -21,8 +22,7 @@ PAGE_SIZE = 1_000
 MAX_PAGE_BYTES = 4_000_000
 """Of the JSON of a page with more than one scenario. Parsed, it takes about five times as many."""
 MAX_PAGES = 200
-"""Per definition: its manifest is one item of at most 400 KB. As many small scenarios as a definition may have take
-fewer."""
+"""Per definition: its manifest is one item of at most 400 KB. 100,000 short scenarios take at most 199."""
 ID_TAIL_LENGTH = 8
 """How many of the last characters of a definition's id are part of its scenarios' ids."""
 
@@ -166,14 +166,16 @@ class ScenarioPage:
     """The models that their assertions name; None if only the stored page says so."""
     largest_files: tuple[tuple[str, int], ...] = ()
     """The formats of files in their messages, each with the size of the largest one."""
+    size: int | None = None
+    """Bytes of the JSON of its scenarios; None for a page of an earlier release, which may have any size."""
 
     def to_json(self) -> list[object]:
         """A list; default values at its end are omitted."""
         spans = None if self.personas is None else [[span.length, list(span.persona_ids)] for span in self.personas]
         models = None if self.models is None else list(self.models)
         files = [list(each) for each in self.largest_files]
-        fields: list[object] = [spans, self.needs_selection, self.needs_models, models, files]
-        defaults: list[object] = [[], False, None, None, []]
+        fields: list[object] = [spans, self.needs_selection, self.needs_models, models, files, self.size]
+        defaults: list[object] = [[], False, None, None, [], None]
         while fields and fields[-1] == defaults[len(fields) - 1]:
             fields.pop()
         return [self.key, self.count, *fields]
@@ -181,8 +183,8 @@ class ScenarioPage:
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> "ScenarioPage":
         key, count, *optional = data
-        defaults: tuple[Any, ...] = ([], False, None, None, [])
-        spans, needs_selection, needs_models, models, files = (*optional, *defaults[len(optional) :])
+        defaults: tuple[Any, ...] = ([], False, None, None, [], None)
+        spans, needs_selection, needs_models, models, files, page_size = (*optional, *defaults[len(optional) :])
         personas = None if spans is None else tuple(PersonaSpan(length, tuple(ids)) for length, ids in spans)
         return cls(
             key,
@@ -192,6 +194,7 @@ class ScenarioPage:
             needs_models,
             None if models is None else tuple(models),
             tuple((file_format, size) for file_format, size in files),
+            page_size,
         )
 
 
@@ -200,13 +203,13 @@ MAX_TEXT_LENGTH = 500_000
 _MAX_PERSONAS_LENGTH = 1_000
 """Maximum characters of a page's personas: a manifest with MAX_PAGES is one item of at most 400 KB."""
 _MAX_MODELS_LENGTH = 500
-"""Of the models that its assertions name, likewise."""
+"""Of the models that its assertions name, likewise, as ASCII JSON."""
 
 
 def page_models(names: Iterable[str]) -> tuple[str, ...] | None:
     """The names, each once, as stored in `ScenarioPage`; None if they are too long for it."""
     models = tuple(sorted(set(names)))
-    return models if sum(len(name) + 3 for name in models) <= _MAX_MODELS_LENGTH else None
+    return models if sum(len(json.dumps(name)) + 1 for name in models) <= _MAX_MODELS_LENGTH else None
 
 
 def largest_files_of(scenarios: Iterable[Scenario]) -> LargestFiles:
@@ -242,7 +245,7 @@ class NumberedPage(NamedTuple):
 class Manifest:
     """The ordered pages of a definition version's scenarios. Positions are 0 … total-1; ordinals ascend with them.
 
-    Two adjacent pages together have more than PAGE_SIZE scenarios or more than MAX_PAGE_BYTES.
+    Adjacent pages that fit into one are merged when one of them changes.
     """
 
     revision: int = 0

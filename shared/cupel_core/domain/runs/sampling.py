@@ -4,7 +4,9 @@ A full Fisher-Yates shuffle by the seed, cut to the percentage: a larger sample 
 smaller one, so a sampled run can be expanded.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 from random import Random
 
 
@@ -37,3 +39,27 @@ def evenly[Item](items: Sequence[Item], count: int) -> list[Item]:
     if len(items) <= count:
         return list(items)
     return [items[number * len(items) // count] for number in range(count)]
+
+
+def from_few_groups[Item](
+    groups: Sequence[Sequence[Item]], sizes: Sequence[float], max_groups: int, count: int
+) -> list[Item]:
+    """About so many items, from at most `max_groups` of the groups, whose mean is about the mean of all items.
+
+    The groups are divided into parts of about equal total size, so that a few large items count as much as many small
+    ones of the same size together. The group of its middle item stands for each part, with as many items as the part
+    has of all; if it has fewer, some of them count more than once.
+    """
+    parts: dict[int, list[Sequence[Item]]] = {}
+    total, before = sum(sizes), 0.0
+    for group, size in zip(groups, sizes, strict=True):
+        parts.setdefault(int(max_groups * (before + size / 2) / total), []).append(group)
+        before += size
+    items = sum(map(len, groups))
+    chosen: list[Item] = []
+    for part in parts.values():
+        ends = list(accumulate(map(len, part)))
+        group = part[bisect_right(ends, ends[-1] // 2)]
+        wanted = max(1, round(min(count, items) * ends[-1] / items))
+        chosen += (group[number * len(group) // wanted] for number in range(wanted))
+    return chosen
