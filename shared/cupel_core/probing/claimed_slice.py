@@ -41,6 +41,8 @@ class ClaimedSlice:
     pending: deque[int]
     rounds: Mapping[int, int] = field(default_factory=dict)
     """The retry round in which the conversation of a probe started, by index."""
+    scenario_mb: float = 0.0
+    """The size of the scenarios of its probes."""
     started: set[int] = field(default_factory=set)
     remainders: dict[str, Remainder] = field(default_factory=dict)
     """By reason, so that probes waiting for a suspended model do not delay the others."""
@@ -52,6 +54,11 @@ class ClaimedSlice:
     @property
     def is_done(self) -> bool:
         return not self.pending and not self.started
+
+    @property
+    def pending_mb(self) -> float:
+        """The size of the scenarios of the probes that have not started."""
+        return self.scenario_mb * len(self.pending) / len(self.probe_slice.indexes)
 
     def may_start(self, now: float) -> bool:
         """Whether its claim certainly stands: an expired one may have been revoked already."""

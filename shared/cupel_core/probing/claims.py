@@ -18,7 +18,7 @@ from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.run_cache import RunCache
 from cupel_core.probing.slice_context import load_slice_context
 from cupel_core.record_outcomes import record_dropped, record_unreported
-from cupel_core.store import barrier, runs
+from cupel_core.store import barrier, runs, snapshots
 from cupel_core.store.queues import Delivery
 
 CLAIM_SECONDS = 30.0
@@ -27,6 +27,9 @@ RENEW_BEFORE_SECONDS = 20.0
 """A claim with more time left is not renewed: most slices end before that."""
 RECHECK_SECONDS = 10.0
 """Delay before a probe that another worker has claimed is checked again."""
+MAX_SCENARIO_BYTES = 8_000_000
+"""Of the scenarios of the probes that are claimed together: a worker receives up to ten slices at once, and keeps their
+scenarios."""
 
 
 class SliceClaimer:
@@ -63,7 +66,10 @@ class SliceClaimer:
             barrier.note_error(probe_slice.run, Node(0, probe_slice.leaf), error.detail)
             raise
 
-    def _claim(self, probe_slice: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
+    def _claim(self, received: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
+        """The first probes of the slice, as far as their scenarios are not too long together; the others are requeued
+        when the slice ends."""
+        probe_slice, scenario_bytes = _first_part(received, run)
         context = load_slice_context(run, probe_slice, self._accounts)
         if run.status is RunStatus.PENDING:
             _start_run(probe_slice)
@@ -83,8 +89,11 @@ class SliceClaimer:
             context=context,
             pending=deque(division.unclaimed),
             rounds={index: division.round_of(index, run.conversation_round) for index in probe_slice.indexes},
+            scenario_mb=scenario_bytes / 1_000_000,
         )
         claimed.pending.extend(expired)
+        for index in received.indexes[len(probe_slice.indexes) :]:
+            claimed.postpone(index, 0.0)
         for index in division.claimed:
             # In a new message, because this one has few receives left and the other worker may die.
             claimed.postpone(index, RECHECK_SECONDS)
@@ -122,3 +131,17 @@ def _start_run(probe_slice: ProbeSlice) -> None:
         runs.transition(probe_slice.run, Action.START, now, fencing_token=probe_slice.fencing_token, started_at=now)
     except (IllegalTransition, Conflict):
         return
+
+
+def _first_part(received: ProbeSlice, run: Run) -> tuple[ProbeSlice, float]:
+    """As many of its probes as have scenarios of MAX_SCENARIO_BYTES, at least one; and the size of these scenarios."""
+    snapshot, cases = snapshots.get(run.snapshot_key), set[int]()
+    size = 0.0
+    for number, index in enumerate(received.indexes):
+        case = run.plan.probe(index).case
+        added = 0.0 if case in cases else snapshot.manifest.size_at(snapshot.scenario_positions[case])
+        if number and size + added > MAX_SCENARIO_BYTES:
+            return received.model_copy(update={"indexes": received.indexes[:number]}), size
+        cases.add(case)
+        size += added
+    return received, size

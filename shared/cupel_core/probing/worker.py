@@ -229,9 +229,14 @@ class Worker:
     def _may_open(self, claimed: ClaimedSlice, index: int) -> bool:
         """Whether this worker carries the conversation, its run allows it now, and its graders are not crowded."""
         characters = claimed.context.planned_length(index)
-        has_room = self._capacity.has_room(self._open_conversations, self._open_mb, characters)
+        has_room = self._capacity.has_room(self._open_conversations, self._used_mb, characters)
         is_allowed = has_room and self._paces.may_start(claimed.context.run)
         return is_allowed and not self._leases.is_crowded(claimed.probe_slice.workspace)
+
+    @property
+    def _used_mb(self) -> float:
+        """The memory of open conversations, and of scenarios whose conversations have not started."""
+        return self._open_mb + sum(claimed.pending_mb for claimed in self._backlog)
 
     def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> bool:
         """Whether the run's budget allows it."""
@@ -258,6 +263,8 @@ class Worker:
     def _fetch_if_needed(self) -> None:
         """Receive further slices when clearly fewer probes are pending than there are slots."""
         if self._fetch_task is not None or self._is_queue_empty:
+            return
+        if self._backlog and self._used_mb >= self._capacity.conversations_mb:
             return
         workers = settings().probe_workers
         accounts = [

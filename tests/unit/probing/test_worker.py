@@ -3,12 +3,15 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from cupel_core.conversations.runner import CheckpointStore, ConversationSpec
 from cupel_core.conversations.turn import Halted
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.limits.worker_capacity import WorkerCapacity
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, Progress, Run, RunStatus
@@ -16,8 +19,8 @@ from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 from cupel_core.domain.turns import simulation
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
-from cupel_core.messages import ProbeSlice
-from cupel_core.probing import committer
+from cupel_core.messages import ProbeSlice, RunRef
+from cupel_core.probing import claims, committer
 from cupel_core.probing import worker as probing_worker
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.claims import SliceClaimer
@@ -25,7 +28,7 @@ from cupel_core.probing.heartbeat import HIDDEN_SECONDS
 from cupel_core.probing.worker import MAX_FAILURES, Worker
 from cupel_core.record_outcomes import record
 from cupel_core.settings import Settings, settings
-from cupel_core.store import barrier, checkpoints, clients, keys, outcomes, queues, runs
+from cupel_core.store import barrier, checkpoints, clients, keys, outcomes, queues, runs, snapshots
 from cupel_core.store.barrier import Tree
 from cupel_core.store.queues import Delivery
 from tests.recorded_outcomes import count_outcomes, store_outcomes
@@ -406,3 +409,48 @@ async def test_a_run_whose_snapshot_is_missing_keeps_its_message_and_records_the
     clients.s3().delete_object(Bucket=cloud.bucket_name, Key=run.snapshot_key)
     assert await worker().run(deliveries) == deliveries
     assert "no object" in (barrier.get_leaf(ref_of(run), Node(0, 0)).last_error or "")
+
+
+async def test_probes_with_long_scenarios_are_claimed_in_parts(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunSetup(scenario_count=6).start()
+    snapshot = snapshots.get(run.snapshot_key)
+    monkeypatch.setattr(claims, "MAX_SCENARIO_BYTES", 2.5 * snapshot.manifest.size_at(0))
+    acquire, claimed = barrier.acquire, list[list[int]]()
+
+    def record(ref: RunRef, node: Node, claimant: str, claim: Claim, indexes: list[int], now: float) -> Any:
+        assert claim.offsets == set(indexes)
+        claimed.append(indexes)
+        return acquire(ref, node, claimant, claim, indexes, now)
+
+    monkeypatch.setattr(barrier, "acquire", record)
+    deliveries = send_and_receive(slice_message(run, [0, 1, 2, 3, 5]))
+    while deliveries:
+        assert await worker().run(deliveries) == []
+        deliveries = queues.receive(cloud.probe_queue_url("sim"), 1)
+    assert claimed == [[0, 1], [2, 3], [5]]
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(6, completed=5)
+
+
+@dataclass
+class LongScenarios(RunSetup):
+    def _scenario(self, number: int) -> Scenario:
+        return replace(super()._scenario(number), messages=(Message(MessageRole.USER, "x" * 400_000),))
+
+
+async def test_a_worker_receives_no_further_slices_while_long_scenarios_fill_its_memory(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = LongScenarios(scenario_count=20).start()
+    memory_mb = next(each for each in range(1_000) if WorkerCapacity(each).conversations_mb > 3)
+    limit_mb = WorkerCapacity(memory_mb).conversations_mb
+    small = Worker("sim", time.time() + PLENTY, receive_wait_seconds=0, memory_mb=memory_mb)
+    fetch, used = small._fetch, list[float]()
+    monkeypatch.setattr(small, "_fetch", lambda slices: used.append(small._used_mb) or fetch(slices))
+    deliveries = send_and_receive(slice_message(run, list(range(10))))
+    queues.send(cloud.probe_queue_url("sim"), [slice_message(run, list(range(10, 20)))])
+    assert await small.run(deliveries) == []
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(20, completed=20)
+    assert len(used) > 1
+    assert max(used) < limit_mb

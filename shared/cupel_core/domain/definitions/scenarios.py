@@ -307,6 +307,11 @@ class Manifest:
             raise IndexError(position)
         return bisect_right(self._starts, position) - 1
 
+    def size_at(self, position: int) -> float:
+        """About how many bytes the scenario's JSON has: the mean of its page; 0 if that is unknown."""
+        page = self.locate(position).page
+        return (page.size or 0) / page.count
+
     def to_json(self) -> dict[str, object]:
         data: dict[str, object] = {
             "revision": self.revision,

@@ -71,11 +71,12 @@ class WorkerCapacity:
         """The memory for conversations."""
         return float("inf") if self.memory_mb is None else max(0.0, USABLE_MEMORY * self.memory_mb - PROCESS_MB)
 
-    def has_room(self, open_conversations: int, open_mb: float, characters: int) -> bool:
-        """Whether a conversation that begins with so many characters may start beside these; alone it always may."""
+    def has_room(self, open_conversations: int, used_mb: float, characters: int) -> bool:
+        """Whether a conversation that begins with so many characters may start beside these, and beside what waits in
+        memory; alone it always may."""
         if open_conversations >= self.conversations:
             return False
-        return not open_conversations or open_mb + conversation_mb(characters) <= self.conversations_mb
+        return not open_conversations or used_mb + conversation_mb(characters) <= self.conversations_mb
 
     def after(self, load: WorkerLoad, open_conversations: int) -> "WorkerCapacity":
         """The capacity after the worker had this load for a while."""
