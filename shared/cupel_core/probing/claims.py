@@ -9,7 +9,7 @@ from itertools import count
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.runs.barrier import FANOUT, Node
-from cupel_core.domain.runs.claims import Claim
+from cupel_core.domain.runs.claims import Claim, SliceDivision
 from cupel_core.domain.runs.run import Action, IllegalTransition, Run, RunStatus
 from cupel_core.errors import AppError, Conflict, Invalid
 from cupel_core.messages import ProbeSlice
@@ -18,7 +18,7 @@ from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.run_cache import RunCache
 from cupel_core.probing.slice_context import load_slice_context
 from cupel_core.record_outcomes import record_dropped, record_unreported
-from cupel_core.store import barrier, runs, snapshots
+from cupel_core.store import barrier, queues, runs, snapshots
 from cupel_core.store.queues import Delivery
 
 CLAIM_SECONDS = 30.0
@@ -27,9 +27,9 @@ RENEW_BEFORE_SECONDS = 20.0
 """A claim with more time left is not renewed: most slices end before that."""
 RECHECK_SECONDS = 10.0
 """Delay before a probe that another worker has claimed is checked again."""
-MAX_SCENARIO_BYTES = 8_000_000
-"""Of the scenarios of the probes that are claimed together: a worker receives up to ten slices at once, and keeps their
-scenarios."""
+MAX_CLAIMED_BYTES = 8_000_000
+"""A worker keeps the scenarios of the probes that it has claimed. It claims those of a slice up to this size at once,
+and sends the others back to the queue."""
 
 
 class SliceClaimer:
@@ -67,8 +67,7 @@ class SliceClaimer:
             raise
 
     def _claim(self, received: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
-        """The first probes of the slice, as far as their scenarios are not too long together; the others are requeued
-        when the slice ends."""
+        """The first probes of the slice, as far as their scenarios are not too long together."""
         probe_slice, scenario_bytes = _first_part(received, run)
         context = load_slice_context(run, probe_slice, self._accounts)
         if run.status is RunStatus.PENDING:
@@ -76,7 +75,11 @@ class SliceClaimer:
         claimant = f"{self._worker_id}:{next(self._claim_numbers)}"
         claim = self._new_claim(frozenset(index % FANOUT for index in probe_slice.indexes), self._clock())
         node = Node(0, probe_slice.leaf)
-        division = barrier.acquire(probe_slice.run, node, claimant, claim, probe_slice.indexes, self._clock())
+        division = barrier.acquire(probe_slice.run, node, claimant, claim, received.indexes, self._clock())
+        if len(probe_slice.indexes) < len(received.indexes):
+            first = frozenset(probe_slice.indexes)
+            _send_rest(received, delivery, division.without(first))
+            division = division.only(first)
         expired = list(division.expired)
         if expired:
             expired = record_unreported(run, probe_slice.fencing_token, node, expired).leaf.missing(expired)
@@ -92,8 +95,6 @@ class SliceClaimer:
             scenario_mb=scenario_bytes / 1_000_000,
         )
         claimed.pending.extend(expired)
-        for index in received.indexes[len(probe_slice.indexes) :]:
-            claimed.postpone(index, 0.0)
         for index in division.claimed:
             # In a new message, because this one has few receives left and the other worker may die.
             claimed.postpone(index, RECHECK_SECONDS)
@@ -134,14 +135,22 @@ def _start_run(probe_slice: ProbeSlice) -> None:
 
 
 def _first_part(received: ProbeSlice, run: Run) -> tuple[ProbeSlice, float]:
-    """As many of its probes as have scenarios of MAX_SCENARIO_BYTES, at least one; and the size of these scenarios."""
+    """As many of its probes as have scenarios of MAX_CLAIMED_BYTES, at least one; and the size of these scenarios."""
     snapshot, cases = snapshots.get(run.snapshot_key), set[int]()
     size = 0.0
     for number, index in enumerate(received.indexes):
         case = run.plan.probe(index).case
         added = 0.0 if case in cases else snapshot.manifest.size_at(snapshot.scenario_positions[case])
-        if number and size + added > MAX_SCENARIO_BYTES:
+        if number and size + added > MAX_CLAIMED_BYTES:
             return received.model_copy(update={"indexes": received.indexes[:number]}), size
         cases.add(case)
         size += added
     return received, size
+
+
+def _send_rest(received: ProbeSlice, delivery: Delivery, rest: SliceDivision) -> None:
+    """At once, so that this worker and others can go on with it. If this one dies, the whole slice comes back too, and
+    whoever receives a probe twice finds it claimed or done."""
+    if rest.missing:
+        message = received.model_copy(update={"indexes": rest.missing})
+        queues.send(delivery.queue_url, [message], group=message.run_id)

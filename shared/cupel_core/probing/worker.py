@@ -109,6 +109,8 @@ class Worker:
         self._fetch_task: asyncio.Task[None] | None = None
         self._slice_sizes: deque[int] = deque(maxlen=_RECENT_SLICES)
         """Of the last slices."""
+        self._slice_mb: deque[float] = deque(maxlen=_RECENT_SLICES)
+        """What their scenarios took."""
         self._is_queue_empty = False
         self._wake = asyncio.Event()
         self._pauses = RunPauses(self._wake.set)
@@ -236,7 +238,11 @@ class Worker:
     @property
     def _used_mb(self) -> float:
         """The memory of open conversations, and of scenarios whose conversations have not started."""
-        return self._open_mb + sum(claimed.pending_mb for claimed in self._backlog)
+        return self._open_mb + self._waiting_mb
+
+    @property
+    def _waiting_mb(self) -> float:
+        return sum(claimed.pending_mb for claimed in self._backlog)
 
     def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> bool:
         """Whether the run's budget allows it."""
@@ -264,7 +270,9 @@ class Worker:
         """Receive further slices when clearly fewer probes are pending than there are slots."""
         if self._fetch_task is not None or self._is_queue_empty:
             return
-        if self._backlog and self._used_mb >= self._capacity.conversations_mb:
+        room_mb = self._capacity.waiting_mb - self._waiting_mb
+        if self._backlog and room_mb <= 0:
+            self._hand_paced_slice_back()
             return
         workers = settings().probe_workers
         accounts = [
@@ -277,7 +285,17 @@ class Worker:
         ]
         missing = probes_to_receive(accounts, self._capacity.conversations, DEFAULT_PARALLEL_REQUESTS // workers)
         if missing:
-            self._fetch_task = asyncio.create_task(self._fetch(slices_to_receive(missing, self._slice_sizes)))
+            count = slices_to_receive(missing, self._slice_sizes, room_mb, self._slice_mb)
+            self._fetch_task = asyncio.create_task(self._fetch(count))
+
+    def _hand_paced_slice_back(self) -> None:
+        """The newest one whose run has as many conversations in progress as it allows: the memory that its scenarios
+        take keeps this worker from receiving probes of other runs."""
+        for claimed in reversed(self._backlog):
+            if not self._paces.startable([claimed]):
+                claimed.postpone_all_pending(RECHECK_SECONDS)
+                self._wake.set()
+                return
 
     def _backlog_by_account(self) -> dict[LeaseHolder, list[ClaimedSlice]]:
         """The slices with pending probes."""
@@ -348,6 +366,7 @@ class Worker:
             return
         self._heartbeat.add_claimed(claimed)
         self._slice_sizes.append(len(claimed.probe_slice.indexes))
+        self._slice_mb.append(claimed.scenario_mb)
         if claimed.is_done:
             self._committer.add_ended_slice(claimed)
         else:

@@ -143,8 +143,7 @@ def write_pages(
     unchanged, tail = ((), ()) if replace else _unchanged_pages_and_tail(current)
     capacity = MAX_SCENARIOS - sum(each.page.count for each in unchanged) - len(tail)
     numbered = _numbered(definition_id, current.next_ordinal, _at_most(capacity, scenarios))
-    encoded = map(_Encoded.of, chain(tail, numbered))
-    pages = _put_pages(_folder(workspace, definition_id), encoded, MAX_PAGES - len(unchanged))
+    pages = _put_pages(_folder(workspace, definition_id), chain(tail, numbered), MAX_PAGES - len(unchanged))
     added = sum(each.page.count for each in pages) - len(tail)
     return Manifest.of(current.revision + 1, (*unchanged, *pages), current.next_ordinal + added)
 
@@ -154,12 +153,12 @@ def replace_scenario(
 ) -> Manifest:
     """Write the page with another scenario at this position, and return its manifest, not yet committed.
 
-    Raises Invalid if there are more than MAX_PAGES then.
+    Raises Invalid if there are more pages then, and more than MAX_PAGES.
     """
     number = current.page_number_at(position)
     content = list(read_page(current.pages[number].key))
     content[position - current.start_of(number)] = scenario
-    return _replace_page(workspace, definition_id, current, number, content, MAX_PAGES)
+    return _replace_page(workspace, definition_id, current, number, content, max(MAX_PAGES, len(current.pages)))
 
 
 def remove_scenario(workspace: str, definition_id: str, current: Manifest, position: int) -> Manifest:
@@ -167,23 +166,33 @@ def remove_scenario(workspace: str, definition_id: str, current: Manifest, posit
     number = current.page_number_at(position)
     content = list(read_page(current.pages[number].key))
     del content[position - current.start_of(number)]
-    return _replace_page(workspace, definition_id, current, number, content, MAX_SCENARIOS)
+    return _replace_page(workspace, definition_id, current, number, content)
 
 
 def _replace_page(
-    workspace: str, definition_id: str, current: Manifest, number: int, content: Sequence[Scenario], max_pages: int
+    workspace: str,
+    definition_id: str,
+    current: Manifest,
+    number: int,
+    content: Sequence[Scenario],
+    max_pages: int | None = None,
 ) -> Manifest:
     """Write a page's new content, together with a neighbor's if both fit into one page."""
-    replaced = range(number, number + 1)
-    encoded = list(map(_Encoded.of, content))
-    if number + 1 < len(current.pages) and _fits(encoded, current.pages[number + 1]):
-        encoded, replaced = [*encoded, *_read_encoded(current.pages[number + 1])], range(number, number + 2)
-    elif number > 0 and _fits(encoded, current.pages[number - 1]):
-        encoded, replaced = [*_read_encoded(current.pages[number - 1]), *encoded], range(number - 1, number + 1)
+    replaced, size = range(number, number + 1), sum(len(_Encoded.of(each).json) for each in content)
+    if number + 1 < len(current.pages) and _fits(current.pages[number + 1], len(content), size):
+        content, replaced = (*content, *read_page(current.pages[number + 1].key)), range(number, number + 2)
+    elif number > 0 and _fits(current.pages[number - 1], len(content), size):
+        content, replaced = (*read_page(current.pages[number - 1].key), *content), range(number - 1, number + 1)
     pages = current.numbered_pages
     before, after = pages[: replaced.start], pages[replaced.stop :]
-    written = _put_pages(_folder(workspace, definition_id), encoded, max_pages - len(before) - len(after))
+    pages_left = None if max_pages is None else max_pages - len(before) - len(after)
+    written = _put_pages(_folder(workspace, definition_id), content, pages_left)
     return Manifest.of(current.revision + 1, (*before, *written, *after), current.next_ordinal)
+
+
+def _fits(page: ScenarioPage, count: int, size: int) -> bool:
+    """Whether the page has room for so many further scenarios of this size; not if its own size is unknown."""
+    return page.size is not None and page.count + count <= PAGE_SIZE and page.size + size <= MAX_PAGE_BYTES
 
 
 def _folder(workspace: str, definition_id: str) -> str:
@@ -220,26 +229,13 @@ class _Encoded(NamedTuple):
         return cls(scenario, orjson.dumps(scenario.to_json()))
 
 
-def _read_encoded(page: ScenarioPage) -> Iterator[_Encoded]:
-    return map(_Encoded.of, read_page(page.key))
-
-
-def _size(content: Iterable[_Encoded]) -> int:
-    return sum(len(each.json) for each in content)
-
-
-def _fits(content: Sequence[_Encoded], page: ScenarioPage) -> bool:
-    """Whether the page has room for this content too, as far as its size is known."""
-    return len(content) + page.count <= PAGE_SIZE and _size(content) + (page.size or 0) <= MAX_PAGE_BYTES
-
-
-def _put_pages(folder: str, scenarios: Iterable[_Encoded], pages_left: int) -> tuple[NumberedPage, ...]:
-    """Raises Invalid, after all that fit were written, if the scenarios take more pages than are left."""
+def _put_pages(folder: str, scenarios: Iterable[Scenario], pages_left: int | None = None) -> tuple[NumberedPage, ...]:
+    """Raises Invalid if the scenarios take more pages than are left; what was written then belongs to no manifest."""
     pages: list[NumberedPage] = []
     with ThreadPoolExecutor(_WRITERS) as pool:
         pending: deque[Future[NumberedPage]] = deque()
         for content in _page_contents(scenarios):
-            if len(pages) + len(pending) == pages_left:
+            if pages_left is not None and len(pages) + len(pending) >= pages_left:
                 raise Invalid(
                     f"the scenarios of a definition take at most {MAX_PAGES} pages of {MAX_PAGE_BYTES // 1_000_000} MB,"
                     " and these would take more: remove some or shorten them"
@@ -251,10 +247,10 @@ def _put_pages(folder: str, scenarios: Iterable[_Encoded], pages_left: int) -> t
     return tuple(pages)
 
 
-def _page_contents(scenarios: Iterable[_Encoded]) -> Iterator[list[_Encoded]]:
+def _page_contents(scenarios: Iterable[Scenario]) -> Iterator[list[_Encoded]]:
     """In groups that fit into a page, each of at least one scenario."""
     content, size = list[_Encoded](), 0
-    for each in scenarios:
+    for each in map(_Encoded.of, scenarios):
         if content and (len(content) == PAGE_SIZE or size + len(each.json) > MAX_PAGE_BYTES):
             yield content
             content, size = [], 0
@@ -275,6 +271,6 @@ def _put_page(key: str, content: Sequence[_Encoded]) -> NumberedPage:
         needs_models=any(map(needs_models, scenarios)),
         models=page_models(name for scenario in scenarios for name in named_models(scenario.assertions)),
         largest_files=tuple((str(each), size) for each, size in sorted(largest_files_of(scenarios).items())),
-        size=_size(content),
+        size=sum(len(each.json) for each in content),
     )
     return NumberedPage(page, ordinal_of(scenarios[0].id) or 0)

@@ -234,6 +234,20 @@ def test_a_scenario_of_a_larger_page_of_an_earlier_release_can_be_deleted(monkey
     manifest = Manifest(1, (replace(page, size=None),), 10)
     after = scenarios.remove_scenario("ws", "def_1", manifest, 0)
     assert (counts(after), names(after)) == ([1] * 8, [f"case {number}" for number in range(1, 9)])
+    with pytest.raises(Invalid):
+        append("def_1", [long_case(9, 2_000)], after)
+    shorter = scenarios.replace_scenario("ws", "def_1", after, 0, case(1))
+    assert counts(shorter) == [2, 1, 1, 1, 1, 1, 1]
+
+
+def test_a_manifest_of_an_earlier_release_has_no_sizes_and_an_earlier_release_reads_a_later_one() -> None:
+    manifest = append("def_1", cases(3))
+    data = manifest.to_json()
+    assert data.pop("sizes") == [manifest.pages[0].size]
+    assert data["pages"] == [[manifest.pages[0].key, 3, [], False, False, []]]
+    earlier = Manifest.from_json(data)
+    assert earlier.pages[0].size is None
+    assert (earlier.size_at(0), manifest.size_at(0)) == (0, (manifest.pages[0].size or 0) / 3)
 
 
 def test_summaries_are_read_in_order_and_each_page_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,4 +123,9 @@ def test_a_single_slot_is_refilled() -> None:
     ("probes", "sizes", "slices"), [(25, [5, 5, 5], 5), (25, [5, 5, 2], 5), (30, [100], 1), (9, [], 1)]
 )
 def test_the_largest_of_the_last_slices_tells_how_many_to_receive(probes: int, sizes: list[int], slices: int) -> None:
-    assert slices_to_receive(probes, sizes) == slices
+    assert slices_to_receive(probes, sizes, 30.0, [0.1]) == slices
+
+
+@pytest.mark.parametrize(("room_mb", "slices"), [(100.0, 5), (40.0, 5), (39.0, 4), (20.0, 2), (3.0, 1)])
+def test_no_more_slices_are_received_than_their_scenarios_leave_room_for(room_mb: float, slices: int) -> None:
+    assert slices_to_receive(100, [20, 10], room_mb, [8.0, 2.0]) == slices

@@ -14,17 +14,19 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.limits.worker_capacity import WorkerCapacity
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
+from cupel_core.domain.runs.pace import Pace
 from cupel_core.domain.runs.run import Action, Progress, Run, RunStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 from cupel_core.domain.turns import simulation
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
-from cupel_core.messages import ProbeSlice, RunRef
+from cupel_core.messages import ProbeSlice
 from cupel_core.probing import claims, committer
 from cupel_core.probing import worker as probing_worker
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.claims import SliceClaimer
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS
+from cupel_core.probing.run_cache import RunCache
 from cupel_core.probing.worker import MAX_FAILURES, Worker
 from cupel_core.record_outcomes import record
 from cupel_core.settings import Settings, settings
@@ -414,23 +416,40 @@ async def test_a_run_whose_snapshot_is_missing_keeps_its_message_and_records_the
 async def test_probes_with_long_scenarios_are_claimed_in_parts(
     cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = RunSetup(scenario_count=6).start()
-    snapshot = snapshots.get(run.snapshot_key)
-    monkeypatch.setattr(claims, "MAX_SCENARIO_BYTES", 2.5 * snapshot.manifest.size_at(0))
-    acquire, claimed = barrier.acquire, list[list[int]]()
+    run = RunSetup(scenario_count=8).start()
+    size = snapshots.get(run.snapshot_key).manifest.size_at(0)
+    monkeypatch.setattr(claims, "MAX_CLAIMED_BYTES", 2.5 * size)
+    claim_by_another(run, {4}, time.time() + PLENTY)
+    claimer = SliceClaimer("worker", time.time() + PLENTY, RunCache())
+    (delivery,) = send_and_receive(slice_message(run, [0, 1, 2, 3, 4, 5]))
+    claimed = await claimer.claim(delivery)
+    assert claimed is not None
+    assert (list(claimed.pending), claimed.claim.offsets) == ([0, 1], {0, 1})
+    assert (claimed.remainders, claimed.scenario_mb) == ({}, pytest.approx(2 * size / 1_000_000))
+    (rest,) = receive_bodies(delivery.queue_url)
+    assert ProbeSlice.model_validate_json(rest) == slice_message(run, [2, 3, 4, 5])
 
-    def record(ref: RunRef, node: Node, claimant: str, claim: Claim, indexes: list[int], now: float) -> Any:
-        assert claim.offsets == set(indexes)
-        claimed.append(indexes)
-        return acquire(ref, node, claimant, claim, indexes, now)
 
-    monkeypatch.setattr(barrier, "acquire", record)
-    deliveries = send_and_receive(slice_message(run, [0, 1, 2, 3, 5]))
-    while deliveries:
-        assert await worker().run(deliveries) == []
-        deliveries = queues.receive(cloud.probe_queue_url("sim"), 1)
-    assert claimed == [[0, 1], [2, 3], [5]]
-    assert barrier.get_progress(Tree.for_run(run)) == Progress(6, completed=5)
+async def test_only_probes_without_an_outcome_are_sent_back(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunSetup(scenario_count=8).start()
+    await worker().run(send_and_receive(slice_message(run, [0, 1, 2, 4])))
+    monkeypatch.setattr(claims, "MAX_CLAIMED_BYTES", 1)
+    for message, left in ((slice_message(run, [0, 1, 2, 3]), [[3]]), (slice_message(run, [0, 1, 2]), [])):
+        (delivery,) = send_and_receive(message)
+        await SliceClaimer("worker", time.time() + PLENTY, RunCache()).claim(delivery)
+        sent = receive_bodies(delivery.queue_url)
+        assert [ProbeSlice.model_validate_json(each).indexes for each in sent] == left
+
+
+async def test_a_worker_completes_probes_that_it_claims_in_parts(
+    cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunSetup(scenario_count=8).start()
+    monkeypatch.setattr(claims, "MAX_CLAIMED_BYTES", 1)
+    assert await worker().run(send_and_receive(slice_message(run, list(range(8))))) == []
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(8, completed=8)
 
 
 @dataclass
@@ -439,18 +458,45 @@ class LongScenarios(RunSetup):
         return replace(super()._scenario(number), messages=(Message(MessageRole.USER, "x" * 400_000),))
 
 
-async def test_a_worker_receives_no_further_slices_while_long_scenarios_fill_its_memory(
+def capacity_of(least_mb: float) -> WorkerCapacity:
+    """Of the smallest function that has so much memory for conversations."""
+    return next(each for each in map(WorkerCapacity, range(1_000)) if each.conversations_mb > least_mb)
+
+
+async def test_long_scenarios_take_no_more_memory_than_a_worker_has(
     cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = LongScenarios(scenario_count=20).start()
-    memory_mb = next(each for each in range(1_000) if WorkerCapacity(each).conversations_mb > 3)
-    limit_mb = WorkerCapacity(memory_mb).conversations_mb
-    small = Worker("sim", time.time() + PLENTY, receive_wait_seconds=0, memory_mb=memory_mb)
-    fetch, used = small._fetch, list[float]()
-    monkeypatch.setattr(small, "_fetch", lambda slices: used.append(small._used_mb) or fetch(slices))
+    run, capacity = LongScenarios(scenario_count=20).start(), capacity_of(5)
+    small = Worker("sim", time.time() + PLENTY, receive_wait_seconds=0, memory_mb=capacity.memory_mb)
+    fetch, start = small._fetch, small._start_probe
+    waiting, used = list[float](), list[float]()
+
+    def start_and_measure(*args: Any) -> bool:
+        has_started = start(*args)
+        if small._open_conversations > 1:
+            used.append(small._used_mb)
+        return has_started
+
+    monkeypatch.setattr(small, "_fetch", lambda slices: waiting.append(small._waiting_mb) or fetch(slices))
+    monkeypatch.setattr(small, "_start_probe", start_and_measure)
     deliveries = send_and_receive(slice_message(run, list(range(10))))
     queues.send(cloud.probe_queue_url("sim"), [slice_message(run, list(range(10, 20)))])
     assert await small.run(deliveries) == []
     assert barrier.get_progress(Tree.for_run(run)) == Progress(20, completed=20)
-    assert len(used) > 1
-    assert max(used) < limit_mb
+    assert len(waiting) > 1
+    assert max(waiting) < capacity.waiting_mb
+    assert max(used, default=0.0) <= capacity.conversations_mb
+
+
+async def test_long_scenarios_of_a_paced_run_do_not_keep_a_worker_from_other_runs(
+    cloud: Settings, finish_starts: list[tuple[str, int]]
+) -> None:
+    paced = LongScenarios(scenario_count=10, pace=Pace(max_concurrency=1)).start()
+    short = RunSetup(scenario_count=3).start()
+    small = Worker("sim", time.time() + PLENTY, receive_wait_seconds=0, memory_mb=capacity_of(3).memory_mb)
+    deliveries = send_and_receive(slice_message(paced, list(range(10))))
+    queues.send(cloud.probe_queue_url("sim"), [slice_message(short, [0, 1, 2])])
+    await small.run(deliveries)
+    assert barrier.get_progress(Tree.for_run(short)) == Progress(3, completed=3)
+    assert barrier.get_progress(Tree.for_run(paced)).completed < 10
+    assert count_delayed(cloud) == 1

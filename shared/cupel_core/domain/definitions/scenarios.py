@@ -170,21 +170,21 @@ class ScenarioPage:
     """Bytes of the JSON of its scenarios; None for a page of an earlier release, which may have any size."""
 
     def to_json(self) -> list[object]:
-        """A list; default values at its end are omitted."""
+        """A list without the size, which earlier releases could not read in it; defaults at its end are omitted."""
         spans = None if self.personas is None else [[span.length, list(span.persona_ids)] for span in self.personas]
         models = None if self.models is None else list(self.models)
         files = [list(each) for each in self.largest_files]
-        fields: list[object] = [spans, self.needs_selection, self.needs_models, models, files, self.size]
-        defaults: list[object] = [[], False, None, None, [], None]
+        fields: list[object] = [spans, self.needs_selection, self.needs_models, models, files]
+        defaults: list[object] = [[], False, None, None, []]
         while fields and fields[-1] == defaults[len(fields) - 1]:
             fields.pop()
         return [self.key, self.count, *fields]
 
     @classmethod
-    def from_json(cls, data: Sequence[Any]) -> "ScenarioPage":
+    def from_json(cls, data: Sequence[Any], size: int | None = None) -> "ScenarioPage":
         key, count, *optional = data
-        defaults: tuple[Any, ...] = ([], False, None, None, [], None)
-        spans, needs_selection, needs_models, models, files, page_size = (*optional, *defaults[len(optional) :])
+        defaults: tuple[Any, ...] = ([], False, None, None, [])
+        spans, needs_selection, needs_models, models, files = (*optional, *defaults[len(optional) :])
         personas = None if spans is None else tuple(PersonaSpan(length, tuple(ids)) for length, ids in spans)
         return cls(
             key,
@@ -193,8 +193,8 @@ class ScenarioPage:
             needs_selection,
             needs_models,
             None if models is None else tuple(models),
-            tuple((file_format, size) for file_format, size in files),
-            page_size,
+            tuple((file_format, largest) for file_format, largest in files),
+            size,
         )
 
 
@@ -317,10 +317,12 @@ class Manifest:
             "revision": self.revision,
             "pages": [page.to_json() for page in self.pages],
             "nextOrdinal": self.next_ordinal,
+            "sizes": [page.size for page in self.pages],
         }
         return {**data, "firstOrdinals": list(self.first_ordinals)} if self.first_ordinals else data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Manifest":
-        pages = tuple(map(ScenarioPage.from_json, data["pages"]))
+        sizes = data.get("sizes") or [None] * len(data["pages"])
+        pages = tuple(map(ScenarioPage.from_json, data["pages"], sizes))
         return cls(data["revision"], pages, data["nextOrdinal"], tuple(data.get("firstOrdinals") or ()))

@@ -6,8 +6,8 @@ renews it, so the probes of a dead worker are soon free. Correctness never depen
 once, whichever worker reports it.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import field
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import field, replace
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT, Leaf
@@ -35,6 +35,24 @@ class SliceDivision:
     """Another worker is running these now."""
     rounds: Mapping[int, int] = field(default_factory=dict)
     """By index, the last retry round in which the probe was taken out of the leaf to be run again."""
+
+    @property
+    def missing(self) -> list[int]:
+        """All of them, ascending."""
+        return sorted((*self.unclaimed, *self.expired, *self.claimed))
+
+    def only(self, indexes: Container[int]) -> "SliceDivision":
+        """Those of them that are among these indexes."""
+        return self._where(lambda index: index in indexes)
+
+    def without(self, indexes: Container[int]) -> "SliceDivision":
+        return self._where(lambda index: index not in indexes)
+
+    def _where(self, is_kept: Callable[[int], bool]) -> "SliceDivision":
+        unclaimed, expired, claimed = (
+            tuple(filter(is_kept, each)) for each in (self.unclaimed, self.expired, self.claimed)
+        )
+        return replace(self, unclaimed=unclaimed, expired=expired, claimed=claimed)
 
     def round_of(self, index: int, conversation_round: int) -> int:
         """The retry round in which a probe's conversation started, given that of the run's other probes."""
