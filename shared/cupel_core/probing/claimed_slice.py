@@ -1,7 +1,7 @@
 """A slice while a worker processes it: from its claim to its acknowledgement."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from cupel_core.deferred import dataclass
@@ -41,6 +41,8 @@ class ClaimedSlice:
     pending: deque[int]
     rounds: Mapping[int, int] = field(default_factory=dict)
     """The retry round in which the conversation of a probe started, by index."""
+    rest: Sequence[int] = ()
+    """Probes of the message that were not claimed with these, and have no outcome."""
     scenario_mb: float = 0.0
     """The size of the scenarios of its probes."""
     started: set[int] = field(default_factory=set)
@@ -56,9 +58,9 @@ class ClaimedSlice:
         return not self.pending and not self.started
 
     @property
-    def pending_mb(self) -> float:
-        """The size of the scenarios of the probes that have not started."""
-        return self.scenario_mb * len(self.pending) / len(self.probe_slice.indexes)
+    def idle_mb(self) -> float:
+        """The size of the scenarios of its probes without a conversation in progress: all are kept until it ends."""
+        return self.scenario_mb * (1 - len(self.started) / len(self.probe_slice.indexes))
 
     def may_start(self, now: float) -> bool:
         """Whether its claim certainly stands: an expired one may have been revoked already."""

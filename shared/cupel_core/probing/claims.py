@@ -9,7 +9,7 @@ from itertools import count
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.runs.barrier import FANOUT, Node
-from cupel_core.domain.runs.claims import Claim, SliceDivision
+from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, IllegalTransition, Run, RunStatus
 from cupel_core.errors import AppError, Conflict, Invalid
 from cupel_core.messages import ProbeSlice
@@ -28,8 +28,7 @@ RENEW_BEFORE_SECONDS = 20.0
 RECHECK_SECONDS = 10.0
 """Delay before a probe that another worker has claimed is checked again."""
 MAX_CLAIMED_BYTES = 8_000_000
-"""A worker keeps the scenarios of the probes that it has claimed. It claims those of a slice up to this size at once,
-and sends the others back to the queue."""
+"""Of the scenarios that a worker claims with one slice, because it keeps them in memory."""
 
 
 class SliceClaimer:
@@ -67,7 +66,7 @@ class SliceClaimer:
             raise
 
     def _claim(self, received: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
-        """The first probes of the slice, as far as their scenarios are not too long together."""
+        """Claim the first probes of the slice, up to MAX_CLAIMED_BYTES of scenarios."""
         probe_slice, scenario_bytes = _first_part(received, run)
         context = load_slice_context(run, probe_slice, self._accounts)
         if run.status is RunStatus.PENDING:
@@ -76,10 +75,7 @@ class SliceClaimer:
         claim = self._new_claim(frozenset(index % FANOUT for index in probe_slice.indexes), self._clock())
         node = Node(0, probe_slice.leaf)
         division = barrier.acquire(probe_slice.run, node, claimant, claim, received.indexes, self._clock())
-        if len(probe_slice.indexes) < len(received.indexes):
-            first = frozenset(probe_slice.indexes)
-            _send_rest(received, delivery, division.without(first))
-            division = division.only(first)
+        division, rest = division.split(frozenset(probe_slice.indexes))
         expired = list(division.expired)
         if expired:
             expired = record_unreported(run, probe_slice.fencing_token, node, expired).leaf.missing(expired)
@@ -92,6 +88,7 @@ class SliceClaimer:
             context=context,
             pending=deque(division.unclaimed),
             rounds={index: division.round_of(index, run.conversation_round) for index in probe_slice.indexes},
+            rest=rest.missing,
             scenario_mb=scenario_bytes / 1_000_000,
         )
         claimed.pending.extend(expired)
@@ -148,9 +145,8 @@ def _first_part(received: ProbeSlice, run: Run) -> tuple[ProbeSlice, float]:
     return received, size
 
 
-def _send_rest(received: ProbeSlice, delivery: Delivery, rest: SliceDivision) -> None:
-    """At once, so that this worker and others can go on with it. If this one dies, the whole slice comes back too, and
-    whoever receives a probe twice finds it claimed or done."""
-    if rest.missing:
-        message = received.model_copy(update={"indexes": rest.missing})
-        queues.send(delivery.queue_url, [message], group=message.run_id)
+def send_rest(claimed: ClaimedSlice) -> None:
+    """Send the probes that were not claimed back to the queue, for this worker and others. If this one dies, the whole
+    slice comes back too, and whoever receives a probe twice finds it claimed or done."""
+    message = claimed.probe_slice.model_copy(update={"indexes": list(claimed.rest)})
+    queues.send(claimed.delivery.queue_url, [message], group=message.run_id)

@@ -6,7 +6,7 @@ expire soon after, and another worker takes over.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 
 from cupel_core.probing.claimed_slice import ClaimedSlice
@@ -39,6 +39,11 @@ class Heartbeat:
 
     def add_claimed(self, claimed: ClaimedSlice) -> None:
         self._claimed[claimed.delivery.receipt] = claimed
+
+    @property
+    def claimed(self) -> Collection[ClaimedSlice]:
+        """The slices that have not ended."""
+        return self._claimed.values()
 
     def remove(self, delivery: Delivery) -> None:
         """Stop the heartbeat of a message that is settled: its slice has ended, or it is to be redelivered."""

@@ -47,9 +47,13 @@ class RunPaces:
         return self._holders[ref]
 
     def may_start(self, run: Run) -> bool:
-        holder = self._lease_holder(run)
         is_due = self._clock() >= self._next_starts.get(RunRef(run.workspace, run.id), 0.0)
-        return is_due and (holder is None or holder.free_slots > 0)
+        return is_due and self.has_slot(run)
+
+    def has_slot(self, run: Run) -> bool:
+        """Whether this worker's part of what the run allows has room for another conversation."""
+        holder = self._lease_holder(run)
+        return holder is None or holder.free_slots > 0
 
     def start(self, run: Run, model: str) -> RunSlot | None:
         """Start a conversation, which must be allowed; None if the run does not limit their number."""

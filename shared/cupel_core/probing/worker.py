@@ -26,6 +26,7 @@ from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.limits.worker_capacity import (
     AccountProbes,
+    SliceSize,
     WorkerCapacity,
     conversation_mb,
     probes_to_receive,
@@ -39,7 +40,7 @@ from cupel_core.leases import LeasePool
 from cupel_core.leases.holder import LeaseHolder, PendingProbes
 from cupel_core.probing.checkpoints import TableCheckpoints
 from cupel_core.probing.claimed_slice import INTERNAL_ERROR, RETRY_LATER, ClaimedSlice
-from cupel_core.probing.claims import RECHECK_SECONDS, SliceClaimer
+from cupel_core.probing.claims import RECHECK_SECONDS, SliceClaimer, send_rest
 from cupel_core.probing.committer import COMMIT_INTERVAL_SECONDS, Committer, FinishedProbe, retry_delay_seconds
 from cupel_core.probing.conversation_calls import ConversationCalls
 from cupel_core.probing.file_cache import WorkspaceFiles
@@ -107,10 +108,8 @@ class Worker:
         self._open_mb = 0.0
         self._target_leases: set[LeaseHolder] = set()
         self._fetch_task: asyncio.Task[None] | None = None
-        self._slice_sizes: deque[int] = deque(maxlen=_RECENT_SLICES)
-        """Of the last slices."""
-        self._slice_mb: deque[float] = deque(maxlen=_RECENT_SLICES)
-        """What their scenarios took."""
+        self._next_hand_back = 0.0
+        self._recent_slices: deque[SliceSize] = deque(maxlen=_RECENT_SLICES)
         self._is_queue_empty = False
         self._wake = asyncio.Event()
         self._pauses = RunPauses(self._wake.set)
@@ -237,12 +236,12 @@ class Worker:
 
     @property
     def _used_mb(self) -> float:
-        """The memory of open conversations, and of scenarios whose conversations have not started."""
-        return self._open_mb + self._waiting_mb
+        """The memory of open conversations and of idle scenarios."""
+        return self._open_mb + self._idle_mb
 
     @property
-    def _waiting_mb(self) -> float:
-        return sum(claimed.pending_mb for claimed in self._backlog)
+    def _idle_mb(self) -> float:
+        return sum(claimed.idle_mb for claimed in self._heartbeat.claimed)
 
     def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> bool:
         """Whether the run's budget allows it."""
@@ -270,8 +269,8 @@ class Worker:
         """Receive further slices when clearly fewer probes are pending than there are slots."""
         if self._fetch_task is not None or self._is_queue_empty:
             return
-        room_mb = self._capacity.waiting_mb - self._waiting_mb
-        if self._backlog and room_mb <= 0:
+        room_mb = self._capacity.idle_mb - self._idle_mb
+        if room_mb <= 0 and (self._backlog or self._open_conversations):
             self._hand_paced_slice_back()
             return
         workers = settings().probe_workers
@@ -285,16 +284,20 @@ class Worker:
         ]
         missing = probes_to_receive(accounts, self._capacity.conversations, DEFAULT_PARALLEL_REQUESTS // workers)
         if missing:
-            count = slices_to_receive(missing, self._slice_sizes, room_mb, self._slice_mb)
+            count = slices_to_receive(missing, room_mb, self._recent_slices)
             self._fetch_task = asyncio.create_task(self._fetch(count))
 
     def _hand_paced_slice_back(self) -> None:
-        """The newest one whose run has as many conversations in progress as it allows: the memory that its scenarios
-        take keeps this worker from receiving probes of other runs."""
+        """Of the slices whose run has no slot for a conversation, the newest, so that others can be received. Seldom:
+        what is handed back comes again."""
+        if self._clock() < self._next_hand_back:
+            return
         for claimed in reversed(self._backlog):
-            if not self._paces.startable([claimed]):
+            if not claimed.started and not self._paces.has_slot(claimed.context.run):
+                self._next_hand_back = self._clock() + RECHECK_SECONDS
                 claimed.postpone_all_pending(RECHECK_SECONDS)
-                self._wake.set()
+                self._backlog.remove(claimed)
+                self._committer.add_ended_slice(claimed)
                 return
 
     def _backlog_by_account(self) -> dict[LeaseHolder, list[ClaimedSlice]]:
@@ -353,6 +356,8 @@ class Worker:
             claimed = await self._claimer.claim(delivery)
             if claimed is not None:
                 await self._allowances.load_limits(claimed.probe_slice.workspace)
+                if claimed.rest:
+                    await asyncio.to_thread(send_rest, claimed)
         except Exception as error:  # noqa: BLE001 - the slice is redelivered, and the others go on
             log_unforeseen(error, "a slice could not be claimed")
             self._heartbeat.remove(delivery)
@@ -365,8 +370,7 @@ class Worker:
                 await asyncio.to_thread(queues.delete, [delivery])
             return
         self._heartbeat.add_claimed(claimed)
-        self._slice_sizes.append(len(claimed.probe_slice.indexes))
-        self._slice_mb.append(claimed.scenario_mb)
+        self._recent_slices.append(SliceSize(len(claimed.probe_slice.indexes), claimed.scenario_mb))
         if claimed.is_done:
             self._committer.add_ended_slice(claimed)
         else:

@@ -153,7 +153,7 @@ def replace_scenario(
 ) -> Manifest:
     """Write the page with another scenario at this position, and return its manifest, not yet committed.
 
-    Raises Invalid if there are more pages then, and more than MAX_PAGES.
+    Raises Invalid if that takes more than MAX_PAGES, unless there are no more pages than before.
     """
     number = current.page_number_at(position)
     content = list(read_page(current.pages[number].key))

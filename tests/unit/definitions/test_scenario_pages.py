@@ -240,7 +240,7 @@ def test_a_scenario_of_a_larger_page_of_an_earlier_release_can_be_deleted(monkey
     assert counts(shorter) == [2, 1, 1, 1, 1, 1, 1]
 
 
-def test_a_manifest_of_an_earlier_release_has_no_sizes_and_an_earlier_release_reads_a_later_one() -> None:
+def test_sizes_are_stored_beside_the_pages_and_may_be_missing() -> None:
     manifest = append("def_1", cases(3))
     data = manifest.to_json()
     assert data.pop("sizes") == [manifest.pages[0].size]

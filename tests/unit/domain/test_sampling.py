@@ -61,11 +61,6 @@ def test_a_few_groups_have_about_the_mean_of_all_items(groups: list[list[int]]) 
     assert 190 <= len(chosen) <= 210
 
 
-def test_groups_of_unknown_size_count_as_if_all_items_were_equal() -> None:
-    groups = [[number] * 10 for number in range(100)]
-    assert from_few_groups(groups, [0.0] * 100, 5, 10) == [10, 10, 30, 30, 50, 50, 70, 70, 90, 90]
-
-
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=60), st.integers(1, 8), st.integers(1, 100))
 def test_items_are_chosen_from_at_most_so_many_groups(lengths: list[int], max_groups: int, count: int) -> None:
     groups = [[(number, item) for item in range(length)] for number, length in enumerate(lengths)]

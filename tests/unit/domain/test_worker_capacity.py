@@ -10,6 +10,7 @@ from cupel_core.domain.limits.worker_capacity import (
     MAX_PENDING,
     MIN_CONVERSATIONS,
     AccountProbes,
+    SliceSize,
     WorkerCapacity,
     WorkerLoad,
     conversation_mb,
@@ -123,9 +124,9 @@ def test_a_single_slot_is_refilled() -> None:
     ("probes", "sizes", "slices"), [(25, [5, 5, 5], 5), (25, [5, 5, 2], 5), (30, [100], 1), (9, [], 1)]
 )
 def test_the_largest_of_the_last_slices_tells_how_many_to_receive(probes: int, sizes: list[int], slices: int) -> None:
-    assert slices_to_receive(probes, sizes, 30.0, [0.1]) == slices
+    assert slices_to_receive(probes, 30.0, [SliceSize(size, 0.1) for size in sizes]) == slices
 
 
 @pytest.mark.parametrize(("room_mb", "slices"), [(100.0, 5), (40.0, 5), (39.0, 4), (20.0, 2), (3.0, 1)])
 def test_no_more_slices_are_received_than_their_scenarios_leave_room_for(room_mb: float, slices: int) -> None:
-    assert slices_to_receive(100, [20, 10], room_mb, [8.0, 2.0]) == slices
+    assert slices_to_receive(100, room_mb, [SliceSize(20, 8.0), SliceSize(10, 2.0)]) == slices

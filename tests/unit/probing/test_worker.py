@@ -426,6 +426,7 @@ async def test_probes_with_long_scenarios_are_claimed_in_parts(
     assert claimed is not None
     assert (list(claimed.pending), claimed.claim.offsets) == ([0, 1], {0, 1})
     assert (claimed.remainders, claimed.scenario_mb) == ({}, pytest.approx(2 * size / 1_000_000))
+    claims.send_rest(claimed)
     (rest,) = receive_bodies(delivery.queue_url)
     assert ProbeSlice.model_validate_json(rest) == slice_message(run, [2, 3, 4, 5])
 
@@ -436,11 +437,11 @@ async def test_only_probes_without_an_outcome_are_sent_back(
     run = RunSetup(scenario_count=8).start()
     await worker().run(send_and_receive(slice_message(run, [0, 1, 2, 4])))
     monkeypatch.setattr(claims, "MAX_CLAIMED_BYTES", 1)
-    for message, left in ((slice_message(run, [0, 1, 2, 3]), [[3]]), (slice_message(run, [0, 1, 2]), [])):
-        (delivery,) = send_and_receive(message)
-        await SliceClaimer("worker", time.time() + PLENTY, RunCache()).claim(delivery)
-        sent = receive_bodies(delivery.queue_url)
-        assert [ProbeSlice.model_validate_json(each).indexes for each in sent] == left
+    for indexes, left in (([0, 1, 2, 3], [3]), ([0, 1, 2], [])):
+        (delivery,) = send_and_receive(slice_message(run, indexes))
+        claimed = await SliceClaimer("worker", time.time() + PLENTY, RunCache()).claim(delivery)
+        assert claimed is not None
+        assert claimed.rest == left
 
 
 async def test_a_worker_completes_probes_that_it_claims_in_parts(
@@ -466,10 +467,10 @@ def capacity_of(least_mb: float) -> WorkerCapacity:
 async def test_long_scenarios_take_no_more_memory_than_a_worker_has(
     cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, capacity = LongScenarios(scenario_count=20).start(), capacity_of(5)
+    run, capacity = LongScenarios(scenario_count=20).start(), capacity_of(8)
     small = Worker("sim", time.time() + PLENTY, receive_wait_seconds=0, memory_mb=capacity.memory_mb)
     fetch, start = small._fetch, small._start_probe
-    waiting, used = list[float](), list[float]()
+    idle, used = list[float](), list[float]()
 
     def start_and_measure(*args: Any) -> bool:
         has_started = start(*args)
@@ -477,26 +478,32 @@ async def test_long_scenarios_take_no_more_memory_than_a_worker_has(
             used.append(small._used_mb)
         return has_started
 
-    monkeypatch.setattr(small, "_fetch", lambda slices: waiting.append(small._waiting_mb) or fetch(slices))
+    def measure_and_fetch(slices: int) -> Any:
+        if small._open_conversations:
+            idle.append(small._idle_mb)
+        return fetch(slices)
+
+    monkeypatch.setattr(small, "_fetch", measure_and_fetch)
     monkeypatch.setattr(small, "_start_probe", start_and_measure)
     deliveries = send_and_receive(slice_message(run, list(range(10))))
     queues.send(cloud.probe_queue_url("sim"), [slice_message(run, list(range(10, 20)))])
     assert await small.run(deliveries) == []
     assert barrier.get_progress(Tree.for_run(run)) == Progress(20, completed=20)
-    assert len(waiting) > 1
-    assert max(waiting) < capacity.waiting_mb
-    assert max(used, default=0.0) <= capacity.conversations_mb
+    assert max(idle, default=0.0) < capacity.idle_mb
+    assert used
+    assert max(used) <= capacity.conversations_mb
 
 
 async def test_long_scenarios_of_a_paced_run_do_not_keep_a_worker_from_other_runs(
     cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
-    paced = LongScenarios(scenario_count=10, pace=Pace(max_concurrency=1)).start()
+    paced = LongScenarios(scenario_count=20, pace=Pace(max_concurrency=1)).start()
     short = RunSetup(scenario_count=3).start()
-    small = Worker("sim", time.time() + PLENTY, receive_wait_seconds=0, memory_mb=capacity_of(3).memory_mb)
-    deliveries = send_and_receive(slice_message(paced, list(range(10))))
+    small = Worker("sim", time.time() + PLENTY, receive_wait_seconds=0, memory_mb=capacity_of(18).memory_mb)
+    first, second = list(range(10)), list(range(10, 20))
+    deliveries = send_and_receive(slice_message(paced, first), slice_message(paced, second))
     queues.send(cloud.probe_queue_url("sim"), [slice_message(short, [0, 1, 2])])
     await small.run(deliveries)
     assert barrier.get_progress(Tree.for_run(short)) == Progress(3, completed=3)
-    assert barrier.get_progress(Tree.for_run(paced)).completed < 10
+    assert barrier.get_progress(Tree.for_run(paced)) == Progress(20, completed=10)
     assert count_delayed(cloud) == 1

@@ -324,5 +324,5 @@ class Manifest:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Manifest":
         sizes = data.get("sizes") or [None] * len(data["pages"])
-        pages = tuple(map(ScenarioPage.from_json, data["pages"], sizes))
+        pages = tuple(ScenarioPage.from_json(page, size) for page, size in zip(data["pages"], sizes, strict=True))
         return cls(data["revision"], pages, data["nextOrdinal"], tuple(data.get("firstOrdinals") or ()))

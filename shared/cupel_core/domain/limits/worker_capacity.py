@@ -30,8 +30,9 @@ CONVERSATION_MB = 0.4
 """A short conversation until its transcript is stored; 0.3 of it is the buffer of a TLS connection."""
 COPIES = 4
 """How often a conversation's text is in memory: messages, request, what is sent of it, and what will be stored."""
-WAITING_SHARE = 0.25
-"""Of the memory for conversations, what the scenarios of probes may take that have not started."""
+IDLE_SHARE = 0.25
+"""Of the memory for conversations: the part above which idle scenarios, those of probes without a conversation in
+progress, keep a worker from receiving more."""
 USABLE_MEMORY = 0.85
 """Share of the memory; the rest is for texts of unusual length and for what the process does not give back."""
 MB_PER_PROCESSOR = 1_769
@@ -74,9 +75,9 @@ class WorkerCapacity:
         return float("inf") if self.memory_mb is None else max(0.0, USABLE_MEMORY * self.memory_mb - PROCESS_MB)
 
     @property
-    def waiting_mb(self) -> float:
-        """The memory for the scenarios of probes that have not started."""
-        return WAITING_SHARE * self.conversations_mb
+    def idle_mb(self) -> float:
+        """The size of idle scenarios above which the worker receives no more."""
+        return IDLE_SHARE * self.conversations_mb
 
     def has_room(self, open_conversations: int, used_mb: float, characters: int) -> bool:
         """Whether a conversation that begins with so many characters may start beside these, and beside what waits in
@@ -120,14 +121,20 @@ def probes_to_receive(accounts: Iterable[AccountProbes], conversations: int, exp
     return missing if missing >= min(MIN_RECEIVE, slots) else 0
 
 
-def slices_to_receive(probes: int, recent_sizes: Collection[int], room_mb: float, recent_mb: Collection[float]) -> int:
-    """How many slices have so many probes, and scenarios that fit into so much memory; at least one. Judged by the last
-    few slices: how many probes they had, and how much memory their scenarios took.
+class SliceSize(NamedTuple):
+    probes: int
+    scenario_mb: float
+
+
+def slices_to_receive(probes: int, room_mb: float, recent: Collection[SliceSize]) -> int:
+    """How many slices have so many probes, and scenarios that fit into so much memory, judged by the last few slices;
+    at least one.
 
     By the largest of them: a short slice at the end of a leaf says nothing about the next, and too many probes would
     wait in this worker while another one is idle.
     """
-    if not recent_sizes:
+    if not recent:
         return 1
-    wanted, largest_mb = ceil(probes / max(recent_sizes)), max(recent_mb, default=0.0)
+    wanted = ceil(probes / max(each.probes for each in recent))
+    largest_mb = max(each.scenario_mb for each in recent)
     return wanted if wanted * largest_mb <= room_mb else max(1, int(room_mb / largest_mb))

@@ -38,20 +38,16 @@ class SliceDivision:
 
     @property
     def missing(self) -> list[int]:
-        """All of them, ascending."""
+        """All its indexes, ascending."""
         return sorted((*self.unclaimed, *self.expired, *self.claimed))
 
-    def only(self, indexes: Container[int]) -> "SliceDivision":
-        """Those of them that are among these indexes."""
-        return self._where(lambda index: index in indexes)
-
-    def without(self, indexes: Container[int]) -> "SliceDivision":
-        return self._where(lambda index: index not in indexes)
+    def split(self, indexes: Container[int]) -> "tuple[SliceDivision, SliceDivision]":
+        """What it has of these indexes, and what of others."""
+        return self._where(lambda index: index in indexes), self._where(lambda index: index not in indexes)
 
     def _where(self, is_kept: Callable[[int], bool]) -> "SliceDivision":
-        unclaimed, expired, claimed = (
-            tuple(filter(is_kept, each)) for each in (self.unclaimed, self.expired, self.claimed)
-        )
+        parts = (self.unclaimed, self.expired, self.claimed)
+        unclaimed, expired, claimed = (tuple(filter(is_kept, part)) for part in parts)
         return replace(self, unclaimed=unclaimed, expired=expired, claimed=claimed)
 
     def round_of(self, index: int, conversation_round: int) -> int:

@@ -46,14 +46,13 @@ def from_few_groups[Item](
 ) -> list[Item]:
     """About so many items, from at most `max_groups` of the groups, whose mean is about the mean of all items.
 
-    By the mean size of their items, the groups are divided into parts of about equal total size, so that a few large
-    items count as much as many small ones of the same size together. The group of its middle item stands for each
-    part, with as many items as the part has of all; if it has fewer, some of them count more than once.
+    Ordered by the mean size of their items, the groups are divided into parts of about equal total size, so that a few
+    large items count as much as many small ones of the same size together. The group of its middle item stands for
+    each part, with as many items as the part has of all; if it has fewer, some of them count more than once.
     """
-    sized = [(size or 1.0, group) for size, group in zip(sizes, groups, strict=True) if group]
     parts: dict[int, list[Sequence[Item]]] = {}
-    total, before = sum(size for size, _ in sized), 0.0
-    for size, group in sorted(sized, key=lambda each: each[0] / len(each[1])):
+    total, before = sum(sizes), 0.0
+    for size, group in sorted(zip(sizes, groups, strict=True), key=lambda each: each[0] / len(each[1])):
         parts.setdefault(int(max_groups * (before + size / 2) / total), []).append(group)
         before += size
     items = sum(map(len, groups))
