@@ -1,6 +1,7 @@
 """The budget of a run: what it starts with, and raising or lowering it later."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -20,13 +21,14 @@ from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunEventType, RunStatus
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.views import BudgetView
-from cupel_core.errors import ConfirmationRequired, Conflict, Invalid, NotFound
+from cupel_core.errors import ConfirmationRequired, Conflict, Invalid, NotFound, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.runs import control
 from cupel_core.runs.estimates import finishing_usd
 from cupel_core.store import budgets, runs
 from cupel_core.store.snapshots import Snapshot
 
+_MAX_ATTEMPTS = 3
 _NO_BUDGET = "the run has no budget: it was started without maxBudgetUsd"
 
 
@@ -178,9 +180,15 @@ def change_budget(workspace: str, run_id: str, max_usd: float, *, resume: bool, 
     """Raise or lower the limit. A run that was paused because of it resumes if it can continue.
 
     Without `resume`, one that its own budget has paused stays paused as if a user had paused it. Raises Conflict for a
-    run without a budget.
+    run without a budget. If the sweeper resumes the run meanwhile, the limit is changed all the same.
     """
-    ref = RunRef(workspace, run_id)
+    for _ in range(_MAX_ATTEMPTS):
+        with suppress(runs.OutdatedToken):
+            return _change_budget(RunRef(workspace, run_id), max_usd, resume=resume, now=now)
+    raise RetryableError("the run is being changed by others; try again")
+
+
+def _change_budget(ref: RunRef, max_usd: float, *, resume: bool, now: datetime) -> BudgetView:
     run, account = runs.get(ref), budgets.get(ref)
     budget = _require_budget(run).with_limit(max_usd)
     was_exhausted = run.status is RunStatus.PAUSED and run.pause_reason == PauseReason.BUDGET

@@ -43,6 +43,10 @@ from cupel_core.store.table import Item, connection, error_code
 _MAX_ATTEMPTS = 8
 
 
+class OutdatedToken(Conflict):
+    """A transition since the run was read has given it another fencing token."""
+
+
 class AccessItem(Item):
     last_accessed_at = UnicodeAttribute(attr_name="lastAccessedAt")
 
@@ -167,13 +171,13 @@ def transition(
 ) -> Run:
     """Carry out `action` and write its event; `changes` are further fields of the run to set.
 
-    Raises IllegalTransition if the run's status does not allow it, Conflict if `fencing_token` is given and is not the
-    run's, and what `guard` raises for the run as it is before.
+    Raises IllegalTransition if the run's status does not allow it, OutdatedToken if `fencing_token` is given and is not
+    the run's, and what `guard` raises for the run as it is before.
     """
     for _ in range(_MAX_ATTEMPTS):
         run = get(ref)
         if fencing_token is not None and run.fencing_token != fencing_token:
-            raise Conflict(f"the run's fencing token is {run.fencing_token}, not {fencing_token}")
+            raise OutdatedToken(f"the run's fencing token is {run.fencing_token}, not {fencing_token}")
         guard(run)
         step = transition_for(action, run.status)
         new_token = run.fencing_token + step.advances_fencing_token

@@ -240,6 +240,26 @@ def test_a_raised_budget_resumes_the_run_that_it_had_paused(client: Client, clou
     assert (resumed.type, resumed.data["maxBudgetUsd"]) == (RunEventType.RESUMED, 2.0)
 
 
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_budget_is_changed_although_the_sweeper_resumes_the_run_at_the_same_time(
+    client: Client, monkeypatch: pytest.MonkeyPatch, resume: bool
+) -> None:
+    run = exhausted()
+    get, reads = runs.get, list[Run]()
+
+    def resume_after_the_first_read(ref: RunRef) -> Run:
+        found = get(ref)
+        reads.append(found)
+        if len(reads) == 1:
+            monkeypatch.setattr(runs, "get", get)
+            runs.transition(ref, Action.RESUME, NOW, pause_reason=None)
+        return found
+
+    monkeypatch.setattr(runs, "get", resume_after_the_first_read)
+    answer = patch(client, run, maxBudgetUsd=2, resume=resume)
+    assert (answer.status, answer.json()["status"], answer.json()["maxBudgetUsd"]) == (200, "RUNNING", 2.0)
+
+
 def test_a_budget_that_is_not_raised_enough_changes_only_the_limit(client: Client) -> None:
     run = exhausted()
     answer = patch(client, run, maxBudgetUsd=1.05)
