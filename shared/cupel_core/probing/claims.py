@@ -75,7 +75,8 @@ class SliceClaimer:
         claim = self._new_claim(frozenset(index % FANOUT for index in probe_slice.indexes), self._clock())
         node = Node(0, probe_slice.leaf)
         division = barrier.acquire(probe_slice.run, node, claimant, claim, received.indexes, self._clock())
-        division, rest = division.split(frozenset(probe_slice.indexes))
+        first = frozenset(probe_slice.indexes)
+        rest, division = [index for index in division.missing if index not in first], division.only(first)
         expired = list(division.expired)
         if expired:
             expired = record_unreported(run, probe_slice.fencing_token, node, expired).leaf.missing(expired)
@@ -88,7 +89,7 @@ class SliceClaimer:
             context=context,
             pending=deque(division.unclaimed),
             rounds={index: division.round_of(index, run.conversation_round) for index in probe_slice.indexes},
-            rest=rest.missing,
+            rest=rest,
             scenario_mb=scenario_bytes / 1_000_000,
         )
         claimed.pending.extend(expired)

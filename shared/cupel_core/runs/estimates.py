@@ -124,7 +124,7 @@ def _text_sizes(pages: Sequence[ScenarioPage], cases: Sequence[int]) -> list[flo
     """How much text so many cases of each page have; as if all cases were equal if any page is of unknown size."""
     if any(page.size is None for page in pages):
         return [float(count) for count in cases]
-    return [(page.size or 0) / page.count * count for page, count in zip(pages, cases, strict=True)]
+    return [page.mean_size * count for page, count in zip(pages, cases, strict=True)]
 
 
 def _account(workspace: str, own_prices: Prices | None, provider: str) -> Account:

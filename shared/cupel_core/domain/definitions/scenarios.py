@@ -169,6 +169,11 @@ class ScenarioPage:
     size: int | None = None
     """Bytes of the JSON of its scenarios; None for a page of an earlier release, which may have any size."""
 
+    @property
+    def mean_size(self) -> float:
+        """About how many bytes the JSON of one of its scenarios has; 0 if that is unknown."""
+        return (self.size or 0) / self.count
+
     def to_json(self) -> list[object]:
         """A list without the size, which earlier releases could not read in it; defaults at its end are omitted."""
         spans = None if self.personas is None else [[span.length, list(span.persona_ids)] for span in self.personas]
@@ -309,8 +314,7 @@ class Manifest:
 
     def size_at(self, position: int) -> float:
         """About how many bytes the scenario's JSON has: the mean of its page; 0 if that is unknown."""
-        page = self.locate(position).page
-        return (page.size or 0) / page.count
+        return self.locate(position).page.mean_size
 
     def to_json(self) -> dict[str, object]:
         data: dict[str, object] = {

@@ -80,8 +80,8 @@ class WorkerCapacity:
         return IDLE_SHARE * self.conversations_mb
 
     def has_room(self, open_conversations: int, used_mb: float, characters: int) -> bool:
-        """Whether a conversation that begins with so many characters may start beside these, and beside what waits in
-        memory; alone it always may."""
+        """Whether a conversation that begins with so many characters may start beside these and idle scenarios, which
+        use so much memory; beside no other conversation it always may."""
         if open_conversations >= self.conversations:
             return False
         return not open_conversations or used_mb + conversation_mb(characters) <= self.conversations_mb

@@ -6,7 +6,7 @@ renews it, so the probes of a dead worker are soon free. Correctness never depen
 once, whichever worker reports it.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import field, replace
 
 from cupel_core.deferred import dataclass
@@ -41,13 +41,10 @@ class SliceDivision:
         """All its indexes, ascending."""
         return sorted((*self.unclaimed, *self.expired, *self.claimed))
 
-    def split(self, indexes: Container[int]) -> "tuple[SliceDivision, SliceDivision]":
-        """What it has of these indexes, and what of others."""
-        return self._where(lambda index: index in indexes), self._where(lambda index: index not in indexes)
-
-    def _where(self, is_kept: Callable[[int], bool]) -> "SliceDivision":
+    def only(self, kept: Container[int]) -> "SliceDivision":
+        """The same of these indexes alone."""
         parts = (self.unclaimed, self.expired, self.claimed)
-        unclaimed, expired, claimed = (tuple(filter(is_kept, part)) for part in parts)
+        unclaimed, expired, claimed = (tuple(index for index in part if index in kept) for part in parts)
         return replace(self, unclaimed=unclaimed, expired=expired, claimed=claimed)
 
     def round_of(self, index: int, conversation_round: int) -> int:
