@@ -1,23 +1,21 @@
 """Chats of a workspace: created, read, changed, deleted, and erased."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from cupel_core.accounts import model_error
+from cupel_core.accounts import ModelChecks
 from cupel_core.domain.chats.branches import ChatBranch
 from cupel_core.domain.chats.chats import Chat, ChatSettings
 from cupel_core.domain.pipeline.profiles import Profile
-from cupel_core.domain.resources.connectors import ConnectorType
-from cupel_core.domain.runs.targets import Target
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import ChatRef, RunRef
 from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
-from cupel_core.resources import connectors, profiles
-from cupel_core.settings import settings as stack_settings
+from cupel_core.providers.parameters import parameter_errors
+from cupel_core.resources import profiles
 from cupel_core.store import (
     blobs,
     chat_branches,
@@ -31,13 +29,14 @@ from cupel_core.store import (
 )
 from cupel_core.store.deletion_log import DeletedWhole, Deletion
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureKind
+from cupel_core.target_validation import target_error, timeout_errors
 
 _FIRST_BRANCH = "main"
 
 
 def create(workspace: str, settings: ChatSettings, created_by: str, now: datetime) -> Chat:
-    """A chat with one empty branch. Raises Invalid for a model that cannot be called, or an unknown profile."""
-    check_settings(workspace, settings)
+    """A chat with one empty branch. Raises Invalid for a target that cannot be called, or an unknown profile."""
+    _raise([*_new_target_errors(workspace, settings), *_find_profile(workspace, settings)[1]])
     branch = ChatBranch(new_id("br"), _FIRST_BRANCH, now)
     chat = Chat(workspace, new_id("chat"), settings, branch.id, created_by, now, now, expires_at=chats.expiry(now))
     with idempotency_keys.transaction() as transaction:
@@ -70,7 +69,7 @@ def update(
     precondition.check(etag(before.revision))
     settings = replace(before.settings, **fields)
     if "target" in fields:
-        _raise(_target_errors(workspace, settings))
+        _raise(_new_target_errors(workspace, settings))
     if "profile_id" in fields:
         _raise(_find_profile(workspace, settings)[1])
     if active_branch_id is not None:
@@ -126,22 +125,23 @@ def check_settings(workspace: str, settings: ChatSettings, model_field: str | No
     return profile
 
 
-def _raise(errors: list[FieldError]) -> None:
-    if errors:
-        raise Invalid.fields(errors)
+def _raise(errors: Iterable[FieldError]) -> None:
+    if found := tuple(errors):
+        raise Invalid.fields(found)
 
 
-def _target_errors(workspace: str, settings: ChatSettings, model_field: str | None = None) -> list[FieldError]:
-    errors = []
-    target = Target(settings.model, params=settings.target.get("params", {}))
-    if problem := _target_error(workspace, target):
+def _new_target_errors(workspace: str, settings: ChatSettings) -> Iterator[FieldError]:
+    """With parameters that the target's provider does not know. A turn with another model may have such."""
+    yield from _target_errors(workspace, settings)
+    yield from parameter_errors(settings.run_target, "target.params")
+
+
+def _target_errors(workspace: str, settings: ChatSettings, model_field: str | None = None) -> Iterator[FieldError]:
+    target = settings.run_target
+    if problem := target_error(workspace, target, ModelChecks(workspace)):
         field = "target.connectorId" if target.connector_id else "target.model"
-        errors.append(FieldError(model_field or field, problem))
-    timeout = settings.target.get("callTimeoutSeconds")
-    if timeout is not None and timeout > stack_settings().call_timeout_seconds:
-        message = f"must be at most {stack_settings().call_timeout_seconds:g}, the stack's CallTimeoutSeconds"
-        errors.append(FieldError("target.callTimeoutSeconds", message))
-    return errors
+        yield FieldError(model_field or field, problem)
+    yield from timeout_errors(settings.target.get("callTimeoutSeconds"), "target.callTimeoutSeconds")
 
 
 def _find_profile(workspace: str, settings: ChatSettings) -> tuple[Profile | None, list[FieldError]]:
@@ -151,20 +151,6 @@ def _find_profile(workspace: str, settings: ChatSettings) -> tuple[Profile | Non
         return profiles.get(workspace, settings.profile_id), []
     except NotFound as unknown:
         return None, [FieldError("profileId", unknown.detail)]
-
-
-def _target_error(workspace: str, target: Target) -> str | None:
-    if target.connector_id is None:
-        return model_error(workspace, target.model)
-    try:
-        connector = connectors.get(workspace, target.connector_id)
-    except NotFound as unknown:
-        return unknown.detail
-    if connector.type is ConnectorType.TOOLS:
-        return "is a connector of type tools, which executes calls of functions and answers no messages"
-    if target.params and connector.type is not ConnectorType.OPENAI:
-        return f"is a connector of type {connector.type}, which takes no parameters"
-    return None
 
 
 def _check_branch(ref: ChatRef, branch_id: str) -> None:

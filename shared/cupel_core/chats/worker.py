@@ -59,6 +59,7 @@ from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
+from cupel_core.providers.parameters import without_unknown
 from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats
 from cupel_core.store.chat_turns import StoredTurn
 from cupel_core.store.clients import AWS_ERRORS
@@ -199,9 +200,10 @@ class TurnWorker:
         self.main = {**begun, "promptHash": prompt_hash(prompt)}
         self._prompt = [{**each.message.to_json(), "operationId": each.operation_id} for each in traced]
         self._note_change()
+        target = head.settings.run_target
         request = ModelRequest(
             prompt,
-            ModelParameters.from_json(head.settings.target.get("params", {})),
+            ModelParameters.from_json(without_unknown(target, target.params)),
             SimulationKey(head.exchange_id, repeat=head.answer_variant),
             # Each turn is a new conversation for an agent, so that edits and forks need nothing of it.
             thread=AgentThread(str(uuid.uuid5(uuid.NAMESPACE_OID, head.id))),

@@ -42,7 +42,11 @@ class StartTurn(RequestModel):
         Id | None, Field(description="Operation profile instead of the chat's; null for none in this turn")
     ] = None
     model: Annotated[
-        ModelId | None, Field(description="Asked in this turn instead of the chat's model or agent, with its settings")
+        ModelId | None,
+        Field(
+            description="Asked in this turn instead of the chat's model or agent, with its settings, except parameters "
+            "that the other provider does not know"
+        ),
     ] = None
     client_request_id: Annotated[
         Annotated[str, StringConstraints(strict=True, min_length=1, max_length=255, pattern=r"^[!-~]+$")] | None,

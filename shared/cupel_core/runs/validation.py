@@ -21,6 +21,7 @@ from cupel_core.providers.file_support import agent_file_error, file_error
 from cupel_core.providers.parameters import known_parameters, parameter_errors
 from cupel_core.resources import connectors
 from cupel_core.settings import settings
+from cupel_core.target_validation import target_error, timeout_errors
 
 MAX_COLUMNS = 200
 """Targets times prompts: what a matrix of results, and the progress of a run, can show."""
@@ -136,10 +137,10 @@ def _target_errors(workspace: str, spec: RunSpec, checks: ModelChecks) -> Iterat
         if target.id in (other.id for other in spec.targets[:number]):
             hint = "is a duplicate" if is_plain else "is a duplicate: targets need different labels"
             yield FieldError(f"models.{number}" if is_plain else f"{field}.label", hint)
-        elif message := _target_error(workspace, target, checks):
+        elif message := _queue_error(target.provider) or target_error(workspace, target, checks):
             yield FieldError(_target_field(spec.targets, number), message)
         yield from parameter_errors(target, f"{field}.params")
-        yield from _timeout_errors(target.call_timeout_seconds, f"{field}.callTimeoutSeconds")
+        yield from timeout_errors(target.call_timeout_seconds, f"{field}.callTimeoutSeconds")
     yield from _default_errors(spec)
 
 
@@ -149,12 +150,7 @@ def _default_errors(spec: RunSpec) -> Iterator[FieldError]:
     for name, value in spec.params.items():
         if value is not None and name not in known and spec.targets:
             yield FieldError(f"config.params.{name}", "is a parameter that none of the run's targets takes")
-    yield from _timeout_errors(spec.call_timeout_seconds, "config.callTimeoutSeconds")
-
-
-def _timeout_errors(seconds: float | None, field: str) -> Iterator[FieldError]:
-    if seconds is not None and seconds > settings().call_timeout_seconds:
-        yield FieldError(field, f"must be at most {settings().call_timeout_seconds:g}, the stack's CallTimeoutSeconds")
+    yield from timeout_errors(spec.call_timeout_seconds, "config.callTimeoutSeconds")
 
 
 def _summarizer_errors(checks: ModelChecks, spec: RunSpec, grader_config: GraderConfig) -> Iterator[FieldError]:
@@ -174,22 +170,6 @@ def _grader_errors(checks: ModelChecks, grader_config: GraderConfig) -> Iterator
         message = model and find_error(model)
         if message:
             yield FieldError(field, message)
-
-
-def _target_error(workspace: str, target: Target, checks: ModelChecks) -> str | None:
-    if problem := _queue_error(target.provider):
-        return problem
-    if target.connector_id is None:
-        return checks.model_error(target.model)
-    try:
-        connector = connectors.get(workspace, target.connector_id)
-    except NotFound as error:
-        return error.detail
-    if connector.type is ConnectorType.TOOLS:
-        return "is a connector of type tools, which executes calls of functions and answers no messages"
-    if target.params and connector.type is not ConnectorType.OPENAI:
-        return f"is a connector of type {connector.type}, which takes no parameters"
-    return None
 
 
 def _queue_error(provider: str) -> str | None:

@@ -22,6 +22,7 @@ from cupel_core.clock import utc_now
 from cupel_core.domain.chats.branches import PointerPage, Pointers
 from cupel_core.domain.chats.turns import TurnPhase
 from cupel_core.domain.resources.connectors import ConnectorType
+from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers.connectors import dispatch
@@ -46,11 +47,13 @@ class Model:
 
     def __init__(self) -> None:
         self.asked: list[list[tuple[str, str]]] = []
+        self.parameters: list[ModelParameters] = []
         self.answers: list[str | BaseException] = []
         self.during: Any = None
 
     async def complete(self, name: str, request: ModelRequest) -> Reply:
         self.asked.append([(str(each.role), each.content) for each in request.messages])
+        self.parameters.append(request.parameters)
         if self.during is not None:
             await self.during()
         answer = self.answers.pop(0) if self.answers else f"answer {len(self.asked)}"

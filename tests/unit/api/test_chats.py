@@ -114,6 +114,16 @@ def test_settings_that_no_turn_could_use_are_refused(client: Client, fields: dic
     assert answer.fields() == [named]
 
 
+def test_a_target_has_no_parameters_that_its_provider_does_not_know(client: Client, chat_id: str) -> None:
+    target = {"model": "anthropic/claude-sonnet-4-5", "params": {"seed": 1}}
+    for answer in (
+        client.post("/v1/chats", {"target": target}),
+        client.patch(f"/v1/chats/{chat_id}", {"target": target}),
+    ):
+        assert answer.status == 422
+        assert answer.fields() == ["target.model", "target.params.seed"]
+
+
 def test_a_chat_may_name_a_profile(client: Client) -> None:
     profile_id = client.post("/v1/profiles", profile(operation())).json()["id"]
     assert client.get(f"/v1/chats/{created(client, profileId=profile_id)}").json()["profileId"] == profile_id

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cupel_core.providers import parameters
 from cupel_core.settings import Settings
 from tests.profiles import AFTER, operation, profile
 from tests.unit.api.client import Client
@@ -146,6 +147,16 @@ def test_another_answer_begins_with_the_wording_that_is_shown(client: Client, cl
     finished_turn(client, cloud, chat_id, None, trigger="regenerate", profileId=None)
     assert model.asked[-1][-1] == ("user", "hello!")
     assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello!", "answer 3"]]
+
+
+def test_a_turn_leaves_out_parameters_that_its_provider_does_not_know(
+    client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat_id = created(client, target={"model": "sim/steady", "params": {"seed": 1, "temperature": 0.5}})
+    finished_turn(client, cloud, chat_id)
+    monkeypatch.setitem(parameters._UNKNOWN_TO_PROVIDER, "sim", frozenset({"seed"}))
+    finished_turn(client, cloud, chat_id, model="sim/echo")
+    assert [(each.seed, each.temperature) for each in model.parameters] == [(1, 0.5), (None, 0.5)]
 
 
 def test_one_turn_may_ask_another_model(client: Client, cloud: Settings, model: Model) -> None:

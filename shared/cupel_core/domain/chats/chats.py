@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.runs.targets import Target
 
 DEFAULT_HISTORY_LIMIT = 50
 MAX_EXCHANGES = 2_000
@@ -34,6 +35,11 @@ class ChatSettings:
     @property
     def model(self) -> str:
         return str(self.target["model"])
+
+    @property
+    def run_target(self) -> Target:
+        """With its own parameters, as a run would have it."""
+        return Target(self.model, params=self.target.get("params", {}))
 
     def to_json(self) -> dict[str, Any]:
         return {
