@@ -151,12 +151,12 @@ def do_not_reread_the_run_for_a_newer_token(patches: Patches) -> None:
 
 @mutation(first_seed=66)
 def do_not_check_the_run_before_a_call(patches: Patches) -> None:
-    from cupel_core.probing.worker import Worker
+    from cupel_core.probing.probe_runner import ProbeRunner
 
-    async def mutated(self: Worker, probe_slice: Any) -> bool:
-        return True
+    async def mutated(self: ProbeRunner, claimed: Any) -> None:
+        return
 
-    patches.set(Worker, "_may_call", mutated)
+    patches.set(ProbeRunner, "raise_if_halted", mutated)
 
 
 @mutation(SMALL_SKEW)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cupel_core.domain.runs.run import Priority
-from cupel_core.probing.worker import MARGIN_SECONDS
+from cupel_core.probing.invocation_time import MARGIN_SECONDS
 from cupel_core.providers import QUEUES
 from cupel_core.settings import Lane, Settings
 from cupel_core.store import keys

@@ -4,20 +4,39 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.messages import RunRef
 from cupel_core.probing.claimed_slice import ClaimedSlice
+from cupel_core.probing.refusals import pause_refused_run
+from cupel_core.probing.run_allowances import RunAllowances
 
 
 class RunPauses:
     """`on_end` is called when a pause was written, or could not be."""
 
-    def __init__(self, on_end: Callable[[], None]) -> None:
+    def __init__(self, allowances: RunAllowances, on_end: Callable[[], None]) -> None:
+        self._allowances = allowances
         self._on_end = on_end
         self._pauses: dict[tuple[RunRef, int], asyncio.Task[None]] = {}
         """By run and fencing token."""
 
-    def start(self, claimed: ClaimedSlice, pause: Callable[[], Coroutine[Any, Any, None]]) -> "asyncio.Task[None]":
-        """Pause the slice's run. Once it is paused, its messages are void and the pending probes are dropped."""
+    def pause_refused(self, claimed: ClaimedSlice, model: str, reason: str) -> "asyncio.Task[None]":
+        """Pause the slice's run because this model refuses every call."""
+        run = claimed.context.run
+        return self._start(claimed, lambda: asyncio.to_thread(pause_refused_run, run, model, reason))
+
+    def pause_exhausted(self, claimed: ClaimedSlice, scope: BudgetScope, needed: int) -> "asyncio.Task[None]":
+        """Pause the slice's run because this budget does not allow a call that may cost `needed`."""
+        run = claimed.context.run
+        return self._start(claimed, lambda: self._allowances.pause_exhausted(run, scope, needed))
+
+    def has_paused(self, claimed: ClaimedSlice) -> bool:
+        """Whether the slice's messages are void, so that its pending probes are to be dropped."""
+        pausing = self._pauses.get((claimed.probe_slice.run, claimed.probe_slice.fencing_token))
+        return pausing is not None and pausing.done() and pausing.exception() is None
+
+    def _start(self, claimed: ClaimedSlice, pause: Callable[[], Coroutine[Any, Any, None]]) -> "asyncio.Task[None]":
+        """A run is paused once; after a failure it is tried again."""
         key = (claimed.probe_slice.run, claimed.probe_slice.fencing_token)
         pausing = self._pauses.get(key)
         if pausing is None or (pausing.done() and pausing.exception() is not None):
@@ -25,7 +44,3 @@ class RunPauses:
             pausing.add_done_callback(lambda _: self._on_end())
             self._pauses[key] = pausing
         return pausing
-
-    def has_paused(self, claimed: ClaimedSlice) -> bool:
-        pausing = self._pauses.get((claimed.probe_slice.run, claimed.probe_slice.fencing_token))
-        return pausing is not None and pausing.done() and pausing.exception() is None

@@ -17,7 +17,7 @@ from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.errors import Conflict
 from cupel_core.messages import ProbeSlice
-from cupel_core.probing import worker as probing_worker
+from cupel_core.probing import probe_runner
 from cupel_core.probing.worker import Worker
 from cupel_core.providers import completion
 from cupel_core.providers.errors import ProviderError
@@ -91,7 +91,7 @@ def rendezvous(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], list[int]]:
             open_conversations -= 1
             return await run_conversation(*arguments)
 
-        monkeypatch.setattr(probing_worker, "run_conversation", run_with_others)
+        monkeypatch.setattr(probe_runner, "run_conversation", run_with_others)
         return numbers
 
     return install

@@ -12,7 +12,7 @@ from cupel_core.domain.runs.pace import Pace
 from cupel_core.domain.runs.run import Progress
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.leases import LeasePool
-from cupel_core.probing import worker as probing_worker
+from cupel_core.probing import probe_runner
 from cupel_core.probing.run_paces import RunPaces
 from cupel_core.probing.worker import Worker
 from cupel_core.settings import Settings
@@ -38,7 +38,7 @@ def in_progress(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         finally:
             current -= 1
 
-    monkeypatch.setattr(probing_worker, "run_conversation", run_slowly)
+    monkeypatch.setattr(probe_runner, "run_conversation", run_slowly)
     return numbers
 
 

@@ -21,13 +21,13 @@ from cupel_core.domain.turns import simulation
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.messages import ProbeSlice
-from cupel_core.probing import claims, committer
-from cupel_core.probing import worker as probing_worker
+from cupel_core.probing import claims, committer, probe_runner
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.claims import SliceClaimer
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS
+from cupel_core.probing.probe_runner import MAX_FAILURES
 from cupel_core.probing.run_cache import RunCache
-from cupel_core.probing.worker import MAX_FAILURES, Worker
+from cupel_core.probing.worker import Worker
 from cupel_core.record_outcomes import record
 from cupel_core.settings import Settings, settings
 from cupel_core.store import barrier, checkpoints, clients, keys, outcomes, queues, runs, snapshots
@@ -298,7 +298,7 @@ async def test_an_internal_error_has_cost_what_was_answered_before_it(
     run = RunSetup(scenario_count=1, content=TWO_TURNS).start()
     before = ConversationState((), turns=1, usage=Usage(5, 7), cost_usd=0.25, started_at=NOW)
     checkpoints.save(ref_of(run), 0, run.retry_round, before, NOW)
-    monkeypatch.setattr(probing_worker, "run_conversation", fail_unforeseen)
+    monkeypatch.setattr(probe_runner, "run_conversation", fail_unforeseen)
     await worker().run(send_and_receive(last_attempt(run, 0)))
     error = outcomes.get(ref_of(run), 0)
     assert isinstance(error, ProbeError)
@@ -309,7 +309,7 @@ async def test_an_internal_error_without_a_checkpoint_started_when_its_worker_di
     cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = RunSetup(scenario_count=1).start()
-    monkeypatch.setattr(probing_worker, "run_conversation", fail_unforeseen)
+    monkeypatch.setattr(probe_runner, "run_conversation", fail_unforeseen)
     await worker().run(send_and_receive(last_attempt(run, 0)))
     error = outcomes.get(ref_of(run), 0)
     assert isinstance(error, ProbeError)
@@ -339,7 +339,7 @@ async def test_a_worker_counts_what_a_conversation_has_cost_that_a_cancellation_
             runs.transition(ref_of(run), Action.CANCEL, NOW)
         raise Halted
 
-    monkeypatch.setattr(probing_worker, "run_conversation", halt_after_a_turn)
+    monkeypatch.setattr(probe_runner, "run_conversation", halt_after_a_turn)
     await worker().run(send_and_receive(slice_message(run, [0, 1])))
     assert barrier.get_state(Tree.for_run(run)).spend.recorded.priced_usd == 0.5
 
@@ -469,7 +469,7 @@ async def test_long_scenarios_take_no_more_memory_than_a_worker_has(
 ) -> None:
     run, capacity = LongScenarios(scenario_count=20).start(), capacity_of(8)
     small = Worker("sim", time.time() + PLENTY, receive_wait_seconds=0, memory_mb=capacity.memory_mb)
-    fetch, start = small._fetch, small._start_probe
+    receive, start = small._receiver.start, small._start_probe
     idle, used = list[float](), list[float]()
 
     def start_and_measure(*args: Any) -> bool:
@@ -478,12 +478,12 @@ async def test_long_scenarios_take_no_more_memory_than_a_worker_has(
             used.append(small._used_mb)
         return has_started
 
-    def measure_and_fetch(slices: int) -> Any:
+    def measure_and_receive(*args: Any) -> None:
         if small._open_conversations:
             idle.append(small._idle_mb)
-        return fetch(slices)
+        receive(*args)
 
-    monkeypatch.setattr(small, "_fetch", measure_and_fetch)
+    monkeypatch.setattr(small._receiver, "start", measure_and_receive)
     monkeypatch.setattr(small, "_start_probe", start_and_measure)
     deliveries = send_and_receive(slice_message(run, list(range(10))))
     queues.send(cloud.probe_queue_url("sim"), [slice_message(run, list(range(10, 20)))])

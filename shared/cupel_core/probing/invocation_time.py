@@ -1,0 +1,31 @@
+"""How much time an invocation has left for calls and for what follows them."""
+
+from collections.abc import Callable
+
+from cupel_core.settings import settings
+
+MARGIN_SECONDS = 6.0
+"""Reserved at the end of an invocation for the last commit."""
+
+
+class InvocationTime:
+    """`ends_at`, in seconds since 1970 as `clock` tells them, is when the invocation ends at the latest."""
+
+    def __init__(self, ends_at: float, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._deadline = ends_at - MARGIN_SECONDS
+        # With calls as long as the invocation, no time would be left to start one.
+        self.call_timeout_seconds = min(settings().call_timeout_seconds, max(0.0, self.remaining_seconds) / 2)
+
+    def now(self) -> float:
+        return self._clock()
+
+    @property
+    def remaining_seconds(self) -> float:
+        """For conversations."""
+        return self._deadline - self._clock()
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether a call that starts now might not end in time."""
+        return self.remaining_seconds < self.call_timeout_seconds
