@@ -202,9 +202,9 @@ class Allowance:
         return self.demand.first_call if self.demand.pending else 0
 
     async def _send_report(self) -> None:
-        report, now = self._new_report(), self._clock()
+        limit, report, now = self.limit, self._new_report(), self._clock()
         try:
-            grant = await self._store.report(self.limit, report, now)
+            grant = await self._store.report(limit, report, now)
         except RetryableError:
             self.is_short = bool(report.needed)
             self._times.retry_later(now)
@@ -213,6 +213,8 @@ class Allowance:
             raise
         else:
             self._note_grant(grant, report, now)
+            if self.limit > limit:  # Raised meanwhile: what it refuses is asked for again.
+                self.forget_exhaustion()
         self._serve_waiting()
         if self.is_short:
             self._postpone_waiting()

@@ -1,6 +1,7 @@
 """One worker's part of a budget: what its calls may reserve, and when it draws more."""
 
 import asyncio
+from collections.abc import Callable
 from math import inf
 
 import pytest
@@ -33,12 +34,15 @@ class CountedAccount(MemoryAccount):
         super().__init__()
         self.reports: list[BudgetReport] = []
         self.loses_requests = self.loses_responses = False
+        self.before_response: Callable[[], None] | None = None
 
     async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetGrant:
         self.reports.append(report)
         if self.loses_requests:
             raise RetryableError("lost")
         grant = await super().report(limit, report, now)
+        if self.before_response:
+            self.before_response()
         if self.loses_responses:
             raise RetryableError("lost")
         return grant
@@ -181,6 +185,17 @@ async def test_a_raised_limit_takes_effect_at_once() -> None:
         await driven.allowance.reserve(200)
     driven.allowance.set_limit(1_000)
     await driven.call(reserved=200, cost=200)
+
+
+async def test_a_refusal_is_outdated_if_the_limit_was_raised_during_the_report() -> None:
+    driven = Driven(limit=100)
+    driven.wait_for(1, 200)
+    driven.account.before_response = lambda: driven.allowance.set_limit(1_000)
+    await driven.allowance.report()
+    assert (driven.allowance.exhausted, driven.allowance.is_exhausted_for(200)) == (None, False)
+    assert driven.allowance.is_report_due
+    await driven.allowance.report()
+    assert driven.allowance.start_conversation(200)
 
 
 async def test_calls_that_wait_for_one_draw_share_it() -> None:
