@@ -4281,7 +4281,7 @@ export interface StartTurnInput {
   branchId?: string | null;
   /** Operation profile instead of the chat's; null for none in this turn */
   profileId?: string | null;
-  /** Asked in this turn instead of the chat's model or agent, with its settings, except parameters that the other provider does not know */
+  /** Model or agent asked in this turn instead of the chat's. The chat's settings apply, except parameters that its provider does not know */
   model?: string | null;
   /** The same id and body start one turn within a day, however often they are sent */
   clientRequestId?: string | null;

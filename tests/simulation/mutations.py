@@ -68,7 +68,7 @@ def acknowledge_before_recording(patches: Patches) -> None:
     patches.set(committer, "_write", mutated)
 
 
-@mutation(LIMITED_SWEEPER, first_seed=637)
+@mutation(LIMITED_SWEEPER, first_seed=900)
 def acknowledge_before_propagating(patches: Patches) -> None:
     """Records in the leaf and deletes the message before it propagates to the parents."""
     from cupel_core import record_outcomes
@@ -301,10 +301,10 @@ def drop_slices_without_counting_their_conversations(patches: Patches) -> None:
 def forget_what_was_answered_before_an_internal_error(patches: Patches) -> None:
     """Probes end with their first internal error, so that there are some."""
     from cupel_core.domain.turns.conversation import ConversationState
-    from cupel_core.probing import worker
+    from cupel_core.probing import probe_runner
 
-    patches.set(worker, "MAX_FAILURES", 1)
-    patches.set(worker, "conversation_so_far", lambda *_: ConversationState(()))
+    patches.set(probe_runner, "MAX_FAILURES", 1)
+    patches.set(probe_runner, "conversation_so_far", lambda *_: ConversationState(()))
 
 
 @mutation(LIMITED_SWEEPER)

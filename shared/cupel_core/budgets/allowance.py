@@ -213,7 +213,7 @@ class Allowance:
             raise
         else:
             self._note_grant(grant, report, now)
-            if self.limit > limit:  # Raised meanwhile: what it refuses is asked for again.
+            if self.limit > limit:  # It was raised meanwhile: ask again for what was refused.
                 self.forget_exhaustion()
         self._serve_waiting()
         if self.is_short:

@@ -109,16 +109,16 @@ async def chat_calls(
     unanswered = UnansweredCalls()
     streaming = partial(_attempt, draft, unanswered, partial(leases.recheck, workspace))
     async with leases, workspace_calls(workspace, leases, streaming, seconds_left=seconds_left) as attempt:
-        model, target = head.settings.model, head.settings.target
-        account = await asyncio.to_thread(_with_connector, workspace, accounts[model.partition("/")[0]], model)
+        target = head.settings.parsed_target
+        account = await asyncio.to_thread(_with_connector, workspace, accounts[target.provider], target.model)
         rng = Random()  # noqa: S311 - jitter
         called = CalledTarget(
             account,
-            model,
-            target.get("callTimeoutSeconds") or settings().call_timeout_seconds,
+            target.model,
+            target.call_timeout_seconds or settings().call_timeout_seconds,
             rng,
-            max_attempts=target.get("maxAttempts") or MAX_ATTEMPTS,
-            guard=partial(leases.slot, workspace, account, model),
+            max_attempts=target.max_attempts or MAX_ATTEMPTS,
+            guard=partial(leases.slot, workspace, account, target.model),
             attempt=attempt,
         )
         graders = GraderFactory(

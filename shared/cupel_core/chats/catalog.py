@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from cupel_core.accounts import ModelChecks
 from cupel_core.domain.chats.branches import ChatBranch
 from cupel_core.domain.chats.chats import Chat, ChatSettings
 from cupel_core.domain.pipeline.profiles import Profile
+from cupel_core.domain.turns.model_parameters import ParameterFields
 from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.ids import new_id
 from cupel_core.messages import ChatRef, RunRef
@@ -69,7 +71,7 @@ def update(
     precondition.check(etag(before.revision))
     settings = replace(before.settings, **fields)
     if "target" in fields:
-        _raise(_new_target_errors(workspace, settings))
+        _raise(_new_target_errors(workspace, settings, before.settings.parsed_target.params))
     if "profile_id" in fields:
         _raise(_find_profile(workspace, settings)[1])
     if active_branch_id is not None:
@@ -130,18 +132,23 @@ def _raise(errors: Iterable[FieldError]) -> None:
         raise Invalid.fields(found)
 
 
-def _new_target_errors(workspace: str, settings: ChatSettings) -> Iterator[FieldError]:
-    """With parameters that the target's provider does not know. A turn with another model may have such."""
+def _new_target_errors(
+    workspace: str, settings: ChatSettings, kept: ParameterFields = MappingProxyType({})
+) -> Iterator[FieldError]:
+    """Of a target that is being set, also parameters that its provider does not know. Turns leave those out, so they
+    may be kept when only the model changes."""
     yield from _target_errors(workspace, settings)
-    yield from parameter_errors(settings.run_target, "target.params")
+    target = settings.parsed_target
+    new = {name: value for name, value in target.params.items() if name not in kept or kept[name] != value}
+    yield from parameter_errors(replace(target, params=new), "target.params")
 
 
 def _target_errors(workspace: str, settings: ChatSettings, model_field: str | None = None) -> Iterator[FieldError]:
-    target = settings.run_target
+    target = settings.parsed_target
     if problem := target_error(workspace, target, ModelChecks(workspace)):
         field = "target.connectorId" if target.connector_id else "target.model"
         yield FieldError(model_field or field, problem)
-    yield from timeout_errors(settings.target.get("callTimeoutSeconds"), "target.callTimeoutSeconds")
+    yield from timeout_errors(target.call_timeout_seconds, "target.callTimeoutSeconds")
 
 
 def _find_profile(workspace: str, settings: ChatSettings) -> tuple[Profile | None, list[FieldError]]:

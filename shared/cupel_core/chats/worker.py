@@ -53,13 +53,20 @@ from cupel_core.domain.pipeline.steps import first_failure
 from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn, PipelineState
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import AgentThread, Message, MessageRole, ModelRequest, SimulationKey
+from cupel_core.domain.turns.model_request import (
+    AgentThread,
+    Message,
+    MessageRole,
+    ModelRequest,
+    RequestParameter,
+    SimulationKey,
+)
 from cupel_core.errors import NotFound, RetryableError
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
-from cupel_core.providers.parameters import without_unknown
+from cupel_core.providers.parameters import omitted_parameters, without_unknown
 from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats
 from cupel_core.store.chat_turns import StoredTurn
 from cupel_core.store.clients import AWS_ERRORS
@@ -200,10 +207,12 @@ class TurnWorker:
         self.main = {**begun, "promptHash": prompt_hash(prompt)}
         self._prompt = [{**each.message.to_json(), "operationId": each.operation_id} for each in traced]
         self._note_change()
-        target = head.settings.run_target
+        target = head.settings.parsed_target
+        params = without_unknown(target, target.params)
+        omitted = omitted_parameters(target.params.keys() - params.keys(), withholds_headers=False)
         request = ModelRequest(
             prompt,
-            ModelParameters.from_json(without_unknown(target, target.params)),
+            ModelParameters.from_json(params),
             SimulationKey(head.exchange_id, repeat=head.answer_variant),
             # Each turn is a new conversation for an agent, so that edits and forks need nothing of it.
             thread=AgentThread(str(uuid.uuid5(uuid.NAMESPACE_OID, head.id))),
@@ -217,7 +226,7 @@ class TurnWorker:
             return False
         finally:  # Also if the turn is stopped while the last of the draft is written.
             if answered is not None:
-                self._note_answer(answered)
+                self._note_answer(answered, omitted)
         await journal.flush()
         return True
 
@@ -226,7 +235,8 @@ class TurnWorker:
         await self.journal.flush(self._prompt)
         self._prompt = None
 
-    def _note_answer(self, answered: Turn) -> None:
+    def _note_answer(self, answered: Turn, omitted: Iterable[RequestParameter]) -> None:
+        """`omitted` are parameters that the provider does not know; the reply has those that the model refused."""
         head, (reply, duration_ms) = self.turn.head, answered
         spend = prices.spend_of(self.calls.target.account, head.settings.model, reply)
         self.main = {
@@ -238,6 +248,7 @@ class TurnWorker:
             "usage": spend.usage.to_json(),
             "costUsd": spend.cost_usd,
             "durationMs": duration_ms,
+            "omittedParameters": sorted({*omitted, *reply.omitted_parameters}),
             "text": reply.text,
         }
         self.calls.unanswered.note_stored()

@@ -44,8 +44,8 @@ class StartTurn(RequestModel):
     model: Annotated[
         ModelId | None,
         Field(
-            description="Asked in this turn instead of the chat's model or agent, with its settings, except parameters "
-            "that the other provider does not know"
+            description="Model or agent asked in this turn instead of the chat's. The chat's settings apply, except "
+            "parameters that its provider does not know"
         ),
     ] = None
     client_request_id: Annotated[

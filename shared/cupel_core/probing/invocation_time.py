@@ -1,4 +1,4 @@
-"""How much time an invocation has left for calls and for what follows them."""
+"""How much time an invocation has left for calls and for the last commit."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ MARGIN_SECONDS = 6.0
 
 
 class InvocationTime:
-    """`ends_at`, in seconds since 1970 as `clock` tells them, is when the invocation ends at the latest."""
+    """`ends_at` is the latest end of the invocation, in seconds since 1970 as `clock` tells them."""
 
     def __init__(self, ends_at: float, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -22,7 +22,7 @@ class InvocationTime:
 
     @property
     def remaining_seconds(self) -> float:
-        """For conversations."""
+        """Until conversations must end."""
         return self._deadline - self._clock()
 
     @property

@@ -1,7 +1,6 @@
 """Runs a probe: its conversation ends with an outcome, or the probe is postponed or dropped."""
 
 import asyncio
-from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -58,15 +57,15 @@ class ProbeRunner:
     rng: Random
 
     async def run(self, claimed: ClaimedSlice, index: int, calls: ConversationCalls) -> Outcome | None:
-        """The outcome of a probe that has started; None when the slice says what becomes of it instead."""
+        """The outcome of a probe that has started; None if it was postponed or dropped, as the slice says."""
         started_at = utc_now()
         try:
             return await self._run(claimed, index, calls, started_at)
         except Exception as error:  # noqa: BLE001 - whatever it is, the probe is requeued or ends with it
-            return await self._requeue_or_give_up(claimed, index, error, started_at)
+            return await _requeue_or_give_up(claimed, index, error, started_at)
 
     async def raise_if_halted(self, claimed: ClaimedSlice) -> None:
-        """To be awaited before each call of the slice. Renews a claim that a slow worker has let expire."""
+        """Raise Halted if no call of the slice may start now. Renews a claim first that has expired meanwhile."""
         if not claimed.may_start(self.time.now()):
             await self.heartbeat.renew(claimed)
         if self.time.is_closing or not claimed.may_start(self.time.now()):
@@ -101,7 +100,7 @@ class ProbeRunner:
         except TimeoutError:
             claimed.postpone(index, 0.0)
         except Halted:
-            self._postpone_or_drop(claimed, index)
+            self._settle_halted(claimed, index)
         return None
 
     def _target(self, claimed: ClaimedSlice, index: int, calls: ConversationCalls) -> CalledTarget:
@@ -131,7 +130,7 @@ class ProbeRunner:
             claimed.postpone(index, OUTDATED_DELAY_SECONDS, refused.model)
             return
         pausing = self.pauses.pause_refused(claimed, refused.model, refused.reason)
-        await _drop_or_postpone(pausing, claimed, index, refused.retry_after_seconds, refused.model)
+        await _settle_after_pause(pausing, claimed, index, refused.retry_after_seconds, refused.model)
 
     async def _pause_exhausted_or_postpone(self, claimed: ClaimedSlice, index: int, shortage: BudgetShortage) -> None:
         """A probe whose next call the budget does not allow; it goes on when its run is resumed."""
@@ -139,9 +138,9 @@ class ProbeRunner:
             claimed.postpone(index, shortage.retry_after_seconds, shortage.provider)
             return
         pausing = self.pauses.pause_exhausted(claimed, shortage.exhausted, shortage.needed)
-        await _drop_or_postpone(pausing, claimed, index, shortage.retry_after_seconds, shortage.provider)
+        await _settle_after_pause(pausing, claimed, index, shortage.retry_after_seconds, shortage.provider)
 
-    def _postpone_or_drop(self, claimed: ClaimedSlice, index: int) -> None:
+    def _settle_halted(self, claimed: ClaimedSlice, index: int) -> None:
         """A probe that was halted before a call."""
         if self.time.is_closing:
             claimed.postpone(index, 0.0)
@@ -150,26 +149,9 @@ class ProbeRunner:
         else:
             claimed.is_dropped = True
 
-    @staticmethod
-    async def _requeue_or_give_up(
-        claimed: ClaimedSlice, index: int, error: Exception, started_at: datetime
-    ) -> Outcome | None:
-        """An internal error, not the provider's: the probe alone is requeued, a few times."""
-        failures = claimed.probe_slice.failures + 1
-        if failures >= MAX_FAILURES:
-            with suppress(*AWS_ERRORS):  # It is requeued once more: what it has cost must be known.
-                state = await asyncio.to_thread(
-                    conversation_so_far, claimed.probe_slice.run, index, claimed.rounds[index], utc_now()
-                )
-                state = replace(state, started_at=state.started_at or started_at)
-                message = f"{type(error).__name__}: {error}"
-                return claimed.context.internal_error(index, message, failures, utc_now(), state)
-        claimed.postpone(index, retry_delay_seconds(min(failures, MAX_FAILURES)), INTERNAL_ERROR)
-        return None
 
-
-async def _drop_or_postpone(
-    pausing: Awaitable[None], claimed: ClaimedSlice, index: int, delay_seconds: float, reason: str
+async def _settle_after_pause(
+    pausing: "asyncio.Task[None]", claimed: ClaimedSlice, index: int, delay_seconds: float, reason: str
 ) -> None:
     """Drop the probe once its run is paused; postpone it if the run could not be paused."""
     try:
@@ -178,3 +160,20 @@ async def _drop_or_postpone(
         claimed.postpone(index, delay_seconds, reason)
     else:
         claimed.is_dropped = True
+
+
+async def _requeue_or_give_up(
+    claimed: ClaimedSlice, index: int, error: Exception, started_at: datetime
+) -> Outcome | None:
+    """An internal error, not the provider's: the probe alone is requeued, a few times."""
+    failures = claimed.probe_slice.failures + 1
+    if failures >= MAX_FAILURES:
+        with suppress(*AWS_ERRORS):  # It is requeued once more: what it has cost must be known.
+            state = await asyncio.to_thread(
+                conversation_so_far, claimed.probe_slice.run, index, claimed.rounds[index], utc_now()
+            )
+            state = replace(state, started_at=state.started_at or started_at)
+            message = f"{type(error).__name__}: {error}"
+            return claimed.context.internal_error(index, message, failures, utc_now(), state)
+    claimed.postpone(index, retry_delay_seconds(min(failures, MAX_FAILURES)), INTERNAL_ERROR)
+    return None

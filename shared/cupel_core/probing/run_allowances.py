@@ -96,6 +96,8 @@ class RunAllowances:
             return
         run = self._runs.get(RunRef(run.workspace, run.id), run)
         allowance = self.of(run)
+        if allowance is not None and not allowance.is_exhausted_for(needed):
+            raise BudgetChanged(run)
         account = allowance.account if allowance else BudgetAccount()
         try:
             await asyncio.to_thread(pause_exhausted_run, run, account, needed, utc_now())

@@ -12,7 +12,7 @@ from cupel_core.probing.run_allowances import RunAllowances
 
 
 class RunPauses:
-    """`on_end` is called when a pause was written, or could not be."""
+    """`on_end` is called after each attempt to pause a run, successful or not."""
 
     def __init__(self, allowances: RunAllowances, on_end: Callable[[], None]) -> None:
         self._allowances = allowances
@@ -31,12 +31,12 @@ class RunPauses:
         return self._start(claimed, lambda: self._allowances.pause_exhausted(run, scope, needed))
 
     def has_paused(self, claimed: ClaimedSlice) -> bool:
-        """Whether the slice's messages are void, so that its pending probes are to be dropped."""
+        """Whether this worker has paused the slice's run, so that its pending probes are to be dropped."""
         pausing = self._pauses.get((claimed.probe_slice.run, claimed.probe_slice.fencing_token))
         return pausing is not None and pausing.done() and pausing.exception() is None
 
     def _start(self, claimed: ClaimedSlice, pause: Callable[[], Coroutine[Any, Any, None]]) -> "asyncio.Task[None]":
-        """A run is paused once; after a failure it is tried again."""
+        """The pause in progress or done; a new one if there is none, or it failed."""
         key = (claimed.probe_slice.run, claimed.probe_slice.fencing_token)
         pausing = self._pauses.get(key)
         if pausing is None or (pausing.done() and pausing.exception() is not None):

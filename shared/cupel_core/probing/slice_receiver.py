@@ -8,7 +8,7 @@ from contextlib import suppress
 from cupel_core.domain.limits.worker_capacity import SliceSize, slices_to_receive
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.claims import SliceClaimer, send_rest
-from cupel_core.probing.committer import COMMIT_INTERVAL_SECONDS, Committer, retry_delay_seconds
+from cupel_core.probing.committer import Committer, retry_delay_seconds
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS, Heartbeat
 from cupel_core.probing.run_allowances import RunAllowances
 from cupel_core.probing.unforeseen import log_unforeseen
@@ -31,9 +31,9 @@ class SliceReceiver:
         committer: Committer,
         allowances: RunAllowances,
         add_to_backlog: Callable[[ClaimedSlice], Awaitable[None]],
-        on_end: Callable[[], None],
+        on_receive_end: Callable[[], None],
     ) -> None:
-        """`add_to_backlog` is awaited with each slice that has probes to run, `on_end` called after each receive."""
+        """`add_to_backlog` is awaited with each slice that has probes, `on_receive_end` called after each receive."""
         self.rejected: list[Delivery] = []
         """The deliveries that could not be claimed and must be redelivered."""
         self.is_queue_empty = False
@@ -45,20 +45,19 @@ class SliceReceiver:
         self._committer = committer
         self._allowances = allowances
         self._add_to_backlog = add_to_backlog
-        self._on_end = on_end
+        self._on_receive_end = on_receive_end
         self._task: asyncio.Task[None] | None = None
-        self._recent: deque[SliceSize] = deque(maxlen=_RECENT_SLICES)
+        self._recent_sizes: deque[SliceSize] = deque(maxlen=_RECENT_SLICES)
 
     @property
     def is_receiving(self) -> bool:
         return self._task is not None
 
-    def start(self, probes: int, room_mb: float) -> None:
-        """Receive slices with about so many probes, and with scenarios that fit into so much memory."""
-        self._task = asyncio.create_task(self._receive(slices_to_receive(probes, room_mb, self._recent)))
+    def start_receiving(self, probes: int, room_mb: float) -> None:
+        """Receive slices with about `probes` probes, whose scenarios fit into `room_mb`."""
+        self._task = asyncio.create_task(self._receive(slices_to_receive(probes, room_mb, self._recent_sizes)))
 
     async def _receive(self, max_slices: int) -> None:
-        """Receive only as many slices as fill the free slots, so that other workers get the remaining ones."""
         deliveries: list[Delivery] = []
         try:
             deliveries = await asyncio.to_thread(
@@ -69,14 +68,10 @@ class SliceReceiver:
             log_unforeseen(error, "slices could not be received")
         self._task = None
         self.is_queue_empty = not deliveries
-        if self.is_queue_empty:
-            asyncio.get_running_loop().call_later(COMMIT_INTERVAL_SECONDS, self._retry)
-        self._on_end()
+        self._on_receive_end()
 
-    def _retry(self) -> None:
-        """While the worker has other work, its queue may get new slices."""
+    def forget_empty_receive(self) -> None:
         self.is_queue_empty = False
-        self._on_end()
 
     async def accept(self, deliveries: Sequence[Delivery]) -> None:
         """Claim the slices side by side: each takes several requests, and up to ten are received at once."""
@@ -98,14 +93,15 @@ class SliceReceiver:
                 await asyncio.to_thread(queues.delete, [delivery])
             return
         self._heartbeat.add_claimed(claimed)
-        self._recent.append(SliceSize(len(claimed.probe_slice.indexes), claimed.scenario_mb))
+        self._recent_sizes.append(SliceSize(len(claimed.probe_slice.indexes), claimed.scenario_mb))
         if claimed.is_done:
             self._committer.add_ended_slice(claimed)
         else:
             await self._add_to_backlog(claimed)
 
     async def _claim(self, delivery: Delivery) -> ClaimedSlice | None:
-        """Claim the first part of a slice and send the rest back; None when its run is paused, over or deleted."""
+        """Claim a slice, or its first part if it is too large, and send the rest back; None if its run is paused, over
+        or deleted."""
         claimed = await self._claimer.claim(delivery)
         if claimed is not None:
             await self._allowances.load_limits(claimed.probe_slice.workspace)

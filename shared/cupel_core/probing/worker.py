@@ -39,6 +39,9 @@ from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS
 from cupel_core.settings import settings
 from cupel_core.store.queues import Delivery
 
+RECEIVE_AGAIN_SECONDS = 0.2
+"""After a receive that found nothing, while the worker still has probes."""
+
 
 class Worker:
     """Runs the probes of one queue in one invocation, until `ends_at` (seconds since 1970) at the latest."""
@@ -70,12 +73,12 @@ class Worker:
         self._paces = RunPaces(self._leases, clock, rng, self._wake.set)
         self._allowances = RunAllowances(worker_id, ends_at, clock, on_report=self._wake.set)
         self._pauses = RunPauses(self._allowances, on_end=self._wake.set)
-        runs = RunCache()
-        claimer = SliceClaimer(worker_id, ends_at, runs, clock)
+        run_cache = RunCache()
+        claimer = SliceClaimer(worker_id, ends_at, run_cache, clock)
         self._heartbeat = Heartbeat(claimer)
         self._committer = Committer(self.totals, self._heartbeat.remove)
         self._runner = ProbeRunner(
-            self._time, self._heartbeat, runs, self._leases, self._allowances, self._pauses, self.totals, rng
+            self._time, self._heartbeat, run_cache, self._leases, self._allowances, self._pauses, self.totals, rng
         )
         self._receiver = SliceReceiver(
             settings().probe_queue_url(provider, priority),
@@ -85,7 +88,7 @@ class Worker:
             self._committer,
             self._allowances,
             add_to_backlog=self._add_to_backlog,
-            on_end=self._wake.set,
+            on_receive_end=self._on_receive_end,
         )
 
     async def run(self, deliveries: Iterable[Delivery]) -> list[Delivery]:
@@ -224,7 +227,8 @@ class Worker:
         return True
 
     def _receive_if_needed(self) -> None:
-        """Receive further slices when clearly fewer probes are pending than there are slots."""
+        """Receive further slices when clearly fewer probes are pending than there are slots, and only as many as fill
+        these, so that other workers get the remaining ones."""
         if self._receiver.is_receiving or self._receiver.is_queue_empty:
             return
         room_mb = self._capacity.idle_mb - self._idle_mb
@@ -242,7 +246,16 @@ class Worker:
         ]
         missing = probes_to_receive(accounts, self._capacity.conversations, DEFAULT_PARALLEL_REQUESTS // workers)
         if missing:
-            self._receiver.start(missing, room_mb)
+            self._receiver.start_receiving(missing, room_mb)
+
+    def _on_receive_end(self) -> None:
+        if self._receiver.is_queue_empty and not self._is_idle:
+            asyncio.get_running_loop().call_later(RECEIVE_AGAIN_SECONDS, self._receive_again)
+        self._wake.set()
+
+    def _receive_again(self) -> None:
+        self._receiver.forget_empty_receive()
+        self._wake.set()
 
     def _hand_paced_slice_back(self) -> None:
         """Of the slices whose run has no slot for a conversation, the newest, so that others can be received. Seldom:

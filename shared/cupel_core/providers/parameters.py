@@ -57,6 +57,6 @@ def omitted_parameters(unknown: Iterable[str], *, withholds_headers: bool) -> tu
 
 
 def without_unknown(target: Target, params: ParameterFields) -> dict[str, object]:
-    """The defaults that the target's provider knows: the others apply to the other targets only."""
+    """The parameters that the target's provider knows."""
     known = known_parameters(target)
     return {name: value for name, value in params.items() if name in known}

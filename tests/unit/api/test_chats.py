@@ -13,6 +13,7 @@ from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
 from cupel_core.errors import Conflict
 from cupel_core.ids import new_id, new_short_id
 from cupel_core.messages import ChatRef
+from cupel_core.providers import parameters
 from cupel_core.runs import restored_deletions
 from cupel_core.settings import Settings
 from cupel_core.store import chat_branches, chats
@@ -122,6 +123,15 @@ def test_a_target_has_no_parameters_that_its_provider_does_not_know(client: Clie
     ):
         assert answer.status == 422
         assert answer.fields() == ["target.model", "target.params.seed"]
+
+
+def test_parameters_may_be_kept_when_the_model_changes(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    chat_id = created(client, target={"model": "sim/steady", "params": {"seed": 1}})
+    monkeypatch.setitem(parameters._UNKNOWN_TO_PROVIDER, "sim", frozenset({"seed"}))
+    kept = client.patch(f"/v1/chats/{chat_id}", {"target": {"model": "sim/echo", "params": {"seed": 1}}})
+    assert (kept.status, kept.json()["target"]["model"]) == (200, "sim/echo")
+    changed = client.patch(f"/v1/chats/{chat_id}", {"target": {"model": "sim/echo", "params": {"seed": 2}}})
+    assert changed.fields() == ["target.params.seed"]
 
 
 def test_a_chat_may_name_a_profile(client: Client) -> None:

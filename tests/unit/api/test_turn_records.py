@@ -149,13 +149,14 @@ def test_another_answer_begins_with_the_wording_that_is_shown(client: Client, cl
     assert texts(client, chat_id, branch_of(client, chat_id)) == [["hello!", "answer 3"]]
 
 
-def test_a_turn_leaves_out_parameters_that_its_provider_does_not_know(
+def test_a_turn_leaves_out_and_names_parameters_that_its_provider_does_not_know(
     client: Client, cloud: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chat_id = created(client, target={"model": "sim/steady", "params": {"seed": 1, "temperature": 0.5}})
-    finished_turn(client, cloud, chat_id)
+    whole = finished_turn(client, cloud, chat_id)
     monkeypatch.setitem(parameters._UNKNOWN_TO_PROVIDER, "sim", frozenset({"seed"}))
-    finished_turn(client, cloud, chat_id, model="sim/echo")
+    partial = finished_turn(client, cloud, chat_id, model="sim/echo")
+    assert [turn["main"]["omittedParameters"] for turn in (whole, partial)] == [[], ["seed"]]
     assert [(each.seed, each.temperature) for each in model.parameters] == [(1, 0.5), (None, 0.5)]
 
 

@@ -10,19 +10,22 @@ import pytest
 
 from cupel_core import accounts
 from cupel_core.budgets.charging import ChargedCalls
+from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.clock import utc_now
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
 from cupel_core.domain.budgets.money import usd
+from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.run import Action, PauseReason, Progress, Run, RunEventType, RunStatus
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.probing import conversation_calls
+from cupel_core.probing.run_allowances import RunAllowances
 from cupel_core.probing.worker import Worker
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
-from cupel_core.run_budgets import pause_exhausted_run
+from cupel_core.run_budgets import BudgetChanged, pause_exhausted_run
 from cupel_core.runs.budgets import change_budget
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, budgets, clients, events, runs
@@ -122,6 +125,21 @@ async def test_b7_an_exhaustion_is_one_pause_and_a_raise_one_resumption(cloud: S
         change_budget(run.workspace, run.id, 20.0, resume=True, now=utc_now())
     types = event_types(run)
     assert (types.count(RunEventType.PAUSED), types.count(RunEventType.RESUMED)) == (1, 1)
+
+
+async def test_a_run_is_not_paused_for_a_limit_that_its_worker_knows_to_be_raised() -> None:
+    run, needed = start(8.0), 9 * 10**9
+    async with RunAllowances("w", time.time() + 600, time.time, on_report=lambda: None) as allowances:
+        allowance = allowances.of(run)
+        assert allowance is not None
+        with pytest.raises(BudgetShortage) as shortage:
+            await allowance.reserve(needed)
+        assert shortage.value.exhausted is BudgetScope.RUN
+        change_budget(run.workspace, run.id, 20.0, resume=False, now=utc_now())
+        allowances.of(runs.get(ref_of(run)))
+        with pytest.raises(BudgetChanged):
+            await allowances.pause_exhausted(run, BudgetScope.RUN, needed)
+    assert RunEventType.PAUSED not in event_types(run)
 
 
 async def test_a_paused_run_leaves_no_message_behind(sent: list[Sent]) -> None:

@@ -469,7 +469,7 @@ async def test_long_scenarios_take_no_more_memory_than_a_worker_has(
 ) -> None:
     run, capacity = LongScenarios(scenario_count=20).start(), capacity_of(8)
     small = Worker("sim", time.time() + PLENTY, receive_wait_seconds=0, memory_mb=capacity.memory_mb)
-    receive, start = small._receiver.start, small._start_probe
+    receive, start = small._receiver.start_receiving, small._start_probe
     idle, used = list[float](), list[float]()
 
     def start_and_measure(*args: Any) -> bool:
@@ -483,7 +483,7 @@ async def test_long_scenarios_take_no_more_memory_than_a_worker_has(
             idle.append(small._idle_mb)
         receive(*args)
 
-    monkeypatch.setattr(small._receiver, "start", measure_and_receive)
+    monkeypatch.setattr(small._receiver, "start_receiving", measure_and_receive)
     monkeypatch.setattr(small, "_start_probe", start_and_measure)
     deliveries = send_and_receive(slice_message(run, list(range(10))))
     queues.send(cloud.probe_queue_url("sim"), [slice_message(run, list(range(10, 20)))])

@@ -37,9 +37,8 @@ class ChatSettings:
         return str(self.target["model"])
 
     @property
-    def run_target(self) -> Target:
-        """With its own parameters, as a run would have it."""
-        return Target(self.model, params=self.target.get("params", {}))
+    def parsed_target(self) -> Target:
+        return Target.from_json(self.target)
 
     def to_json(self) -> dict[str, Any]:
         return {
