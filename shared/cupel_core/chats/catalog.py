@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from types import MappingProxyType
 from typing import Any
 
 from cupel_core.accounts import ModelChecks
@@ -38,7 +37,7 @@ _FIRST_BRANCH = "main"
 
 def create(workspace: str, settings: ChatSettings, created_by: str, now: datetime) -> Chat:
     """A chat with one empty branch. Raises Invalid for a target that cannot be called, or an unknown profile."""
-    _raise([*_new_target_errors(workspace, settings), *_find_profile(workspace, settings)[1]])
+    _raise([*_new_target_errors(workspace, settings, before={}), *_find_profile(workspace, settings)[1]])
     branch = ChatBranch(new_id("br"), _FIRST_BRANCH, now)
     chat = Chat(workspace, new_id("chat"), settings, branch.id, created_by, now, now, expires_at=chats.expiry(now))
     with idempotency_keys.transaction() as transaction:
@@ -132,14 +131,12 @@ def _raise(errors: Iterable[FieldError]) -> None:
         raise Invalid.fields(found)
 
 
-def _new_target_errors(
-    workspace: str, settings: ChatSettings, kept: ParameterFields = MappingProxyType({})
-) -> Iterator[FieldError]:
-    """Of a target that is being set, also parameters that its provider does not know. Turns leave those out, so they
-    may be kept when only the model changes."""
+def _new_target_errors(workspace: str, settings: ChatSettings, before: ParameterFields) -> Iterator[FieldError]:
+    """Of a target that is being set, also parameters that its provider does not know. Turns leave those out, so those
+    that the chat had `before` may stay."""
     yield from _target_errors(workspace, settings)
     target = settings.parsed_target
-    new = {name: value for name, value in target.params.items() if name not in kept or kept[name] != value}
+    new = {name: value for name, value in target.params.items() if name not in before or before[name] != value}
     yield from parameter_errors(replace(target, params=new), "target.params")
 
 

@@ -39,7 +39,7 @@ from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS
 from cupel_core.settings import settings
 from cupel_core.store.queues import Delivery
 
-RECEIVE_AGAIN_SECONDS = 0.2
+_RECEIVE_AGAIN_SECONDS = 0.2
 """After a receive that found nothing, while the worker still has probes."""
 
 
@@ -250,7 +250,7 @@ class Worker:
 
     def _on_receive_end(self) -> None:
         if self._receiver.is_queue_empty and not self._is_idle:
-            asyncio.get_running_loop().call_later(RECEIVE_AGAIN_SECONDS, self._receive_again)
+            asyncio.get_running_loop().call_later(_RECEIVE_AGAIN_SECONDS, self._receive_again)
         self._wake.set()
 
     def _receive_again(self) -> None:

@@ -22,6 +22,7 @@ from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.messages import ProbeSlice
 from cupel_core.probing import claims, committer, probe_runner
+from cupel_core.probing import worker as probing_worker
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.claims import SliceClaimer
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS
@@ -492,6 +493,31 @@ async def test_long_scenarios_take_no_more_memory_than_a_worker_has(
     assert max(idle, default=0.0) < capacity.idle_mb
     assert used
     assert max(used) <= capacity.conversations_mb
+
+
+async def test_a_worker_without_work_receives_once_however_long_its_last_commit_takes(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    idle, receives = worker(), list[tuple[Any, ...]]()
+    receive, commit = queues.receive, idle._committer.commit
+
+    def count_and_receive(*args: Any) -> list[Delivery]:
+        receives.append(args)
+        return receive(*args)
+
+    async def commit_after_the_receive() -> None:
+        if idle._receiver._task is not None:
+            await idle._receiver._task
+        for _ in range(5):  # A timer without delay has elapsed by then.
+            await asyncio.sleep(0)
+        assert len(receives) == 1
+        await commit()
+
+    monkeypatch.setattr(probing_worker, "_RECEIVE_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(queues, "receive", count_and_receive)
+    monkeypatch.setattr(idle._committer, "commit", commit_after_the_receive)
+    assert await idle.run([]) == []
+    assert len(receives) == 1
 
 
 async def test_long_scenarios_of_a_paced_run_do_not_keep_a_worker_from_other_runs(
