@@ -1,4 +1,5 @@
-"""OpenAI's Node client on the functions of the API, behind a server that stands for API Gateway."""
+"""OpenAI's clients for Node and Python, the oldest with evals, one between and the newest, on the functions of the API
+behind a server that stands for API Gateway."""
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -60,10 +61,13 @@ def address(cloud: Settings) -> Iterator[str]:
         server.shutdown()
 
 
-def test_the_node_client_runs_evals(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("client", tools.OPENAI_CLIENTS)
+def test_the_client_runs_evals(address: str, client: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cupel_core.store.executions.start_finish", lambda *_: None)
-    received = tools.call_openai_client(address, "cupel_of_the_owner")
+    received = tools.call_openai_client(client, address, "cupel_of_the_owner")
     assert received == {
+        "errors": [None, None, None],
+        "judged": ["string", "number"] * 2,
         "queued": "queued",
         "status": "completed",
         "counts": {"total": 2, "passed": 1, "failed": 1, "errored": 0},

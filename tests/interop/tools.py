@@ -1,6 +1,6 @@
 """The real Inspect, Node and promptfoo, installed in a separate environment below .cupel/interop.
 
-`make test` installs them, and again when a lock file changes: about a minute, 750 MB.
+`make test` installs them, and again when a lock file changes: about a minute, 800 MB.
 """
 
 import hashlib
@@ -33,6 +33,12 @@ _ISOLATED = {
 }
 
 
+NODE_CLIENTS = ("openai-oldest", "openai-middle", "openai")
+PYTHON_CLIENTS = tuple(sorted(path.stem for path in (LOCKS / "openai_clients").glob("*.txt")))
+OPENAI_CLIENTS = (*NODE_CLIENTS, *PYTHON_CLIENTS)
+"""Each begins with the first version that had evals."""
+
+
 def install() -> None:
     digest = _digest()
     record = _HOME / "digest"
@@ -45,6 +51,8 @@ def install() -> None:
     run(["uv", "venv", "--quiet", "--python", sys.executable, str(_HOME / "python")], _PATHS, environment)
     pip_install = ["uv", "pip", "install", "--quiet", "--python", str(BINARIES / "python")]
     run([*pip_install, "-r", str(LOCKS / "requirements.txt")], _PATHS, environment)
+    for version in PYTHON_CLIENTS:
+        _install_python_client(version, environment)
     for name in ("package.json", "package-lock.json"):
         shutil.copy(LOCKS / name, _HOME)
     # Not `npm ci`, which requires the optional packages of every platform in the lock.
@@ -52,6 +60,13 @@ def install() -> None:
     options = ["--no-save", "--force", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"]
     run(["npm", "install", "--prefix", str(_HOME), *options], _PATHS, environment)
     record.write_text(digest)
+
+
+def _install_python_client(version: str, environment: dict[str, str]) -> None:
+    home = _python_client(version)
+    run(["uv", "venv", "--quiet", "--python", sys.executable, str(home)], _PATHS, environment)
+    pip_install = ["uv", "pip", "install", "--quiet", "--python", str(home / "bin" / "python")]
+    run([*pip_install, "-r", str(LOCKS / "openai_clients" / f"{version}.txt")], _PATHS, environment)
 
 
 def promptfoo_services() -> set[str]:
@@ -122,12 +137,20 @@ def read_events(url: str, *types: str) -> list[str]:
     return received
 
 
-def call_openai_client(url: str, key: str) -> dict[str, Any]:
-    """What OpenAI's Node client receives from a server of its Evals API."""
-    module = _HOME / "node_modules" / "openai" / "index.mjs"
-    script = str(LOCKS / "openai_evals.mjs")
-    received: dict[str, Any] = json.loads(_call([str(BINARIES / "node"), script, str(module), url, key]))
+def call_openai_client(client: str, url: str, key: str) -> dict[str, Any]:
+    """What a client of OpenAI, one of OPENAI_CLIENTS, receives from a server of its Evals API."""
+    scripts = LOCKS / "openai_clients"
+    if client in PYTHON_CLIENTS:
+        command = [str(_python_client(client) / "bin" / "python"), str(scripts / "life.py")]
+    else:
+        module = _HOME / "node_modules" / client / "index.mjs"
+        command = [str(BINARIES / "node"), str(scripts / "life.mjs"), str(module)]
+    received: dict[str, Any] = json.loads(_call([*command, url, key]))
     return received
+
+
+def _python_client(version: str) -> Path:
+    return _HOME / f"openai-{version}"
 
 
 def call_mcp_client(mode: str, run_id: str, *server: str) -> dict[str, Any]:
@@ -176,8 +199,9 @@ def _call(command: list[str], variables: Mapping[str, str] | None = None, folder
 
 
 def _digest() -> str:
-    texts = (LOCKS / name for name in ("requirements.txt", "package.json", "package-lock.json"))
-    return hashlib.sha256(b"\0".join(path.read_bytes() for path in texts)).hexdigest()
+    names = ("requirements.txt", "package.json", "package-lock.json")
+    files = [*(LOCKS / name for name in names), *sorted((LOCKS / "openai_clients").glob("*.txt"))]
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
 
 
 if __name__ == "__main__":

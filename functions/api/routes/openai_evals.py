@@ -1,6 +1,9 @@
 """OpenAI's Evals API: evals, their runs and output items."""
 
+from collections.abc import Mapping
+from itertools import islice
 from time import monotonic
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
@@ -13,11 +16,13 @@ from api.routing import OpenAIRouter
 from cupel_core.access.starters import started_by
 from cupel_core.clock import utc_now
 from cupel_core.contract.openai_evals import CreateOpenAIEval, CreateOpenAIEvalRun, UpdateOpenAIEval
+from cupel_core.contract.openai_fields import OpenAIRequest, ignored_fields
 from cupel_core.openai_evals import evals, output_items, runs
 from cupel_core.openai_evals.documents import eval_document, item_document, run_document
 
 router = OpenAIRouter()
 _ERASE_SECONDS = 15.0
+_MAX_IGNORED_FIELDS = 100
 
 OrderBy = Annotated[Literal["created_at", "updated_at"], Query()]
 RunStatusFilter = Annotated[
@@ -28,7 +33,7 @@ ItemStatusFilter = Annotated[Literal["pass", "fail", "failed", "error"] | None, 
 
 @router.operation("createOpenAIEval", status=201)
 def create_eval(body: CreateOpenAIEval) -> dict[str, Any]:
-    return eval_document(evals.create(router.workspace, body, utc_now()))
+    return eval_document(evals.create(router.workspace, body, utc_now())) | _ignored(body)
 
 
 @router.operation("getOpenAIEval")
@@ -59,7 +64,7 @@ def delete_eval(eval_id: str) -> dict[str, Any]:
 @router.operation("createOpenAIEvalRun", status=201)
 def create_run(eval_id: str, body: CreateOpenAIEvalRun) -> Rendered[Any]:
     who = started_by(router.caller)
-    return _run(runs.create(router.workspace, eval_id, body, router.idempotency_key, utc_now(), who))
+    return _run(runs.create(router.workspace, eval_id, body, router.idempotency_key, utc_now(), who), _ignored(body))
 
 
 @router.operation("getOpenAIEvalRun")
@@ -90,6 +95,7 @@ def list_runs(
 
 
 @router.operation("cancelOpenAIEvalRun")
+@router.operation("cancelOpenAIEvalRunAsBefore")
 def cancel_run(eval_id: str, run_id: str) -> Rendered[Any]:
     return _run(runs.cancel(router.workspace, eval_id, run_id, utc_now(), counting_time()))
 
@@ -128,5 +134,11 @@ def get_output_item(eval_id: str, run_id: str, output_item_id: str) -> Rendered[
     return Rendered(bounded_json(item_document(found, eval_id)))
 
 
-def _run(found: runs.OpenAIRun) -> Rendered[Any]:
-    return Rendered(bounded_json(run_document(found, router.page_url)))
+def _run(found: runs.OpenAIRun, more: Mapping[str, Any] = MappingProxyType({})) -> Rendered[Any]:
+    return Rendered(bounded_json({**run_document(found, router.page_url), **more}))
+
+
+def _ignored(body: OpenAIRequest) -> dict[str, Any]:
+    """Absent if no field of the request was ignored, as in all responses of OpenAI's service."""
+    fields = list(islice(ignored_fields(body), _MAX_IGNORED_FIELDS))
+    return {"ignored_parameters": fields} if fields else {}

@@ -11,11 +11,13 @@ from cupel_core.contract.openai_fields import (
     AnyGrader,
     CustomDataSource,
     Grader,
+    Ignored,
     InputMessage,
     MaxTokens,
     Metadata,
     Model,
     OpenAIRequest,
+    ReadOnly,
     SharedSampling,
     StoredDataSource,
     grader_json,
@@ -35,6 +37,11 @@ class CreateOpenAIEval(OpenAIRequest):
     data_source_config: Annotated[CustomDataSource | StoredDataSource, Field(discriminator="type")]
     testing_criteria: Annotated[list[Grader], Field(min_length=1, max_length=MAX_GRADERS)]
     metadata: Metadata | None = None
+    share_with_openai: Ignored = None
+    id: ReadOnly = None
+    object: ReadOnly = None
+    created_at: ReadOnly = None
+    updated_at: ReadOnly = None
 
     def graders(self) -> list[dict[str, Any]]:
         return [grader_json(grader) for grader in self.testing_criteria]
@@ -85,7 +92,17 @@ class StoredCompletions(StoredAnswers):
 
 
 class StoredResponses(StoredAnswers):
+    """The service's other filters are refused, because an ignored filter would choose other answers."""
+
     type: Literal["responses"]
+    instructions_search: None = None
+    users: None = None
+    tools: None = None
+    temperature: None = None
+    top_p: None = None
+    reasoning_effort: None = None
+    has_tool_calls: None = None
+    allow_parallel_tool_calls: None = None
 
 
 CompletionsSource = Annotated[FileContent | FileId | StoredCompletions, Field(discriminator="type")]
@@ -137,6 +154,7 @@ class ResponsesSchemaFormat(OpenAIRequest):
 
 class ResponsesText(OpenAIRequest):
     format: Annotated[PlainFormat | ResponsesSchemaFormat, Field(discriminator="type")] | None = None
+    verbosity: Ignored = None
 
 
 class _FunctionTool(OpenAIRequest):
@@ -221,6 +239,7 @@ class CreateOpenAIEvalRun(OpenAIRequest):
     data_source: Annotated[JsonlDataSource | CompletionsDataSource | ResponsesDataSource, Field(discriminator="type")]
     name: RunName | None = None
     metadata: Metadata | None = None
+    share_with_openai: Ignored = None
 
 
 class CreateUpload(OpenAIRequest):

@@ -1,6 +1,7 @@
 """Parts of requests in the shape of OpenAI's Evals API, whose names are in snake_case."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -34,8 +35,37 @@ ONE_GRADER, NAMED_GRADERS = "[grader]", "[graders]"
 """Forms of the graders of a `multi` grader, as paths of invalid fields have them."""
 
 
+class _Ignored(NamedTuple):
+    """Marks a field that OpenAI's service returns or once accepted, and that has no effect here."""
+
+    is_read_only: bool = False
+
+
+Ignored = Annotated[Any, Field(exclude=True), _Ignored()]
+"""The response to the request names it, if it was sent with a value."""
+ReadOnly = Annotated[Any, Field(exclude=True), _Ignored(is_read_only=True)]
+"""The service assigns it, so that leaving it out loses nothing."""
+
+
 class OpenAIRequest(BaseModel):
+    """Unknown fields are refused; `None` is the type of fields that OpenAI's service returns as null."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+def ignored_fields(value: Any, path: str = "") -> Iterator[str]:
+    """The paths of the ignored fields that a request has with a value, as OpenAI writes them."""
+    if isinstance(value, OpenAIRequest):
+        for name, field in type(value).model_fields.items():
+            found, place = getattr(value, name), f"{path}.{name}" if path else name
+            marks = [mark for mark in field.metadata if isinstance(mark, _Ignored)]
+            if not marks:
+                yield from ignored_fields(found, place)
+            elif found is not None and not marks[0].is_read_only:
+                yield place
+    elif isinstance(value, list):
+        for position, each in enumerate(value):
+            yield from ignored_fields(each, f"{path}[{position}]")
 
 
 def _grader_template(text: str) -> str:
@@ -92,6 +122,11 @@ class _TextMessage(OpenAIRequest):
     role: Literal["user", "assistant", "system", "developer"]
     type: Literal["message"] | None = None
     phase: str | None = None
+    id: ReadOnly = None
+    status: ReadOnly = None
+    tool_calls: None = None
+    tool_call_id: None = None
+    function_call: None = None
 
 
 class InputMessage(_TextMessage):
@@ -109,17 +144,20 @@ class JudgeMessage(_TextMessage):
         return {"role": "system" if self.role == "developer" else self.role, "content": self.content}
 
 
-class StringCheckGrader(OpenAIRequest):
-    type: Literal["string_check"]
+class NamedGrader(OpenAIRequest):
     name: GraderName
+    id: ReadOnly = None
+
+
+class StringCheckGrader(NamedGrader):
+    type: Literal["string_check"]
     input: Template
     reference: Template
     operation: Literal["eq", "ne", "like", "ilike"]
 
 
-class TextSimilarityGrader(OpenAIRequest):
+class TextSimilarityGrader(NamedGrader):
     type: Literal["text_similarity"]
-    name: GraderName
     input: Template
     reference: Template
     evaluation_metric: Metric
@@ -130,13 +168,13 @@ class EvalTextSimilarityGrader(TextSimilarityGrader):
     pass_threshold: Fraction
 
 
-class LabelModelGrader(OpenAIRequest):
+class LabelModelGrader(NamedGrader):
     type: Literal["label_model"]
-    name: GraderName
     model: Model
     input: Annotated[list[JudgeMessage], Field(min_length=1, max_length=MAX_MESSAGES)]
     labels: Annotated[list[Label], Field(min_length=1, max_length=MAX_LABELS)]
     passing_labels: Annotated[list[Label], Field(min_length=1, max_length=MAX_LABELS)]
+    sampling_params: Ignored = None
 
     @field_validator("labels")
     @classmethod
@@ -164,9 +202,8 @@ class GraderSampling(SharedSampling):
     max_completions_tokens: MaxTokens = None
 
 
-class ScoreModelGrader(OpenAIRequest):
+class ScoreModelGrader(NamedGrader):
     type: Literal["score_model"]
-    name: GraderName
     model: Model
     input: Annotated[list[JudgeMessage], Field(min_length=1, max_length=MAX_MESSAGES)]
     range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
@@ -183,11 +220,10 @@ class ScoreModelGrader(OpenAIRequest):
         return self
 
 
-class PythonGrader(OpenAIRequest):
+class PythonGrader(NamedGrader):
     """Refused: a stack does not run users' code."""
 
     type: Literal["python"]
-    name: GraderName
     source: str
     image_tag: str | None = None
     pass_threshold: Number | None = None
@@ -213,11 +249,10 @@ def _form_of_graders(graders: Any) -> str:
     return ONE_GRADER if isinstance(graders, dict) and isinstance(graders.get("type"), str) else NAMED_GRADERS
 
 
-class MultiGrader(OpenAIRequest):
+class MultiGrader(NamedGrader):
     """Combines the rewards of its parts; outside of evals only."""
 
     type: Literal["multi"]
-    name: GraderName
     graders: Annotated[
         Annotated[SingleGrader, Tag(ONE_GRADER)]
         | Annotated[dict[str, SingleGrader], Field(min_length=1, max_length=MAX_GRADERS), Tag(NAMED_GRADERS)],
@@ -255,6 +290,7 @@ class StoredDataSource(OpenAIRequest):
 
     type: Literal["logs", "stored_completions"]
     metadata: Metadata | None = None
+    response_schema: Annotated[ReadOnly, Field(alias="schema")] = None
 
 
 class CustomDataSource(OpenAIRequest):

@@ -167,7 +167,8 @@ class AssertionResultResponse(ResponseModel):
 
     @classmethod
     def of(cls, result: AssertionResult) -> "AssertionResultResponse":
-        return cls(**{**vars(result), "parts": [part.to_json() for part in result.parts]})
+        fields = {name: value for name, value in vars(result).items() if name != "judge_reply"}
+        return cls(**{**fields, "parts": [part.to_json() for part in result.parts]})
 
 
 class ScoringResponse(ResponseModel):

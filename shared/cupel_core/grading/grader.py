@@ -61,6 +61,7 @@ class GraderReply[T](NamedTuple):
     raw: str
     """The reply text that `value` was parsed from."""
     spend: Spend
+    finish_reason: str | None = None
 
 
 class GraderError(ProviderError):
@@ -113,7 +114,7 @@ async def request_structured[T: BaseModel](
         except ValidationError as error:
             problem = _repair_prompt(error)
         else:
-            usable = GraderReply(value, reply.text, spend)
+            usable = GraderReply(value, reply.text, spend, reply.finish_reason)
             issue = find_issue(value) if number == 0 else None
             if issue is None:
                 return usable

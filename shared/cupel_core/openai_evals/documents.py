@@ -1,9 +1,9 @@
-"""Evals, runs and output items as OpenAI's clients read them.
+"""Evals, runs and output items as OpenAI's service returns them.
 
-Their models have required fields that OpenAI's service leaves null; here they have an empty value, so that a client
-that validates responses accepts them.
+A value that does not exist is null, also where the clients' models require one: programs test `if run.error`.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import reduce
@@ -17,22 +17,21 @@ from cupel_core.domain.openai_evals.parameters import run_sampling_params
 from cupel_core.domain.openai_evals.rows import ITEM
 from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, JudgeReply, flatten
 from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample
 from cupel_core.domain.scoring.scoring import check_names
 from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.model_request import Usage
 from cupel_core.domain.turns.spend import ModelCalls, added_uses
 from cupel_core.openai_evals.evals import OpenAIEval
-from cupel_core.openai_evals.graders import GraderRun
+from cupel_core.openai_evals.graders import GraderRun, judge_input
 from cupel_core.openai_evals.output_items import EvalOutputItem
 from cupel_core.openai_evals.runs import STATUSES, OpenAIRun
 from cupel_core.store.data_files import DataFile, DataUpload
 
 type Document = dict[str, Any]
 
-FILE_PURPOSE = "user_data"
-"""The client's model of a file does not know the purpose `evals`, with which it uploads one."""
-_NO_ERROR = {"code": "", "message": ""}
+FILE_PURPOSE = "evals"
 _UPLOAD_LIFETIME = timedelta(days=1)
 _JUDGED = ("label-model", "score-model")
 _RESULT_TYPES = {"embedding-similarity": "text-similarity-grader"}
@@ -184,13 +183,13 @@ def _usage(prompt: int, completion: int, cached: int) -> Document:
     }
 
 
-def _run_error(run: Run) -> Document:
+def _run_error(run: Run) -> Document | None:
     if run.failure is not None:
         return {"code": f"{run.failure.where}_failed", "message": run.failure.why}
     if run.status is RunStatus.PAUSED:
         cause = f": {run.pause_cause.message}" if run.pause_cause else ""
         return {"code": "paused", "message": f"the run is paused ({run.pause_reason}){cause}"}
-    return _NO_ERROR
+    return None
 
 
 def item_document(output_item: EvalOutputItem, eval_id: str) -> Document:
@@ -216,7 +215,9 @@ def _results(output_item: EvalOutputItem) -> Iterator[Document]:
     scoring = transcript.scoring if transcript else None
     for position, result in enumerate(scoring.results if scoring else ()):
         assertion = assertions[position] if position < len(assertions) else None
-        yield _result(result, assertion if assertion and assertion.type == result.type else None)
+        same = assertion if assertion and assertion.type == result.type else None
+        judged = same is not None and same.kind in _JUDGED
+        yield {**_result(result, same), SAMPLE: _judge_sample(output_item, same, result) if same and judged else None}
 
 
 def _result(result: AssertionResult, assertion: Assertion | None) -> Document:
@@ -229,11 +230,39 @@ def _result(result: AssertionResult, assertion: Assertion | None) -> Document:
         "reason": result.reason,
     }
     if result.error:
-        document["error"] = {"code": "grader_error", "message": result.error}
-    if assertion is not None and assertion.kind in _JUDGED and result.passed is not None:
-        output = [{"role": "assistant", "content": result.reason}]
-        document[SAMPLE] = {"model": from_target(assertion.provider or ""), "output": output}
+        document["error"] = _grader_error(result)
     return document
+
+
+def _grader_error(result: AssertionResult) -> Document | None:
+    return {"code": "grader_error", "message": result.error} if result.error else None
+
+
+def _judge_sample(output_item: EvalOutputItem, assertion: Assertion, result: AssertionResult) -> Document:
+    """What the judge was asked and replied, and what that used."""
+    params, reply = assertion.value.get("params", {}), result.judge_reply
+    asked = judge_input(assertion, output_item.view)
+    return {
+        "model": from_target(assertion.provider or ""),
+        "input": [{"role": str(message.role), "content": message.content} for message in asked],
+        "output": [{"role": "assistant", "content": _graded_json(assertion, reply)}] if reply else [],
+        "finish_reason": reply.finish_reason if reply else None,
+        "usage": _usage_of(reply.usage) if reply else None,
+        "error": _grader_error(result),
+        "temperature": params.get("temperature", 0.0),
+        "top_p": params.get("topP", 1.0),
+        "max_completions_tokens": params.get("maxOutputTokens"),
+        "reasoning_effort": params.get("reasoningEffort"),
+        "seed": params.get("seed"),
+    }
+
+
+def _graded_json(assertion: Assertion, reply: JudgeReply) -> str:
+    """The verdict in the form of the service's graders: steps that lead to a result."""
+    said = json.loads(reply.text)
+    result = said["score" if assertion.kind == "score-model" else "label"]
+    steps = [{"description": said["reason"], "conclusion": str(result)}]
+    return json.dumps({"steps": steps, "result": result}, ensure_ascii=False)
 
 
 def _sample(output_item: EvalOutputItem) -> Document:
@@ -246,18 +275,18 @@ def _sample(output_item: EvalOutputItem) -> Document:
         "model": "" if recorded else from_target(target.model),
         "input": [] if recorded else _input(conversation),
         "output": _recorded_output(view.case.variables) if recorded else _output(conversation),
-        "finish_reason": (conversation.finish_reason if conversation and not recorded else None) or "",
-        "usage": _usage(
-            usage.input_tokens if usage else 0,
-            usage.output_tokens if usage else 0,
-            usage.cached_input_tokens if usage else 0,
-        ),
-        "error": {"code": str(error.code), "message": error.message} if error else _NO_ERROR,
+        "finish_reason": conversation.finish_reason if conversation and not recorded else None,
+        "usage": _usage_of(usage or Usage()),
+        "error": {"code": str(error.code), "message": error.message} if error else None,
         "temperature": params.get("temperature", 1.0),
         "top_p": params.get("topP", 1.0),
-        "max_completion_tokens": params.get("maxOutputTokens", 0),
-        "seed": params.get("seed", 0),
+        "max_completion_tokens": params.get("maxOutputTokens"),
+        "seed": params.get("seed"),
     }
+
+
+def _usage_of(usage: Usage) -> Document:
+    return _usage(usage.input_tokens, usage.output_tokens, usage.cached_input_tokens)
 
 
 def _input(conversation: ConversationState | None) -> list[Document]:

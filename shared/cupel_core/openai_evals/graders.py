@@ -1,7 +1,8 @@
 """Validates and runs graders outside of an eval."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from cupel_core import event_loop
@@ -9,12 +10,16 @@ from cupel_core.contract.openai_evals import RunGrader
 from cupel_core.contract.openai_fields import AnyGrader, MultiGrader, grader_json
 from cupel_core.domain.openai_evals.graders import score_in_range, to_assertion
 from cupel_core.domain.openai_evals.rows import ITEM
+from cupel_core.domain.runs.views import ProbeView
 from cupel_core.domain.scoring.assertion_rules import assertion_issues
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.decisions import last_answer
 from cupel_core.domain.scoring.derived_metrics import DerivedMetric, derive
+from cupel_core.domain.turns.model_request import Message
 from cupel_core.errors import FieldError, Invalid
 from cupel_core.runs.ad_hoc_grading import grade_answer
 from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.templated import judge_messages, render_value
 
 _REWARD = "reward"
 
@@ -61,6 +66,25 @@ def run(workspace: str, body: RunGrader) -> GraderRun:
         tokens=scores.spend.usage.total,
         seconds=time.monotonic() - started_at,
     )
+
+
+def judge_input(assertion: Assertion, view: ProbeView) -> Sequence[Message]:
+    """What the judge of a probe's answer was asked. Empty without the conversation, and if it cannot be rendered."""
+    conversation = view.conversation
+    if conversation is None or not conversation.messages:
+        return ()
+    context = AssertionContext(
+        last_answer(conversation.messages),
+        conversation.messages,
+        finish_reason=conversation.finish_reason,
+        variables=view.case.variables,
+        turns=conversation.turns,
+        target_calls=conversation.target_calls,
+    )
+    try:
+        return judge_messages(replace(assertion, value=render_value(assertion.value, context)))
+    except ValueError:
+        return ()
 
 
 def _reward(grader: AnyGrader, rewards: Mapping[str, float]) -> float | None:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.scoring.assertions import AssertionResult, JudgeReply
 from cupel_core.domain.turns.spend import Spend
 
 type SpendLog = list[Spend]
@@ -19,6 +19,7 @@ class CheckResult(NamedTuple):
     reason: str
     parts: tuple[AssertionResult, ...] = ()
     """Results that the check consists of, as code may return them."""
+    judge_reply: JudgeReply | None = None
 
 
 class NotComputable(ValueError):

@@ -71,7 +71,7 @@ async def compute_bounded(assertion: Assertion, context: AssertionContext) -> Ch
         except TimeoutError:
             budget().quick_timeouts += 1
     needed = context if assertion.kind in _WITH_SCHEMAS_OF_TOOLS else AssertionContext(context.output)
-    passed, score, reason, _ = await sandbox.run(_TASK, assertion.to_json(), needed.to_json())
+    passed, score, reason, *_ = await sandbox.run(_TASK, assertion.to_json(), needed.to_json())
     return CheckResult(passed, score, reason)
 
 

@@ -14,7 +14,7 @@ from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
 from cupel_core.domain.turns.spend import Spend
-from cupel_core.grading.grader import Grader, GraderError, as_material, request_structured
+from cupel_core.grading.grader import Grader, GraderError, GraderReply, as_material, request_structured
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog, graded
@@ -40,12 +40,12 @@ async def ask_grader[T: StructuredReply](
 async def _ask[T: StructuredReply](
     grader: Grader, messages: tuple[Message, ...], reply_type: type[T], spend_log: SpendLog
 ) -> T:
-    return await ask_messages(grader, messages, reply_type, spend_log, ModelParameters())
+    return (await ask_messages(grader, messages, reply_type, spend_log, ModelParameters())).value
 
 
 async def ask_messages[T: StructuredReply](
     grader: Grader, messages: tuple[Message, ...], reply_type: type[T], spend_log: SpendLog, parameters: ModelParameters
-) -> T:
+) -> GraderReply[T]:
     """As `ask_grader`, with messages of the author's own. The temperature is 0 unless the parameters have one."""
     if parameters.temperature is None:
         parameters = replace(parameters, temperature=0.0)
@@ -55,7 +55,7 @@ async def ask_messages[T: StructuredReply](
         spend_log.append(error.spend)
         raise
     spend_log.append(reply.spend)
-    return reply.value
+    return reply
 
 
 def tagged(**parts: str) -> str:

@@ -207,6 +207,7 @@ def _to_result(assertion: Assertion, check_result: CheckResult) -> AssertionResu
         metric=assertion.metric,
         tag=None if passed else failure_tag(assertion),
         parts=check_result.parts,
+        judge_reply=check_result.judge_reply,
     )
 
 

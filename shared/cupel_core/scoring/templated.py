@@ -3,6 +3,7 @@
 Those that call models are in `templated_graders.py`: the sandbox imports this module.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,8 @@ import orjson
 
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_messages, recorded_sample, render_template
-from cupel_core.domain.scoring.grader_values import StringOperation, TextMetric
+from cupel_core.domain.scoring.grader_values import DEFAULT_RANGE, StringOperation, TextMetric
+from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, binary, graded, quote
 
@@ -32,6 +34,25 @@ def render_value(value: Mapping[str, Any], context: AssertionContext) -> dict[st
             {**message, "content": render_template(message["content"], namespaces)} for message in value["messages"]
         ]
     return rendered
+
+
+def judge_messages(assertion: Assertion) -> tuple[Message, ...]:
+    """What the judge of a `label-model` or `score-model` with rendered messages is asked, with the form of its answer
+    first. Some providers refuse a request that does not end with the user."""
+    written = [Message(MessageRole(each["role"]), each["content"]) for each in assertion.value["messages"]]
+    if written[-1].role is not MessageRole.USER:
+        written[-1] = Message(MessageRole.USER, written[-1].content)
+    form = (
+        f'Follow the messages below. Answer with one JSON object: "reason": what decided it; {_asked_for(assertion)}.'
+    )
+    return (Message(MessageRole.SYSTEM, form), *written)
+
+
+def _asked_for(assertion: Assertion) -> str:
+    if assertion.kind == "label-model":
+        return f'"label": one of {json.dumps(assertion.value["labels"], ensure_ascii=False)}'
+    low, high = assertion.value.get("range", DEFAULT_RANGE)
+    return f'"score": a number from {low:g} to {high:g}'
 
 
 def sample_of(context: AssertionContext) -> dict[str, Any]:

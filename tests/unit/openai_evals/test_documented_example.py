@@ -1,17 +1,20 @@
 """The examples of docs/openai-evals-api.md are run."""
 
-from types import SimpleNamespace
+import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from openai import OpenAI
-from openai.types.eval_list_response import DataSourceConfigLogs
 
 from tests.conftest import ROOT
 from tests.documented_blocks import blocks_of
 from tests.openai_client import openai_client
 from tests.unit.api.client import Client
-from tests.unit.openai_evals.flows import EXACT, carry_out, completions, create_eval
+from tests.unit.openai_evals import service
+from tests.unit.openai_evals.flows import carry_out, completions, create_eval
+from tests.unit.openai_evals.service import service_client
 
 FIRST, COPYING, STORED = (
     block.text for block in blocks_of(ROOT / "docs/openai-evals-api.md") if block.language == "python"
@@ -41,38 +44,76 @@ def test_stored_answers_are_graded(openai: OpenAI, client: Client) -> None:
     assert (run.status, run.result_counts.total) == ("queued", 3)
 
 
-def test_evals_are_copied_with_their_runs(openai: OpenAI, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    eval_id = create_eval(openai, EXACT, metadata={"team": "search"})
-    run = openai.evals.runs.create(eval_id, name="first", data_source=completions())
+@pytest.fixture
+def copy_from(
+    client: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[OpenAI, str]]:
+    """Runs the documented script; returns the client of the copies and what it printed."""
+
+    def copy(*evaluations: dict[str, Any]) -> tuple[OpenAI, str]:
+        source, target = service_client(*evaluations), openai_client(client, is_strict=False)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("openai.OpenAI", lambda **options: target if options else source)
+        capsys.readouterr()
+        run_example(COPYING)
+        return target, "".join(line for line in capsys.readouterr().out.splitlines(True) if not line.startswith("{"))
+
+    return copy
+
+
+GRADERS = [service.STRING_CHECK, service.TEXT_SIMILARITY, service.LABEL_MODEL, service.SCORE_MODEL]
+
+
+@pytest.mark.parametrize("grader", GRADERS, ids=lambda grader: grader["type"])
+def test_an_eval_is_copied_as_the_service_returns_it(copy_from: Any, grader: dict[str, Any]) -> None:
+    target, printed = copy_from(service.eval_of("Tickets", grader))
+    (copied,) = target.evals.list()
+    assert printed == ""
+    assert (copied.name, copied.metadata) == ("Tickets", {})
+    assert copied.testing_criteria[0].name == grader["name"]
+    assert copied.data_source_config.schema_["properties"]["item"] == service.CUSTOM["schema"]["properties"]["item"]
+
+
+def test_the_answers_of_a_run_are_graded_again(copy_from: Any) -> None:
+    target, _ = copy_from(service.eval_of("Tickets", service.STRING_CHECK))
+    (copied,) = target.evals.list()
+    (run,) = target.evals.runs.list(copied.id)
     carry_out(run.id)
-    target = openai_client(client, token=client.issue("other"))
-    monkeypatch.setattr("openai.OpenAI", lambda **options: target if options else openai)
-    run_example(COPYING)
-    (copy,) = target.evals.list()
-    original = openai.evals.retrieve(eval_id)
-    assert copy.testing_criteria == original.testing_criteria
-    assert copy.data_source_config == original.data_source_config
-    (copied,) = target.evals.runs.list(copy.id)
-    carry_out(copied.id, "other")
-    counts = target.evals.runs.retrieve(copied.id, eval_id=copy.id).result_counts
-    assert counts == openai.evals.runs.retrieve(run.id, eval_id=eval_id).result_counts
+    counts = target.evals.runs.retrieve(run.id, eval_id=copied.id).result_counts
+    assert (run.name, counts.passed, counts.failed) == ("Categorization text run", 1, 2)
 
 
-def test_evals_of_logs_are_copied_and_others_are_reported(
-    openai: OpenAI, client: Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    eval_id = create_eval(openai, EXACT, name="Logs")
-    carry_out(openai.evals.runs.create(eval_id, data_source=completions()).id)
-    (original,) = openai.evals.list()
-    python = SimpleNamespace(model_dump=lambda **_: {"type": "python", "name": "code", "source": "1"})
-    of_code = original.model_copy(update={"name": "Code", "testing_criteria": [python]})
-    config = DataSourceConfigLogs.model_construct(type="logs", schema_={"type": "object"})
-    of_logs = original.model_copy(update={"data_source_config": config})
-    listing = SimpleNamespace(list=lambda: [of_code, of_logs], runs=openai.evals.runs)
-    target = openai_client(client, token=client.issue("other"))
-    monkeypatch.setattr("openai.OpenAI", lambda **options: target if options else SimpleNamespace(evals=listing))
-    run_example(COPYING)
-    (copy,) = target.evals.list()
-    assert copy.name == "Logs"
-    assert len(target.evals.runs.list(copy.id).data) == 1
-    assert "Code" in capsys.readouterr().out
+def test_evals_of_stored_completions_become_custom_ones(copy_from: Any) -> None:
+    target, printed = copy_from(
+        service.eval_of("Logs", service.STRING_CHECK, data_source_config=service.LOGS, metadata=None)
+    )
+    (copied,) = target.evals.list()
+    assert (copied.data_source_config.type, printed) == ("custom", "")
+    assert len(target.evals.runs.list(copied.id).data) == 1
+
+
+@pytest.mark.parametrize("grader", [service.PYTHON, service.IMAGE_JUDGE], ids=lambda grader: grader["name"])
+def test_a_grader_that_is_left_out_is_printed_and_named_by_the_copy(copy_from: Any, grader: dict[str, Any]) -> None:
+    target, printed = copy_from(service.eval_of("Tickets", grader, service.STRING_CHECK))
+    (copied,) = target.evals.list()
+    assert [each.type for each in copied.testing_criteria] == ["string_check"]
+    assert printed.startswith(f"Tickets (eval_tickets) is copied without grader {grader['name']} ({grader['type']}): ")
+    assert copied.metadata["left_out"].startswith(f"grader {grader['name']} ({grader['type']})")
+
+
+def test_an_eval_that_cannot_be_copied_is_printed_and_saved(copy_from: Any, tmp_path: Path) -> None:
+    target, printed = copy_from(
+        service.eval_of("Code", service.PYTHON), service.eval_of("Tickets", service.STRING_CHECK)
+    )
+    assert [each.name for each in target.evals.list()] == ["Tickets"]
+    assert printed.startswith("Code (eval_code) is not copied: ")
+    run, *items = map(json.loads, (tmp_path / "openai-evals/evalrun_eval_code.jsonl").read_text().splitlines())
+    assert (run["model"], len(items)) == ("gpt-4.1", 3)
+    (saved,) = map(json.loads, (tmp_path / "openai-evals/eval_code.jsonl").read_text().splitlines())
+    assert saved["testing_criteria"][0]["source"] == service.PYTHON["source"]
+
+
+def test_a_parameter_without_effect_is_printed(copy_from: Any) -> None:
+    grader = {**service.LABEL_MODEL, "sampling_params": {"temperature": 0.5}}
+    _, printed = copy_from(service.eval_of("Tickets", grader))
+    assert printed == "Tickets (eval_tickets) is copied without testing_criteria[0].sampling_params\n"

@@ -200,7 +200,7 @@ def test_a_request_that_is_repeated_with_its_key_creates_one_eval(openai: OpenAI
             "data_source_config.include_sample_schema",
         ),
         ({"data_source_config": {"type": "logs", "metadata": {"a": 5}}}, "data_source_config.metadata.a"),
-        ({"data_source_config": {"type": "stored_completions", "schema": {}}}, "data_source_config.schema"),
+        ({"data_source_config": {"type": "stored_completions", "item_schema": {}}}, "data_source_config.item_schema"),
         ({"data_source_config": {"type": "nothing"}}, "data_source_config"),
         ({"metadata": {"x": "y" * 513}}, "metadata.x"),
         ({"metadata": {"x": 5}}, "metadata.x"),

@@ -76,7 +76,7 @@ def test_files_are_listed_in_pages(openai: OpenAI) -> None:
     assert [file.id for file in openai.files.list(limit=2)] == ids[::-1]
     assert [file.id for file in openai.files.list(limit=2, order="asc")] == ids
     assert [file.id for file in openai.files.list(purpose="evals")] == ids[::-1]
-    assert [file.id for file in openai.files.list(purpose="user_data")] == ids[::-1]
+    assert [file.id for file in openai.files.list(purpose="evals")] == ids[::-1]
     assert list(openai.files.list(purpose="batch")) == []
 
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.turns.model_request import Usage
 
 NOT = "not-"
 
@@ -88,6 +89,22 @@ class Assertion:
 
 
 @dataclass(frozen=True)
+class JudgeReply:
+    """The reply of a judge whose prompt the assertion's author wrote, as JSON text, and what it used."""
+
+    text: str
+    usage: Usage
+    finish_reason: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"text": self.text, **self.usage.to_json(), "finishReason": self.finish_reason}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "JudgeReply":
+        return cls(data["text"], Usage.from_json(data), data.get("finishReason"))
+
+
+@dataclass(frozen=True)
 class AssertionResult:
     """`passed` is None if it could not be computed: `error` says why, and it does not count as a model's failure."""
 
@@ -104,6 +121,8 @@ class AssertionResult:
     source: str = "cupel"
     """`cupel`, or `external` for a result of an external evaluator."""
     parts: tuple["AssertionResult", ...] = ()
+    judge_reply: JudgeReply | None = None
+    """Stored for `label-model` and `score-model` only."""
 
     def to_json(self) -> dict[str, Any]:
         fields = {
@@ -111,6 +130,7 @@ class AssertionResult:
             "tag": self.tag,
             "error": self.error,
             "parts": [part.to_json() for part in self.parts] or None,
+            "judgeReply": self.judge_reply.to_json() if self.judge_reply else None,
         }
         return {
             "type": self.type,
@@ -124,7 +144,12 @@ class AssertionResult:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "AssertionResult":
-        return cls(**{**data, "parts": tuple(map(cls.from_json, data.get("parts") or ()))})
+        fields = {name: value for name, value in data.items() if name != "judgeReply"}
+        reply = data.get("judgeReply")
+        return cls(
+            **{**fields, "parts": tuple(map(cls.from_json, data.get("parts") or ()))},
+            judge_reply=JudgeReply.from_json(reply) if reply else None,
+        )
 
 
 def flatten(assertions: Sequence[Assertion]) -> Iterator[Assertion]:

@@ -4,6 +4,16 @@
 const [module, baseURL, apiKey] = process.argv.slice(2);
 const { OpenAI, BadRequestError, toFile } = await import(module);
 const client = new OpenAI({ apiKey, baseURL, maxRetries: 0 });
+// The client of version 4 takes the ids of an eval and its run as two arguments, and calls a deletion `del`.
+const isOldest = "del" in client.evals;
+const ofRun = (method) => (runId, evalId) =>
+  isOldest ? client.evals.runs[method](evalId, runId) : client.evals.runs[method](runId, { eval_id: evalId });
+const [retrieve, cancel, deleteRun] = ["retrieve", "cancel", isOldest ? "del" : "delete"].map(ofRun);
+const itemsOf = (runId, evalId, query) =>
+  isOldest
+    ? client.evals.runs.outputItems.list(evalId, runId, query)
+    : client.evals.runs.outputItems.list(runId, { eval_id: evalId, ...query });
+const deleteOf = (resource, id) => (isOldest ? resource.del(id) : resource.delete(id));
 
 const texts = { input: "{{ sample.output_text }}", reference: "{{ item.answer }}" };
 const judged = [{ role: "user", content: "Rate {{ sample.output_text }}" }];
@@ -31,15 +41,17 @@ async function ended(evalId, data_source, more = {}) {
   let run = await client.evals.runs.create(evalId, { data_source, ...more });
   const queued = run.status;
   while (["queued", "in_progress"].includes(run.status)) {
-    run = await client.evals.runs.retrieve(run.id, { eval_id: evalId });
+    run = await retrieve(run.id, evalId);
   }
   return { queued, run };
 }
 
 const { queued, run } = await ended(created.id, { type: "completions", ...asked }, { metadata: { app: "node" } });
 const items = [];
-for await (const item of client.evals.runs.outputItems.list(run.id, { eval_id: created.id, limit: 1 })) {
+const samples = [];
+for await (const item of itemsOf(run.id, created.id, { limit: 1 })) {
   items.push([item.datasource_item.question, item.status]);
+  samples.push(item.sample);
 }
 const others = {};
 for (const [name, data_source] of Object.entries({
@@ -56,9 +68,13 @@ const stored = await client.evals.create({
 const source = { type: "stored_completions", limit: 2 };
 others.stored = (await ended(stored.id, { type: "completions", source })).run.result_counts.passed;
 const { run: graded } = await ended(each.id, { type: "completions", ...asked });
+const verdicts = [];
+for await (const item of itemsOf(graded.id, each.id, {})) {
+  for (const { sample } of item.results) if (sample) verdicts.push(typeof JSON.parse(sample.output[0].content).result);
+}
 const criteria = graded.per_testing_criteria_results.map((result) => result.testing_criteria);
 const started = await client.evals.runs.create(each.id, { data_source: { type: "completions", ...asked } });
-const cancelled = (await client.evals.runs.cancel(started.id, { eval_id: each.id })).status;
+const cancelled = (await cancel(started.id, each.id)).status;
 let refused = null;
 try {
   await client.evals.create({ data_source_config, testing_criteria: [{ ...exact, operation: "regex" }] });
@@ -66,13 +82,14 @@ try {
   if (!(error instanceof BadRequestError)) throw error;
   refused = [error.type, error.code];
 }
-const deletedRun = await client.evals.runs.delete(graded.id, { eval_id: each.id });
-const deletedFile = await client.files.delete(file.id);
+const deletedRun = await deleteRun(graded.id, each.id);
+const deletedFile = await deleteOf(client.files, file.id);
 const deleted = [deletedRun.deleted, deletedFile.deleted];
-for (const { id } of [created, each, stored]) deleted.push((await client.evals.delete(id)).deleted);
+for (const { id } of [created, each, stored]) deleted.push((await deleteOf(client.evals, id)).deleted);
 const listed = [];
 for await (const left of client.evals.list()) listed.push(left.id);
 const counts = run.result_counts;
+const errors = [run.error, ...samples.map((sample) => sample.error)];
 console.log(
-  JSON.stringify({ queued, status: run.status, counts, items, others, criteria, cancelled, refused, deleted, listed }),
+  JSON.stringify({ errors, judged: verdicts, queued, status: run.status, counts, items, others, criteria, cancelled, refused, deleted, listed }),
 );
