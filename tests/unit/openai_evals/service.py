@@ -1,6 +1,7 @@
 """Answers of OpenAI's own service, written after its API reference and the outputs that its cookbook prints."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
@@ -199,8 +200,21 @@ def item_of(run: dict[str, Any], number: int, text: str | None, **message: Any) 
     }
 
 
-def service_client(*evaluations: dict[str, Any]) -> OpenAI:
-    """OpenAI's client on a service with these evals, each of which has one run with three items."""
+def unanswered_items_of(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """Items whose model gave no answer, in the forms that clients may get."""
+    failed = item_of(run, 1, None)
+    error = {"code": "server_error", "message": "The model failed."}
+    samples = ({**failed["sample"], "output": [], "error": error}, {**failed["sample"], "output": None}, None)
+    return [{**failed, "id": f"outputitem_{number}", "sample": sample} for number, sample in enumerate(samples)]
+
+
+def service_client(
+    *evaluations: dict[str, Any], more_items: Callable[..., list[dict[str, Any]]] | None = None, unreachable: str = ""
+) -> OpenAI:
+    """OpenAI's client on a service with these evals, each of which has one run with three items and `more_items`.
+
+    The connection fails for the path `unreachable`.
+    """
     answers: dict[str, list[dict[str, Any]]] = {"/v1/evals": list(evaluations)}
     for each in evaluations:
         run = run_of(each)
@@ -210,9 +224,12 @@ def service_client(*evaluations: dict[str, Any]) -> OpenAI:
             item_of(run, 1, "Hardware"),
             item_of(run, 2, "Software"),
             item_of(run, 3, None, tool_calls=[call]),
+            *(more_items(run) if more_items else ()),
         ]
 
     def respond(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path == unreachable:
+            raise httpx2.ConnectError("refused")
         found = answers[request.url.path]
         page = {"object": "list", "data": found, "has_more": False}
         if found:

@@ -50,8 +50,8 @@ def copy_from(
 ) -> Callable[..., tuple[OpenAI, str]]:
     """Runs the documented script; returns the client of the copies and what it printed."""
 
-    def copy(*evaluations: dict[str, Any]) -> tuple[OpenAI, str]:
-        source, target = service_client(*evaluations), openai_client(client, is_strict=False)
+    def copy(*evaluations: dict[str, Any], **options: Any) -> tuple[OpenAI, str]:
+        source, target = service_client(*evaluations, **options), openai_client(client, is_strict=False)
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr("openai.OpenAI", lambda **options: target if options else source)
         capsys.readouterr()
@@ -111,6 +111,48 @@ def test_an_eval_that_cannot_be_copied_is_printed_and_saved(copy_from: Any, tmp_
     assert (run["model"], len(items)) == ("gpt-4.1", 3)
     (saved,) = map(json.loads, (tmp_path / "openai-evals/eval_code.jsonl").read_text().splitlines())
     assert saved["testing_criteria"][0]["source"] == service.PYTHON["source"]
+
+
+def test_items_without_an_answer_are_copied_with_the_others(copy_from: Any) -> None:
+    evaluation = service.eval_of("Tickets", service.STRING_CHECK)
+    target, printed = copy_from(evaluation, more_items=service.unanswered_items_of)
+    (copied,) = target.evals.list()
+    (run,) = target.evals.runs.list(copied.id)
+    assert (printed, run.result_counts.total) == ("", 6)
+
+
+@pytest.mark.parametrize(
+    ("path", "printed_as"),
+    [
+        ("/v1/evals/eval_one/runs", "the runs of One (eval_one) are"),
+        (
+            "/v1/evals/eval_one/runs/evalrun_eval_one/output_items",
+            "run Categorization text run of One (eval_one) is",
+        ),
+    ],
+)
+def test_a_failed_connection_does_not_end_the_copying(copy_from: Any, path: str, printed_as: str) -> None:
+    first, second = (service.eval_of(name, service.STRING_CHECK) for name in ("One", "Two"))
+    target, printed = copy_from(first, second, unreachable=path)
+    assert [len(target.evals.runs.list(each.id).data) for each in target.evals.list()] == [0, 1]
+    assert printed == f"{printed_as} not copied: Connection error.\n"
+
+
+def test_what_is_copied_is_not_copied_again(copy_from: Any) -> None:
+    evaluation = service.eval_of("Tickets", service.PYTHON, service.STRING_CHECK)
+    _, printed = copy_from(evaluation)
+    target, printed_again = copy_from(evaluation)
+    (copied,) = target.evals.list()
+    assert len(target.evals.runs.list(copied.id).data) == 1
+    assert printed_again == printed
+
+
+def test_metadata_without_a_place_are_printed(copy_from: Any) -> None:
+    metadata = {f"key{number}": "value" for number in range(16)}
+    target, printed = copy_from(service.eval_of("Tickets", service.PYTHON, service.STRING_CHECK, metadata=metadata))
+    (copied,) = target.evals.list()
+    assert set(copied.metadata) == {*metadata, "left_out"} - {"key15"}
+    assert printed.splitlines()[1:] == ["Tickets (eval_tickets) is copied without metadata key15"]
 
 
 def test_a_parameter_without_effect_is_printed(copy_from: Any) -> None:
