@@ -16,7 +16,7 @@ from cupel_core.domain.openai_evals.models import from_target
 from cupel_core.domain.openai_evals.parameters import run_sampling_params
 from cupel_core.domain.openai_evals.rows import ITEM
 from cupel_core.domain.runs.run import Run, RunStatus
-from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
+from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, SELECT_BEST
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, JudgeReply, flatten
 from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample
 from cupel_core.domain.scoring.scoring import check_names
@@ -211,13 +211,19 @@ def item_document(output_item: EvalOutputItem, eval_id: str) -> Document:
 
 
 def _results(output_item: EvalOutputItem) -> Iterator[Document]:
-    transcript, assertions = output_item.view.transcript, output_item.content.assertions
+    transcript = output_item.view.transcript
+    assertions = [each for each in output_item.content.assertions if each.kind != SELECT_BEST]
     scoring = transcript.scoring if transcript else None
     for position, result in enumerate(scoring.results if scoring else ()):
         assertion = assertions[position] if position < len(assertions) else None
-        same = assertion if assertion and assertion.type == result.type else None
+        same = assertion if assertion and _is_of(result, assertion) else None
         judged = same is not None and same.kind in _JUDGED
         yield {**_result(result, same), SAMPLE: _judge_sample(output_item, same, result) if same and judged else None}
+
+
+def _is_of(result: AssertionResult, assertion: Assertion) -> bool:
+    """The verdict on a scenario's criteria may precede the results of the assertions."""
+    return (result.type, result.metric) == (assertion.type, assertion.metric)
 
 
 def _result(result: AssertionResult, assertion: Assertion | None) -> Document:

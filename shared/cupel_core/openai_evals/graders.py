@@ -69,9 +69,12 @@ def run(workspace: str, body: RunGrader) -> GraderRun:
 
 
 def judge_input(assertion: Assertion, view: ProbeView) -> Sequence[Message]:
-    """What the judge of a probe's answer was asked. Empty without the conversation, and if it cannot be rendered."""
+    """What the judge of a probe's answer was asked.
+
+    Empty without the conversation, if it cannot be rendered, and if a transform made what the judge saw of the answer.
+    """
     conversation = view.conversation
-    if conversation is None or not conversation.messages:
+    if conversation is None or not conversation.messages or assertion.transform is not None:
         return ()
     context = AssertionContext(
         last_answer(conversation.messages),
@@ -82,6 +85,8 @@ def judge_input(assertion: Assertion, view: ProbeView) -> Sequence[Message]:
         target_calls=conversation.target_calls,
     )
     try:
+        if assertion.turn is not None:
+            context = context.at_turn(assertion.turn)
         return judge_messages(replace(assertion, value=render_value(assertion.value, context)))
     except ValueError:
         return ()

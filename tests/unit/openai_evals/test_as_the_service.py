@@ -11,7 +11,7 @@ from cupel_core.providers import simulation
 from tests.openai_client import openai_client
 from tests.unit.api.client import Client
 from tests.unit.openai_evals import service
-from tests.unit.openai_evals.flows import CONFIG, EXACT, carry_out, completions, create_eval, jsonl
+from tests.unit.openai_evals.flows import CONFIG, EXACT, ITEMS, carry_out, completions, create_eval, jsonl
 
 pytestmark = pytest.mark.usefixtures("finish_starts")
 
@@ -155,6 +155,33 @@ def test_the_sample_of_a_label_has_the_chosen_label(lenient: OpenAI) -> None:
     assert label in service.LABEL_MODEL["labels"]
     assert result.passed == (label == "correct")
     assert result.sample["input"][-1]["content"] == "Ticket: My monitor won't turn on\nAnswer: Reset it."
+
+
+def judged(lenient: OpenAI, client: Client, *assertions: dict[str, Any]) -> list[Any]:
+    """The results of an eval whose definition was given these assertions, about the answer `Paris`."""
+    eval_id = create(client).json()["id"]
+    patched = client.patch(f"/v1/definitions/{eval_id}", {"content": {"assertions": assertions}})
+    assert patched.status == 200, patched.text
+    run = lenient.evals.runs.create(eval_id, data_source=completions(ITEMS[:1]))
+    carry_out(run.id)
+    return lenient.evals.runs.output_items.list(run.id, eval_id=eval_id).data[0].results
+
+
+def judge(name: str, **more: Any) -> dict[str, Any]:
+    value = {"messages": [{"role": "user", "content": f"{name}: {{{{ sample.output_text }}}}"}]}
+    return {"type": "score-model", "metric": name, "provider": "sim/steady", "value": value, **more}
+
+
+def test_the_input_of_a_judge_is_absent_if_it_saw_a_transformed_answer(lenient: OpenAI, client: Client) -> None:
+    (result,) = judged(lenient, client, judge("tone", transform="output.trim()"))
+    assert result.sample["input"] == []
+    assert json.loads(result.sample["output"][0]["content"])["result"] == result.score
+
+
+def test_each_judge_s_input_is_its_own_if_results_have_other_positions(lenient: OpenAI, client: Client) -> None:
+    best = {"type": "select-best", "provider": "sim/steady", "value": "The kindest one."}
+    results = judged(lenient, client, judge("a"), best, judge("b"), judge("c"))[:3]
+    assert [each.sample["input"][-1]["content"] for each in results] == ["a: Paris", "b: Paris", "c: Paris"]
 
 
 def test_the_sample_of_a_judge_that_failed_has_its_error(lenient: OpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
