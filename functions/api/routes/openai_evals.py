@@ -95,7 +95,7 @@ def list_runs(
 
 
 @router.operation("cancelOpenAIEvalRun")
-@router.operation("cancelOpenAIEvalRunAsBefore")
+@router.operation("cancelOpenAIEvalRunOfOlderClients")
 def cancel_run(eval_id: str, run_id: str) -> Rendered[Any]:
     return _run(runs.cancel(router.workspace, eval_id, run_id, utc_now(), counting_time()))
 

@@ -48,7 +48,7 @@ _ALL = (
     Operation("getOpenAIEvalRun", "GET", _RUN, _TAG, _VIEWER, "Get a run", "The run"),
     Operation("cancelOpenAIEvalRun", "POST", f"{_RUN}/cancel", _TAG, _MEMBER, "Cancel a run", "The run"),
     Operation(
-        "cancelOpenAIEvalRunAsBefore", "POST", _RUN, _TAG, _MEMBER, "Cancel a run as older clients do", "The run"
+        "cancelOpenAIEvalRunOfOlderClients", "POST", _RUN, _TAG, _MEMBER, "Cancel a run as older clients do", "The run"
     ),
     Operation("deleteOpenAIEvalRun", "DELETE", _RUN, _TAG, _MEMBER, "Delete a run", "Deleted"),
     Operation(

@@ -83,6 +83,21 @@ def test_the_answers_of_a_run_are_graded_again(copy_from: Any) -> None:
     assert (run.name, counts.passed, counts.failed) == ("Categorization text run", 1, 2)
 
 
+def test_a_copied_run_names_its_model(copy_from: Any) -> None:
+    target, _ = copy_from(service.eval_of("Tickets", service.STRING_CHECK))
+    (copied,) = target.evals.list()
+    assert target.evals.runs.list(copied.id).data[0].metadata == {"model": "gpt-4.1"}
+
+
+def test_the_rows_of_a_large_run_are_uploaded(copy_from: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "TICKET", {**service.TICKET, "ticket_text": "x" * 1_500_000})
+    target, printed = copy_from(service.eval_of("Tickets", service.STRING_CHECK))
+    (copied,) = target.evals.list()
+    (run,) = target.evals.runs.list(copied.id)
+    assert printed == ""
+    assert (run.result_counts.total, run.data_source.source.type) == (3, "file_id")
+
+
 def test_evals_of_stored_completions_become_custom_ones(copy_from: Any) -> None:
     target, printed = copy_from(
         service.eval_of("Logs", service.STRING_CHECK, data_source_config=service.LOGS, metadata=None)

@@ -64,7 +64,7 @@ BAD: dict[str, list[Bad]] = {
     ],
     "getOpenAIEvalRun": [NOT_FOUND],
     "cancelOpenAIEvalRun": [NOT_FOUND],
-    "cancelOpenAIEvalRunAsBefore": [NOT_FOUND],
+    "cancelOpenAIEvalRunOfOlderClients": [NOT_FOUND],
     "deleteOpenAIEvalRun": [NOT_FOUND],
     "listOpenAIOutputItems": [NOT_FOUND, Bad("status", query={"status": "good"}), Bad("order", query={"order": "x"})],
     "getOpenAIOutputItem": [NOT_FOUND],
