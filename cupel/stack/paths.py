@@ -54,6 +54,15 @@ class StackPaths:
     def local_file(self) -> Path:
         return self.state / "local.json"
 
+    @property
+    def hosts_file(self) -> Path:
+        return self.state / "hosts.json"
+
+    def make_private(self) -> None:
+        """Create the folders that it writes to, which nobody else may enter; also those that others could."""
+        for folder in {self.state, self.tools}:
+            make_private(folder)
+
 
 def find_stack_paths(start: Path) -> StackPaths:
     """The paths of the stack in `.cupel` of the clone that contains `start`.
@@ -72,6 +81,12 @@ def find_stack_paths(start: Path) -> StackPaths:
 
 def _is_clone(folder: Path) -> bool:
     return (folder / "template.yaml").is_file() and (folder / "shared/cupel_core").is_dir()
+
+
+def make_private(folder: Path) -> None:
+    """Create a folder that only this user may enter, or close one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
 
 
 def write_private(path: Path, text: str) -> None:
