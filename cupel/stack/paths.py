@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cupel.private_folder import make_private
+
 REGION = "us-east-1"
 STACK_NAME = "cupel"
 PYTHON_VERSION = "3.13"
@@ -81,12 +83,6 @@ def find_stack_paths(start: Path) -> StackPaths:
 
 def _is_clone(folder: Path) -> bool:
     return (folder / "template.yaml").is_file() and (folder / "shared/cupel_core").is_dir()
-
-
-def make_private(folder: Path) -> None:
-    """Create a folder that only this user may enter, or close one."""
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)
 
 
 def write_private(path: Path, text: str) -> None:

@@ -12,19 +12,14 @@ refused (DNS rebinding). A request with the access key must not come from a page
 """
 
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from cupel.stack.access import signatures
 from cupel.stack.access.signatures import SignableRequest, Signature
-
-type AsgiMessage = MutableMapping[str, Any]
-type Scope = MutableMapping[str, Any]
-type Receive = Callable[[], Awaitable[AsgiMessage]]
-type Send = Callable[[AsgiMessage], Awaitable[None]]
-type Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+from cupel.stack.asgi import Application, AsgiMessage, BodyTooLargeError, Receive, Scope, Send, read_body, replay
 
 MAX_SIGNED_BODY_BYTES = 64 * 1024 * 1024
 """Of a request whose body has to be read before its signature can be verified; S3 states the hash in a header."""
@@ -57,12 +52,12 @@ class Ports(NamedTuple):
     objects: int
 
 
-class Refusal(NamedTuple):
+class RequestRefusal(NamedTuple):
     status: int
     reason: str
 
 
-class Gate:
+class AccessGate:
     def __init__(
         self,
         application: Application,
@@ -104,11 +99,11 @@ class Gate:
         below = f"{self._api_path}/"
         return path == self._api_path or (path.startswith(below) and not path.startswith(f"{below}@connections/"))
 
-    def _refuse_host(self, host: str, port: int) -> Refusal | None:
+    def _refuse_host(self, host: str, port: int) -> RequestRefusal | None:
         name = host.lower()
         if name in self._own_hosts[port] or name in self._read_allowed_hosts():
             return None
-        return Refusal(
+        return RequestRefusal(
             403,
             f"the stack does not answer at the host {json.dumps(host[:100])}; `cupel up --allow-host NAME:PORT` adds a "
             "host through which its port is forwarded",
@@ -116,21 +111,22 @@ class Gate:
 
     async def _serve_signed(
         self, request: SignableRequest, scope: Scope, receive: Receive, send: Send
-    ) -> Refusal | None:
+    ) -> RequestRefusal | None:
         headers = request.headers
         if _is_of_another_site(headers):
-            return Refusal(403, "a page of another site may not ask this")
+            return RequestRefusal(403, "a page of another site may not ask this")
         signature = signatures.read_header_signature(headers)
         if signature is None:
-            return Refusal(403, "this needs a signature with the stack's access key, which `cupel env` prints")
+            return RequestRefusal(403, "this needs a signature with the stack's access key, which `cupel env` prints")
         payload_hash = signatures.signed_payload_hash(headers, signature)
         if payload_hash is None:
-            body = await _read_body(receive)
-            if body is None:
-                return Refusal(413, f"the body has more than {MAX_SIGNED_BODY_BYTES:,} bytes")
-            payload_hash, receive = sha256(body).hexdigest(), _replay(body, receive)
+            try:
+                body = await read_body(receive, MAX_SIGNED_BODY_BYTES)
+            except BodyTooLargeError:
+                return RequestRefusal(413, f"the body has more than {MAX_SIGNED_BODY_BYTES:,} bytes")
+            payload_hash, receive = sha256(body).hexdigest(), replay(body, receive)
         if not signatures.is_valid(request, signature, payload_hash, self._secret):
-            return Refusal(
+            return RequestRefusal(
                 403, "the signature is not of the stack's access key, which changes with each start (`cupel env`)"
             )
         await self._application(scope, receive, _without_cors(send))
@@ -138,7 +134,7 @@ class Gate:
 
     async def _serve_object(
         self, request: SignableRequest, scope: Scope, receive: Receive, send: Send
-    ) -> Refusal | None:
+    ) -> RequestRefusal | None:
         bucket, _, key = scope["path"].removeprefix("/").partition("/")
         headers = dict(request.headers)
         if request.method == "OPTIONS":
@@ -147,7 +143,7 @@ class Gate:
             return None
         signature = signatures.read_presigned(request.query)
         if signature is None or signature.service != "s3" or request.method not in _OBJECT_METHODS:
-            return Refusal(403, "this is no presigned address of an object")
+            return RequestRefusal(403, "this is no presigned address of an object")
         if refusal := self._refuse_presigned(request, signature):
             return refusal
         rule = self._get_buckets().cors_response_headers(bucket, request.method, headers)
@@ -156,14 +152,14 @@ class Gate:
         await self._application({**scope, "headers": forwarded}, receive, _without_cors(send, _vary(_encode(rule))))
         return None
 
-    def _refuse_presigned(self, request: SignableRequest, signature: Signature) -> Refusal | None:
+    def _refuse_presigned(self, request: SignableRequest, signature: Signature) -> RequestRefusal | None:
         if not signatures.is_valid(request, signature, signatures.UNSIGNED_PAYLOAD, self._secret):
-            return Refusal(403, "the address was not signed like this, or before the stack was started")
+            return RequestRefusal(403, "the address was not signed like this, or before the stack was started")
         if signatures.is_expired(request.query, self._now()):
-            return Refusal(403, "the address has expired")
+            return RequestRefusal(403, "the address has expired")
         signed = signature.signed_headers.split(";")
         if unsigned := [name for name in request.headers if name.startswith("x-amz-") and name not in signed]:
-            return Refusal(403, f"headers of the request were not signed: {', '.join(unsigned)[:200]}")
+            return RequestRefusal(403, f"headers of the request were not signed: {', '.join(unsigned)[:200]}")
         return None
 
 
@@ -189,30 +185,6 @@ def _to_request(scope: Scope, headers: dict[str, str], query: str) -> SignableRe
     return SignableRequest(scope["method"], scope["raw_path"].decode("latin-1"), query, headers)
 
 
-async def _read_body(receive: Receive) -> bytes | None:
-    """None if it is too large."""
-    chunks: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        chunk = message.get("body", b"")
-        size += len(chunk)
-        if size > MAX_SIGNED_BODY_BYTES:
-            return None
-        chunks.append(chunk)
-        if not message.get("more_body", False):
-            return b"".join(chunks)
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    bodies = [body]
-
-    async def replay() -> AsgiMessage:
-        return {"type": "http.request", "body": bodies.pop(), "more_body": False} if bodies else await receive()
-
-    return replay
-
-
 def _without_cors(send: Send, own: list[tuple[bytes, bytes]] | None = None) -> Send:
     """The emulator allows all origins to read its responses."""
 
@@ -233,7 +205,7 @@ def _encode(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode("latin-1"), str(value).encode("latin-1")) for name, value in headers.items()]
 
 
-async def _refuse(send: Send, refusal: Refusal) -> None:
+async def _refuse(send: Send, refusal: RequestRefusal) -> None:
     content = json.dumps({"__type": "AccessDeniedException", "message": refusal.reason}).encode()
     headers = [(b"content-type", b"application/json"), (b"x-content-type-options", b"nosniff")]
     await _answer(send, refusal.status, headers, content)

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 sys.path.append(str(Path(__file__).parents[3]))  # Last: the emulator's packages take precedence.
 
-from cupel.stack.access.gate import Gate, Ports
+from cupel.stack.access.gate import AccessGate, Ports
 from cupel.stack.access.hosts import read_hosts
 from cupel.stack.durability import FAILURE_MARK
 from cupel.stack.durability.application import DurableApplication
@@ -84,10 +84,10 @@ async def _load(journal: Journal, state: Path) -> DurableApplication:
     return application
 
 
-def _close(application: DurableApplication) -> Gate:
+def _close(application: DurableApplication) -> AccessGate:
     """Let nothing reach it but what may be asked. Its functions have the secret from this process's environment."""
     hosts_file = Path(os.environ["ALLOWED_HOSTS_FILE"])
-    return Gate(
+    return AccessGate(
         application,
         os.environ["AWS_SECRET_ACCESS_KEY"],
         _ports(),

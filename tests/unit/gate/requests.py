@@ -12,8 +12,9 @@ import pytest
 from botocore.config import Config
 from botocore.session import get_session
 
-from cupel.stack.access.gate import AsgiMessage, Gate, Ports, Receive, Scope, Send
+from cupel.stack.access.gate import AccessGate, Ports
 from cupel.stack.access.signatures import AccessKey
+from cupel.stack.asgi import AsgiMessage, Receive, Scope, Send
 
 KEY = AccessKey("CUPEL0123456789ABCDEF", "5ec2e7" * 8)
 OTHER_KEY = AccessKey(KEY.key_id, "0" * 48)
@@ -81,7 +82,9 @@ def ask(sent: Sent, *, hosts: Collection[str] = (), now: datetime | None = None)
     async def note(message: AsgiMessage) -> None:
         messages.append(message)
 
-    gate = Gate(emulator, KEY.secret, PORTS, API_PATH, lambda: hosts, FakeBuckets, now=lambda: now or datetime.now(UTC))
+    gate = AccessGate(
+        emulator, KEY.secret, PORTS, API_PATH, lambda: hosts, FakeBuckets, now=lambda: now or datetime.now(UTC)
+    )
     asyncio.run(gate(_scope(sent), _receive(sent.body), note))
     start, *rest = messages
     headers = {name.decode().lower(): value.decode() for name, value in start["headers"]}

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cupel.stack.access import gate as gate_module
-from cupel.stack.access.gate import AsgiMessage, Gate
+from cupel.stack.access.gate import AccessGate
+from cupel.stack.asgi import AsgiMessage
 from tests.unit.gate.requests import (
     API_PATH,
     BUCKET,
@@ -147,13 +148,13 @@ def test_a_body_that_is_too_large_to_verify_is_refused(monkeypatch: pytest.Monke
 def test_websockets_are_closed() -> None:
     messages: list[AsgiMessage] = []
 
-    async def fail(*_: Any) -> None:
+    async def fail(*_: Any) -> Any:
         raise AssertionError("the emulator was asked")
 
     async def note(message: AsgiMessage) -> None:
         messages.append(message)
 
-    gate = Gate(fail, KEY.secret, PORTS, API_PATH, tuple, FakeBuckets)
+    gate = AccessGate(fail, KEY.secret, PORTS, API_PATH, tuple, FakeBuckets)
     asyncio.run(gate({"type": "websocket", "path": f"{API_PATH}/", "headers": []}, fail, note))
     assert [message["type"] for message in messages] == ["websocket.close"]
 
@@ -164,7 +165,7 @@ def test_the_embedded_cloud_is_started_and_stopped_by_the_server() -> None:
     async def emulator(scope: Any, *_: Any) -> None:
         scopes.append(scope)
 
-    gate = Gate(emulator, KEY.secret, PORTS, API_PATH, tuple, FakeBuckets)
+    gate = AccessGate(emulator, KEY.secret, PORTS, API_PATH, tuple, FakeBuckets)
     asyncio.run(gate({"type": "lifespan"}, None, None))  # type: ignore[arg-type]
     assert scopes == [{"type": "lifespan"}]
 
