@@ -83,10 +83,9 @@ def env(ctx: typer.Context) -> None:
     from cupel.stack.paths import REGION
 
     running = emulator.find_running(paths)
-    if running is None:
-        raise CupelError("the stack is down; start it with `cupel up`")
-    for name, value in running.access.variables(REGION).items():
-        ctx.ensure_object(Session).out.print(f"export {name}={shlex.quote(value)}", markup=False)
+    if running is None or not emulator.is_supported(paths, running):
+        raise CupelError("no stack of this release is up; start it with `cupel up`")
+    ctx.ensure_object(Session).out.print("\n".join(running.access.exports(REGION)), markup=False)
 
 
 def status(ctx: typer.Context, as_json: AsJson = False) -> None:

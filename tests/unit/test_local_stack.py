@@ -9,7 +9,9 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from cupel.cli import app
 from cupel.errors import CupelError, UsageError
 from cupel.stack import emulator
 from cupel.stack.access.cloud import CloudAccess
@@ -241,6 +243,28 @@ def test_the_token_of_an_earlier_release_is_read_without_a_key(paths: StackPaths
     earlier = {"apiUrl": "a", "token": "cupel_x", "region": "r", "endpointUrl": "e", "stackName": "cupel"}
     write_private(paths.local_file, json.dumps(earlier))
     assert read_local(paths) == LocalStack("a", "cupel_x", "r", CloudAccess("e", "", AccessKey("", "")), "cupel")
+
+
+def test_a_shell_takes_the_variables_of_the_stack() -> None:
+    access = CloudAccess("http://127.0.0.1:1", "http://127.0.0.1:2", AccessKey("CUPEL1", "a 'quoted' $secret"))
+    script = "\n".join([*access.exports("eu-central-1"), 'echo "$AWS_ENDPOINT_URL_S3 $AWS_SECRET_ACCESS_KEY"'])
+    assert run(["sh", "-c", script], CLONE, child_environment(CLONE)) == "http://127.0.0.1:2 a 'quoted' $secret\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["env"], 1, "start it with `cupel up`"),
+        (["up", "--allow-host", "*:4566"], 2, '"*:4566" is no host'),
+        (["up", "--allow-host", "dev.example"], 2, '"dev.example" is no host'),
+    ],
+)
+def test_the_command_explains_what_it_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    finished = CliRunner().invoke(app, arguments)
+    assert (finished.exit_code, message in finished.stderr) == (code, True), finished.stderr
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o777, 0o500])

@@ -1,5 +1,6 @@
 """Where the embedded cloud is and the key with which its AWS APIs are called."""
 
+import shlex
 from typing import NamedTuple
 
 from cupel.stack.access.signatures import AccessKey
@@ -20,3 +21,7 @@ class CloudAccess(NamedTuple):
             "AWS_SECRET_ACCESS_KEY": self.key.secret,
             "AWS_DEFAULT_REGION": region,
         }
+
+    def exports(self, region: str) -> list[str]:
+        """Lines with which a shell sets the variables."""
+        return [f"export {name}={shlex.quote(value)}" for name, value in self.variables(region).items()]
