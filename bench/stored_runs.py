@@ -27,12 +27,7 @@ environment that `use_stack` makes."""
 def use_stack(running: Emulator) -> None:
     """Let the store of this process use the stack's table and bucket."""
     function = make_client("lambda", running).get_function_configuration(FunctionName=f"{STACK_NAME}-finish")
-    os.environ |= function["Environment"]["Variables"] | {
-        "AWS_ENDPOINT_URL": running.endpoint_url,
-        "AWS_DEFAULT_REGION": REGION,
-        "AWS_ACCESS_KEY_ID": "local",
-        "AWS_SECRET_ACCESS_KEY": "local",
-    }
+    os.environ |= function["Environment"]["Variables"] | running.access.variables(REGION)
 
 
 def write_run(definition_id: str, probes: int, transcript_of: TranscriptOf) -> str:

@@ -76,6 +76,7 @@ def cupel(
 app.command()(stack.up)
 app.command()(stack.down)
 app.command()(stack.status)
+app.command()(stack.env)
 app.command()(stack.sources)
 app.command("open")(web_page.open_page)
 app.command()(teardown.teardown)

@@ -63,6 +63,7 @@ _GROUPS = {
     "tests/e2e": "second stack",
     "tests/integration/test_fuzzing.py": "second stack",
     "tests/integration": "stack",
+    "tests/web/test_other_sites.py": "stack",
     "tests/web/test_stack_flows.py": "stack",
     "tests/interop": "interop",
     "tests/web": "browser",
@@ -73,7 +74,7 @@ processes have a stack of their own, because tests of a stack mostly wait."""
 
 _ON_REQUEST = ("faults", "hostile", "statistics", "web")
 """Folders whose tests take minutes: they run with `make faults` and so on, or `pytest tests/faults/...`."""
-_BROWSED = ("test_browser.py", "test_compare.py", "test_matrix.py", "test_stack_flows.py")
+_BROWSED = ("test_browser.py", "test_compare.py", "test_matrix.py", "test_other_sites.py", "test_stack_flows.py")
 """Of the files in `web`, those that run with all tests, in one process: 75 s, and another 75 s beside a stack."""
 
 

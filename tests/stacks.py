@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import boto3
 import httpx
 import pytest
-from botocore.config import Config
 
 from bench import local_server
 from cupel.client import Client
-from cupel.stack import lifecycle
+from cupel.stack import emulator, lifecycle
 from cupel.stack.address import LocalStack
+from cupel.stack.clients import make_client
 from cupel.stack.emulator import find_free_port
 from cupel.stack.origins import DEFAULT_ORIGINS, choose_origins
 from cupel.stack.paths import STACK_NAME, StackPaths
@@ -65,24 +64,19 @@ def api(stack: LocalStack) -> Iterator[Client]:
 def other_workspace(stack: LocalStack, stack_paths: StackPaths) -> Iterator[Client]:
     """A client with the first admin token of another workspace."""
     command = ["cupel", "tokens", "bootstrap", "--stack-name", stack.stack_name, "--workspace", "another", "--json"]
-    issued = json.loads(run(command, stack_paths, child_environment(stack_paths, stack.endpoint_url)))
+    issued = json.loads(run(command, stack_paths, child_environment(stack_paths, stack.access)))
     with Client(stack.api_url, issued["token"]) as client:
         yield client
 
 
 @pytest.fixture(scope="session")
-def aws(stack: LocalStack) -> Callable[[str], Any]:
-    """`aws("sqs")` is a client of one of the stack's services."""
+def aws(stack: LocalStack, stack_paths: StackPaths) -> Callable[[str], Any]:
+    """`aws("sqs")` is a client of one of the stack's services, with the key of its last start."""
 
     def client(service: str) -> Any:
-        return boto3.client(
-            service,
-            endpoint_url=stack.endpoint_url,
-            region_name=stack.region,
-            aws_access_key_id="local",
-            aws_secret_access_key="local",
-            config=Config(proxies={}, retries={"total_max_attempts": 1}),
-        )
+        running = emulator.find_running(stack_paths)
+        assert running, f"{stack.endpoint_url} is down"
+        return make_client(service, running)
 
     return client
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cupel.commands.options import AsJson
+from cupel.errors import CupelError
 from cupel.extras import require_extra
 from cupel.session import Session
 
@@ -34,15 +35,30 @@ AllowedOrigins = Annotated[
 ]
 
 
-def up(ctx: typer.Context, port: Port = None, allow_origin: AllowedOrigins = None) -> None:
+AllowedHosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-host",
+        metavar="NAME:PORT",
+        help="Further host at which the stack answers, such as that of a forwarded port; repeatable, not remembered.",
+        show_default=False,
+    ),
+]
+
+
+def up(
+    ctx: typer.Context, port: Port = None, allow_origin: AllowedOrigins = None, allow_host: AllowedHosts = None
+) -> None:
     """Start the embedded cloud, and deploy the stack to it from the sources."""
     paths = _find_stack("cupel up")
     from cupel.stack import lifecycle
-    from cupel.stack.origins import choose_origins
+    from cupel.stack.origins import choose_hosts, choose_origins
 
     session = ctx.ensure_object(Session)
     if allow_origin:
         choose_origins(paths, allow_origin)
+    for host in choose_hosts(paths, allow_host or []):
+        session.remark(f"warning: the stack also answers at {host}: whoever reaches it there can use the API's tokens")
     local = lifecycle.up(paths, port, session.remark)
     session.remark(f"Cupel is up at {local.api_url} (token in {paths.local_file})")
     session.remark(f"web page: {local.api_url}/ (`cupel open` signs in)")
@@ -60,6 +76,18 @@ def down(
     ctx.ensure_object(Session).remark("stopped" if stopped else "was not running")
 
 
+def env(ctx: typer.Context) -> None:
+    """Print the variables with which AWS tools call the embedded cloud: eval "$(cupel env)". They change each start."""
+    paths = _find_stack("cupel env")
+    from cupel.stack import emulator
+    from cupel.stack.paths import REGION
+
+    running = emulator.find_running(paths)
+    if running is None or not emulator.is_supported(paths, running):
+        raise CupelError("no stack of this release is up; start it with `cupel up`")
+    ctx.ensure_object(Session).out.print("\n".join(running.access.exports(REGION)), markup=False)
+
+
 def status(ctx: typer.Context, as_json: AsJson = False) -> None:
     """Show whether and where the local stack runs, and whether it is up to date. Exit code 1 if it is down."""
     paths = _find_stack("cupel status")
@@ -72,6 +100,7 @@ def status(ctx: typer.Context, as_json: AsJson = False) -> None:
         document |= {
             "apiUrl": stack_status.local.api_url if stack_status.local else None,
             "endpointUrl": stack_status.emulator.endpoint_url,
+            "objectsUrl": stack_status.emulator.access.objects_url,
             "processId": stack_status.emulator.pid,
             "current": stack_status.is_current,
         }

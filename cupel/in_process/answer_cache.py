@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from cupel.errors import UsageError
 from cupel.in_process.digests import digest
+from cupel.private_folder import make_folder_of
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.providers.account import Account
@@ -88,7 +89,7 @@ def open_cache(path: Path | None, ttl_seconds: float) -> Iterator[AnswerCache | 
         yield None
         return
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder_of(path)
         path.touch(0o600)
         connection = sqlite3.connect(path, timeout=10, autocommit=True)
     except (OSError, sqlite3.Error) as error:

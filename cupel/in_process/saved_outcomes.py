@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 from cupel.errors import UsageError
 from cupel.in_process.digests import plan_digests
 from cupel.json_types import Json
+from cupel.private_folder import make_folder_of
 from cupel_core.domain.pipeline.turns import PipelineState
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
@@ -175,7 +176,7 @@ def _open_locked(path: Path, size: int) -> IO[bytes]:
     Only the owner can read it: it contains conversations.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder_of(path)
         file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
     except OSError as error:
         raise UsageError(f"resume: {path}: {error.strerror or error}") from error

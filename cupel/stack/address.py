@@ -6,6 +6,8 @@ import urllib.request
 from dataclasses import dataclass
 
 from cupel.errors import CupelError
+from cupel.stack.access.cloud import CloudAccess
+from cupel.stack.access.signatures import AccessKey
 from cupel.stack.emulator import Emulator
 from cupel.stack.paths import REGION, STACK_NAME, StackPaths, write_private
 from cupel.stack.subprocesses import child_environment, run
@@ -19,21 +21,26 @@ class LocalStack:
     api_url: str
     token: str
     region: str
-    endpoint_url: str
+    access: CloudAccess
     stack_name: str
+
+    @property
+    def endpoint_url(self) -> str:
+        return self.access.endpoint_url
 
 
 def read_local(paths: StackPaths) -> LocalStack | None:
     try:
         content = json.loads(paths.local_file.read_text())
+        key = AccessKey(content.get("accessKeyId", ""), content.get("secretAccessKey", ""))
         return LocalStack(
             api_url=content["apiUrl"],
             token=content["token"],
             region=content["region"],
-            endpoint_url=content["endpointUrl"],
+            access=CloudAccess(content["endpointUrl"], content.get("objectsUrl", ""), key),
             stack_name=content["stackName"],
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
@@ -43,6 +50,9 @@ def write_local(paths: StackPaths, local: LocalStack) -> None:
         "token": local.token,
         "region": local.region,
         "endpointUrl": local.endpoint_url,
+        "objectsUrl": local.access.objects_url,
+        "accessKeyId": local.access.key.key_id,
+        "secretAccessKey": local.access.key.secret,
         "stackName": local.stack_name,
     }
     write_private(paths.local_file, json.dumps(content, indent=2) + "\n")
@@ -69,11 +79,11 @@ def accepts_token(local: LocalStack) -> bool:
 def issue_token(paths: StackPaths, emulator: Emulator) -> LocalStack:
     """Issue the first admin token, with the same command that writes it on AWS."""
     command = ["cupel", "tokens", "bootstrap", "--stack-name", STACK_NAME, "--name", "cupel up", "--json"]
-    issued = json.loads(run(command, paths, child_environment(paths, emulator.endpoint_url)))
+    issued = json.loads(run(command, paths, child_environment(paths, emulator.access)))
     return LocalStack(
         api_url=emulator.api_url(STACK_NAME),
         token=issued["token"],
         region=REGION,
-        endpoint_url=emulator.endpoint_url,
+        access=emulator.access,
         stack_name=STACK_NAME,
     )

@@ -51,7 +51,7 @@ def deploy(paths: StackPaths, emulator: Emulator, digest: str) -> None:
     command += ["--stack-name", STACK_NAME]
     command += ["--no-confirm-changeset", "--no-fail-on-empty-changeset", "--no-progressbar"]
     command += ["--parameter-overrides", *(f"{name}={value}" for name, value in _parameters(origins).items())]
-    run(command, paths, child_environment(paths, emulator.endpoint_url), paths.deploy_log)
+    run(command, paths, child_environment(paths, emulator.access), paths.deploy_log)
     _configure_cors(emulator, origins)
     save_deployment(emulator)
     _record(paths).write_text(_deployment(paths, digest))

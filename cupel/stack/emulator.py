@@ -11,13 +11,16 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from cupel.errors import CupelError, UsageError
+from cupel.stack.access.cloud import CloudAccess
+from cupel.stack.access.signatures import AccessKey, sign
 from cupel.stack.durability import CHECKPOINT_PATH, FAILURE_MARK
-from cupel.stack.durability.files import replace_file
-from cupel.stack.paths import PYTHON_VERSION, StackPaths
+from cupel.stack.paths import PYTHON_VERSION, REGION, STACK_NAME, StackPaths, write_private
 from cupel.stack.subprocesses import child_environment, run
 
 DEFAULT_PORT = 4566
@@ -30,20 +33,33 @@ _LAUNCHER = "cupel/stack/durability/launcher.py"
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _DELETED_PREFIX = "deleted-"
 _DELETE_IN_BACKGROUND = 'rm -rf "$@" </dev/null >/dev/null 2>&1 &'
-_IN_BACKGROUND = 'log=$1; shift; "$@" </dev/null >>"$log" 2>&1 & echo $!'
+_IN_BACKGROUND = 'umask 077; log=$1; shift; "$@" </dev/null >>"$log" 2>&1 & echo $!'
+_MAX_PORT = 65_535
+_NO_KEY = AccessKey("", "")
 
 
 @dataclass(frozen=True)
 class Emulator:
     pid: int
     port: int
+    objects_port: int = 0
+    """0 and no key if it was started by a release that answered everybody."""
+    key: AccessKey = _NO_KEY
 
     @property
     def endpoint_url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def access(self) -> CloudAccess:
+        return CloudAccess(self.endpoint_url, f"http://127.0.0.1:{self.objects_port}", self.key)
+
     def api_url(self, stack_name: str) -> str:
-        return f"{self.endpoint_url}/_aws/execute-api/{stack_name}/$default"
+        return f"{self.endpoint_url}{api_path(stack_name)}"
+
+
+def api_path(stack_name: str) -> str:
+    return f"/_aws/execute-api/{stack_name}/$default"
 
 
 def find_running(paths: StackPaths) -> Emulator | None:
@@ -52,23 +68,27 @@ def find_running(paths: StackPaths) -> Emulator | None:
     return record if record and _runs_emulator(paths, record.pid) else None
 
 
-def is_durable(paths: StackPaths, emulator: Emulator) -> bool:
-    """False if it was started by a release that stored nothing before the emulator stopped."""
-    return _arguments(emulator.pid) != " ".join(_earlier_command(paths))
+def is_supported(paths: StackPaths, emulator: Emulator) -> bool:
+    """False if a release started it that stored nothing before the emulator stopped, or that answered everybody."""
+    return emulator.key != _NO_KEY and _arguments(emulator.pid) != " ".join(_earlier_command(paths))
 
 
 def start(paths: StackPaths, port: int | None) -> Emulator:
     """Start the emulator and wait until it is ready. Existing data is bound to its port: queue URLs contain it."""
     record = _read_record(paths)
     chosen = _choose_port(record.port if record and _data(paths).exists() else None, port)
+    objects_port = _choose_objects_port(record.objects_port if record else 0, chosen)
     environment = child_environment(paths)
     _install(paths, environment)
     _clear_scratch(paths)
     _scratch(paths).mkdir(parents=True)
     log_start = paths.emulator_log.stat().st_size if paths.emulator_log.exists() else 0
-    variables = {**environment, **_configuration(paths, chosen), **paths.emulator_variables}
-    emulator = Emulator(_launch(paths, variables), chosen)
-    replace_file(paths.emulator_record, json.dumps({"pid": emulator.pid, "port": emulator.port}))
+    paths.emulator_log.touch()
+    paths.emulator_log.chmod(0o600)
+    unstarted = Emulator(0, chosen, objects_port, AccessKey.create())
+    variables = {**environment, **_configuration(paths, unstarted), **paths.emulator_variables}
+    emulator = replace(unstarted, pid=_launch(paths, variables))
+    write_private(paths.emulator_record, _encode_record(emulator))
     _await_ready(paths, emulator, log_start)
     return emulator
 
@@ -86,9 +106,8 @@ def _install(paths: StackPaths, environment: dict[str, str]) -> None:
 
 def save_deployment(emulator: Emulator) -> None:
     """Store what a deployment created, so that it survives a kill of the emulator like the data does."""
-    request = urllib.request.Request(f"{emulator.endpoint_url}{CHECKPOINT_PATH}", method="POST")  # noqa: S310
     try:
-        with _DIRECT.open(request, timeout=60):
+        with _open(emulator, "POST", CHECKPOINT_PATH, timeout=60):
             pass
     except urllib.error.HTTPError as error:
         raise CupelError(f"the deployment could not be stored: {error.read().decode()}") from error
@@ -123,9 +142,15 @@ def discard(paths: StackPaths) -> None:
         file.unlink(missing_ok=True)
 
 
-def _configuration(paths: StackPaths, port: int) -> dict[str, str]:
-    return {
-        "GATEWAY_PORT": str(port),
+def _configuration(paths: StackPaths, emulator: Emulator) -> dict[str, str]:
+    """The key and the address of the objects are for its functions, too, which inherit its environment."""
+    access = emulator.access.variables(REGION)
+    del access["AWS_ENDPOINT_URL"]  # It names itself to its functions.
+    return access | {
+        "GATEWAY_PORT": str(emulator.port),
+        "OBJECTS_PORT": str(emulator.objects_port),
+        "API_PATH": api_path(STACK_NAME),
+        "ALLOWED_HOSTS_FILE": str(paths.hosts_file),
         "BIND_HOST": "127.0.0.1",
         "IOT_MTLS_ENABLED": "0",  # would listen on all interfaces
         "SFTP_ENABLED": "0",
@@ -191,9 +216,21 @@ def _launch(paths: StackPaths, environment: dict[str, str]) -> int:
 def _read_record(paths: StackPaths) -> Emulator | None:
     try:
         content = json.loads(paths.emulator_record.read_text())
-        return Emulator(int(content["pid"]), int(content["port"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        key = AccessKey(str(content.get("accessKeyId", "")), str(content.get("secretAccessKey", "")))
+        return Emulator(int(content["pid"]), int(content["port"]), int(content.get("objectsPort", 0)), key)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def _encode_record(emulator: Emulator) -> str:
+    content = {
+        "pid": emulator.pid,
+        "port": emulator.port,
+        "objectsPort": emulator.objects_port,
+        "accessKeyId": emulator.key.key_id,
+        "secretAccessKey": emulator.key.secret,
+    }
+    return json.dumps(content)
 
 
 def _runs_emulator(paths: StackPaths, pid: int) -> bool:
@@ -224,6 +261,14 @@ def _choose_port(bound: int | None, requested: int | None) -> int:
     if requested and not _is_free(requested):
         raise UsageError(f"--port: port {requested} is used by another program; choose another, or omit the option")
     return bound or requested or (DEFAULT_PORT if _is_free(DEFAULT_PORT) else find_free_port())
+
+
+def _choose_objects_port(earlier: int, port: int) -> int:
+    """The one it had, so that a forwarded port stays the same; else the next one, or any that is free."""
+    for candidate in (earlier, port + 1):
+        if 0 < candidate <= _MAX_PORT and candidate != port and _is_free(candidate):
+            return candidate
+    return find_free_port()
 
 
 def _becomes_free(port: int) -> bool:
@@ -262,7 +307,15 @@ def _await_ready(paths: StackPaths, emulator: Emulator, log_start: int) -> None:
 
 def _is_ready(emulator: Emulator) -> bool:
     try:
-        with _DIRECT.open(f"{emulator.endpoint_url}/_ministack/ready", timeout=2) as response:
+        with _open(emulator, "GET", "/_ministack/ready", timeout=2) as response:
             return bool(response.status == 200)
     except (urllib.error.URLError, OSError):
         return False
+
+
+def _open(emulator: Emulator, method: str, path: str, timeout: float) -> Any:
+    """Send a request that is signed with the emulator's key, without the half second that boto3 takes to import."""
+    url = f"{emulator.endpoint_url}{path}"
+    headers = sign(emulator.key, method, url, REGION, datetime.now(UTC))
+    request = urllib.request.Request(url, method=method, headers=headers)  # noqa: S310 - an http address of our own
+    return _DIRECT.open(request, timeout=timeout)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from cupel.stack import emulator
@@ -26,20 +26,20 @@ class StackStatus:
 
 def up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
     """Start the stack if it is down, and deploy the sources if they have changed."""
+    paths.make_private()
     digest = sources_digest(paths)
     running = emulator.find_running(paths)
-    if running and not emulator.is_durable(paths, running):
+    if running and not emulator.is_supported(paths, running):
         emulator.stop(paths)
         running = None
     if running:
         emulator.refuse_other_port(running, port)
         known = read_local(paths)
-        if known and is_recorded(paths, digest) and accepts_token(known):
+        if known and known.access == running.access and is_recorded(paths, digest) and accepts_token(known):
             return known
     with build_lock(paths):
         refresh(paths)
     if running is None:
-        paths.state.mkdir(parents=True, exist_ok=True)
         with _report_duration(notify, "embedded cloud started"):
             running = emulator.start(paths, port)
     with build_lock(paths):
@@ -76,7 +76,9 @@ def _build_and_deploy(paths: StackPaths, running: Emulator, digest: str, notify:
 def _ensure_token(paths: StackPaths, running: Emulator, notify: Notify) -> LocalStack:
     known = read_local(paths)
     if known and known.endpoint_url == running.endpoint_url and accepts_token(known):
-        return known
+        local = replace(known, access=running.access)  # Each start has a key of its own.
+        write_local(paths, local)
+        return local
     with _report_duration(notify, "admin token written"):
         local = issue_token(paths, running)
         write_local(paths, local)

@@ -1,4 +1,7 @@
-"""The origins of web pages that may call the local stack: chosen by `cupel up --allow-origin`, and remembered."""
+"""The origins of web pages that may call the local stack, chosen by `cupel up --allow-origin` and remembered.
+
+And the hosts at which it answers beside its own, chosen by `cupel up --allow-host` and not remembered.
+"""
 
 import json
 import re
@@ -6,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cupel.errors import UsageError
+from cupel.stack.access.hosts import encode_hosts, is_host
+from cupel.stack.durability.files import replace_file
 from cupel.stack.paths import StackPaths
 
 DEFAULT_ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
@@ -25,8 +30,21 @@ def choose_origins(paths: StackPaths, origins: Sequence[str]) -> None:
                 f'"{origin}" is no origin: write the scheme, the host in lower case, and the port if it is not the '
                 "usual one, without a path, as in http://localhost:3000"
             )
-    paths.state.mkdir(parents=True, exist_ok=True)
+    paths.make_private()
     _file(paths).write_text(json.dumps(list(dict.fromkeys(origins))))
+
+
+def choose_hosts(paths: StackPaths, hosts: Sequence[str]) -> Sequence[str]:
+    """Replace the hosts, also by none. Raises UsageError for what browsers do not send as one."""
+    for host in hosts:
+        if not is_host(host):
+            raise UsageError(
+                f'--allow-host: "{host}" is no host: write the name in lower case and the port, as in '
+                "name-4566.preview.example:443"
+            )
+    paths.make_private()
+    replace_file(paths.hosts_file, encode_hosts(hosts))
+    return hosts
 
 
 def _file(paths: StackPaths) -> Path:

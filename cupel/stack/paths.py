@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cupel.private_folder import make_private
+
 REGION = "us-east-1"
 STACK_NAME = "cupel"
 PYTHON_VERSION = "3.13"
@@ -53,6 +55,15 @@ class StackPaths:
     @property
     def local_file(self) -> Path:
         return self.state / "local.json"
+
+    @property
+    def hosts_file(self) -> Path:
+        return self.state / "hosts.json"
+
+    def make_private(self) -> None:
+        """Create the folders that it writes to, which nobody else may enter; also those that others could."""
+        for folder in {self.state, self.tools}:
+            make_private(folder)
 
 
 def find_stack_paths(start: Path) -> StackPaths:

@@ -37,6 +37,8 @@ _TOOLS = (
     "cupel/__init__.py",
     "cupel/json_types.py",
     "cupel/stack/__init__.py",
+    "cupel/stack/asgi.py",
+    "cupel/stack/access/*.py",
     "cupel/stack/durability/*.py",
 )
 

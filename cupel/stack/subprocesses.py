@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cupel.environment import read_variables
 from cupel.errors import CupelError
+from cupel.stack.access.cloud import CloudAccess
 from cupel.stack.paths import REGION, StackPaths
 
 _NOT_INHERITED = (
@@ -18,7 +19,7 @@ _SHOWN_LINES = 15
 _HINTS = dict.fromkeys(("sam", "uv"), "`make run` installs it in a clone, the extra `stack` elsewhere")
 
 
-def child_environment(paths: StackPaths, endpoint_url: str | None = None) -> dict[str, str]:
+def child_environment(paths: StackPaths, access: CloudAccess | None = None) -> dict[str, str]:
     """This process's variables without those that would select an AWS account or interpreter, plus our own."""
     inherited = {name: value for name, value in read_variables().items() if not name.startswith(_NOT_INHERITED)}
     # SAM looks for a Python of the functions' version, which that of this process need not be.
@@ -35,7 +36,7 @@ def child_environment(paths: StackPaths, endpoint_url: str | None = None) -> dic
         "SAM_CLI_TELEMETRY": "0",
         "SAM_CLI_POLL_DELAY": "0.3",  # seconds between polls of a deployment; default: 5
     }
-    return inherited | own | ({"AWS_ENDPOINT_URL": endpoint_url} if endpoint_url else {})
+    return inherited | own | (access.variables(REGION) if access else {})
 
 
 def run(arguments: list[str], paths: StackPaths, environment: dict[str, str], log: Path | None = None) -> str:

@@ -83,8 +83,8 @@ def _policy(issuer: _Issuer | None) -> str:
 
 def _image_origins() -> list[str]:
     """Of the bucket, whose images the page draws from presigned addresses: as botocore makes these, with the region
-    in the host but for the oldest region; on one machine, those of the embedded cloud."""
-    if endpoint := _ORIGIN.match(os.environ.get("AWS_ENDPOINT_URL", "")):
+    in the host but for the oldest region; on one machine, the embedded cloud's origin of objects."""
+    if endpoint := _ORIGIN.match(os.environ.get("AWS_ENDPOINT_URL_S3", "")):
         return [endpoint[0]]
     bucket = os.environ.get("BUCKET_NAME", "")
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION", "")

@@ -1,6 +1,6 @@
 """The fault matrix: every AWS call of every function fails once before and once after its effect, one at a time.
 
-`python -m tests.faults --endpoint http://127.0.0.1:4566` needs an embedded cloud with a deployed stack. Each workflow
+`python -m tests.faults` needs an embedded cloud with a deployed stack. Each workflow
 is first run without faults, which lists its calls; then once with each fault. `--only` repeats a single fault.
 """
 
@@ -13,10 +13,13 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 
+from cupel.stack.address import read_local
+from cupel.stack.paths import StackPaths
 from tests.conftest import ROOT
 from tests.eval_api import RATING
 
@@ -68,8 +71,10 @@ class FaultResult(NamedTuple):
 class FaultMatrix:
     """The resources to run a workflow with a fault."""
 
-    def __init__(self, endpoint: str, name: str, models: str) -> None:
-        cloud = Cloud(endpoint, name)
+    def __init__(self, state: Path, name: str, models: str) -> None:
+        stack = read_local(StackPaths(ROOT, state))
+        assert stack, f"no stack was started in {state}"
+        cloud = Cloud(stack, name)
         cloud.create()
         cloud.install()
         # Imported here, because these modules read the environment.
@@ -227,7 +232,7 @@ def _model_server() -> Iterator[str]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--endpoint", required=True)
+    parser.add_argument("--state", type=Path, default=ROOT / ".cupel", help="folder of the stack's files")
     parser.add_argument("--name", default="faults", help="prefix of the resources to create")
     default = ["run", "damaged", "conversation", "tools", "judged", "compared", "deep", "budgeted", "operated", "chat"]
     parser.add_argument("--workflows", nargs="*", default=default)
@@ -242,7 +247,7 @@ def main() -> None:
     part, parts = map(int, arguments.part.split("/"))
     results: list[FaultResult] = []
     with _model_server() as models:
-        matrix = FaultMatrix(arguments.endpoint, arguments.name, models)
+        matrix = FaultMatrix(arguments.state, arguments.name, models)
         matrix.run(arguments.workflows[0], None)  # Warm-up, for example of connections.
         for workflow in arguments.workflows:
             for result in _run_workflow(matrix, workflow, arguments, part - 1, parts):

@@ -10,9 +10,8 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-import boto3
-from botocore.config import Config
-
+from cupel.stack.address import LocalStack
+from cupel.stack.clients import make_client
 from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import QUEUES
 from cupel_core.settings import Lane
@@ -27,19 +26,12 @@ _ROLE = "arn:aws:iam::000000000000:role/faults"
 class Cloud:
     """The location of the resources. No faults are injected into its clients."""
 
-    endpoint: str
+    stack: LocalStack
     name: str
 
     @cache  # noqa: B019 - one cloud for the process
     def client(self, service: str) -> Any:
-        return boto3.client(
-            service,
-            endpoint_url=self.endpoint,
-            region_name=REGION,
-            aws_access_key_id="local",
-            aws_secret_access_key="local",
-            config=Config(proxies={}, read_timeout=90, retries={"total_max_attempts": 1}),
-        )
+        return make_client(service, self.stack)
 
     @property
     def activity(self) -> str:
@@ -65,10 +57,7 @@ class Cloud:
         """The functions' environment as in template.yaml; the default timeout of model calls, so that none is repeated
         because the machine is slow."""
         return {
-            "AWS_ENDPOINT_URL": self.endpoint,
-            "AWS_ACCESS_KEY_ID": "local",
-            "AWS_SECRET_ACCESS_KEY": "local",
-            "AWS_DEFAULT_REGION": REGION,
+            **self.stack.access.variables(REGION),
             "POWERTOOLS_SERVICE_NAME": self.name,
             "POWERTOOLS_METRICS_NAMESPACE": "Cupel",
             "POWERTOOLS_LOG_LEVEL": "CRITICAL",

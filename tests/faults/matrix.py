@@ -4,8 +4,10 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from cupel.stack.paths import StackPaths
 from tests.conftest import ROOT
 
 
@@ -18,10 +20,10 @@ class MatrixResult(NamedTuple):
     """The printed line of each workflow run that violated an invariant."""
 
 
-def run_matrix(endpoint: str, name: str, *options: str, parts: int = 4) -> MatrixResult:
+def run_matrix(paths: StackPaths, name: str, *options: str, parts: int = 4) -> MatrixResult:
     """Run the matrix and print its output, which pytest shows with -s."""
     processes = [
-        _start(endpoint, f"{name}-{part}", "--part", f"{part}/{parts}", *options) for part in range(1, parts + 1)
+        _start(paths.state, f"{name}-{part}", "--part", f"{part}/{parts}", *options) for part in range(1, parts + 1)
     ]
     outputs = [process.communicate()[0] for process in processes]
     for output in outputs:
@@ -35,8 +37,8 @@ def run_matrix(endpoint: str, name: str, *options: str, parts: int = 4) -> Matri
     )
 
 
-def _start(endpoint: str, name: str, *options: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-W", "ignore", "-m", "tests.faults", "--endpoint", endpoint, "--name", name, *options]
+def _start(state: Path, name: str, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-W", "ignore", "-m", "tests.faults", "--state", str(state), "--name", name, *options]
     environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'functions'}"}
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT, env=environment

@@ -3,12 +3,14 @@
 import pytest
 
 from cupel.stack.address import LocalStack
+from cupel.stack.paths import StackPaths
 from tests.faults.matrix import MatrixResult, run_matrix
 
 
 @pytest.fixture(scope="module")
-def result(stack: LocalStack) -> MatrixResult:
-    return run_matrix(stack.endpoint_url, "matrix")
+def result(stack: LocalStack, stack_paths: StackPaths) -> MatrixResult:
+    print(f"with the stack at {stack.api_url}")
+    return run_matrix(stack_paths, "matrix")
 
 
 def test_no_failed_call_violates_an_invariant(result: MatrixResult) -> None:

@@ -33,7 +33,7 @@ def restarted(
         run_id = start_run(api, definition_id, "custom/bench")
         wait_until(lambda: api.get_run(run_id)["progress"]["completed"] > PROBES // 3)
         lifecycle.down(stack_paths)
-        assert lifecycle.up(stack_paths, None, print) == stack
+        assert lifecycle.up(stack_paths, None, print).token == stack.token
         run = wait_for_end(api, run_id, seconds=120)
     counts = model_server.counts()
     print(f"{counts['requests']} model calls for {PROBES} probes")

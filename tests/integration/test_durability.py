@@ -10,13 +10,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
-from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from cupel.errors import CupelError
 from cupel.stack import emulator
+from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator
 from cupel.stack.paths import StackPaths
 from tests.eval_api import wait_until
@@ -32,14 +31,7 @@ class KilledEmulator:
         self.running: Emulator = emulator.start(paths, emulator.find_free_port())
 
     def client(self, service: str) -> Any:
-        return boto3.client(
-            service,
-            endpoint_url=self.running.endpoint_url,
-            region_name="us-east-1",
-            aws_access_key_id="local",
-            aws_secret_access_key="local",
-            config=Config(proxies={}, retries={"total_max_attempts": 1}),
-        )
+        return make_client(service, self.running)
 
     @property
     def dynamodb(self) -> Any:

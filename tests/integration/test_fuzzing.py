@@ -55,7 +55,7 @@ OPERATIONS = sorted((each.ok() for each in SCHEMA.get_all_operations()), key=lam
 def token(stack: LocalStack, stack_paths: StackPaths) -> str:
     """The token of an admin of a workspace that no other test uses."""
     command = ["cupel", "tokens", "bootstrap", "--stack-name", stack.stack_name, "--workspace", "fuzzed", "--json"]
-    return str(json.loads(run(command, stack_paths, child_environment(stack_paths, stack.endpoint_url)))["token"])
+    return str(json.loads(run(command, stack_paths, child_environment(stack_paths, stack.access)))["token"])
 
 
 @pytest.fixture(scope="module")

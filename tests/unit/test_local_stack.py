@@ -1,5 +1,6 @@
 """The parts of the local stack that do not need the embedded cloud."""
 
+import json
 import os
 import socket
 import stat
@@ -8,13 +9,18 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from cupel.cli import app
 from cupel.errors import CupelError, UsageError
 from cupel.stack import emulator
+from cupel.stack.access.cloud import CloudAccess
+from cupel.stack.access.hosts import read_hosts
+from cupel.stack.access.signatures import AccessKey
 from cupel.stack.address import LocalStack, read_local, write_local
 from cupel.stack.build import is_built, sources_digest
 from cupel.stack.deploy import CORS, is_recorded
-from cupel.stack.origins import DEFAULT_ORIGINS, choose_origins, read_origins
+from cupel.stack.origins import DEFAULT_ORIGINS, choose_hosts, choose_origins, read_origins
 from cupel.stack.paths import PYTHON_VERSION, StackPaths, find_stack_paths, write_private
 from cupel.stack.sources import deployed_files, write_sources
 from cupel.stack.subprocesses import child_environment, run
@@ -26,6 +32,7 @@ from tests.conftest import ROOT, template
 from tests.lambda_context import Context
 
 CLONE = find_stack_paths(ROOT)
+ACCESS = CloudAccess("http://127.0.0.1:1", "http://127.0.0.1:2", AccessKey("CUPEL1", "secret"))
 
 SOURCES = (
     "template.yaml",
@@ -194,7 +201,8 @@ def test_children_do_not_inherit_an_account_or_interpreter(
 
 def test_children_use_the_embedded_cloud_only_if_it_is_named(paths: StackPaths) -> None:
     assert "AWS_ENDPOINT_URL" not in child_environment(paths)
-    assert child_environment(paths, "http://127.0.0.1:1")["AWS_ENDPOINT_URL"] == "http://127.0.0.1:1"
+    environment = child_environment(paths, ACCESS)
+    assert (environment["AWS_ENDPOINT_URL"], environment["AWS_SECRET_ACCESS_KEY"]) == (ACCESS.endpoint_url, "secret")
 
 
 def test_subprocesses_reach_the_local_machine_without_a_proxy(
@@ -225,9 +233,77 @@ def test_a_private_file_is_private_even_if_it_was_not(tmp_path: Path) -> None:
 
 
 def test_a_written_address_is_read_back(paths: StackPaths) -> None:
-    local = LocalStack("http://127.0.0.1:1/x", "cupel_x", "us-east-1", "http://127.0.0.1:1", "cupel")
+    local = LocalStack("http://127.0.0.1:1/x", "cupel_x", "us-east-1", ACCESS, "cupel")
     write_local(paths, local)
     assert read_local(paths) == local
+    assert stat.S_IMODE(paths.local_file.stat().st_mode) == 0o600
+
+
+def test_the_token_of_an_earlier_release_is_read_without_a_key(paths: StackPaths) -> None:
+    earlier = {"apiUrl": "a", "token": "cupel_x", "region": "r", "endpointUrl": "e", "stackName": "cupel"}
+    write_private(paths.local_file, json.dumps(earlier))
+    assert read_local(paths) == LocalStack("a", "cupel_x", "r", CloudAccess("e", "", AccessKey("", "")), "cupel")
+
+
+def test_a_shell_takes_the_variables_of_the_stack() -> None:
+    access = CloudAccess("http://127.0.0.1:1", "http://127.0.0.1:2", AccessKey("CUPEL1", "a 'quoted' $secret"))
+    script = "\n".join([*access.exports("eu-central-1"), 'echo "$AWS_ENDPOINT_URL_S3 $AWS_SECRET_ACCESS_KEY"'])
+    assert run(["sh", "-c", script], CLONE, child_environment(CLONE)) == "http://127.0.0.1:2 a 'quoted' $secret\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["env"], 1, "start it with `cupel up`"),
+        (["up", "--allow-host", "*:4566"], 2, '"*:4566" is no host'),
+        (["up", "--allow-host", "dev.example"], 2, '"dev.example" is no host'),
+    ],
+)
+def test_the_command_explains_what_it_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    finished = CliRunner().invoke(app, arguments)
+    assert (finished.exit_code, message in finished.stderr) == (code, True), finished.stderr
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o777, 0o500])
+def test_the_folder_of_a_stack_is_closed_to_others(paths: StackPaths, mode: int) -> None:
+    paths.state.mkdir(mode=mode)
+    paths.make_private()
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (paths.state, paths.tools)} == {0o700}
+
+
+def test_a_stack_of_a_release_that_answered_everybody_is_not_supported(paths: StackPaths) -> None:
+    assert not emulator.is_supported(paths, emulator.Emulator(os.getpid(), 4566))
+    assert emulator.is_supported(paths, emulator.Emulator(os.getpid(), 4566, 4567, ACCESS.key))
+
+
+def test_hosts_are_forgotten_by_the_next_start(paths: StackPaths) -> None:
+    choose_hosts(paths, ["dev.example:8443", "localhost:9000"])
+    chosen = read_hosts(paths.hosts_file)
+    choose_hosts(paths, [])
+    assert (chosen, read_hosts(paths.hosts_file)) == ({"dev.example:8443", "localhost:9000"}, set())
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["*", "*:4566", "dev.example", "Dev.example:80", "http://dev.example:80", "a:0", "a:70000", "a:1,b:2", ":80", ""],
+)
+def test_what_no_browser_sends_is_no_host(paths: StackPaths, host: str) -> None:
+    with pytest.raises(UsageError, match="is no host"):
+        choose_hosts(paths, [host])
+
+
+def test_a_host_at_a_usual_port_is_sent_without_it(paths: StackPaths) -> None:
+    choose_hosts(paths, ["dev.example:443", "other.example:8443"])
+    assert read_hosts(paths.hosts_file) == {"dev.example:443", "dev.example", "other.example:8443"}
+
+
+@pytest.mark.parametrize("text", ["", "{", "1", "[1]", '{"a": 1}', '["*:80"]'])
+def test_a_damaged_file_of_hosts_allows_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "hosts.json").write_text(text)
+    assert read_hosts(tmp_path / "hosts.json") == set()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "{"])

@@ -148,7 +148,7 @@ REGIONS = {
 
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
     monkeypatch.setenv("BUCKET_NAME", "cupel-bucket")
     return "cupel-bucket"
 
@@ -172,16 +172,19 @@ def test_images_are_drawn_from_the_bucket_at_the_addresses_that_are_presigned(
     assert address.split("/files/")[0] in REGIONS[region].split()
 
 
-def test_images_are_drawn_from_the_embedded_cloud_on_one_machine(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_images_are_drawn_from_the_origin_of_objects_on_one_machine(
+    bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566/")
-    assert images_of(ask("/runs")) == "http://127.0.0.1:4566"
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:4567/")
+    assert images_of(ask("/runs")) == "http://127.0.0.1:4567"
 
 
 @pytest.mark.parametrize(
     ("name", "region"), [("", "eu-central-1"), ("x; script-src *", "eu-central-1"), ("cupel-bucket", "'none'")]
 )
 def test_what_is_no_bucket_or_region_is_in_no_policy(name: str, region: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
     monkeypatch.setenv("BUCKET_NAME", name)
     monkeypatch.setenv("AWS_REGION", region)
     answer = ask("/runs")

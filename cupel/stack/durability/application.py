@@ -7,19 +7,15 @@ records are in the order of effect.
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import MutableMapping
 from itertools import chain
 from typing import Any
 
+from cupel.stack.asgi import Application, AsgiMessage, Receive, Send, read_body, replay
 from cupel.stack.durability import CHECKPOINT_PATH
 from cupel.stack.durability.journal import Journal
 from cupel.stack.durability.services import ServiceStates
 from cupel.stack.durability.tables import ITEM_OPERATIONS, ItemWrite, Tables
-
-type AsgiMessage = MutableMapping[str, Any]
-type Receive = Callable[[], Awaitable[AsgiMessage]]
-type Send = Callable[[AsgiMessage], Awaitable[None]]
-type Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 SAVED_SERVICES = ("secretsmanager", "scheduler", "ssm")
 """Saved with every change. The others hold what a deployment created, and are saved by a checkpoint after it."""
@@ -88,7 +84,7 @@ class DurableApplication:
     async def _write_tables(
         self, scope: MutableMapping[str, Any], receive: Receive, send: Send, operation: str, credential: list[str]
     ) -> None:
-        body = await _read_body(receive)
+        body = await read_body(receive)
         async with self._writes:
             request = _parse(body)
             writes = self._prepare(operation, request, credential)
@@ -135,7 +131,7 @@ class DurableApplication:
         return None
 
     async def _write_service(self, scope: MutableMapping[str, Any], receive: Receive, send: Send, service: str) -> None:
-        body = await _read_body(receive)
+        body = await read_body(receive)
         failure = None
         async with self._writes:
             before = self._services.encode(service)
@@ -149,7 +145,7 @@ class DurableApplication:
 
     async def _write_object(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """The emulator writes objects to files itself, but reports success even if it could not."""
-        messages = await self._call(scope, await _read_body(receive), receive)
+        messages = await self._call(scope, await read_body(receive), receive)
         bucket_name, _, key = scope["path"].removeprefix("/").partition("/")
         bucket = self._emulator._get_module("s3")._buckets.get(bucket_name) or {"objects": {}}
         stored = bucket["objects"].get(key)
@@ -170,15 +166,11 @@ class DurableApplication:
     async def _call(self, scope: MutableMapping[str, Any], body: bytes, receive: Receive) -> list[AsgiMessage]:
         """The emulator's response."""
         messages: list[AsgiMessage] = []
-        bodies = [body]
-
-        async def replay() -> AsgiMessage:
-            return {"type": "http.request", "body": bodies.pop(), "more_body": False} if bodies else await receive()
 
         async def collect(message: AsgiMessage) -> None:
             messages.append(message)
 
-        await self._application(scope, replay, collect)
+        await self._application(scope, replay(body, receive), collect)
         return messages
 
     async def _forward(self, send: Send, messages: list[AsgiMessage], failure: OSError | None) -> None:
@@ -211,15 +203,6 @@ def _identify(scope: MutableMapping[str, Any]) -> tuple[str, str, list[str]]:
     credential += [""] * (4 - len(credential))
     interface, _, operation = target.partition(".")
     return _TARGETS.get(interface, credential[3]), operation, credential
-
-
-async def _read_body(receive: Receive) -> bytes:
-    chunks = []
-    while True:
-        message = await receive()
-        chunks.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(chunks)
 
 
 def _parse(body: bytes) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from typing import Any, NoReturn
 
 sys.path.append(str(Path(__file__).parents[3]))  # Last: the emulator's packages take precedence.
 
+from cupel.stack.access.gate import AccessGate, Ports
+from cupel.stack.access.hosts import read_hosts
 from cupel.stack.durability import FAILURE_MARK
 from cupel.stack.durability.application import DurableApplication
 from cupel.stack.durability.journal import Journal, JournalError
@@ -48,7 +50,7 @@ async def _serve(data: Path) -> None:
     _begin_executions_at_once(import_module("ministack.services.stepfunctions"))
     maintenance = asyncio.create_task(application.maintain())
     try:
-        await import_module("hypercorn.asyncio").serve(application, _configuration(), mode="asgi")
+        await import_module("hypercorn.asyncio").serve(_close(application), _configuration(), mode="asgi")
     finally:
         maintenance.cancel()
         journal.close()
@@ -82,9 +84,26 @@ async def _load(journal: Journal, state: Path) -> DurableApplication:
     return application
 
 
+def _close(application: DurableApplication) -> AccessGate:
+    """Let nothing reach it but what may be asked. Its functions have the secret from this process's environment."""
+    hosts_file = Path(os.environ["ALLOWED_HOSTS_FILE"])
+    return AccessGate(
+        application,
+        os.environ["AWS_SECRET_ACCESS_KEY"],
+        _ports(),
+        os.environ["API_PATH"],
+        lambda: read_hosts(hosts_file),
+        lambda: import_module("ministack.app")._get_module("s3"),
+    )
+
+
+def _ports() -> Ports:
+    return Ports(int(os.environ["GATEWAY_PORT"]), int(os.environ["OBJECTS_PORT"]))
+
+
 def _configuration() -> Any:
     configuration = import_module("hypercorn.config").Config()
-    configuration.bind = [f"{os.environ['BIND_HOST']}:{os.environ['GATEWAY_PORT']}"]
+    configuration.bind = [f"{os.environ['BIND_HOST']}:{port}" for port in _ports()]
     configuration.keep_alive_timeout = _KEEP_ALIVE_SECONDS
     configuration.loglevel = "INFO"
     return configuration

@@ -1,0 +1,27 @@
+"""Where the embedded cloud is and the key with which its AWS APIs are called."""
+
+import shlex
+from typing import NamedTuple
+
+from cupel.stack.access.signatures import AccessKey
+
+
+class CloudAccess(NamedTuple):
+    endpoint_url: str
+    objects_url: str
+    """The origin of stored objects, which no page of Cupel has."""
+    key: AccessKey
+
+    def variables(self, region: str) -> dict[str, str]:
+        """The environment variables that AWS clients read."""
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint_url,
+            "AWS_ENDPOINT_URL_S3": self.objects_url,
+            "AWS_ACCESS_KEY_ID": self.key.key_id,
+            "AWS_SECRET_ACCESS_KEY": self.key.secret,
+            "AWS_DEFAULT_REGION": region,
+        }
+
+    def exports(self, region: str) -> list[str]:
+        """Lines with which a shell sets the variables."""
+        return [f"export {name}={shlex.quote(value)}" for name, value in self.variables(region).items()]
