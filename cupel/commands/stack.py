@@ -56,8 +56,9 @@ def down(
     paths = _find_stack("cupel down")
     from cupel.stack import lifecycle
 
-    stopped = lifecycle.down(paths, discard=discard)
-    ctx.ensure_object(Session).remark("stopped" if stopped else "was not running")
+    session = ctx.ensure_object(Session)
+    stopped = lifecycle.down(paths, session.remark, discard=discard)
+    session.remark("stopped" if stopped else "was not running")
 
 
 def status(ctx: typer.Context, as_json: AsJson = False) -> None:

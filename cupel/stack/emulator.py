@@ -6,7 +6,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -28,8 +27,8 @@ _POLL_SECONDS = 0.05
 _DISCARD_HINT = "`cupel down --discard` deletes the data"
 _LAUNCHER = "cupel/stack/durability/launcher.py"
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-_DELETED_PREFIX = "deleted-"
-_DELETE_IN_BACKGROUND = 'rm -rf "$@" </dev/null >/dev/null 2>&1 &'
+_EARLIER_SCRATCH = "deleted-*"
+"""Where an earlier release moved the code of workers, to delete it in the background."""
 _IN_BACKGROUND = 'log=$1; shift; "$@" </dev/null >>"$log" 2>&1 & echo $!'
 
 
@@ -100,7 +99,8 @@ def refuse_other_port(emulator: Emulator, requested: int | None) -> None:
 
 
 def stop(paths: StackPaths) -> bool:
-    """Stop the emulator and wait for its exit. Returns False if it was not running; its workers may have been."""
+    """Stop the emulator and wait until its processes have ended. Returns False if it was not running; its workers may
+    have been."""
     emulator = find_running(paths)
     if emulator is None:
         _clear_scratch(paths)
@@ -133,7 +133,7 @@ def _configuration(paths: StackPaths, port: int) -> dict[str, str]:
         "S3_PERSIST": "1",
         "STATE_DIR": str(_data(paths) / "state"),
         "S3_DATA_DIR": str(_data(paths) / "s3"),
-        "TMPDIR": str(_scratch(paths)),  # every worker unpacks its own copy of the code here
+        "TMPDIR": str(_scratch(paths)),  # the code of the workers is unpacked here
     }
 
 
@@ -146,20 +146,24 @@ def _scratch(paths: StackPaths) -> Path:
 
 
 def _clear_scratch(paths: StackPaths) -> None:
-    """Kill the workers of an emulator that was killed, which run code that was unpacked here, and delete the code.
-
-    In the background: each worker has unpacked some thousand files.
-    """
-    listing = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=True)  # noqa: S607
-    for line in listing.stdout.splitlines():
-        pid, _, arguments = line.strip().partition(" ")
-        if f"{_scratch(paths)}/" in arguments:
+    """End the workers of an emulator that has ended, which run code that was unpacked here, and delete the code."""
+    deadline = time.monotonic() + _STOP_SECONDS
+    while workers := _list_workers(paths):
+        if time.monotonic() > deadline:
+            raise CupelError(f"workers of the embedded cloud did not end: processes {', '.join(map(str, workers))}")
+        for pid in workers:
             with suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGKILL)
-    with suppress(FileNotFoundError):
-        _scratch(paths).rename(Path(tempfile.mkdtemp(prefix=_DELETED_PREFIX, dir=paths.state)) / "scratch")
-    deleted = [str(directory) for directory in paths.state.glob(f"{_DELETED_PREFIX}*")]
-    subprocess.run(["sh", "-c", _DELETE_IN_BACKGROUND, "sh", *deleted], start_new_session=True, check=True)  # noqa: S607
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_POLL_SECONDS)
+    shutil.rmtree(_scratch(paths), ignore_errors=True)
+    for left in paths.state.glob(_EARLIER_SCRATCH):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _list_workers(paths: StackPaths) -> list[int]:
+    listing = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=True)  # noqa: S607
+    processes = [line.strip().partition(" ") for line in listing.stdout.splitlines()]
+    return [int(pid) for pid, _, arguments in processes if f"{_scratch(paths)}/" in arguments]
 
 
 def _command(paths: StackPaths) -> list[str]:

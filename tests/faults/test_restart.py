@@ -32,7 +32,7 @@ def restarted(
     with short_timeouts(aws, "probe_custom"):
         run_id = start_run(api, definition_id, "custom/bench")
         wait_until(lambda: api.get_run(run_id)["progress"]["completed"] > PROBES // 3)
-        lifecycle.down(stack_paths)
+        lifecycle.down(stack_paths, print)
         assert lifecycle.up(stack_paths, None, print) == stack
         run = wait_for_end(api, run_id, seconds=120)
     counts = model_server.counts()

@@ -21,6 +21,7 @@ sys.path.append(str(Path(__file__).parents[3]))  # Last: the emulator's packages
 from cupel.stack.durability import FAILURE_MARK
 from cupel.stack.durability.application import DurableApplication
 from cupel.stack.durability.journal import Journal, JournalError
+from cupel.stack.durability.layers import SharedLayers
 from cupel.stack.durability.services import ServiceStates, check_files
 from cupel.stack.durability.tables import Tables
 
@@ -44,7 +45,9 @@ async def _serve(data: Path) -> None:
     check_files(state)
     application = await _load(journal, state)
     _raise_file_limit()
-    _shorten_log_wait(import_module("ministack.core.lambda_runtime").Worker)
+    workers: Any = import_module("ministack.core.lambda_runtime")
+    _shorten_log_wait(workers.Worker)
+    workers.zipfile = SharedLayers(Path(os.environ["TMPDIR"]) / "layers")
     _begin_executions_at_once(import_module("ministack.services.stepfunctions"))
     maintenance = asyncio.create_task(application.maintain())
     try:
