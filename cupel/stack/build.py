@@ -9,6 +9,7 @@ from cupel.stack.locks import lock_file
 from cupel.stack.paths import StackPaths
 from cupel.stack.sources import deployed_files
 from cupel.stack.subprocesses import child_environment, run
+from cupel.whole_files import replace_file
 
 
 def sources_digest(paths: StackPaths) -> str:
@@ -30,7 +31,7 @@ def build(paths: StackPaths, digest: str) -> None:
     environment = child_environment(paths) | {"ARCHITECTURE": "host"}
     command = ["sam", "build", "--build-dir", str(paths.build), "--template-file", "template.yaml"]
     run(command, paths, environment, paths.tools / "build.log")
-    _record(paths).write_text(digest)
+    replace_file(_record(paths), digest)
 
 
 @contextmanager

@@ -9,15 +9,16 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from cupel.errors import CupelError, UsageError
-from cupel.stack.durability import CHECKPOINT_PATH, FAILURE_MARK
-from cupel.stack.durability.files import replace_file
+from cupel.stack.durability import CHECKPOINT_PATH, FAILURE_MARK, NOTICE_MARK
 from cupel.stack.paths import PYTHON_VERSION, StackPaths
 from cupel.stack.subprocesses import child_environment, run
+from cupel.whole_files import replace_file
 
 DEFAULT_PORT = 4566
 _START_SECONDS = 300.0  # loads its data first: about 3 s per 100,000 probes
@@ -56,8 +57,11 @@ def is_durable(paths: StackPaths, emulator: Emulator) -> bool:
     return _arguments(emulator.pid) != " ".join(_earlier_command(paths))
 
 
-def start(paths: StackPaths, port: int | None) -> Emulator:
-    """Start the emulator and wait until it is ready. Existing data is bound to its port: queue URLs contain it."""
+def start(paths: StackPaths, port: int | None, notify: Callable[[str], None] = lambda _: None) -> Emulator:
+    """Start the emulator and wait until it is ready. Existing data is bound to its port: queue URLs contain it.
+
+    `notify` gets what the user should know about the data.
+    """
     record = _read_record(paths)
     chosen = _choose_port(record.port if record and _data(paths).exists() else None, port)
     environment = child_environment(paths)
@@ -69,6 +73,9 @@ def start(paths: StackPaths, port: int | None) -> Emulator:
     emulator = Emulator(_launch(paths, variables), chosen)
     replace_file(paths.emulator_record, json.dumps({"pid": emulator.pid, "port": emulator.port}))
     _await_ready(paths, emulator, log_start)
+    for line in _read_log(paths, log_start).splitlines():
+        if line.startswith(NOTICE_MARK):
+            notify(line.removeprefix(NOTICE_MARK))
     return emulator
 
 
@@ -258,10 +265,13 @@ def _await_ready(paths: StackPaths, emulator: Emulator, log_start: int) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not _is_ready(emulator):
         if not _exists(emulator.pid) or time.monotonic() > deadline:
-            log = paths.emulator_log.read_bytes()[log_start:].decode(errors="replace")
-            reason = log.partition(FAILURE_MARK)[2].strip() or f"see {paths.emulator_log}"
+            reason = _read_log(paths, log_start).partition(FAILURE_MARK)[2].strip() or f"see {paths.emulator_log}"
             raise CupelError(f"the embedded cloud did not start: {reason}")
         time.sleep(_POLL_SECONDS)
+
+
+def _read_log(paths: StackPaths, start: int) -> str:
+    return paths.emulator_log.read_bytes()[start:].decode(errors="replace")
 
 
 def _is_ready(emulator: Emulator) -> bool:

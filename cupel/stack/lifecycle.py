@@ -59,7 +59,7 @@ def _up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
     if running is None:
         started_at = utc_now()
         with _report_duration(notify, "embedded cloud started"):
-            running = emulator.start(paths, port)
+            running = emulator.start(paths, port, notify)
     with build_lock(paths):
         is_current = is_deployed(paths, running, digest)
         if not is_current:

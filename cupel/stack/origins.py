@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cupel.errors import UsageError
 from cupel.stack.paths import StackPaths
+from cupel.whole_files import replace_file
 
 DEFAULT_ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
 _ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?")
@@ -26,7 +27,7 @@ def choose_origins(paths: StackPaths, origins: Sequence[str]) -> None:
                 "usual one, without a path, as in http://localhost:3000"
             )
     paths.state.mkdir(parents=True, exist_ok=True)
-    _file(paths).write_text(json.dumps(list(dict.fromkeys(origins))))
+    replace_file(_file(paths), json.dumps(list(dict.fromkeys(origins))))
 
 
 def _file(paths: StackPaths) -> Path:

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 sys.path.append(str(Path(__file__).parents[3]))  # Last: the emulator's packages take precedence.
 
-from cupel.stack.durability import FAILURE_MARK
+from cupel.stack.durability import FAILURE_MARK, NOTICE_MARK
 from cupel.stack.durability.application import DurableApplication
 from cupel.stack.durability.journal import Journal, JournalError
 from cupel.stack.durability.layers import SharedLayers
@@ -75,6 +75,8 @@ async def _load(journal: Journal, state: Path) -> DurableApplication:
     application = DurableApplication(emulator, responses, tables, journal, services)
     gc.disable()  # It would search the growing tables again and again.
     tables.restore(journal.replay())
+    if journal.dropped:
+        print(f"{NOTICE_MARK}{journal.dropped}", flush=True)
     earlier = state / "dynamodb.json"
     if journal.is_new and earlier.exists():  # Written by a release without a journal.
         dynamodb.load_persisted_state(persistence.load_state("dynamodb"))
