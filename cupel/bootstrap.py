@@ -7,27 +7,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from cupel.environment import set_variables
 from cupel.errors import CupelError, UsageError
+from cupel.stack.address import IssuedToken
 from cupel_core.domain.access import AccessRole
 from cupel_core.errors import Invalid
 from cupel_core.settings import Settings
 
 
-class FirstToken(NamedTuple):
-    api_url: str
-    token_id: str
-    secret: str
-
-
 def issue_first_token(
     stack_name: str, workspace: str, name: str, now: datetime, role: AccessRole = AccessRole.ADMIN
-) -> FirstToken:
+) -> IssuedToken:
     """Requires `cloudformation:DescribeStacks`, and `dynamodb:PutItem` on the stack's table."""
     from cupel_core.access import tokens  # after the environment is set
 
@@ -39,7 +34,7 @@ def issue_first_token(
         raise UsageError(error.detail) from error
     except (BotoCoreError, ClientError) as error:
         raise CupelError(f"the AWS request failed: {error}") from error
-    return FirstToken(outputs["ApiUrl"], issued.token_id, issued.secret)
+    return IssuedToken(outputs["ApiUrl"], issued.token_id, issued.secret)
 
 
 def reapply_deletions(stack_name: str, now: datetime) -> int:

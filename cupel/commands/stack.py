@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cupel.commands.confirmation import confirm_deletion
 from cupel.commands.options import AsJson
 from cupel.extras import require_extra
 from cupel.session import Session
@@ -51,12 +52,15 @@ def up(ctx: typer.Context, port: Port = None, allow_origin: AllowedOrigins = Non
 def down(
     ctx: typer.Context,
     discard: Annotated[bool, typer.Option("--discard", help="Also delete all data: definitions, runs, keys.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete the data without asking.")] = False,
 ) -> None:
     """Stop the embedded cloud. Its data is kept for the next `cupel up`."""
     paths = _find_stack("cupel down")
     from cupel.stack import lifecycle
 
     session = ctx.ensure_object(Session)
+    if discard:
+        confirm_deletion(session, f"all data in {paths.state}: definitions, runs and keys", yes=yes)
     stopped = lifecycle.down(paths, session.remark, discard=discard)
     session.remark("stopped" if stopped else "was not running")
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from cupel.errors import CupelError, UsageError
 from cupel.stack.durability import CHECKPOINT_PATH, FAILURE_MARK, NOTICE_MARK
+from cupel.stack.interpreters import find_python
 from cupel.stack.paths import PYTHON_VERSION, StackPaths
 from cupel.stack.subprocesses import child_environment, run
 from cupel.whole_files import replace_file
@@ -81,7 +82,8 @@ def start(paths: StackPaths, port: int | None, notify: Callable[[str], None] = l
 
 def _install(paths: StackPaths, environment: dict[str, str]) -> None:
     variables = environment | {"UV_PROJECT_ENVIRONMENT": str(paths.emulator_environment)}
-    sync = ["uv", "sync", "--quiet", "--frozen", "--only-group", "emulator", "--python", PYTHON_VERSION]
+    sync = ["uv", "sync", "--quiet", "--frozen", "--only-group", "emulator"]
+    sync += ["--python", find_python(environment)]
     try:
         run(sync, paths, variables)
     except CupelError as error:

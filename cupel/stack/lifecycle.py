@@ -8,8 +8,17 @@ from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from cupel.errors import CupelError
 from cupel.stack import emulator
-from cupel.stack.address import LocalStack, accepts_token, issue_token, read_local, write_local
+from cupel.stack.address import (
+    IssuedToken,
+    LocalStack,
+    accepts_token,
+    issue_local,
+    issue_token,
+    read_local,
+    write_local,
+)
 from cupel.stack.build import build, build_lock, is_built, sources_digest
 from cupel.stack.deploy import deploy, is_deployed, is_recorded
 from cupel.stack.emulator import Emulator
@@ -17,6 +26,7 @@ from cupel.stack.locks import lock_file
 from cupel.stack.paths import StackPaths
 from cupel.stack.sources import refresh
 from cupel_core.clock import utc_now
+from cupel_core.domain.access import AccessRole
 
 if TYPE_CHECKING:
     from cupel.stack.recovery import Recovery
@@ -87,6 +97,15 @@ def down(paths: StackPaths, notify: Notify, *, discard: bool = False) -> bool:
     return stopped
 
 
+def issue_first_token(paths: StackPaths, workspace: str, name: str, role: AccessRole) -> IssuedToken:
+    """Issue a token of the running stack for a workspace, which may be new. CupelError if the stack is down."""
+    running = emulator.find_running(paths)
+    if running is None:
+        raise CupelError("no local stack runs here: start it with `cupel up`, or name one on AWS with --stack-name")
+    operator = ["--operator"] if role is AccessRole.OPERATOR else []
+    return issue_token(paths, running, "--workspace", workspace, "--name", name, *operator)
+
+
 def get_status(paths: StackPaths) -> StackStatus | None:
     running = emulator.find_running(paths)
     if running is None:
@@ -107,7 +126,7 @@ def _ensure_token(paths: StackPaths, running: Emulator, notify: Notify) -> Local
     if known and known.endpoint_url == running.endpoint_url and accepts_token(known):
         return known
     with _report_duration(notify, "admin token written"):
-        local = issue_token(paths, running)
+        local = issue_local(paths, running)
         write_local(paths, local)
         accepts_token(local)
     return local
