@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -29,8 +30,8 @@ _POLL_SECONDS = 0.05
 _DISCARD_HINT = "`cupel down --discard` deletes the data"
 _LAUNCHER = "cupel/stack/durability/launcher.py"
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-_EARLIER_SCRATCH = "deleted-*"
-"""Where an earlier release moved the code of workers, to delete it in the background."""
+_DELETED_PREFIX = "deleted-"
+_DELETE_IN_BACKGROUND = 'rm -rf "$@" </dev/null >/dev/null 2>&1 &'
 _IN_BACKGROUND = 'log=$1; shift; "$@" </dev/null >>"$log" 2>&1 & echo $!'
 
 
@@ -67,7 +68,8 @@ def start(paths: StackPaths, port: int | None, notify: Callable[[str], None] = l
     chosen = _choose_port(record.port if record and _data(paths).exists() else None, port)
     environment = child_environment(paths)
     _install(paths, environment)
-    _clear_scratch(paths)
+    _end_workers(paths)
+    _delete_in_background(paths)
     _scratch(paths).mkdir(parents=True)
     log_start = paths.emulator_log.stat().st_size if paths.emulator_log.exists() else 0
     variables = {**environment, **_configuration(paths, chosen), **paths.emulator_variables}
@@ -155,7 +157,22 @@ def _scratch(paths: StackPaths) -> Path:
 
 
 def _clear_scratch(paths: StackPaths) -> None:
-    """End the workers of an emulator that has ended, which run code that was unpacked here, and delete the code."""
+    """End the workers of an emulator that has ended, and delete the code that was unpacked for them."""
+    _end_workers(paths)
+    for folder in (_scratch(paths), *paths.state.glob(f"{_DELETED_PREFIX}*")):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _delete_in_background(paths: StackPaths) -> None:
+    """Delete the code that a killed emulator has left, for which a start does not wait; a stop deletes the rest."""
+    with suppress(FileNotFoundError):
+        _scratch(paths).rename(Path(tempfile.mkdtemp(prefix=_DELETED_PREFIX, dir=paths.state)) / "scratch")
+    deleted = [str(folder) for folder in paths.state.glob(f"{_DELETED_PREFIX}*")]
+    subprocess.run(["sh", "-c", _DELETE_IN_BACKGROUND, "sh", *deleted], start_new_session=True, check=True)  # noqa: S607
+
+
+def _end_workers(paths: StackPaths) -> None:
+    """Kill the workers of an emulator that has ended: they run code that was unpacked in its folder."""
     deadline = time.monotonic() + _STOP_SECONDS
     while workers := _list_workers(paths):
         if time.monotonic() > deadline:
@@ -164,9 +181,6 @@ def _clear_scratch(paths: StackPaths) -> None:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(_POLL_SECONDS)
-    shutil.rmtree(_scratch(paths), ignore_errors=True)
-    for left in paths.state.glob(_EARLIER_SCRATCH):
-        shutil.rmtree(left, ignore_errors=True)
 
 
 def _list_workers(paths: StackPaths) -> list[int]:

@@ -314,7 +314,7 @@ def test_who_gets_the_lock_at_once_says_nothing(tmp_path: Path) -> None:
 
 
 def test_stopping_ends_with_the_last_worker_and_its_code(paths: StackPaths) -> None:
-    """Of an emulator that was killed; with what an earlier release had left to be deleted."""
+    """Of an emulator that was killed; with what the last start has not deleted yet."""
     code = paths.state / "scratch/ministack-lambda-cupel-probe-1/_worker.py"
     code.parent.mkdir(parents=True)
     code.write_text("input()")

@@ -47,6 +47,7 @@ class _Layer(zipfile.ZipFile):
                 unfinished.rename(self._shared)
         for entry in self._shared.iterdir():
             (Path(path) / entry.name).symlink_to(entry)
+        Path(str(self.filename)).unlink()  # 20 MB for each worker, which nobody reads again.
 
 
 def _digest(archive: zipfile.ZipFile) -> str:

@@ -68,5 +68,10 @@ def test_the_code_of_a_function_is_unpacked_as_ever(layers: Any, folder: Path, t
     assert list(folder.iterdir()) == []
 
 
+def test_the_archive_of_a_layer_does_not_stay(layers: Any, tmp_path: Path) -> None:
+    unpack(layers, tmp_path / "worker")
+    assert [path.name for path in (tmp_path / "worker").iterdir()] == ["layer_0"]
+
+
 def test_everything_else_is_the_modules(layers: Any) -> None:
     assert layers.BadZipFile is zipfile.BadZipFile
