@@ -21,11 +21,11 @@ import httpx
 
 from bench.invariants import violations
 from bench.local_server import model_server, use_server
-from bench.processes import kill_stack
+from bench.processes import kill_stack, measure_usage
 from bench.texts import content
 from cupel.client import Client
 from cupel.json_types import Json
-from cupel.stack import lifecycle
+from cupel.stack import emulator, lifecycle
 from cupel.stack.address import LocalStack
 from cupel.stack.emulator import find_free_port
 from cupel.stack.paths import StackPaths, find_stack_paths
@@ -39,12 +39,14 @@ KILLED_AT = 0.4
 END_SECONDS = 300
 _POLL_SECONDS = 0.2
 _TERMINAL = ("COMPLETED", "FAILED", "CANCELLED")
-_COLUMNS = ("kill", "beside", "up", "first call", "end", "ideal rest", "repeated calls", "load", "problems")
+_COLUMNS = ("kill", "beside", "up", "of CPU", "first call", "end", "ideal rest", "repeated calls", "load", "problems")
 
 
 @dataclass(frozen=True)
 class Kill:
     up_seconds: float
+    up_cpu_seconds: float
+    """Of the command, the embedded cloud and its workers until then: how long it takes at least on one processor."""
     first_call_seconds: float
     """From the end of `cupel up` on, like `end_seconds`; negative if the call was earlier."""
     end_seconds: float
@@ -63,7 +65,7 @@ def main() -> None:
     parser.add_argument("--attempts", type=int, default=20, help="how many kills at most, with those that are repeated")
     arguments = parser.parse_args()
     with _own_stack() as (paths, stack), model_server("--latency", str(LATENCY_SECONDS)) as models:
-        print("{:>5} {:>7} {:>7} {:>11} {:>7} {:>11} {:>15} {:>6}  {}".format(*_COLUMNS), flush=True)
+        print("{:>5} {:>7} {:>7} {:>7} {:>11} {:>7} {:>11} {:>15} {:>6}  {}".format(*_COLUMNS), flush=True)
         done = 0
         for _ in range(arguments.attempts):
             if done == arguments.kills:
@@ -95,9 +97,9 @@ def _kill(paths: StackPaths, stack: LocalStack, models: str, *, beside: bool) ->
         time.sleep(2 * LATENCY_SECONDS)  # Calls of the killed workers may still be on their way.
         calls, watch = _own_calls(models), _Watch(models)
         with watch.watching(after=calls):
-            started_at = time.time()
+            started_at, own_cpu = time.time(), sum(os.times()[:4])
             lifecycle.up(paths, None, lambda _: None)
-            up_at = time.time()
+            up_at, cpu = time.time(), sum(os.times()[:4]) - own_cpu + _stack_cpu_seconds(paths)
             recorded = api.get_run(run_id)["progress"]["completed"]
             _wait(lambda: api.get_run(run_id)["status"] in _TERMINAL)
             ended_at = time.time()
@@ -107,6 +109,7 @@ def _kill(paths: StackPaths, stack: LocalStack, models: str, *, beside: bool) ->
         problems += neighbour.finish()
     return Kill(
         up_at - started_at,
+        cpu,
         watch.first_call_at - up_at,
         ended_at - up_at,
         (PROBES - recorded) / PARALLEL * LATENCY_SECONDS,
@@ -114,6 +117,11 @@ def _kill(paths: StackPaths, stack: LocalStack, models: str, *, beside: bool) ->
         watch.load,
         problems if finished["status"] == "COMPLETED" else [*problems, f"the run is {finished['status']}"],
     )
+
+
+def _stack_cpu_seconds(paths: StackPaths) -> float:
+    running = emulator.find_running(paths)
+    return measure_usage(running.pid).cpu_seconds if running else float("nan")
 
 
 class _Watch:
@@ -183,10 +191,16 @@ def _wait(is_reached: Callable[[], bool]) -> None:
 
 
 def _print(number: str, kill: Kill, *, beside: bool) -> None:
+    times = (kill.up_seconds, kill.up_cpu_seconds, kill.first_call_seconds, kill.end_seconds, kill.ideal_seconds)
     print(
-        f"{number:>5} {'run' if beside else '-':>7} {kill.up_seconds:7.1f} {kill.first_call_seconds:+11.1f} "
-        f"{kill.end_seconds:7.1f} {kill.ideal_seconds:11.1f} {kill.repeated_calls:15d} {kill.load:6.1f}  "
-        f"{'; '.join(kill.problems) or '-'}",
+        "{:>5} {:>7} {:7.1f} {:7.1f} {:+11.1f} {:7.1f} {:11.1f} {:15d} {:6.1f}  {}".format(
+            number,
+            "run" if beside else "-",
+            *times,
+            kill.repeated_calls,
+            kill.load,
+            "; ".join(kill.problems) or "-",
+        ),
         flush=True,
     )
 
