@@ -191,18 +191,10 @@ def _wait(is_reached: Callable[[], bool]) -> None:
 
 
 def _print(number: str, kill: Kill, *, beside: bool) -> None:
-    times = (kill.up_seconds, kill.up_cpu_seconds, kill.first_call_seconds, kill.end_seconds, kill.ideal_seconds)
-    print(
-        "{:>5} {:>7} {:7.1f} {:7.1f} {:+11.1f} {:7.1f} {:11.1f} {:15d} {:6.1f}  {}".format(
-            number,
-            "run" if beside else "-",
-            *times,
-            kill.repeated_calls,
-            kill.load,
-            "; ".join(kill.problems) or "-",
-        ),
-        flush=True,
-    )
+    first = f"{number:>5} {'run' if beside else '-':>7} {kill.up_seconds:7.1f} {kill.up_cpu_seconds:7.1f}"
+    times = f"{kill.first_call_seconds:+11.1f} {kill.end_seconds:7.1f} {kill.ideal_seconds:11.1f}"
+    problems = "; ".join(kill.problems) or "-"
+    print(f"{first} {times} {kill.repeated_calls:15d} {kill.load:6.1f}  {problems}", flush=True)
 
 
 if __name__ == "__main__":

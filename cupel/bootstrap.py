@@ -14,7 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from cupel.environment import set_variables
 from cupel.errors import CupelError, UsageError
-from cupel.stack.address import IssuedToken
+from cupel.stack.address import FirstToken
 from cupel_core.domain.access import AccessRole
 from cupel_core.errors import Invalid
 from cupel_core.settings import Settings
@@ -22,7 +22,7 @@ from cupel_core.settings import Settings
 
 def issue_first_token(
     stack_name: str, workspace: str, name: str, now: datetime, role: AccessRole = AccessRole.ADMIN
-) -> IssuedToken:
+) -> FirstToken:
     """Requires `cloudformation:DescribeStacks`, and `dynamodb:PutItem` on the stack's table."""
     from cupel_core.access import tokens  # after the environment is set
 
@@ -34,7 +34,7 @@ def issue_first_token(
         raise UsageError(error.detail) from error
     except (BotoCoreError, ClientError) as error:
         raise CupelError(f"the AWS request failed: {error}") from error
-    return IssuedToken(outputs["ApiUrl"], issued.token_id, issued.secret)
+    return FirstToken(outputs["ApiUrl"], issued.token_id, issued.secret)
 
 
 def reapply_deletions(stack_name: str, now: datetime) -> int:

@@ -20,7 +20,7 @@ from cupel_core.clock import to_iso
 from cupel_core.domain.access import AccessRole
 
 if TYPE_CHECKING:
-    from cupel.stack.address import IssuedToken
+    from cupel.stack.address import FirstToken
 
 app = typer.Typer(help="List, create and revoke API tokens.", invoke_without_command=True)
 
@@ -110,7 +110,7 @@ def bootstrap(
     session.out.print(f"export CUPEL_TOKEN={first.secret}", markup=False, soft_wrap=True)
 
 
-def _issue_first_token(stack_name: str | None, workspace: str, name: str, role: AccessRole) -> "IssuedToken":
+def _issue_first_token(stack_name: str | None, workspace: str, name: str, role: AccessRole) -> "FirstToken":
     if stack_name is not None:
         from cupel.bootstrap import issue_first_token
 

@@ -67,17 +67,17 @@ def accepts_token(local: LocalStack) -> bool:
         raise CupelError(f"the API does not respond at {local.api_url}: {error}") from error
 
 
-class IssuedToken(NamedTuple):
+class FirstToken(NamedTuple):
     api_url: str
     token_id: str
     secret: str
 
 
-def issue_token(paths: StackPaths, emulator: Emulator, *options: str) -> IssuedToken:
+def issue_token(paths: StackPaths, emulator: Emulator, *options: str) -> FirstToken:
     """Issue a first token, with the same command that writes it on AWS; `options` are further ones of this command."""
     command = ["cupel", "tokens", "bootstrap", "--stack-name", STACK_NAME, *options, "--json"]
     issued = json.loads(run(command, paths, child_environment(paths, emulator.endpoint_url)))
-    return IssuedToken(emulator.api_url(STACK_NAME), issued["tokenId"], issued["token"])
+    return FirstToken(emulator.api_url(STACK_NAME), issued["tokenId"], issued["token"])
 
 
 def issue_local(paths: StackPaths, emulator: Emulator) -> LocalStack:

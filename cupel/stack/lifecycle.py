@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cupel.errors import CupelError
 from cupel.stack import emulator
 from cupel.stack.address import (
-    IssuedToken,
+    FirstToken,
     LocalStack,
     accepts_token,
     issue_local,
@@ -97,7 +97,7 @@ def down(paths: StackPaths, notify: Notify, *, discard: bool = False) -> bool:
     return stopped
 
 
-def issue_first_token(paths: StackPaths, workspace: str, name: str, role: AccessRole) -> IssuedToken:
+def issue_first_token(paths: StackPaths, workspace: str, name: str, role: AccessRole) -> FirstToken:
     """Issue a token of the running stack for a workspace, which may be new. CupelError if the stack is down."""
     running = emulator.find_running(paths)
     if running is None:
