@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -106,7 +107,7 @@ def bootstrap(
         session.print_json({"apiUrl": first.api_url, "tokenId": first.token_id, "token": first.secret})
         return
     session.remark("this token is shown only once")
-    session.out.print(f"export CUPEL_API_URL={first.api_url}", markup=False, soft_wrap=True)
+    session.out.print(f"export CUPEL_API_URL={quote(first.api_url)}", markup=False, soft_wrap=True)
     session.out.print(f"export CUPEL_TOKEN={first.secret}", markup=False, soft_wrap=True)
 
 
