@@ -1,5 +1,6 @@
 """CPU and memory of the local processes: the embedded cloud, its workers, and the model server."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,7 @@ import psutil
 from cupel.client import Client
 from cupel.stack import emulator
 from cupel.stack.emulator import Emulator
-from cupel.stack.paths import find_stack_paths
+from cupel.stack.paths import StackPaths, find_stack_paths
 
 _NEEDS_STACK = "the benchmark needs the local stack; start it with: cupel up"
 
@@ -45,6 +46,19 @@ def running_stack() -> Emulator:
     if running is None:
         raise SystemExit(_NEEDS_STACK)
     return running
+
+
+def kill_stack(paths: StackPaths) -> None:
+    """Send SIGKILL to the embedded cloud and all of its workers, and wait until they have ended."""
+    running = emulator.find_running(paths)
+    if running is None:
+        raise SystemExit(_NEEDS_STACK)
+    process = psutil.Process(running.pid)
+    processes = [process, *process.children(recursive=True)]
+    for each in processes:
+        with suppress(psutil.NoSuchProcess):
+            each.kill()
+    psutil.wait_procs(processes)
 
 
 def measure_usage(emulator_pid: int) -> ResourceUsage:

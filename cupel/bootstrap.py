@@ -7,22 +7,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from cupel.environment import set_variables
 from cupel.errors import CupelError, UsageError
+from cupel.stack.address import FirstToken
 from cupel_core.domain.access import AccessRole
 from cupel_core.errors import Invalid
 from cupel_core.settings import Settings
-
-
-class FirstToken(NamedTuple):
-    api_url: str
-    token_id: str
-    secret: str
 
 
 def issue_first_token(

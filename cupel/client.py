@@ -5,13 +5,14 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import httpx
 import orjson
 
-from cupel.environment import find_address
+from cupel.environment import LOCAL_FILE, find_address
 from cupel.errors import ApiProblem, CupelError, GraphqlError, NotConnected, RefusedField, UsageError
 from cupel.json_types import Json, TaggedJson, unsendable_field, without_none
 from cupel.pages import TRANSCRIPTS_PER_PAGE, Pages
@@ -1016,13 +1017,19 @@ class Client:
                 response = self._http.send(request)
             except httpx.TransportError as error:
                 if last or not is_repeatable:
-                    raise NotConnected(f"{self.api_url} cannot be reached: {error or type(error).__name__}") from error
+                    reason = f"{self.api_url} cannot be reached: {error or type(error).__name__}"
+                    raise NotConnected(f"{reason}{self._remedy(error)}") from error
             else:
                 if last or not _is_to_be_repeated(response, is_repeatable=is_repeatable):
                     return response
                 retry_after = _retry_after_seconds(response)
             self._sleep(max(retry_after, FIRST_WAIT_SECONDS * 2 ** (attempt - 1)))
         raise AssertionError("the last attempt returns or raises")
+
+    def _remedy(self, error: httpx.TransportError) -> str:
+        """A local stack does not survive a reboot, or a kill of its processes."""
+        has_stopped = isinstance(error, httpx.ConnectError) and Path(self.source).match(str(LOCAL_FILE))
+        return "; the local stack has stopped, start it with `cupel up`" if has_stopped else ""
 
 
 def _is_to_be_repeated(response: httpx.Response, *, is_repeatable: bool) -> bool:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from cupel.definition_texts import scenario_fields, to_yaml, without_empty
-from cupel.errors import UsageError
+from cupel.errors import CupelError, UsageError
+from cupel.whole_files import replace_file
 from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedSuite
 
 
@@ -30,9 +31,9 @@ def write_definitions(suite: ImportedSuite, paths: list[Path], media: Mapping[st
     for draft, path in zip(suite.drafts, paths, strict=True):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(_text(draft, suite, media))
+            replace_file(path, _text(draft, suite, media))
         except OSError as error:
-            raise UsageError(f"--output: {path}: {error.strerror or error}") from error
+            raise CupelError(f"{path} was not written: {error.strerror or error}") from error
 
 
 def has_code(suite: ImportedSuite) -> bool:

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from bench.invariants import violations
+from bench.processes import kill_stack
 from cupel.client import Client
 from cupel.errors import CupelError
 from cupel.stack import emulator, lifecycle
@@ -177,7 +178,7 @@ class KilledStack:
             if self.random.random() < 0.9:  # The others are killed while their workers start.
                 wait_until(lambda: self._call_number() > calls and self._was_used(), seconds=180)
             time.sleep(self.random.uniform(0, 2))
-            kill_all(self.paths)
+            kill_stack(self.paths)
         emulator.start(self.paths, None)
         self._note_recorded_calls()
         self._check_definitions()
@@ -191,7 +192,7 @@ class KilledStack:
         self.models.configure(latencySeconds=SECONDS_UNTIL_KILLED)
         self.users.start(self.api)
         wait_until(lambda: self._call_number() > calls, seconds=180)
-        kill_all(self.paths)
+        kill_stack(self.paths)
         self.models.configure(latencySeconds=LATENCY_SECONDS)
         emulator.start(self.paths, None)
 
@@ -277,17 +278,6 @@ def killed_stack(
     killed.kill(request.module.KILLS)
     print(killed.users.counts, killed.recoveries)
     return killed
-
-
-def kill_all(paths: StackPaths) -> None:
-    """Send SIGKILL to the emulator and all of its workers."""
-    running = emulator.find_running(paths)
-    assert running
-    process = psutil.Process(running.pid)
-    for each in (process, *process.children(recursive=True)):
-        with suppress(psutil.NoSuchProcess):
-            each.kill()
-    wait_until(lambda: emulator.find_running(paths) is None)
 
 
 def kill_workers(paths: StackPaths, function: str = "probe") -> int:

@@ -50,7 +50,7 @@ def stack(stack_paths: StackPaths) -> Iterator[LocalStack]:
         assert not refused, "\n".join(refused)
         recording.update(calls)
     finally:
-        lifecycle.down(stack_paths, discard=True)
+        lifecycle.down(stack_paths, print, discard=True)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Starts, retries and expansions that are expected to cost more than their budget: asks first, or says how to agree."""
+"""What is asked first: starts that are expected to cost more than their budget, and the deletion of all data."""
 
 from collections.abc import Callable
 
@@ -35,3 +35,10 @@ def confirm_cost(session: Session, reason: str, *, yes: bool) -> None:
     if not session.can_ask():
         raise UsageError(f"{reason}; --yes starts it all the same")
     confirm(f"{reason[0].upper()}{reason[1:]}. Start it?", yes=False)
+
+
+def confirm_deletion(session: Session, what: str, *, yes: bool) -> None:
+    """Ask whether to delete it. UsageError if nobody can answer."""
+    if not yes and not session.can_ask():
+        raise UsageError(f"this deletes {what}; --yes deletes without asking")
+    confirm(f"Delete {what}?", yes=yes)

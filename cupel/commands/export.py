@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from cupel.commands.options import AsJson, RunId
+from cupel.commands.written_files import written_file, written_output
 from cupel.counts import count_of
 from cupel.errors import CupelError, UsageError
 from cupel.json_types import Json
@@ -73,23 +74,11 @@ def _print_summary(session: Session, reader: "OutcomeReader", output: Path | Non
 @contextmanager
 def _open_output(output: Path | None) -> Iterator[IO[str]]:
     if output is None:
-        yield sys.stdout
+        with written_output():
+            yield sys.stdout
         return
-    with atomic_file(output) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
+    with written_file(output) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
         yield file
-
-
-@contextmanager
-def atomic_file(output: Path) -> Iterator[Path]:
-    """Yields a temporary path; the file gets its final name once it is complete."""
-    unfinished = output.with_name(f"{output.name}.unfinished")
-    try:
-        yield unfinished
-        unfinished.replace(output)
-    except OSError as error:
-        raise CupelError(f"{output}: {error.strerror or error}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _write(client: "Client", run: Json, file: IO[str], file_format: ExportFormat) -> "OutcomeReader":
@@ -123,7 +112,7 @@ def _write_logs(client: "Client", run: Json, folder: Path) -> "OutcomeReader":
     name, reader = _definition_name(client, run), OutcomeReader(client, run)
     with open_run(reader) as opened:
         for number, column in enumerate(columns_of(run)):
-            with atomic_file(folder / inspect_log.file_name(run, column, number)) as unfinished:
+            with written_file(folder / inspect_log.file_name(run, column, number)) as unfinished:
                 inspect_log.write(opened.records(column), run, name, number, unfinished)
     return reader
 

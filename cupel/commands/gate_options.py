@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from cupel.errors import CupelError, UsageError
+from cupel.commands.written_files import check_text_file, write_text_file
+from cupel.errors import UsageError
 from cupel.gates import Gate, pass_rate
 from cupel.results import ModelResults
 from cupel.session import Session
@@ -75,18 +76,3 @@ class GateOptions:
             rate = pass_rate(results)
             session.remark(f"gate: passed{'' if rate is None else f', pass rate {rate:.3f}'}")
         return not violations
-
-
-def check_text_file(path: Path, option: str) -> None:
-    """UsageError if the file cannot be written, before anything is run for it."""
-    if path.is_dir():
-        raise UsageError(f"{option}: {path}: is a folder")
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"{option}: {path}: there is no folder {path.parent}")
-
-
-def write_text_file(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CupelError(f"{path}: {error.strerror or error}") from error

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from cupel.commands.gate_options import write_text_file
 from cupel.commands.options import RunId
+from cupel.commands.written_files import write_text_file, written_output
 from cupel.session import Session
 
 
@@ -23,7 +23,8 @@ def junit(
     with session.connect() as client:
         text = render_junit(client, client.get_run(run_id))
     if output is None:
-        sys.stdout.write(text)
+        with written_output():
+            sys.stdout.write(text)
     else:
         write_text_file(output, text)
         session.remark(f"JUnit XML written to {output}")

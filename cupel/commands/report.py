@@ -8,6 +8,7 @@ import typer
 from cupel.commands.options import CallUnpriced, RunId, StartAnyway, budget_fields, command_name, parse_usd
 from cupel.commands.suggestions import complete_model
 from cupel.commands.trial import try_revised_prompt, wait_for_requested_trial
+from cupel.commands.written_files import check_text_file, write_text_file
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.printable import printable, printable_json
@@ -68,6 +69,8 @@ def report(
     terms = {**budget_fields(budget, allow_unpriced=False), **size}
     if terms and not trial:
         raise UsageError("--budget, --trial-scenarios and --trial-repeats: only with --trial")
+    if output is not None:
+        check_text_file(output, "--output")
     allowed = without_none(allowUnpriced=allow_unpriced or None)
     with session.connect() as client:
         wanted = _options(summarizer, summary) | allowed
@@ -81,10 +84,7 @@ def report(
     if output is None:
         _print(session, text)
         return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--output: {output}: cannot be written: {error}") from None
+    write_text_file(output, text)
     session.remark(f"report {made['id']} in {output}")
 
 

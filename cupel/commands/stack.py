@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cupel.commands.confirmation import confirm_deletion
 from cupel.commands.options import AsJson
 from cupel.errors import CupelError
 from cupel.extras import require_extra
@@ -67,13 +68,17 @@ def up(
 def down(
     ctx: typer.Context,
     discard: Annotated[bool, typer.Option("--discard", help="Also delete all data: definitions, runs, keys.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete the data without asking.")] = False,
 ) -> None:
     """Stop the embedded cloud. Its data is kept for the next `cupel up`."""
     paths = _find_stack("cupel down")
     from cupel.stack import lifecycle
 
-    stopped = lifecycle.down(paths, discard=discard)
-    ctx.ensure_object(Session).remark("stopped" if stopped else "was not running")
+    session = ctx.ensure_object(Session)
+    if discard:
+        confirm_deletion(session, f"all data in {paths.state}: definitions, runs and keys", yes=yes)
+    stopped = lifecycle.down(paths, session.remark, discard=discard)
+    session.remark("stopped" if stopped else "was not running")
 
 
 def env(ctx: typer.Context) -> None:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -17,6 +19,9 @@ from cupel.tables import table
 from cupel.terminal import format_time
 from cupel_core.clock import to_iso
 from cupel_core.domain.access import AccessRole
+
+if TYPE_CHECKING:
+    from cupel.stack.address import FirstToken
 
 app = typer.Typer(help="List, create and revoke API tokens.", invoke_without_command=True)
 
@@ -74,8 +79,14 @@ def revoke(
 @app.command()
 def bootstrap(
     ctx: typer.Context,
-    stack_name: Annotated[str, typer.Option(help="Name of the stack on AWS, in the region of your AWS configuration.")],
-    workspace: Annotated[str, typer.Option(help="Workspace of the token.")] = "default",
+    stack_name: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of a stack on AWS, in the region of your AWS configuration; default: the local stack.",
+            show_default=False,
+        ),
+    ] = None,
+    workspace: Annotated[str, typer.Option(help="Workspace of the token; it may be a new one.")] = "default",
     operator: Annotated[
         bool,
         typer.Option("--operator", help="Write a token that may create, list and erase workspaces, and nothing else."),
@@ -83,23 +94,32 @@ def bootstrap(
     name: Name = "first admin",
     as_json: AsJson = False,
 ) -> None:
-    """Write the first admin token of a stack on AWS, with your own AWS credentials.
+    """Write the first admin token of a workspace: of the local stack, or of one on AWS with your own AWS credentials.
 
     The API refuses all calls until a token exists. The credentials must allow describing the stack and writing to its
     table.
     """
     require_extra("stack", "`cupel tokens bootstrap`")
-    from cupel.bootstrap import issue_first_token
-
     role = AccessRole.OPERATOR if operator else AccessRole.ADMIN
     session = ctx.ensure_object(Session)
-    first = issue_first_token(stack_name, workspace, name, datetime.now(UTC), role)
+    first = _issue_first_token(stack_name, workspace, name, role)
     if as_json:
         session.print_json({"apiUrl": first.api_url, "tokenId": first.token_id, "token": first.secret})
         return
     session.remark("this token is shown only once")
-    session.out.print(f"export CUPEL_API_URL={first.api_url}", markup=False, soft_wrap=True)
+    session.out.print(f"export CUPEL_API_URL={quote(first.api_url)}", markup=False, soft_wrap=True)
     session.out.print(f"export CUPEL_TOKEN={first.secret}", markup=False, soft_wrap=True)
+
+
+def _issue_first_token(stack_name: str | None, workspace: str, name: str, role: AccessRole) -> "FirstToken":
+    if stack_name is not None:
+        from cupel.bootstrap import issue_first_token
+
+        return issue_first_token(stack_name, workspace, name, datetime.now(UTC), role)
+    from cupel.stack import lifecycle
+    from cupel.stack.paths import find_stack_paths
+
+    return lifecycle.issue_first_token(find_stack_paths(Path.cwd()), workspace, name, role)
 
 
 def _table(tokens: Iterable[Json]) -> Table:

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from cupel.commands.export import atomic_file
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, refuse_group_options
 from cupel.commands.tokens import print_secret
+from cupel.commands.written_files import written_file
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json
@@ -98,7 +98,7 @@ def export(
     from cupel.exports import workspace
 
     session = ctx.ensure_object(Session)
-    with session.connect() as client, atomic_file(output) as unfinished:
+    with session.connect() as client, written_file(output) as unfinished:
         manifest = workspace.write(client, unfinished, datetime.now(UTC))
     if as_json:
         session.print_json({**manifest, "output": str(output)})

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cupel.terminal import one_line
+from cupel.whole_files import whole_file
 
 BLUE, ORANGE, GRAY, DARK, LIGHT = "#0072B2", "#D55E00", "#8C8C8C", "#333333", "#E3E3E3"
 """Of Okabe and Ito's palette, and grays."""
@@ -87,8 +88,10 @@ def format_number(value: float, digits: int = 2) -> str:
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """The figure as SVG and PNG: equal figures are equal bytes."""
     paths = [folder / f"{name}.svg", folder / f"{name}.png"]
-    figure.savefig(paths[0], metadata={"Date": None, "Creator": "cupel"})
-    figure.savefig(paths[1], dpi=_PNG_DOTS_PER_INCH, metadata={"Software": "cupel"})
+    with whole_file(paths[0]) as unfinished:
+        figure.savefig(unfinished, format="svg", metadata={"Date": None, "Creator": "cupel"})
+    with whole_file(paths[1]) as unfinished:
+        figure.savefig(unfinished, format="png", dpi=_PNG_DOTS_PER_INCH, metadata={"Software": "cupel"})
     return paths
 
 

@@ -4,6 +4,7 @@ import json
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cupel.errors import CupelError
 from cupel.stack.access.cloud import CloudAccess
@@ -76,13 +77,25 @@ def accepts_token(local: LocalStack) -> bool:
         raise CupelError(f"the API does not respond at {local.api_url}: {error}") from error
 
 
-def issue_token(paths: StackPaths, emulator: Emulator) -> LocalStack:
-    """Issue the first admin token, with the same command that writes it on AWS."""
-    command = ["cupel", "tokens", "bootstrap", "--stack-name", STACK_NAME, "--name", "cupel up", "--json"]
+class FirstToken(NamedTuple):
+    api_url: str
+    token_id: str
+    secret: str
+
+
+def issue_token(paths: StackPaths, emulator: Emulator, *options: str) -> FirstToken:
+    """Issue a first token, with the same command that writes it on AWS; `options` are further ones of this command."""
+    command = ["cupel", "tokens", "bootstrap", "--stack-name", STACK_NAME, *options, "--json"]
     issued = json.loads(run(command, paths, child_environment(paths, emulator.access)))
+    return FirstToken(emulator.api_url(STACK_NAME), issued["tokenId"], issued["token"])
+
+
+def issue_local(paths: StackPaths, emulator: Emulator) -> LocalStack:
+    """Issue the admin token of the workspace `default`, for the stack's file."""
+    issued = issue_token(paths, emulator, "--name", "cupel up")
     return LocalStack(
-        api_url=emulator.api_url(STACK_NAME),
-        token=issued["token"],
+        api_url=issued.api_url,
+        token=issued.secret,
         region=REGION,
         access=emulator.access,
         stack_name=STACK_NAME,

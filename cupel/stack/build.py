@@ -1,14 +1,15 @@
 """Builds the template with `sam build` when one of its sources has changed."""
 
-import fcntl
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from cupel.stack.locks import lock_file
 from cupel.stack.paths import StackPaths
 from cupel.stack.sources import deployed_files
 from cupel.stack.subprocesses import child_environment, run
+from cupel.whole_files import replace_file
 
 
 def sources_digest(paths: StackPaths) -> str:
@@ -30,15 +31,14 @@ def build(paths: StackPaths, digest: str) -> None:
     environment = child_environment(paths) | {"ARCHITECTURE": "host"}
     command = ["sam", "build", "--build-dir", str(paths.build), "--template-file", "template.yaml"]
     run(command, paths, environment, paths.tools / "build.log")
-    _record(paths).write_text(digest)
+    replace_file(_record(paths), digest)
 
 
 @contextmanager
 def build_lock(paths: StackPaths) -> Iterator[None]:
     """Held while building and deploying: a build must not change while another process deploys it."""
     paths.tools.mkdir(parents=True, exist_ok=True)
-    with (paths.tools / "build.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with lock_file(paths.tools / "build.lock"):
         yield
 
 

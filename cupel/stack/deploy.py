@@ -12,6 +12,7 @@ from cupel.stack.origins import read_origins
 from cupel.stack.paths import STACK_NAME, StackPaths
 from cupel.stack.subprocesses import child_environment, run
 from cupel.stack.workers import MEMORY_MB, probe_workers
+from cupel.whole_files import replace_file
 
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
 CORS: dict[str, Any] = {
@@ -54,7 +55,7 @@ def deploy(paths: StackPaths, emulator: Emulator, digest: str) -> None:
     run(command, paths, child_environment(paths, emulator.access), paths.deploy_log)
     _configure_cors(emulator, origins)
     save_deployment(emulator)
-    _record(paths).write_text(_deployment(paths, digest))
+    replace_file(_record(paths), _deployment(paths, digest))
 
 
 def _deployment(paths: StackPaths, digest: str) -> str:

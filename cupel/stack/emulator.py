@@ -10,6 +10,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -19,7 +20,8 @@ from typing import Any
 from cupel.errors import CupelError, UsageError
 from cupel.stack.access.cloud import CloudAccess
 from cupel.stack.access.signatures import AccessKey, sign
-from cupel.stack.durability import CHECKPOINT_PATH, FAILURE_MARK
+from cupel.stack.durability import CHECKPOINT_PATH, FAILURE_MARK, NOTICE_MARK
+from cupel.stack.interpreters import find_python
 from cupel.stack.paths import PYTHON_VERSION, REGION, STACK_NAME, StackPaths, write_private
 from cupel.stack.subprocesses import child_environment, run
 
@@ -73,14 +75,18 @@ def is_supported(paths: StackPaths, emulator: Emulator) -> bool:
     return emulator.key != _NO_KEY and _arguments(emulator.pid) != " ".join(_earlier_command(paths))
 
 
-def start(paths: StackPaths, port: int | None) -> Emulator:
-    """Start the emulator and wait until it is ready. Existing data is bound to its port: queue URLs contain it."""
+def start(paths: StackPaths, port: int | None, notify: Callable[[str], None] = lambda _: None) -> Emulator:
+    """Start the emulator and wait until it is ready. Existing data is bound to its port: queue URLs contain it.
+
+    `notify` gets what the user should know about the data.
+    """
     record = _read_record(paths)
     chosen = _choose_port(record.port if record and _data(paths).exists() else None, port)
     objects_port = _choose_objects_port(record.objects_port if record else 0, chosen)
     environment = child_environment(paths)
     _install(paths, environment)
-    _clear_scratch(paths)
+    _end_workers(paths)
+    _delete_in_background(paths)
     _scratch(paths).mkdir(parents=True)
     log_start = paths.emulator_log.stat().st_size if paths.emulator_log.exists() else 0
     paths.emulator_log.touch()
@@ -90,12 +96,16 @@ def start(paths: StackPaths, port: int | None) -> Emulator:
     emulator = replace(unstarted, pid=_launch(paths, variables))
     write_private(paths.emulator_record, _encode_record(emulator))
     _await_ready(paths, emulator, log_start)
+    for line in _read_log(paths, log_start).splitlines():
+        if line.startswith(NOTICE_MARK):
+            notify(line.removeprefix(NOTICE_MARK))
     return emulator
 
 
 def _install(paths: StackPaths, environment: dict[str, str]) -> None:
     variables = environment | {"UV_PROJECT_ENVIRONMENT": str(paths.emulator_environment)}
-    sync = ["uv", "sync", "--quiet", "--frozen", "--only-group", "emulator", "--python", PYTHON_VERSION]
+    sync = ["uv", "sync", "--quiet", "--frozen", "--only-group", "emulator"]
+    sync += ["--python", find_python(environment)]
     try:
         run(sync, paths, variables)
     except CupelError as error:
@@ -119,7 +129,8 @@ def refuse_other_port(emulator: Emulator, requested: int | None) -> None:
 
 
 def stop(paths: StackPaths) -> bool:
-    """Stop the emulator and wait for its exit. Returns False if it was not running; its workers may have been."""
+    """Stop the emulator and wait until its processes have ended. Returns False if it was not running; its workers may
+    have been."""
     emulator = find_running(paths)
     if emulator is None:
         _clear_scratch(paths)
@@ -158,7 +169,7 @@ def _configuration(paths: StackPaths, emulator: Emulator) -> dict[str, str]:
         "S3_PERSIST": "1",
         "STATE_DIR": str(_data(paths) / "state"),
         "S3_DATA_DIR": str(_data(paths) / "s3"),
-        "TMPDIR": str(_scratch(paths)),  # every worker unpacks its own copy of the code here
+        "TMPDIR": str(_scratch(paths)),  # the code of the workers is unpacked here
     }
 
 
@@ -171,20 +182,36 @@ def _scratch(paths: StackPaths) -> Path:
 
 
 def _clear_scratch(paths: StackPaths) -> None:
-    """Kill the workers of an emulator that was killed, which run code that was unpacked here, and delete the code.
+    """End the workers of an emulator that has ended, and delete the code that was unpacked for them."""
+    _end_workers(paths)
+    for folder in (_scratch(paths), *paths.state.glob(f"{_DELETED_PREFIX}*")):
+        shutil.rmtree(folder, ignore_errors=True)
 
-    In the background: each worker has unpacked some thousand files.
-    """
-    listing = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=True)  # noqa: S607
-    for line in listing.stdout.splitlines():
-        pid, _, arguments = line.strip().partition(" ")
-        if f"{_scratch(paths)}/" in arguments:
-            with suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGKILL)
+
+def _delete_in_background(paths: StackPaths) -> None:
+    """Delete the code that a killed emulator has left, for which a start does not wait; a stop deletes the rest."""
     with suppress(FileNotFoundError):
         _scratch(paths).rename(Path(tempfile.mkdtemp(prefix=_DELETED_PREFIX, dir=paths.state)) / "scratch")
-    deleted = [str(directory) for directory in paths.state.glob(f"{_DELETED_PREFIX}*")]
+    deleted = [str(folder) for folder in paths.state.glob(f"{_DELETED_PREFIX}*")]
     subprocess.run(["sh", "-c", _DELETE_IN_BACKGROUND, "sh", *deleted], start_new_session=True, check=True)  # noqa: S607
+
+
+def _end_workers(paths: StackPaths) -> None:
+    """Kill the workers of an emulator that has ended: they run code that was unpacked in its folder."""
+    deadline = time.monotonic() + _STOP_SECONDS
+    while workers := _list_workers(paths):
+        if time.monotonic() > deadline:
+            raise CupelError(f"workers of the embedded cloud did not end: processes {', '.join(map(str, workers))}")
+        for pid in workers:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_POLL_SECONDS)
+
+
+def _list_workers(paths: StackPaths) -> list[int]:
+    listing = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=True)  # noqa: S607
+    processes = [line.strip().partition(" ") for line in listing.stdout.splitlines()]
+    return [int(pid) for pid, _, arguments in processes if f"{_scratch(paths)}/" in arguments]
 
 
 def _command(paths: StackPaths) -> list[str]:
@@ -299,10 +326,13 @@ def _await_ready(paths: StackPaths, emulator: Emulator, log_start: int) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not _is_ready(emulator):
         if not _exists(emulator.pid) or time.monotonic() > deadline:
-            log = paths.emulator_log.read_bytes()[log_start:].decode(errors="replace")
-            reason = log.partition(FAILURE_MARK)[2].strip() or f"see {paths.emulator_log}"
+            reason = _read_log(paths, log_start).partition(FAILURE_MARK)[2].strip() or f"see {paths.emulator_log}"
             raise CupelError(f"the embedded cloud did not start: {reason}")
         time.sleep(_POLL_SECONDS)
+
+
+def _read_log(paths: StackPaths, start: int) -> str:
+    return paths.emulator_log.read_bytes()[start:].decode(errors="replace")
 
 
 def _is_ready(emulator: Emulator) -> bool:

@@ -1,17 +1,35 @@
 """Starting, stopping and inspecting the local stack: the interface for the command and the tests."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from time import perf_counter
+from typing import TYPE_CHECKING
 
+from cupel.errors import CupelError
 from cupel.stack import emulator
-from cupel.stack.address import LocalStack, accepts_token, issue_token, read_local, write_local
+from cupel.stack.address import (
+    FirstToken,
+    LocalStack,
+    accepts_token,
+    issue_local,
+    issue_token,
+    read_local,
+    write_local,
+)
 from cupel.stack.build import build, build_lock, is_built, sources_digest
 from cupel.stack.deploy import deploy, is_deployed, is_recorded
 from cupel.stack.emulator import Emulator
+from cupel.stack.locks import lock_file
 from cupel.stack.paths import StackPaths
 from cupel.stack.sources import refresh
+from cupel_core.clock import utc_now
+from cupel_core.domain.access import AccessRole
+
+if TYPE_CHECKING:
+    from cupel.stack.recovery import Recovery
 
 type Notify = Callable[[str], None]
 
@@ -25,8 +43,16 @@ class StackStatus:
 
 
 def up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
-    """Start the stack if it is down, and deploy the sources if they have changed."""
+    """Start the stack if it is down, and deploy the sources if they have changed.
+
+    One process at a time starts or stops the stack; another one waits.
+    """
     paths.make_private()
+    with _stack_lock(paths, notify):
+        return _up(paths, port, notify)
+
+
+def _up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
     digest = sources_digest(paths)
     running = emulator.find_running(paths)
     if running and not emulator.is_supported(paths, running):
@@ -39,23 +65,45 @@ def up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
             return known
     with build_lock(paths):
         refresh(paths)
+    started_at = None
     if running is None:
+        started_at = utc_now()
         with _report_duration(notify, "embedded cloud started"):
-            running = emulator.start(paths, port)
+            running = emulator.start(paths, port, notify)
     with build_lock(paths):
-        if not is_deployed(paths, running, digest):
+        is_current = is_deployed(paths, running, digest)
+        if not is_current:
             _build_and_deploy(paths, running, digest, notify)
-    local = _ensure_token(paths, running, notify)
-    _warm(running, notify)
+    with ThreadPoolExecutor() as beside:
+        recovery = beside.submit(_resume, running, started_at) if started_at else None
+        local = _ensure_token(paths, running, notify)
+        _warm(running, notify, only_needed=is_current)
+        if recovery:
+            _report(recovery.result(), notify)
     return local
 
 
-def down(paths: StackPaths, *, discard: bool = False) -> bool:
-    """Stop the stack. Its data is kept for the next start unless it is discarded. Returns whether it was running."""
-    stopped = emulator.stop(paths)
-    if discard:
-        emulator.discard(paths)
+def down(paths: StackPaths, notify: Notify, *, discard: bool = False) -> bool:
+    """Stop the stack, and wait until nothing of it is left but its files.
+
+    Its data is kept for the next start unless it is discarded. Returns whether it was running.
+    """
+    if not paths.state.is_dir():
+        return False
+    with _stack_lock(paths, notify):
+        stopped = emulator.stop(paths)
+        if discard:
+            emulator.discard(paths)
     return stopped
+
+
+def issue_first_token(paths: StackPaths, workspace: str, name: str, role: AccessRole) -> FirstToken:
+    """Issue a token of the running stack for a workspace, which may be new. CupelError if the stack is down."""
+    running = emulator.find_running(paths)
+    if running is None:
+        raise CupelError("no local stack runs here: start it with `cupel up`, or name one on AWS with --stack-name")
+    operator = ["--operator"] if role is AccessRole.OPERATOR else []
+    return issue_token(paths, running, "--workspace", workspace, "--name", name, *operator)
 
 
 def get_status(paths: StackPaths) -> StackStatus | None:
@@ -80,19 +128,43 @@ def _ensure_token(paths: StackPaths, running: Emulator, notify: Notify) -> Local
         write_local(paths, local)
         return local
     with _report_duration(notify, "admin token written"):
-        local = issue_token(paths, running)
+        local = issue_local(paths, running)
         write_local(paths, local)
         accepts_token(local)
     return local
 
 
-def _warm(running: Emulator, notify: Notify) -> None:
-    from cupel.stack.warmup import warm  # imports boto3 and pydantic, which a stack that is already up does not need
+def _resume(running: Emulator, started_at: datetime) -> "Recovery":
+    from cupel.stack.recovery import resume_lost  # imports boto3, which a stack that is already up does not need
 
+    return resume_lost(running, started_at)
+
+
+def _report(recovery: "Recovery", notify: Notify) -> None:
+    if recovery.resumed:
+        notify(f"interrupted work resumed: {recovery.resumed}")
+    if recovery.failure:
+        notify(f"interrupted work resumes within minutes, because resuming it at once failed: {recovery.failure}")
+
+
+def _warm(running: Emulator, notify: Notify, *, only_needed: bool) -> None:
+    """Start all functions and wait for those that a run needs, or for all after a deployment: they may not start."""
+    from cupel.stack import warmup  # imports boto3 and pydantic
+
+    calls = warmup.warmup_calls()
+    needed = [call for call in calls if not only_needed or call.function in warmup.NEEDED_BY_A_RUN]
     with _report_duration(notify, "functions warmed up"):
-        failures = warm(running)
+        failures = warmup.warm(running, needed)
+        warmup.start_warming(running, [call for call in calls if call not in needed])
     for function, failure in failures.items():
         notify(f"  {function} failed: {failure}")
+
+
+@contextmanager
+def _stack_lock(paths: StackPaths, notify: Notify) -> Iterator[None]:
+    waiting = "another `cupel up` or `cupel down` is at work in this folder; waiting for it to end"
+    with lock_file(paths.state / "stack.lock", lambda: notify(waiting)):
+        yield
 
 
 @contextmanager

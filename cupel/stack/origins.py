@@ -10,8 +10,8 @@ from pathlib import Path
 
 from cupel.errors import UsageError
 from cupel.stack.access.hosts import encode_hosts, is_host
-from cupel.stack.durability.files import replace_file
 from cupel.stack.paths import StackPaths
+from cupel.whole_files import replace_file
 
 DEFAULT_ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
 _ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?")
@@ -31,7 +31,7 @@ def choose_origins(paths: StackPaths, origins: Sequence[str]) -> None:
                 "usual one, without a path, as in http://localhost:3000"
             )
     paths.make_private()
-    _file(paths).write_text(json.dumps(list(dict.fromkeys(origins))))
+    replace_file(_file(paths), json.dumps(list(dict.fromkeys(origins))))
 
 
 def choose_hosts(paths: StackPaths, hosts: Sequence[str]) -> Sequence[str]:

@@ -1,11 +1,11 @@
 """The folders of a local stack. It writes to two of them only, so they can be inspected or deleted."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cupel.private_folder import make_private
+from cupel.whole_files import replace_file
 
 REGION = "us-east-1"
 STACK_NAME = "cupel"
@@ -88,8 +88,4 @@ def _is_clone(folder: Path) -> bool:
 def write_private(path: Path, text: str) -> None:
     """Write a file that only this user can read, from the first byte on. A kill leaves the old content or the new."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".tmp")
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
-    unfinished.replace(path)
+    replace_file(path, text, is_private=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 import cupel_core
 from cupel.errors import UsageError
 from cupel.stack.paths import StackPaths
+from cupel.whole_files import replace_file
 
 PACKAGED = Path(__file__).parent / "packaged"
 """Of the wheel: the files of a clone that are not part of its two packages (hatch_build.py lists them)."""
@@ -36,6 +37,7 @@ _TOOLS = (
     "samconfig.toml",
     "cupel/__init__.py",
     "cupel/json_types.py",
+    "cupel/whole_files.py",
     "cupel/stack/__init__.py",
     "cupel/stack/asgi.py",
     "cupel/stack/access/*.py",
@@ -57,7 +59,7 @@ def refresh(paths: StackPaths) -> None:
     write_sources(paths, unfinished)
     shutil.rmtree(paths.repository, ignore_errors=True)
     unfinished.rename(paths.repository)
-    (paths.state / ".gitignore").write_text("*\n")  # the folder may be part of the user's own repository
+    replace_file(paths.state / ".gitignore", "*\n")  # the folder may be part of the user's own repository
 
 
 def write_sources(paths: StackPaths, folder: Path) -> None:

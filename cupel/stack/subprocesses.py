@@ -9,6 +9,7 @@ from cupel.environment import read_variables
 from cupel.errors import CupelError
 from cupel.stack.access.cloud import CloudAccess
 from cupel.stack.paths import REGION, StackPaths
+from cupel.whole_files import replace_file
 
 _NOT_INHERITED = (
     *("AWS_", "SAM_", "CUPEL_", "POWERTOOLS_"),
@@ -53,7 +54,7 @@ def run(arguments: list[str], paths: StackPaths, environment: dict[str, str], lo
     output = finished.stdout + finished.stderr
     if log:
         log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(output)
+        replace_file(log, output)
     if finished.returncode:
         last_lines = "\n".join(output.strip().splitlines()[-_SHOWN_LINES:])
         raise CupelError(f"{' '.join(arguments[:2])} failed ({finished.returncode})\n{last_lines}")

@@ -1,10 +1,11 @@
 """Invokes each function once, so that the first run does not wait for layers to be unpacked.
 
-The emulator unpacks one worker at a time. The events name a run that does not exist, which every consumer drops.
+The events name a run that does not exist, which every consumer drops.
 """
 
 import json
 import uuid
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -23,6 +24,9 @@ from cupel_core.messages import (
     TurnOrder,
 )
 
+NEEDED_BY_A_RUN = ("dispatch", "probe", "finish")
+_AT_ONCE = 4
+"""More would only compete for the processors; at least as many as one function has workers."""
 _WORKSPACE = "warming"
 _RUN_ID = "run_none"
 
@@ -33,21 +37,23 @@ class WarmupCall(NamedTuple):
     workers: int = 1
 
 
-def warm(emulator: Emulator) -> dict[str, str]:
-    """Invoke all functions but the API and its authorizer, which the first request starts.
+def warm(emulator: Emulator, calls: Iterable[WarmupCall]) -> dict[str, str]:
+    """Invoke functions and wait for them; returns error messages by function."""
+    invocations = [call for call in calls for _ in range(call.workers)]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        failures = list(pool.map(lambda call: _invoke(emulator, call), invocations))
+    return {call.function: failure for call, failure in zip(invocations, failures, strict=True) if failure}
 
-    Returns error messages by function.
-    """
-    with ThreadPoolExecutor(max_workers=probe_workers()) as pool:
-        return {
-            call.function: failure
-            for call in warmup_calls()
-            for failure in pool.map(lambda call: _invoke(emulator, call), [call] * call.workers)
-            if failure
-        }
+
+def start_warming(emulator: Emulator, calls: Iterable[WarmupCall]) -> None:
+    """Have the embedded cloud invoke functions, without waiting for them."""
+    lambda_ = make_client("lambda", emulator)
+    for call in calls:
+        lambda_.invoke(FunctionName=_name(call), InvocationType="Event", Payload=json.dumps(call.event))
 
 
 def warmup_calls() -> tuple[WarmupCall, ...]:
+    """For all functions but the API and its authorizer, which the first request starts."""
     return (
         WarmupCall("dispatch", _delivery(DispatchRequest(workspace=_WORKSPACE, run_id=_RUN_ID, fencing_token=1))),
         WarmupCall(
@@ -99,7 +105,11 @@ def _delivery(message: QueueMessage) -> dict[str, Any]:
 
 def _invoke(emulator: Emulator, call: WarmupCall) -> str | None:
     lambda_ = make_client("lambda", emulator)
-    response = lambda_.invoke(FunctionName=f"{STACK_NAME}-{call.function}", Payload=json.dumps(call.event))
+    response = lambda_.invoke(FunctionName=_name(call), Payload=json.dumps(call.event))
     if "FunctionError" not in response:
         return None
     return str(json.loads(response["Payload"].read()).get("errorMessage")).partition("\n")[0]
+
+
+def _name(call: WarmupCall) -> str:
+    return f"{STACK_NAME}-{call.function}"

@@ -7,12 +7,13 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cupel_core.clock import utc_now
+from cupel_core.clock import from_iso, utc_now
 from cupel_core.sweeping.callback_recovery import resend_lost_callbacks
 from cupel_core.sweeping.chat_retention import apply_retention
 from cupel_core.sweeping.erasure import erase_due
 from cupel_core.sweeping.generation_recovery import recover_generations
 from cupel_core.sweeping.job_recovery import recover_jobs
+from cupel_core.sweeping.losses import resume_lost
 from cupel_core.sweeping.repair_recovery import continue_repairs
 from cupel_core.sweeping.rescore_recovery import recover_rescores
 from cupel_core.sweeping.run_recovery import RecoveryAction
@@ -32,9 +33,14 @@ metrics = Metrics()
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     """Return the number of repairs by kind; each that is not 0 is also a metric.
 
-    A metric is billed for every hour in which it is published, so an idle stack publishes none.
+    A metric is billed for every hour in which it is published, so an idle stack publishes none. With `lostBefore`, the
+    caller knows that all messages and workers from before this moment are lost: then only what they had to do resumes.
     """
     seconds_left = time_left(context)
+    if "lostBefore" in event:
+        resumed = resume_lost(from_iso(event["lostBefore"]), utc_now(), seconds_left)
+        logger.info("resumed", extra=resumed)
+        return resumed
     moved = apply_retention(utc_now(), lambda: seconds_left() - _REPAIR_SECONDS)
     erased = erase_due(utc_now(), lambda: seconds_left() - _REPAIR_SECONDS)
     repairs = continue_repairs(utc_now(), lambda: seconds_left() > _CONTINUE_SECONDS)

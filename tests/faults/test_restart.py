@@ -10,6 +10,7 @@ from cupel.client import Client
 from cupel.stack import lifecycle
 from cupel.stack.address import LocalStack
 from cupel.stack.paths import StackPaths
+from cupel_core.domain.runs.run import RunEventType
 from tests.eval_api import Json, create_definition, start_run, wait_for_end, wait_until
 from tests.faults.speedups import short_timeouts
 from tests.stacks import ModelServer
@@ -32,7 +33,7 @@ def restarted(
     with short_timeouts(aws, "probe_custom"):
         run_id = start_run(api, definition_id, "custom/bench")
         wait_until(lambda: api.get_run(run_id)["progress"]["completed"] > PROBES // 3)
-        lifecycle.down(stack_paths)
+        lifecycle.down(stack_paths, print)
         assert lifecycle.up(stack_paths, None, print).token == stack.token
         run = wait_for_end(api, run_id, seconds=120)
     counts = model_server.counts()
@@ -52,3 +53,12 @@ def test_every_probe_has_one_outcome(api: Client, restarted: tuple[Json, Json]) 
 def test_only_calls_in_flight_are_repeated(restarted: tuple[Json, Json]) -> None:
     counts = restarted[1]
     assert (len(counts["prompts"]), counts["requests"] <= MAX_CALLS) == (PROBES, True), counts["requests"]
+
+
+def test_the_start_of_the_cloud_dispatches_the_run_again(api: Client, restarted: tuple[Json, Json]) -> None:
+    recovered = [each["data"]["action"] for each in api.list_run_events(restarted[0]["id"]) if is_recovery(each)]
+    assert recovered[:1] == ["redispatched"]
+
+
+def is_recovery(event: Json) -> bool:
+    return bool(event["type"] == RunEventType.RECOVERED)

@@ -16,6 +16,7 @@ from cupel.errors import UsageError
 from cupel.stack import lifecycle
 from cupel.stack.address import LocalStack
 from cupel.stack.paths import StackPaths
+from cupel_core.domain.access import AccessRole
 from cupel_core.providers import QUEUES
 
 FUNCTIONS = ("api", "authorize", "dispatch", "probe", "finish", "generate", "schedule", "sweep")
@@ -78,6 +79,13 @@ def test_the_stack_is_deployed_and_current(stack: LocalStack, stack_paths: Stack
     status = lifecycle.get_status(stack_paths)
     assert status
     assert (status.local, status.is_current) == (stack, True)
+
+
+def test_a_second_workspace_takes_one_request(stack: LocalStack, stack_paths: StackPaths) -> None:
+    first = lifecycle.issue_first_token(stack_paths, "second", "first admin", AccessRole.ADMIN)
+    assert first.api_url == stack.api_url
+    answer = httpx.get(f"{first.api_url}/v1/tokens", headers={"Authorization": f"Bearer {first.secret}"})
+    assert [token["id"] for token in answer.json()["items"]] == [first.token_id]
 
 
 @pytest.mark.usefixtures("stack")

@@ -2,11 +2,14 @@
 
 import json
 import os
+import signal
 import socket
 import stat
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 from typer.testing import CliRunner
@@ -20,6 +23,8 @@ from cupel.stack.access.signatures import AccessKey
 from cupel.stack.address import LocalStack, read_local, write_local
 from cupel.stack.build import is_built, sources_digest
 from cupel.stack.deploy import CORS, is_recorded
+from cupel.stack.interpreters import find_python
+from cupel.stack.locks import lock_file
 from cupel.stack.origins import DEFAULT_ORIGINS, choose_hosts, choose_origins, read_origins
 from cupel.stack.paths import PYTHON_VERSION, StackPaths, find_stack_paths, write_private
 from cupel.stack.sources import deployed_files, write_sources
@@ -333,3 +338,64 @@ def test_existing_data_cannot_be_used_on_another_port(paths: StackPaths) -> None
     (paths.state / "emulator.json").write_text('{"pid": 0, "port": 4999}')
     with pytest.raises(UsageError, match="bound to port 4999"):
         emulator.start(paths, 4998)
+
+
+def executable(path: Path, script: str = "") -> Path:
+    path.parent.mkdir(parents=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_interpreter_of_the_command_is_used_if_it_has_the_version_of_the_functions(tmp_path: Path) -> None:
+    own = executable(tmp_path / "own/bin" / f"python{PYTHON_VERSION}")
+    assert find_python({}, str(tmp_path / "own")) == str(own)
+
+
+def test_an_interpreter_behind_a_shim_is_found(tmp_path: Path) -> None:
+    """As of a version manager: uv does not follow it."""
+    interpreter = executable(tmp_path / f"versions/{PYTHON_VERSION}.0/bin/python{PYTHON_VERSION}")
+    executable(tmp_path / f"shims/python{PYTHON_VERSION}", f"echo {interpreter.parents[1]}")
+    assert find_python({"PATH": f"{tmp_path}/none:{tmp_path}/shims"}, "/none") == str(interpreter)
+
+
+@pytest.mark.parametrize("script", ["exit 127", "echo /none", "printf ''"])
+def test_uv_searches_if_no_interpreter_is_found(tmp_path: Path, script: str) -> None:
+    executable(tmp_path / f"shims/python{PYTHON_VERSION}", script)
+    assert find_python({"PATH": f"{tmp_path}/shims"}, "/none") == PYTHON_VERSION
+
+
+def test_a_second_process_waits_for_the_first_and_says_so(tmp_path: Path) -> None:
+    said, done = Event(), Event()
+
+    def wait_for_lock() -> None:
+        with lock_file(tmp_path / "lock", said.set):
+            done.set()
+
+    with lock_file(tmp_path / "lock"):
+        second = Thread(target=wait_for_lock)
+        second.start()
+        assert said.wait(60)
+        assert not done.is_set()
+    second.join(60)
+    assert done.is_set()
+
+
+def test_who_gets_the_lock_at_once_says_nothing(tmp_path: Path) -> None:
+    messages: list[str] = []
+    for _ in range(2):
+        with lock_file(tmp_path / "lock", lambda: messages.append("waiting")):
+            pass
+    assert messages == []
+
+
+def test_stopping_ends_with_the_last_worker_and_its_code(paths: StackPaths) -> None:
+    """Of an emulator that was killed; with what the last start has not deleted yet."""
+    code = paths.state / "scratch/ministack-lambda-cupel-probe-1/_worker.py"
+    code.parent.mkdir(parents=True)
+    code.write_text("input()")
+    (paths.state / "deleted-1/scratch").mkdir(parents=True)
+    with subprocess.Popen([sys.executable, str(code)], stdin=subprocess.PIPE) as worker:
+        emulator.stop(paths)
+        assert worker.wait(60) == -signal.SIGKILL
+    assert list(paths.state.iterdir()) == []

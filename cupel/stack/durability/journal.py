@@ -40,6 +40,8 @@ class Journal:
         self._size = 0
         self._has_torn_tail = False
         self._older_log_bytes = 0
+        self.dropped: str | None = None
+        """What `replay` has dropped, if anything: a record that was being written, or whose file was cut since then."""
         self.snapshot_bytes = 0
         self._snapshot_at = self._find_snapshot_time()
 
@@ -63,6 +65,8 @@ class Journal:
                 self._older_log_bytes += yield from _read_complete(log)
         last = self._path(self._number, "log")
         self._size = (yield from _read(last)) if last.exists() else 0
+        if last.exists() and (dropped := last.stat().st_size - self._size):
+            self.dropped = f"the last record of {last} ({dropped:,} bytes) was incomplete and dropped"
         self._log = self._open_log(self._number, self._size)
         self._size = max(self._size, len(MAGIC))
         self._delete_before(self._first)

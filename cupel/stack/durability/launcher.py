@@ -20,9 +20,10 @@ sys.path.append(str(Path(__file__).parents[3]))  # Last: the emulator's packages
 
 from cupel.stack.access.gate import AccessGate, Ports
 from cupel.stack.access.hosts import read_hosts
-from cupel.stack.durability import FAILURE_MARK
+from cupel.stack.durability import FAILURE_MARK, NOTICE_MARK
 from cupel.stack.durability.application import DurableApplication
 from cupel.stack.durability.journal import Journal, JournalError
+from cupel.stack.durability.layers import SharedLayers
 from cupel.stack.durability.services import ServiceStates, check_files
 from cupel.stack.durability.tables import Tables
 
@@ -46,7 +47,9 @@ async def _serve(data: Path) -> None:
     check_files(state)
     application = await _load(journal, state)
     _raise_file_limit()
-    _shorten_log_wait(import_module("ministack.core.lambda_runtime").Worker)
+    workers: Any = import_module("ministack.core.lambda_runtime")
+    _shorten_log_wait(workers.Worker)
+    workers.zipfile = SharedLayers(Path(os.environ["TMPDIR"]) / "layers")
     _begin_executions_at_once(import_module("ministack.services.stepfunctions"))
     maintenance = asyncio.create_task(application.maintain())
     try:
@@ -74,6 +77,8 @@ async def _load(journal: Journal, state: Path) -> DurableApplication:
     application = DurableApplication(emulator, responses, tables, journal, services)
     gc.disable()  # It would search the growing tables again and again.
     tables.restore(journal.replay())
+    if journal.dropped:
+        print(f"{NOTICE_MARK}{journal.dropped}", flush=True)
     earlier = state / "dynamodb.json"
     if journal.is_new and earlier.exists():  # Written by a release without a journal.
         dynamodb.load_persisted_state(persistence.load_state("dynamodb"))

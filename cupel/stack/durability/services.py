@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cupel.stack.durability.files import read_consistently, replace_file
+from cupel.stack.durability.files import read_consistently
 from cupel.stack.durability.journal import JournalError
+from cupel.whole_files import remove_unfinished, replace_file
 
 
 class ServiceStates:
@@ -15,6 +16,7 @@ class ServiceStates:
         self._folder, self._emulator, self._persistence = folder, emulator, persistence
         self._saved: dict[str, str] = {}
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        remove_unfinished(folder)
 
     def encode(self, service: str) -> str:
         """The content of the service's file at this moment."""

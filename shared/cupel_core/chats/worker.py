@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -37,6 +37,7 @@ from cupel_core.conversations.turn import Turn, run_turn
 from cupel_core.deferred import dataclass
 from cupel_core.domain.chats.commits import operation_fields
 from cupel_core.domain.chats.turns import (
+    CLAIM,
     AbortReason,
     ChatTurn,
     FailedType,
@@ -72,7 +73,6 @@ from cupel_core.store.chat_turns import StoredTurn
 from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger(child=True)
-CLAIM = timedelta(seconds=20)
 RENEW_SECONDS = 1.0
 _FIRST_WATCH_SECONDS = 0.1
 """The claim is new: the first calls go first."""

@@ -177,6 +177,25 @@ def _revoke(ref: RunRef, node: Node, expired: Mapping[str, Claim]) -> LeafItem:
     return _update_leaf(ref, node, f"SET {updates}", names, values, unchanged)
 
 
+def revoke_claims(tree: Tree, made_before: datetime) -> None:
+    """Revoke the claims on probes of a run that were made before a moment, as their workers are known to be dead."""
+    moment = made_before.timestamp()
+    for number, item in _iterate_open_leaves(tree):
+        made = {name: claim for name, claim in item.claims.items() if claim.until > 0 and (claim.since or 0) < moment}
+        if made:
+            _revoke(tree.ref, Node(0, number), made)
+
+
+def _iterate_open_leaves(tree: Tree) -> Iterator[tuple[int, LeafItem]]:
+    root = root_of(tree.total)
+    if root.level == 0:
+        yield 0, get_leaf(tree.ref, root)
+        return
+    for number in range(-(-tree.total // Node(1, 0).span)):
+        parent = Node(1, number)
+        yield from _list_open_leaves(tree, parent, get_inner(tree, parent)).items()
+
+
 def _claim_value(claim: Claim) -> dict[str, Any]:
     since = {"since": {"N": str(claim.since)}} if claim.since is not None else {}
     return {"M": {"until": {"N": str(claim.until)}, "offsets": _number_set(claim.offsets), **since}}

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import batched
+from typing import NamedTuple
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import DeleteError, UpdateError
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import to_iso
+from cupel_core.clock import from_iso, to_iso
 from cupel_core.deferred import dataclass
 from cupel_core.errors import RetryableError
 from cupel_core.ids import new_id
@@ -51,6 +52,13 @@ class PendingCallbacks:
     seq: int
     delivered: int
     attempts: int
+
+
+class DueCallback(NamedTuple):
+    """The message for a row, and when the row is due."""
+
+    message: RunCallback
+    due_at: datetime
 
 
 def add_event(transaction: TransactWrite, ref: RunRef, seq: int, now: datetime) -> None:
@@ -99,10 +107,10 @@ def remove(ref: RunRef, delivered: int | None = None) -> bool:
     return True
 
 
-def list_due_before(moment: datetime) -> Iterator[RunCallback]:
-    """Rows that have been due for so long that their message must be lost, or its consumer dead."""
+def list_due_before(moment: datetime) -> Iterator[DueCallback]:
+    """The rows that are due before a moment."""
     for item in CallbackItem.query(keys.CALLBACKS, filter_condition=CallbackItem.due_at < to_iso(moment)):
-        yield RunCallback(workspace=item.workspace, run_id=item.run_id)
+        yield DueCallback(RunCallback(workspace=item.workspace, run_id=item.run_id), from_iso(item.due_at))
 
 
 def request(ref: RunRef) -> None:

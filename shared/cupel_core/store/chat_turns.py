@@ -199,6 +199,12 @@ def renew(ref: ChatRef, turn_id: str, worker_id: str, until: datetime) -> ChatTu
     return _from_item(item)  # PynamoDB fills it with all attributes.
 
 
+def end_claim(ref: ChatRef, turn_id: str, until_before: datetime) -> None:
+    """End a claim that lasts until before that moment, because its worker is known to be dead."""
+    item = TurnItem(keys.chat_turns(ref), turn_id)
+    updated(item, [TurnItem.claimed_until.remove()], TurnItem.claimed_until < to_iso(until_before))
+
+
 def release(ref: ChatRef, turn_id: str, worker_id: str) -> None:
     """Give up a claim, so that another worker may continue at once."""
     updated(

@@ -25,7 +25,7 @@ from cupel_core.store import blobs, definition_scenarios, idempotency_keys, keys
 from cupel_core.store.definition_scenarios import CurrentScenarios
 from cupel_core.store.listing import all_of
 from cupel_core.store.open_work import OpenWork
-from cupel_core.store.table import ExtraWrite, Item, error_code
+from cupel_core.store.table import ExtraWrite, Item, error_code, updated
 
 
 class GenerationItem(Item):
@@ -81,12 +81,15 @@ def erase_all(workspace: str, definition_id: str) -> None:
 
 
 def get(workspace: str, definition_id: str, generation_id: str) -> Generation:
+    return _to_generation(workspace, definition_id, _get_item(workspace, definition_id, generation_id))
+
+
+def _get_item(workspace: str, definition_id: str, generation_id: str) -> GenerationItem:
     item_key = (keys.definition(workspace, definition_id), _sort_key(generation_id))
     try:
-        item = GenerationItem.get(*item_key, consistent_read=True)
+        return GenerationItem.get(*item_key, consistent_read=True)
     except GenerationItem.DoesNotExist:
         raise NotFound(f"there is no generation {generation_id} of definition {definition_id}") from None
-    return _to_generation(workspace, definition_id, item)
 
 
 def claim(request: GenerationRequest, now: datetime, until: datetime) -> Generation | None:
@@ -111,6 +114,14 @@ def append_part(generation: Generation, texts: Sequence[str], now: datetime, unt
 def release(generation: Generation, now: datetime) -> None:
     """Give up the lease, so that the next message continues."""
     _write(generation, replace(generation, updated_at=now), None, None)
+
+
+def end_lease(request: GenerationRequest, taken_before: datetime) -> None:
+    """End the lease of a consumer that has written nothing since then. Raises NotFound."""
+    item = _get_item(request.workspace, request.definition_id, request.generation_id)
+    generation = _to_generation(request.workspace, request.definition_id, item)
+    if item.leased_until is not None and generation.updated_at < taken_before:
+        updated(item, [GenerationItem.leased_until.remove()], GenerationItem.leased_until == item.leased_until)
 
 
 def fail(generation: Generation, error: str, now: datetime) -> None:

@@ -143,6 +143,13 @@ def end(job: Job) -> bool:
     return transaction.is_committed
 
 
+def end_lease(request: JobRequest, taken_before: datetime) -> None:
+    """End the lease of a worker that has written nothing since then. Raises NotFound."""
+    job, leased_until = get_leased(request.workspace, request.job_id)
+    if leased_until is not None and job.updated_at < taken_before:
+        release(job)
+
+
 def release(job: Job) -> None:
     """Give up the lease, so that a redelivered message continues at once."""
     item = JobItem(keys.job(job.workspace, job.id), _SORT_KEY)

@@ -7,15 +7,15 @@ from cupel_core.domain.definitions.generations import UNFINISHED
 from cupel_core.messages import GenerationRequest
 from cupel_core.settings import settings
 from cupel_core.store import generations
-from cupel_core.sweeping.lost_messages import QueuedWork, resend_lost
+from cupel_core.sweeping.lost_messages import NOTHING_LOST, QueuedWork, resend_lost
 
 RESEND_AFTER = timedelta(minutes=20)
 """Without a stored text for longer than the longest wait between two messages, 15 minutes."""
 
 
-def recover_generations(now: datetime, seconds_left: Callable[[], float]) -> int:
+def recover_generations(now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST) -> int:
     """Check every open generation, as far as time allows; returns how many messages were sent again."""
-    return resend_lost(_GENERATIONS, now, seconds_left)
+    return resend_lost(_GENERATIONS, now, seconds_left, lost_before)
 
 
 def _idle_since(request: GenerationRequest) -> datetime | None:
@@ -24,5 +24,10 @@ def _idle_since(request: GenerationRequest) -> datetime | None:
 
 
 _GENERATIONS = QueuedWork(
-    "generations", generations.list_open, _idle_since, lambda: settings().generate_queue_url, RESEND_AFTER
+    "generations",
+    generations.list_open,
+    _idle_since,
+    lambda: settings().generate_queue_url,
+    RESEND_AFTER,
+    generations.end_lease,
 )

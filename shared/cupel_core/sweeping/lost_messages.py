@@ -1,7 +1,7 @@
 """Sends the message of queued work again that was lost, or whose worker died."""
 
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -14,6 +14,8 @@ from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.open_work import OpenWork
 from cupel_core.sweeping.in_turn import in_turn
 
+NOTHING_LOST = datetime.min.replace(tzinfo=UTC)
+"""Before this moment, nothing was sent that is known to be lost."""
 _RESERVE_SECONDS = 3.0
 
 logger = Logger(child=True)
@@ -29,32 +31,40 @@ class QueuedWork[R: (GenerationRequest, JobRequest, TurnOrder)](NamedTuple):
     queue_url: Callable[[], str]
     resend_after: timedelta
     """After so long, its message is sent again."""
+    end_lease: Callable[[R, datetime], None]
+    """Ends the lease of a worker that has taken it before that moment, because the worker is known to be dead."""
 
 
 def resend_lost[R: (GenerationRequest, JobRequest, TurnOrder)](
-    kind: QueuedWork[R], now: datetime, seconds_left: Callable[[], float]
+    kind: QueuedWork[R], now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST
 ) -> int:
-    """Check all open work of this kind, as far as time allows; returns how many messages were sent again."""
+    """Check all open work of this kind, as far as time allows; returns how many messages were sent again.
+
+    Messages from before `lost_before` are known to be lost, and their workers to be dead.
+    """
     resent = 0
     for work in in_turn(kind.name, kind.list_open, attrgetter("sort_key"), lambda: seconds_left() >= _RESERVE_SECONDS):
         try:
-            resent += _resend(kind, work, now)
+            resent += _resend(kind, work, now, lost_before)
         except (AppError, *AWS_ERRORS):  # It must not keep others waiting.
             logger.exception("a message could not be sent again", kind=kind.name, request=work.request.model_dump())
     return resent
 
 
 def _resend[R: (GenerationRequest, JobRequest, TurnOrder)](
-    kind: QueuedWork[R], work: OpenWork[R], now: datetime
+    kind: QueuedWork[R], work: OpenWork[R], now: datetime, lost_before: datetime
 ) -> bool:
+    is_lost = work.touched_at < lost_before
     try:
+        if is_lost:
+            kind.end_lease(work.request, lost_before)
         idle_since = kind.idle_since(work.request)
     except NotFound:
         idle_since = None
     if idle_since is None:
         open_work.remove(work)
         return False
-    if now - max(idle_since, work.touched_at) < kind.resend_after:
+    if not is_lost and now - max(idle_since, work.touched_at) < kind.resend_after:
         return False
     queues.send(kind.queue_url(), [work.request])
     open_work.touch(work, now)

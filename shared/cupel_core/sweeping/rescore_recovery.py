@@ -13,6 +13,7 @@ from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.executions import RestartResult
 from cupel_core.store.rescores import OpenRescore
 from cupel_core.sweeping.in_turn import in_turn
+from cupel_core.sweeping.lost_messages import NOTHING_LOST
 
 GRACE_PERIOD = timedelta(minutes=1)
 """The request that created a rescore is about to start its execution."""
@@ -21,13 +22,13 @@ _RESERVE_SECONDS = 5.0
 logger = Logger(child=True)
 
 
-def recover_rescores(now: datetime, seconds_left: Callable[[], float]) -> int:
+def recover_rescores(now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST) -> int:
     """Check every open rescore, as far as time allows; returns how many were restarted or given up."""
     recovered = 0
     for open_rescore in in_turn(
         "rescores", rescores.list_open_rescores, attrgetter("sort_key"), lambda: seconds_left() >= _RESERVE_SECONDS
     ):
-        if now - open_rescore.created_at < GRACE_PERIOD:
+        if lost_before <= open_rescore.created_at and now - open_rescore.created_at < GRACE_PERIOD:
             continue
         try:
             recovered += _recover(open_rescore, now)

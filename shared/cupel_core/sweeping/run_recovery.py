@@ -36,6 +36,7 @@ from cupel_core.store.barrier import Tree
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.executions import RestartResult
 from cupel_core.sweeping.in_turn import in_turn
+from cupel_core.sweeping.lost_messages import NOTHING_LOST
 
 REDISPATCH_AFTER_SILENCE = timedelta(minutes=2)
 """SQS's message counts are approximate, so a queue counts as empty only if it stays so."""
@@ -55,13 +56,18 @@ class RecoveryAction(StrEnum):
     """It was paused because of its budget, which has enough left again."""
 
 
-def recover_runs(now: datetime, seconds_left: Callable[[], float]) -> Counter[RecoveryAction]:
-    """Check every run that is not over, as far as time allows; returns how often each action was taken."""
+def recover_runs(
+    now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST
+) -> Counter[RecoveryAction]:
+    """Check every run that is not over, as far as time allows; returns how often each action was taken.
+
+    Messages from before `lost_before` are known to be lost, and their workers to be dead.
+    """
     actions: Counter[RecoveryAction] = Counter()
     has_time = partial(_has_time, seconds_left)
     for active_run in in_turn("runs", active_runs.list_active_runs, attrgetter("sort_key"), has_time):
         try:
-            actions.update(_recover_run(active_run, now))
+            actions.update(_recover_run(active_run, now, lost_before))
         except (AppError, *AWS_ERRORS):  # Such as a run that was deleted meanwhile; it must not keep others waiting.
             logger.exception("a run could not be recovered", run_id=active_run.ref.run_id)
     return actions
@@ -71,18 +77,18 @@ def _has_time(seconds_left: Callable[[], float]) -> bool:
     return seconds_left() >= _RESERVE_SECONDS
 
 
-def _recover_run(active_run: ActiveRun, now: datetime) -> list[RecoveryAction]:
+def _recover_run(active_run: ActiveRun, now: datetime, lost_before: datetime) -> list[RecoveryAction]:
     run = runs.find(active_run.ref)
     if run is None or run.status in TERMINAL:
         active_runs.remove(active_run.ref)
         return []
-    actions = _recover(run, active_run, now)
+    actions = _recover(run, active_run, now, lost_before)
     for action in actions:
         runs.append_event(active_run.ref, RunEventType.RECOVERED, now, {"action": action})
     return actions
 
 
-def _recover(run: Run, active_run: ActiveRun, now: datetime) -> list[RecoveryAction]:
+def _recover(run: Run, active_run: ActiveRun, now: datetime, lost_before: datetime) -> list[RecoveryAction]:
     request = DispatchRequest(workspace=run.workspace, run_id=run.id, fencing_token=run.fencing_token)
     if run.pause_reason == PauseReason.BUDGET and run.status is RunStatus.PAUSED:
         return _resume_if_affordable(run, now)
@@ -93,6 +99,9 @@ def _recover(run: Run, active_run: ActiveRun, now: datetime) -> list[RecoveryAct
     propagated = [RecoveryAction.PROPAGATED] if _propagate_full_leaves(Tree.for_run(run)) else []
     if barrier.is_finished(Tree.for_run(run)):
         return [*propagated, *_ensure_finishing(run, now)]
+    if run.created_at < lost_before:
+        barrier.revoke_claims(Tree.for_run(run), lost_before)
+        return [*propagated, *_redispatch(request, now)]
     return [*propagated, *_redispatch_if_silent(run, request, active_run, now)]
 
 

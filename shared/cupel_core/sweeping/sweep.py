@@ -15,6 +15,7 @@ from cupel_core.settings import settings
 from cupel_core.store import outbox, queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.sweeping.dead_letters import DeadLetterCounts, record_dead_letters
+from cupel_core.sweeping.lost_messages import NOTHING_LOST
 from cupel_core.sweeping.run_recovery import RecoveryAction, recover_runs
 
 logger = Logger(child=True)
@@ -36,14 +37,15 @@ class SweepResult:
 
 def sweep(now: datetime, seconds_left: Callable[[], float]) -> SweepResult:
     """Resend stale dispatches, record the probes of dead letters as errored, and recover runs that stand still."""
-    dispatched = _resend_stale_dispatches(now)
+    dispatched = resend_stale_dispatches(now)
     dead_letters = record_dead_letters(now, lambda: seconds_left() > _RECOVERY_SECONDS)
     return SweepResult(dispatched, dead_letters, recover_runs(now, seconds_left))
 
 
-def _resend_stale_dispatches(now: datetime) -> int:
+def resend_stale_dispatches(now: datetime, lost_before: datetime = NOTHING_LOST) -> int:
+    """Resend requests without progress for long, or since before their messages were lost; returns how many."""
     try:
-        requests = list(outbox.list_untouched_since(now - STALE_DISPATCH_AFTER))
+        requests = list(outbox.list_untouched_since(max(now - STALE_DISPATCH_AFTER, lost_before)))
         queues.send(settings().dispatch_queue_url, requests)
     except (*AWS_ERRORS, RetryableError):
         logger.exception("stale dispatches could not be resent")

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from cupel_core.chats.turns import end_without_worker
-from cupel_core.domain.chats.turns import AbortReason
+from cupel_core.domain.chats.turns import CLAIM, AbortReason
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.settings import settings
 from cupel_core.store import chat_turns, chats
-from cupel_core.sweeping.lost_messages import QueuedWork, resend_lost
+from cupel_core.sweeping.lost_messages import NOTHING_LOST, QueuedWork, resend_lost
 
 RESEND_AFTER = timedelta(seconds=20)
 """Without a worker. Longer than an order usually waits."""
@@ -17,12 +17,21 @@ GRACE_PERIOD = timedelta(minutes=1)
 """After the deadline, for a worker that is about to end the turn."""
 
 
-def recover_turns(now: datetime, seconds_left: Callable[[], float]) -> int:
+def recover_turns(now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST) -> int:
     """Check every turn that is not over, as far as time allows; returns how many orders were sent again."""
     work = QueuedWork(
-        "turns", chat_turns.list_open, partial(_idle_since, now), lambda: settings().turn_queue_url, RESEND_AFTER
+        "turns",
+        chat_turns.list_open,
+        partial(_idle_since, now),
+        lambda: settings().turn_queue_url,
+        RESEND_AFTER,
+        _end_claim,
     )
-    return resend_lost(work, now, seconds_left)
+    return resend_lost(work, now, seconds_left, lost_before)
+
+
+def _end_claim(order: TurnOrder, lost_before: datetime) -> None:
+    chat_turns.end_claim(ChatRef(order.workspace, order.chat_id), order.turn_id, lost_before + CLAIM)
 
 
 def _idle_since(now: datetime, order: TurnOrder) -> datetime | None:

@@ -20,7 +20,7 @@ from cupel_core.chats.journal import TurnJournal
 from cupel_core.chats.worker import WorkResult
 from cupel_core.clock import utc_now
 from cupel_core.domain.chats.branches import PointerPage, Pointers
-from cupel_core.domain.chats.turns import TurnPhase
+from cupel_core.domain.chats.turns import CLAIM, TurnPhase
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
@@ -485,6 +485,28 @@ def test_the_sweeper_sends_lost_orders_again(client: Client, cloud: Settings, mo
     assert recover_turns(utc_now() + timedelta(seconds=30), lambda: 60.0) == 1
     assert work(cloud) == [WorkResult.ENDED]
     assert recover_turns(utc_now() + timedelta(hours=1), lambda: 60.0) == 0
+
+
+def test_an_order_is_sent_again_at_once_if_its_worker_is_known_to_be_dead(
+    client: Client, cloud: Settings, model: Model, chat_id: str
+) -> None:
+    turn_id = start(client, chat_id).json()["id"]
+    orders(cloud)
+    chat_turns.claim(ChatRef("acme", chat_id), turn_id, "dead", utc_now(), utc_now() + CLAIM)
+    lost_before = utc_now() + timedelta(seconds=1)
+    assert recover_turns(utc_now(), lambda: 60.0, lost_before) == 1
+    assert work(cloud) == [WorkResult.ENDED]
+
+
+def test_a_turn_stays_with_a_worker_that_has_renewed_its_claim_since_then(
+    client: Client, cloud: Settings, model: Model, chat_id: str
+) -> None:
+    turn_id = start(client, chat_id).json()["id"]
+    orders(cloud)
+    lost_before = utc_now() + timedelta(seconds=1)
+    chat_turns.claim(ChatRef("acme", chat_id), turn_id, "alive", utc_now(), lost_before + CLAIM)
+    recover_turns(utc_now(), lambda: 60.0, lost_before)
+    assert work(cloud) == [WorkResult.NOTHING]
 
 
 def test_the_sweeper_ends_a_turn_that_nobody_works_on(

@@ -16,12 +16,12 @@ from cupel_core.chats import calls, turns, worker
 from cupel_core.chats.calls import UnansweredCalls
 from cupel_core.chats.drafts import DraftWriter
 from cupel_core.chats.journal import MAX_EVENTS, TurnJournal
-from cupel_core.chats.worker import CLAIM, TurnWorker, WorkResult
+from cupel_core.chats.worker import TurnWorker, WorkResult
 from cupel_core.clock import utc_now
 from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.budgets.month_account import after_expiry
 from cupel_core.domain.budgets.periods import BudgetScope
-from cupel_core.domain.chats.turns import TurnEventType, TurnPhase
+from cupel_core.domain.chats.turns import CLAIM, TurnEventType, TurnPhase
 from cupel_core.domain.pipeline.turns import OpenTurn
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply
 from cupel_core.leases.holder import LeaseHolder

@@ -1,12 +1,15 @@
 """What the operator of a stack does with AWS credentials alone: the first admin token, and reapplying deletions."""
 
 import json
+import subprocess
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
 import pytest
 
+from cupel.stack import lifecycle
+from cupel.stack.address import FirstToken
 from cupel_core.access import tokens
 from cupel_core.domain.access import AccessRole, Caller
 from cupel_core.errors import NotFound
@@ -51,6 +54,14 @@ def test_it_prints_what_to_put_into_the_environment(stack: str, cupel: Cupel):
     url, token = cupel("tokens", "bootstrap", "--stack-name", stack).stdout.splitlines()
     assert url == "export CUPEL_API_URL=https://api.example"
     assert token.startswith("export CUPEL_TOKEN=cupel_")
+
+
+def test_a_shell_reads_an_address_with_a_dollar_sign_as_it_is(monkeypatch: pytest.MonkeyPatch, cupel: Cupel):
+    first = FirstToken("http://127.0.0.1:4566/_aws/execute-api/cupel/$default", "tok_1", "cupel_x")
+    monkeypatch.setattr(lifecycle, "issue_first_token", lambda *_: first)
+    exported = cupel("tokens", "bootstrap").stdout
+    read = subprocess.run(["sh", "-c", f"{exported}echo $CUPEL_API_URL"], capture_output=True, text=True, check=True)
+    assert read.stdout.strip() == first.api_url
 
 
 @pytest.mark.usefixtures("cloud")

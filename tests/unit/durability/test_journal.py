@@ -57,6 +57,25 @@ def test_a_torn_record_is_dropped_and_the_next_one_takes_its_place(tmp_path: Pat
     assert read(tmp_path) == [b"a", b"b"]
 
 
+@pytest.mark.parametrize("cut", [1, 3, len(encode(b"torn")) - 1])
+def test_a_record_that_was_dropped_is_reported_once(tmp_path: Path, cut: int) -> None:
+    write(tmp_path, b"a", b"torn")
+    log = tmp_path / "0.log"
+    log.write_bytes(log.read_bytes()[:-cut])
+    left = len(encode(b"torn")) - cut
+    reports = []
+    for _ in range(2):
+        with opened(tmp_path) as (journal, _found):
+            reports.append(journal.dropped)
+    assert reports == [f"the last record of {log} ({left} bytes) was incomplete and dropped", None]
+
+
+def test_nothing_is_reported_of_a_complete_journal(tmp_path: Path) -> None:
+    write(tmp_path, b"a")
+    with opened(tmp_path) as (journal, _):
+        assert journal.dropped is None
+
+
 @pytest.mark.parametrize("size", [0, 3])
 def test_a_log_whose_creation_was_interrupted_is_empty(tmp_path: Path, size: int) -> None:
     write(tmp_path)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
@@ -10,6 +10,8 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.chats.chats import ChatSettings
 from cupel_core.domain.pipeline.operations import Trigger
 
+CLAIM = timedelta(seconds=20)
+"""How long a worker has a turn, unless it renews its claim."""
 MIN_DEADLINE_MS = 1_000
 MAX_DEADLINE_MS = 240_000
 DEFAULT_DEADLINE_MS = 120_000

@@ -1,0 +1,37 @@
+"""Resumes what was interrupted, after a start of the embedded cloud.
+
+Only its tables, objects and schedules survive: its queues are empty, or their messages hidden by workers that are gone.
+The sweeper would find that out within minutes; here it is known.
+"""
+
+import json
+from datetime import datetime
+from typing import NamedTuple
+
+from cupel.counts import count_of
+from cupel.stack.clients import make_client
+from cupel.stack.emulator import Emulator
+from cupel.stack.paths import STACK_NAME
+
+_KINDS = {"dispatched": "run", "redispatched": "run", "finish-started": "run", "scorings": "rescore", "turns": "turn"}
+_KINDS |= {"jobs": "job", "generations": "generation", "callbacks": "webhook call"}
+"""What the counts of the sweep function are counts of."""
+
+
+class Recovery(NamedTuple):
+    resumed: str
+    """What was resumed, such as `2 runs, 1 turn`; empty if nothing was."""
+    failure: str = ""
+
+
+def resume_lost(emulator: Emulator, lost_before: datetime) -> Recovery:
+    """Have the sweeper resume everything that was queued or in progress before that moment."""
+    event = json.dumps({"lostBefore": lost_before.isoformat()})
+    response = make_client("lambda", emulator).invoke(FunctionName=f"{STACK_NAME}-sweep", Payload=event)
+    content = json.loads(response["Payload"].read())
+    if "FunctionError" in response:
+        return Recovery("", str(content.get("errorMessage")).partition("\n")[0])
+    totals: dict[str, int] = {}
+    for name, kind in _KINDS.items():
+        totals[kind] = totals.get(kind, 0) + content.get(name, 0)
+    return Recovery(", ".join(count_of(total, kind) for kind, total in totals.items() if total))

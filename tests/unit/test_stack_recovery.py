@@ -1,0 +1,107 @@
+"""What `cupel up` asks of the sweeper after a start, and what it says about the answer."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from cupel.stack import recovery, warmup
+from cupel.stack.emulator import Emulator
+from cupel.stack.recovery import Recovery, resume_lost
+
+STARTED_AT = datetime(2026, 11, 28, 12, 0, tzinfo=UTC)
+
+
+class FakeLambda:
+    """The emulator's Lambda: notes invocations, and answers each with the same result."""
+
+    def __init__(self, result: Any, error: str | None = None) -> None:
+        self.result, self.error = result, error
+        self.invocations: list[tuple[str, str, Any]] = []
+        """Function, type of the invocation, event."""
+
+    @contextmanager
+    def serving(self) -> Iterator[Emulator]:
+        fake = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                kind = self.headers.get("X-Amz-Invocation-Type", "RequestResponse")
+                fake.invocations.append((self.path.split("/")[3], kind, event))
+                body = json.dumps(fake.result).encode()
+                self.send_response(202 if kind == "Event" else 200)
+                if fake.error:
+                    self.send_header("X-Amz-Function-Error", fake.error)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                return
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            Thread(target=server.serve_forever, daemon=True).start()
+            yield Emulator(0, server.server_address[1])
+            server.shutdown()
+
+
+def resume(fake: FakeLambda) -> Recovery:
+    with fake.serving() as emulator:
+        return resume_lost(emulator, STARTED_AT)
+
+
+def test_the_sweeper_is_told_once_since_when_nothing_is_lost() -> None:
+    fake = FakeLambda({})
+    resume(fake)
+    assert fake.invocations == [("cupel-sweep", "RequestResponse", {"lostBefore": "2026-11-28T12:00:00+00:00"})]
+
+
+def test_what_was_resumed_is_counted_by_kind() -> None:
+    counts = {"dispatched": 1, "redispatched": 1, "finish-started": 1, "propagated": 4, "turns": 1, "jobs": 0}
+    assert resume(FakeLambda(counts)) == Recovery("3 runs, 1 turn")
+
+
+def test_nothing_is_said_if_nothing_was_interrupted() -> None:
+    assert resume(FakeLambda({"turns": 0})) == Recovery("")
+
+
+def test_a_failed_sweep_does_not_fail_the_start() -> None:
+    failed = FakeLambda({"errorMessage": "no table\nTraceback"}, error="Unhandled")
+    assert resume(failed) == Recovery("", "no table")
+
+
+def test_every_kind_of_work_that_the_sweeper_resumes_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cupel_core.sweeping.run_recovery import RecoveryAction
+
+    silent = {RecoveryAction.PROPAGATED, RecoveryAction.FINISH_GIVEN_UP, RecoveryAction.RESUMED}
+    kinds = {"turns", "dispatched", "scorings", "jobs", "generations", "callbacks", *RecoveryAction}
+    assert set(recovery._KINDS) == kinds - silent
+
+
+def test_functions_that_no_run_needs_are_started_without_waiting_for_them() -> None:
+    fake, calls = FakeLambda({}), warmup.warmup_calls()
+    with fake.serving() as emulator:
+        warmup.start_warming(emulator, [call for call in calls if call.function not in warmup.NEEDED_BY_A_RUN])
+    assert {kind for _, kind, _ in fake.invocations} == {"Event"}
+    assert "cupel-page" in {function for function, _, _ in fake.invocations}
+
+
+def test_every_worker_of_a_function_is_started() -> None:
+    fake = FakeLambda({})
+    (probe,) = (call for call in warmup.warmup_calls() if call.function == "probe")
+    with fake.serving() as emulator:
+        assert warmup.warm(emulator, [probe]) == {}
+    assert len(fake.invocations) == probe.workers
+
+
+def test_functions_that_fail_are_named_with_their_error() -> None:
+    fake = FakeLambda({"errorMessage": "no module\nTraceback"}, error="Unhandled")
+    with fake.serving() as emulator:
+        failures = warmup.warm(emulator, warmup.warmup_calls()[:1])
+    assert failures == {"dispatch": "no module"}
