@@ -3,20 +3,20 @@
 from collections import defaultdict, deque
 from collections.abc import Callable
 
-from cupel_core.domain.limits.worker_capacity import MAX_CALLS, Use
+from cupel_core.domain.limits.worker_capacity import MAX_CALLS, WorkerUse
 
 
 class OpenConversations:
     """How many there are, the memory that they use, and how fast they end."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        self.total = Use()
+        self.total = WorkerUse()
         self._clock = clock
-        self._by_workspace: dict[str, Use] = defaultdict(Use)
+        self._by_workspace: dict[str, WorkerUse] = defaultdict(WorkerUse)
         self._ended_at: dict[str, deque[float]] = {}
         """When the last ones of each workspace ended; at first, when its first one started."""
 
-    def of(self, workspace: str) -> Use:
+    def of(self, workspace: str) -> WorkerUse:
         return self._by_workspace[workspace]
 
     def start(self, workspace: str, mb: float) -> None:

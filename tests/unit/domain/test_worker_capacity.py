@@ -11,9 +11,9 @@ from cupel_core.domain.limits.worker_capacity import (
     MIN_CONVERSATIONS,
     AccountProbes,
     SliceSize,
-    Use,
     WorkerCapacity,
     WorkerLoad,
+    WorkerUse,
     conversation_mb,
     fair_growth,
     is_fair,
@@ -29,12 +29,12 @@ BUSY, HALF_BUSY, IDLE = WorkerLoad(0.95), WorkerLoad(0.8), WorkerLoad(0.2)
 def filled(memory_mb: int | None, characters: int, workspaces: int = 1) -> list[int]:
     """How many conversations of this length as many workspaces have in the end that start what an idle worker allows,
     one after the other."""
-    capacity, own, mb = WorkerCapacity(memory_mb), [Use()] * workspaces, conversation_mb(characters)
+    capacity, own, mb = WorkerCapacity(memory_mb), [WorkerUse()] * workspaces, conversation_mb(characters)
     has_started = True
     while has_started:
         has_started = False
         for each in range(workspaces):
-            used = Use(sum(use.conversations for use in own), sum(use.mb for use in own))
+            used = WorkerUse(sum(use.conversations for use in own), sum(use.mb for use in own))
             if capacity.has_room(used, own[each], characters):
                 own[each], has_started = own[each].plus(1, mb), True
     return [use.conversations for use in own]
@@ -52,8 +52,8 @@ def test_workspaces_that_take_what_they_get_have_equal_parts(workspaces: int, ea
 @pytest.mark.parametrize("workspaces", [1, 2, 5, 20])
 def test_a_workspace_that_arrives_last_finds_room(workspaces: int) -> None:
     own = filled(352, 8_000, workspaces)
-    used = Use(sum(own), sum(own) * conversation_mb(8_000))
-    assert WorkerCapacity(352).has_room(used, Use(), 8_000)
+    used = WorkerUse(sum(own), sum(own) * conversation_mb(8_000))
+    assert WorkerCapacity(352).has_room(used, WorkerUse(), 8_000)
 
 
 def test_the_memory_of_the_template_suffices_for_239_conversations_of_8_kb() -> None:

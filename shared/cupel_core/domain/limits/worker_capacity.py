@@ -59,14 +59,14 @@ class WorkerLoad(NamedTuple):
     memory_mb: float = 0.0
 
 
-class Use(NamedTuple):
+class WorkerUse(NamedTuple):
     """What conversations use of a worker: those of all workspaces, or of one of them."""
 
     conversations: int = 0
     mb: float = 0.0
 
-    def plus(self, conversations: int, mb: float) -> "Use":
-        return Use(self.conversations + conversations, self.mb + mb)
+    def plus(self, conversations: int, mb: float) -> "WorkerUse":
+        return WorkerUse(self.conversations + conversations, self.mb + mb)
 
 
 def is_fair(own: float, used: float, total: float) -> bool:
@@ -107,7 +107,7 @@ class WorkerCapacity:
         """The size of idle scenarios above which the worker receives no more."""
         return IDLE_SHARE * self.conversations_mb
 
-    def has_room(self, used: Use, own: Use, characters: int) -> bool:
+    def has_room(self, used: WorkerUse, own: WorkerUse, characters: int) -> bool:
         """Whether a workspace's conversation that begins with so many characters may start beside what all workspaces
         use, idle scenarios included, `own` of it this one; beside no other conversation it always may."""
         if not used.conversations:
