@@ -9,6 +9,7 @@ from cupel_core.domain.limits.worker_capacity import (
     MAX_CONVERSATIONS,
     MAX_PENDING,
     MIN_CONVERSATIONS,
+    MIN_OWN_CONVERSATIONS,
     AccountProbes,
     SliceSize,
     WorkerCapacity,
@@ -75,8 +76,18 @@ def test_a_conversation_of_any_length_starts_on_a_worker_that_has_no_other() -> 
 @given(st.integers(0, 600), st.integers(0, 600), st.integers(10, 600))
 def test_a_workspace_grows_as_far_as_is_fair(own: int, others: int, total: int) -> None:
     growth = fair_growth(own, own + others, total)
-    assert not growth or is_fair(own + growth, own + others + growth, total)
+    assert own + growth <= MIN_OWN_CONVERSATIONS or not growth or is_fair(own + growth, own + others + growth, total)
     assert not is_fair(own + growth + 1, own + others + growth + 1, total)
+
+
+def test_a_workspace_that_arrives_finds_room_while_the_load_of_others_is_above_the_capacity() -> None:
+    overloaded, others = WorkerCapacity(352, conversations=200), WorkerUse(240, 240 * conversation_mb(1_000))
+    own, used = WorkerUse(), others
+    while overloaded.has_room(used, own, 1_000):
+        own, used = own.plus(1, conversation_mb(1_000)), used.plus(1, conversation_mb(1_000))
+    assert own.conversations == MIN_OWN_CONVERSATIONS
+    assert not overloaded.has_room(others, others, 1_000)
+    assert fair_growth(0, 240, 200) == MIN_OWN_CONVERSATIONS
 
 
 def test_a_busy_processor_lowers_the_capacity_below_what_is_open() -> None:

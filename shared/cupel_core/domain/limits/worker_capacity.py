@@ -24,6 +24,9 @@ MAX_CONVERSATIONS = 500
 """More than calls, because a conversation makes no call while it is judged elsewhere, or waits to retry."""
 MIN_CONVERSATIONS = 10
 """Carried whatever the load is: a worker that starts nothing would never learn that it has become idle."""
+MIN_OWN_CONVERSATIONS = 5
+"""Carried of each workspace whatever the load is: long calls of others may keep a worker above its capacity for long
+after its processor has become idle."""
 MAX_PENDING = 1_000
 """Probes that a worker receives in advance at most: it renews their claims, and nobody else can start them."""
 MIN_RECEIVE = 10
@@ -75,8 +78,8 @@ def is_fair(own: float, used: float, total: float) -> bool:
 
 
 def fair_growth(own: int, used: int, total: int) -> int:
-    """How much more a workspace may use that uses `own`, if the others do not change what they use."""
-    return max(0, (SHARE_OF_FREE * (total - used) - own) // (1 + SHARE_OF_FREE))
+    """How many more conversations a workspace may have that has `own`, if the others do not change what they have."""
+    return max(0, MIN_OWN_CONVERSATIONS - own, (SHARE_OF_FREE * (total - used) - own) // (1 + SHARE_OF_FREE))
 
 
 def processor_share(memory_mb: float) -> float:
@@ -114,9 +117,9 @@ class WorkerCapacity:
             return True
         mb = conversation_mb(characters)
         used, own = used.plus(1, mb), own.plus(1, mb)
-        return is_fair(own.conversations, used.conversations, self.conversations) and is_fair(
-            own.mb, used.mb, self.conversations_mb
-        )
+        is_few = own.conversations <= MIN_OWN_CONVERSATIONS
+        is_carried = is_few or is_fair(own.conversations, used.conversations, self.conversations)
+        return is_carried and is_fair(own.mb, used.mb, self.conversations_mb)
 
     def after(self, load: WorkerLoad, open_conversations: int) -> "WorkerCapacity":
         """The capacity after the worker had this load for a while."""
