@@ -1,6 +1,7 @@
-"""`python -m bench.hostile`: how much longer 200 ordinary probes take beside a workspace that attacks their worker.
+"""`python -m bench.hostile`: how much longer ordinary probes take beside a workspace that attacks their worker.
 
 All attacks run together, in the worker of the ordinary probes; the same probes beside harmless ones are the measure.
+The slow neighbour is another attack: its agent does not answer, and it has more probes than two workers carry.
 """
 
 import argparse
@@ -10,11 +11,13 @@ from statistics import median
 from bench.counting import moto_cloud
 from cupel_core.domain.resources.connectors import PROVIDER
 from tests import moto_services
+from tests.hostile import slow_neighbour
 from tests.hostile.attacks import ATTACKS, HARMLESS
 from tests.hostile.shared_worker import PROBES, run_beside
 
 PROBES_OF_EACH_ATTACK = 3
-MAX_RATIO = 1.10
+MAX_RATIO, MAX_SLOW_RATIO = 1.10, 1.50
+LATENCY_SECONDS = 1.0
 
 
 def main() -> None:
@@ -24,8 +27,16 @@ def main() -> None:
     moto_services.handle_one_request_at_a_time()
     with moto_cloud(PROVIDER):
         ratios = [asyncio.run(_ratio()) for _ in range(rounds)]
+        slow = [asyncio.run(_slow_ratio()) for _ in range(rounds)]
     print(f"{PROBES} ordinary probes beside {len(ATTACKS)} attacks, {rounds} times:")
-    print(f"{median(ratios):.2f} times as long (at most {MAX_RATIO:.2f}; {min(ratios):.2f} to {max(ratios):.2f})")
+    _print(ratios, MAX_RATIO)
+    load = slow_neighbour.Load()
+    print(f"{slow_neighbour.PROBES} probes of 1 s beside {load.runs} x {load.probes:,} that wait, {rounds} times:")
+    _print(slow, MAX_SLOW_RATIO)
+
+
+def _print(ratios: list[float], at_most: float) -> None:
+    print(f"{median(ratios):.2f} times as long (at most {at_most:.2f}; {min(ratios):.2f} to {max(ratios):.2f})")
 
 
 async def _ratio() -> float:
@@ -33,6 +44,12 @@ async def _ratio() -> float:
     quiet = await run_beside([HARMLESS] * len(attacks), PROBES_OF_EACH_ATTACK)
     attacked = await run_beside(attacks, PROBES_OF_EACH_ATTACK)
     return attacked.seconds / quiet.seconds
+
+
+async def _slow_ratio() -> float:
+    alone = await slow_neighbour.run_beside(None, LATENCY_SECONDS)
+    beside = await slow_neighbour.run_beside(slow_neighbour.Load(), LATENCY_SECONDS)
+    return beside.seconds / alone.seconds
 
 
 if __name__ == "__main__":

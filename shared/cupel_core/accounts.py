@@ -279,7 +279,9 @@ def _view(provider: Provider, stored: providers.StoredProvider) -> ProviderView:
         usable=enabled and reachable and (has_key or not provider.needs_key),
         needs_key=provider.needs_key,
         has_key=has_key,
-        max_parallel_requests=stored.max_parallel_requests or DEFAULT_PARALLEL_REQUESTS,
+        max_parallel_requests=min(
+            stored.max_parallel_requests or DEFAULT_PARALLEL_REQUESTS, settings().workspace_parallel_requests
+        ),
         requests_per_minute=stored.requests_per_minute,
         tokens_per_minute=stored.tokens_per_minute,
         prices=stored.prices,

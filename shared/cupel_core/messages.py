@@ -98,6 +98,8 @@ class TurnOrder(QueueMessage):
     workspace: str
     chat_id: str
     turn_id: str
+    waits: Annotated[int, Field(ge=0)] = 0
+    """How often in a row it had to wait, because its workspace has enough turns in progress."""
 
 
 class RunCallback(QueueMessage):

@@ -60,6 +60,10 @@ class Settings:
     requests_per_second: float = 50.0
     """Of one token or user; `request_burst` may be sent at once."""
     request_burst: int = 100
+    workspace_turns: int = 16
+    """Turns of chats that one workspace may have in progress."""
+    workspace_parallel_requests: int = 1_000
+    """Calls in flight to one provider, however many a workspace sets."""
     oidc_issuer: str = ""
     oidc_audience: str = ""
     oidc_client_id: str = ""

@@ -50,7 +50,7 @@ def request(workspace: str, spec: ComparisonSpec, now: datetime) -> RequestedCom
     job = Job(workspace, comparison.job_id, JobKind.COMPARISON, comparison.id, spec.run_ids, now, now)
     is_new = comparisons.create(comparison, job)
     if is_new:
-        queues.send(settings().analyze_queue_url, [JobRequest(workspace=workspace, job_id=job.id)])
+        queues.send(settings().analyze_queue_url, [JobRequest(workspace=workspace, job_id=job.id)], group=workspace)
     return RequestedComparison(get(workspace, comparison.id), is_new)
 
 

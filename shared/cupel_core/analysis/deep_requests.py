@@ -48,7 +48,7 @@ def request(
         return RequestedDeepAnalysis(newest, None)
     job = _job(inputs, newest, narrator, now, force=force)
     if jobs.create(job):
-        queues.send(settings().analyze_queue_url, [JobRequest(workspace=workspace, job_id=job.id)])
+        queues.send(settings().analyze_queue_url, [JobRequest(workspace=workspace, job_id=job.id)], group=workspace)
         return RequestedDeepAnalysis(None, job)
     return RequestedDeepAnalysis(None, jobs.get(workspace, job.id))
 

@@ -199,7 +199,7 @@ def end_without_worker(
 
 def send_order(ref: ChatRef, turn_id: str) -> None:
     order = TurnOrder(workspace=ref.workspace, chat_id=ref.chat_id, turn_id=turn_id)
-    queues.send(stack_settings().turn_queue_url, [order], group=ref.chat_id)
+    queues.send(stack_settings().turn_queue_url, [order], group=ref.workspace)
 
 
 def _find_earlier(ref: ChatRef, request: TurnRequest, body_hash: str, now: datetime) -> ChatTurn | None:

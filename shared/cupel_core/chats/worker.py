@@ -68,12 +68,16 @@ from cupel_core.providers import prices
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.providers.parameters import omitted_parameters, without_unknown
-from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats
+from cupel_core.settings import settings
+from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats, queues, turn_slots
 from cupel_core.store.chat_turns import StoredTurn
 from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger(child=True)
 RENEW_SECONDS = 1.0
+_RENEW_SLOT_AFTER = timedelta(seconds=5)
+_MAX_WAIT_SECONDS = 8
+"""Until a turn tries again that has to wait for others of its workspace."""
 _FIRST_WATCH_SECONDS = 0.1
 """The claim is new: the first calls go first."""
 _MAX_END_ATTEMPTS = 8
@@ -85,6 +89,8 @@ class WorkResult(StrEnum):
     NOTHING = "nothing"
     """The turn is over, its chat was deleted, or another worker has it."""
     ENDED = "ended"
+    WAITING = "waiting"
+    """The workspace has enough turns in progress; the order was sent again."""
 
 
 @dataclass
@@ -107,6 +113,7 @@ class TurnWorker:
     abort_reason: AbortReason | None = None
     started: set[tuple[Hook, str]] = field(default_factory=set)
     is_lost: bool = False
+    slot_renewed_at: datetime | None = None
     _prompt: list[dict[str, Any]] | None = field(default=None, init=False, repr=False)
     """What the model is about to get, until it is stored."""
 
@@ -160,6 +167,10 @@ class TurnWorker:
         return left
 
     def _renew(self) -> ChatTurn | None:
+        if self.slot_renewed_at is None or self.now() - self.slot_renewed_at >= _RENEW_SLOT_AFTER:
+            self.slot_renewed_at = self.now()
+            with suppress(*AWS_ERRORS, RetryableError):  # Extended in time by the next ones.
+                _take_slot(self.ref, self.worker_id, self.now())
         return chat_turns.renew(self.ref, self.turn.id, self.worker_id, self.now() + CLAIM)
 
     async def _run_phases(self) -> None:
@@ -363,6 +374,28 @@ class TurnWorker:
 async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResult:
     """Run a turn to its end, whatever that is."""
     ref, worker_id = ChatRef(order.workspace, order.chat_id), uuid.uuid4().hex[:12]
+    if not await asyncio.to_thread(_take_slot, ref, worker_id, utc_now()):
+        await asyncio.to_thread(_send_again, ref, order, utc_now())
+        return WorkResult.WAITING
+    try:
+        return await _work(ref, worker_id, order, seconds_left)
+    finally:
+        with suppress(*AWS_ERRORS, RetryableError):  # It expires.
+            await asyncio.shield(asyncio.to_thread(turn_slots.release, worker_id))
+
+
+def _take_slot(ref: ChatRef, worker_id: str, now: datetime) -> bool:
+    return turn_slots.take(ref.workspace, worker_id, now.timestamp(), (now + CLAIM).timestamp())
+
+
+def _send_again(ref: ChatRef, order: TurnOrder, now: datetime) -> None:
+    again = order.model_copy(update={"waits": order.waits + 1})
+    delay = min(_MAX_WAIT_SECONDS, 2**order.waits)
+    queues.send(settings().turn_queue_url, [again], delay_seconds=delay, group=ref.workspace)
+    chat_turns.touch(ref, order, now)
+
+
+async def _work(ref: ChatRef, worker_id: str, order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResult:
     now = utc_now()
     claimed = await asyncio.to_thread(chat_turns.claim, ref, order.turn_id, worker_id, now, now + CLAIM)
     if claimed is None:

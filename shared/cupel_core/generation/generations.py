@@ -48,7 +48,7 @@ def start_generation(workspace: str, definition_id: str, spec: GenerationSpec, n
     if generation.mode is GenerationMode.MATRIX:
         return _write_matrix(generation, definition, now)
     generations.create(generation)
-    queues.send(settings().generate_queue_url, [generation_request(generation)])
+    queues.send(settings().generate_queue_url, [generation_request(generation)], group=generation.workspace)
     return generation
 
 

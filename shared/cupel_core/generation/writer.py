@@ -234,7 +234,12 @@ def _why_exhausted(generation: Generation, shortage: BudgetShortage) -> str:
 def _requeue(generation: Generation, delay_seconds: float = 0) -> WriteResult:
     """The lease is released first, because the message may be delivered before this function ends."""
     generations.release(generation, utc_now())
-    queues.send(settings().generate_queue_url, [generation_request(generation)], delay_seconds=round(delay_seconds))
+    queues.send(
+        settings().generate_queue_url,
+        [generation_request(generation)],
+        delay_seconds=round(delay_seconds),
+        group=generation.workspace,
+    )
     return WriteResult.REQUEUED
 
 

@@ -145,6 +145,10 @@ class LeaseHolder:
         self._tokens_per_call = _INITIAL_TOKENS_PER_CALL
 
     @property
+    def workspace(self) -> str:
+        return self._key.workspace
+
+    @property
     def _governor(self) -> Governor:
         return self._stored.value if self._stored else Governor()
 

@@ -57,6 +57,10 @@ class SliceClaimer:
             await asyncio.to_thread(record_dropped, closed, probe_slice, utc_now())
         return None
 
+    async def is_open(self, probe_slice: ProbeSlice) -> bool:
+        """Whether the slice may be claimed; it is void once its run is paused, over or deleted."""
+        return await self._run_cache.get_open_run(probe_slice.run, probe_slice.fencing_token) is not None
+
     def _claim_or_note_error(self, probe_slice: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
         try:
             _validate(probe_slice, run)
@@ -150,4 +154,4 @@ def send_rest(claimed: ClaimedSlice) -> None:
     """Send the probes that were not claimed back to the queue, for this worker and others. If this one dies, the whole
     slice comes back too, and whoever receives a probe twice finds it claimed or done."""
     message = claimed.probe_slice.model_copy(update={"indexes": list(claimed.rest)})
-    queues.send(claimed.delivery.queue_url, [message], group=message.run_id)
+    queues.send(claimed.delivery.queue_url, [message], group=message.workspace)

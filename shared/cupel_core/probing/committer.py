@@ -204,7 +204,9 @@ def _record_run(group: Sequence[tuple[ClaimedSlice, FinishedProbe | None]]) -> N
 
 def _send_remainders(claimed: ClaimedSlice) -> None:
     for remainder, delay_seconds in claimed.remainder_messages():
-        queues.send(claimed.delivery.queue_url, [remainder], delay_seconds=round(delay_seconds), group=remainder.run_id)
+        queues.send(
+            claimed.delivery.queue_url, [remainder], delay_seconds=round(delay_seconds), group=remainder.workspace
+        )
 
 
 def retry_delay_seconds(failures: int) -> float:

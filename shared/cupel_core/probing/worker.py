@@ -15,7 +15,16 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from random import Random
 
-from cupel_core.domain.limits.worker_capacity import AccountProbes, WorkerCapacity, conversation_mb, probes_to_receive
+from cupel_core.domain.limits.worker_capacity import (
+    MAX_PENDING,
+    AccountProbes,
+    WorkerCapacity,
+    conversation_mb,
+    fair_growth,
+    is_fair,
+    probes_of_use,
+    probes_to_receive,
+)
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.leases import LeasePool
@@ -28,6 +37,7 @@ from cupel_core.probing.heartbeat import INTERVAL_SECONDS, Heartbeat
 from cupel_core.probing.invocation_time import InvocationTime
 from cupel_core.probing.invocation_totals import InvocationTotals
 from cupel_core.probing.load_meter import MEASURE_SECONDS, LoadMeter
+from cupel_core.probing.open_conversations import OpenConversations
 from cupel_core.probing.probe_runner import ProbeRunner
 from cupel_core.probing.run_allowances import RunAllowances
 from cupel_core.probing.run_cache import RunCache
@@ -40,7 +50,12 @@ from cupel_core.settings import settings
 from cupel_core.store.queues import Delivery
 
 _RECEIVE_AGAIN_SECONDS = 0.2
-"""After a receive that found nothing, while the worker still has probes."""
+"""After a receive that found nothing of use, while the worker still has probes."""
+_LOOK_SECONDS = 1.0
+"""How long slices of other workspaces may wait unseen behind those of one that the worker has enough of."""
+_LOOK_WHILE_RECEIVING_SECONDS = 5.0
+"""The same while the worker needs further slices all the time, so that the queue moves."""
+_MAX_PUT_BACK_SECONDS = 30.0
 
 
 class Worker:
@@ -63,11 +78,12 @@ class Worker:
         self._time = InvocationTime(ends_at, clock)
         self._wake = asyncio.Event()
         self._capacity = WorkerCapacity(memory_mb)
-        self._open_conversations = 0
-        self._open_mb = 0.0
+        self._open = OpenConversations(clock)
         self._backlog: deque[ClaimedSlice] = deque()
         self._target_leases: set[LeaseHolder] = set()
         self._next_hand_back = 0.0
+        self._received_at = self._saw_end_at = clock()
+        """When the worker last received what it needed, and last saw the end of the queue."""
         worker_id, rng = uuid.uuid4().hex[:12], Random()  # noqa: S311 - jitter
         self._leases = LeasePool(worker_id, priority, clock=clock, rng=rng, on_change=self._wake.set)
         self._paces = RunPaces(self._leases, clock, rng, self._wake.set)
@@ -87,6 +103,7 @@ class Worker:
             self._heartbeat,
             self._committer,
             self._allowances,
+            shares=self,
             add_to_backlog=self._add_to_backlog,
             on_receive_end=self._on_receive_end,
         )
@@ -199,19 +216,22 @@ class Worker:
 
     def _may_open(self, claimed: ClaimedSlice, index: int) -> bool:
         """Whether this worker carries the conversation, its run allows it now, and its graders are not crowded."""
-        characters = claimed.context.planned_length(index)
-        has_room = self._capacity.has_room(self._open_conversations, self._used_mb, characters)
+        characters, workspace = claimed.context.planned_length(index), claimed.probe_slice.workspace
+        own = self._open.of(workspace).plus(0, self._idle_mb_of(workspace))
+        has_room = self._capacity.has_room(self._open.total.plus(0, self._idle_mb), own, characters)
         is_allowed = has_room and self._paces.may_start(claimed.context.run)
-        return is_allowed and not self._leases.is_crowded(claimed.probe_slice.workspace)
+        return is_allowed and not self._leases.is_crowded(workspace)
 
     @property
-    def _used_mb(self) -> float:
-        """The memory of open conversations and of idle scenarios."""
-        return self._open_mb + self._idle_mb
+    def _open_conversations(self) -> int:
+        return self._open.total.conversations
 
     @property
     def _idle_mb(self) -> float:
         return sum(claimed.idle_mb for claimed in self._heartbeat.claimed)
+
+    def _idle_mb_of(self, workspace: str) -> float:
+        return sum(each.idle_mb for each in self._heartbeat.claimed if each.probe_slice.workspace == workspace)
 
     def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> bool:
         """Whether the run's budget allows it."""
@@ -220,35 +240,80 @@ class Worker:
         size_mb = conversation_mb(claimed.context.planned_length(index))
         run_slot = self._paces.start(claimed.context.run, claimed.context.model_of(index))
         claimed.start(index)
-        self._open_conversations += 1
-        self._open_mb += size_mb
+        self._open.start(claimed.probe_slice.workspace, size_mb)
         probe = asyncio.create_task(self._runner.run(claimed, index, calls))
         probe.add_done_callback(partial(self._on_probe_done, claimed, index, calls, size_mb, run_slot))
         return True
 
     def _receive_if_needed(self) -> None:
         """Receive further slices when clearly fewer probes are pending than there are slots, and only as many as fill
-        these, so that other workers get the remaining ones."""
+        these, so that other workers get the remaining ones; otherwise look for those of other workspaces."""
         if self._receiver.is_receiving or self._receiver.is_queue_empty:
             return
         room_mb = self._capacity.idle_mb - self._idle_mb
         if room_mb <= 0 and (self._backlog or self._open_conversations):
             self._hand_paced_slice_back()
-            return
+            missing = 0
+        else:
+            accounts = [*self._probes_by_account(), *self._accounts_without_pending()]
+            missing = probes_to_receive(accounts, self._capacity.conversations, self._expected_slots)
+        now = self._time.now()
+        is_idle = now - self._received_at >= _LOOK_SECONDS
+        if not missing and now - self._saw_end_at >= (_LOOK_SECONDS if is_idle else _LOOK_WHILE_RECEIVING_SECONDS):
+            self._receiver.start_looking()
+        elif missing:
+            self._received_at = now
+            self._receiver.start_receiving(missing, room_mb)
+
+    @property
+    def _expected_slots(self) -> int:
+        """Of an account that the worker has no probes of."""
+        return DEFAULT_PARALLEL_REQUESTS // settings().probe_workers
+
+    def _probes_by_account(self, workspace: str | None = None) -> list[AccountProbes]:
+        """Of the accounts with pending probes; only those of one workspace if it is given."""
         workers = settings().probe_workers
-        accounts = [
+        return [
             AccountProbes(
                 max(1, holder.attainable_slots(workers)),
                 sum(len(claimed.pending) for claimed in slices),
                 self._paces.startable(slices),
             )
             for holder, slices in self._backlog_by_account().items()
+            if workspace in (None, slices[0].probe_slice.workspace)
         ]
-        missing = probes_to_receive(accounts, self._capacity.conversations, DEFAULT_PARALLEL_REQUESTS // workers)
-        if missing:
-            self._receiver.start_receiving(missing, room_mb)
 
-    def _on_receive_end(self) -> None:
+    def _accounts_without_pending(self) -> list[AccountProbes]:
+        """Those that still have conversations here, beside accounts with pending probes of other workspaces."""
+        pending = self._backlog_by_account().keys()
+        workspaces = {holder.workspace for holder in pending}
+        others = (each for each in self._target_leases if each.open_conversations and each.workspace not in workspaces)
+        return [AccountProbes(self._expected_slots, 0, 0) for _ in others] if pending else []
+
+    def has_use(self, workspace: str, received: int) -> bool:
+        own, idle_mb = self._probes_by_account(workspace), self._idle_mb
+        pending, pending_of_all = sum(each.pending for each in own), sum(len(each.pending) for each in self._backlog)
+        if not is_fair(pending + received, pending_of_all + received, MAX_PENDING):
+            return False
+        has_none = not self._idle_mb_of(workspace) and not received
+        if idle_mb and idle_mb >= self._capacity.idle_mb * (1 + has_none):  # Beyond the limit, one slice of each.
+            return False
+        carried = self._open.of(workspace).conversations + self._growth_of(workspace)
+        return probes_of_use(own, carried, self._expected_slots) > received
+
+    def put_back_seconds(self, workspace: str) -> float:
+        """Half as long as its pending probes will take to start, judged by as many conversations that have ended."""
+        pending = sum(min(each.slots, each.startable) for each in self._probes_by_account(workspace))
+        return min(_MAX_PUT_BACK_SECONDS, self._open.seconds_to_end(workspace, pending) / 2)
+
+    def _growth_of(self, workspace: str) -> int:
+        """How many further conversations of it this worker carries."""
+        own = self._open.of(workspace).conversations
+        return fair_growth(own, self._open_conversations, self._capacity.conversations)
+
+    def _on_receive_end(self, saw_end: bool) -> None:
+        if saw_end:
+            self._saw_end_at = self._time.now()
         if self._receiver.is_queue_empty and not self._is_idle:
             asyncio.get_running_loop().call_later(_RECEIVE_AGAIN_SECONDS, self._receive_again)
         self._wake.set()
@@ -292,7 +357,8 @@ class Worker:
         room = max(0, self._capacity.conversations - self._open_conversations)
         for holder in self._target_leases:
             slices = by_account.get(holder, [])
-            holder.pending = PendingProbes(min(self._paces.startable(slices), room), partial(_pending_models, slices))
+            startable = min(self._paces.startable(slices), self._growth_of(holder.workspace))
+            holder.pending = PendingProbes(startable, partial(_pending_models, slices))
         self._paces.report_pending(self._backlog, room)
         self._allowances.report_pending(self._backlog, room)
 
@@ -305,8 +371,7 @@ class Worker:
         run_slot: RunSlot | None,
         probe: "asyncio.Task[Outcome | None]",
     ) -> None:
-        self._open_conversations -= 1
-        self._open_mb -= size_mb
+        self._open.end(claimed.probe_slice.workspace, size_mb)
         calls.end()
         if run_slot is not None:
             run_slot.release()

@@ -80,7 +80,9 @@ def _resend(letter: StoredDeadLetter) -> RedriveResult:
     if not missing or run.fencing_token != probe_slice.fencing_token or run.status not in ACTIVE:
         return RedriveResult(dropped=1, runs_to_retry=runs_to_retry)
     remainder = probe_slice.model_copy(update={"indexes": missing})
-    queues.send(settings().probe_queue_url(queue_of(letter.provider), letter.priority), [remainder], group=run.id)
+    queues.send(
+        settings().probe_queue_url(queue_of(letter.provider), letter.priority), [remainder], group=run.workspace
+    )
     return RedriveResult(sent=1, runs_to_retry=runs_to_retry)
 
 

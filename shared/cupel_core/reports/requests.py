@@ -86,7 +86,7 @@ def _create(run: Run, model: str | None, now: datetime) -> RequestedReport:
     job = Job(workspace, record.job_id, JobKind.REPORT, record.result_id, (run_id,), now, now)
     is_new = reports.create(record, job)
     if is_new:
-        queues.send(settings().analyze_queue_url, [JobRequest(workspace=workspace, job_id=job.id)])
+        queues.send(settings().analyze_queue_url, [JobRequest(workspace=workspace, job_id=job.id)], group=workspace)
     return RequestedReport(get(workspace, run_id, record.id, now), is_new)
 
 

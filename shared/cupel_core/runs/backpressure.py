@@ -1,40 +1,83 @@
-"""When a run's next slices may be sent: as soon as few messages wait in the provider's queue.
+"""When a run's next slices may be sent: as soon as few of those sent before are left.
 
 A queue delivers roughly in order of arrival. If it held all of a large run, a run started later would wait for all of
-the first one; with windows, it waits for one window. SQS treats the messages of each run as a group and is fair to
-groups, but only once many messages are in flight; the embedded emulator is not.
+the first one; with windows, it waits for one window. The window belongs to the workspace: its runs in one queue share
+it, so that starting more of them puts no more in front of others. SQS treats the messages of each workspace as a group
+and is fair to groups, but only once many messages are in flight; the embedded emulator is not.
 """
 
-from math import ceil
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.slices import latest_parts
+from cupel_core.messages import RunRef
 from cupel_core.providers import queue_of
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS
 from cupel_core.settings import settings
-from cupel_core.store import governor, queues
+from cupel_core.store import active_runs, barrier, governor
 
 WINDOW_LEAVES = 10
-"""What is sent of a provider at a time, in leaves of 100 probes: 1,000 probes if all are missing."""
+"""What is sent of a workspace's runs at a time, in leaves of 100 probes: 1,000 probes if all are missing."""
 FINAL_WINDOW_EXTRA_LEAVES = 5
 """Further leaves sent with the last window: a short remainder is not worth waiting for room again."""
 _RECHECK_SECONDS = 1
+_RUNS_PER_RECHECK_SECOND = 5
+"""Of more runs that share a window, each is checked less often: all dispatches share a few invocations."""
 MAX_RECHECK_SECONDS = 4
-"""A queue without room keeps workers busy for that long, even with calls of 0.2 s."""
+"""Workers stay busy for that long, even with calls of 0.2 s."""
 _PAUSED_RECHECK_SECONDS = 20
-_WAITING_CALLS_PER_PARALLEL_REQUEST = 20
-"""Enough to keep workers busy until the next check, even with calls of 0.1 s."""
+_PROBES_PER_PARALLEL_REQUEST = 24
+"""Sent and not recorded. Enough to keep workers busy until the next check, even with calls of 0.1 s; four of them are
+in progress, pending in the worker, or not recorded yet."""
+_PROBES_PER_WORKER = 2_000
+"""Sent and not recorded, at most: a worker completes no more than 500 probes per second."""
 
 
-def seconds_until_capacity(run: Run, provider: str) -> int:
-    """Seconds until the next check; 0 if the provider's queue has room now."""
+class Window(NamedTuple):
+    """What a run may have in the queue of a provider, in probes."""
+
+    size: int
+    """Sent at a time."""
+    extra: int
+    """Sent with the last ones."""
+    outstanding: int
+    """Sent and not recorded, from which on nothing more is sent."""
+    recheck_seconds: int
+
+
+def window_of(run: Run, provider: str, parallel_requests: int = DEFAULT_PARALLEL_REQUESTS) -> Window:
+    """The run's part of its workspace's window."""
+    lane = queue_of(provider)
+    sharing = {
+        each.run_id
+        for each in active_runs.list_dispatched(run.workspace)
+        if each.priority == run.priority and queue_of(each.provider) == lane
+    }
+    number = max(1, len(sharing))
+    outstanding = min(_PROBES_PER_PARALLEL_REQUEST * parallel_requests, _PROBES_PER_WORKER * settings().probe_workers)
+    return Window(
+        max(1, WINDOW_LEAVES // number) * FANOUT,
+        FINAL_WINDOW_EXTRA_LEAVES // number * FANOUT,
+        max(1, outstanding // number),
+        max(_RECHECK_SECONDS, number // _RUNS_PER_RECHECK_SECOND),
+    )
+
+
+def seconds_until_capacity(run: Run, provider: str, next_leaves: Mapping[int, int]) -> int:
+    """Seconds until the next check; 0 if the next slices may be sent now. `next_leaves` are the first leaves that are
+    not sent, by column of the provider."""
     status = governor.get_status(run.workspace, provider)
     if status.paused:
         return _PAUSED_RECHECK_SECONDS
-    waiting = queues.get_depth(settings().probe_queue_url(queue_of(provider), run.priority)).waiting
-    return 0 if waiting < _max_waiting_messages(status.limit or DEFAULT_PARALLEL_REQUESTS) else _RECHECK_SECONDS
+    window = window_of(run, provider, status.limit or DEFAULT_PARALLEL_REQUESTS)
+    is_room = _count_outstanding(run, next_leaves, window.outstanding + window.size) < window.outstanding
+    return 0 if is_room else window.recheck_seconds
 
 
-def _max_waiting_messages(parallel_requests: int) -> int:
-    """In messages of 100 probes, the size within a large run."""
-    return ceil(parallel_requests * _WAITING_CALLS_PER_PARALLEL_REQUEST / FANOUT)
+def _count_outstanding(run: Run, next_leaves: Mapping[int, int], probes: int) -> int:
+    """How many of the last so many probes that were sent have no outcome."""
+    parts = latest_parts(run.plan, next_leaves, probes)
+    leaves = barrier.get_leaves(RunRef(run.workspace, run.id), sorted({part.leaf for part in parts}))
+    return sum(len(leaves[part.leaf].leaf.missing(part.indexes)) for part in parts)

@@ -1,9 +1,9 @@
 """Dispatch: send the slices of a run's missing probes to the queues of their providers.
 
-Each provider's slices are sent in windows, the next one when its queue has room, so that a queue holds a little of
-every run instead of all of the first one; within a window, the provider's targets take turns. Cursors are saved after
-the sends they cover, so a crash repeats messages but loses none; the worker that receives a repeated slice finds its
-probes claimed or done.
+Each provider's slices are sent in windows, the next one when little is left of those before, so that a queue holds a
+little of every run instead of all of the first one (`backpressure.py`); within a window, the provider's targets take
+turns. Cursors are saved after the sends they cover, so a crash repeats messages but loses none; the worker that
+receives a repeated slice finds its probes claimed or done.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +45,7 @@ def enqueue(run: Run) -> None:
     """Request the dispatch that the run's transition wrote to the outbox. If sending fails, the sweeper does it."""
     request = DispatchRequest(workspace=run.workspace, run_id=run.id, fencing_token=run.fencing_token)
     with suppress(RetryableError, *AWS_ERRORS):
-        queues.send(settings().dispatch_queue_url, [request])
+        queues.send(settings().dispatch_queue_url, [request], group=run.workspace)
 
 
 def execute(request: DispatchRequest, now: datetime, seconds_left: Callable[[], float]) -> None:
@@ -55,7 +55,7 @@ def execute(request: DispatchRequest, now: datetime, seconds_left: Callable[[], 
         return
     # Read before each window: a run of a million probes that is deleted or paused must not fill the queues any further.
     while run := _active_run(request):
-        windows = _next_windows(run.plan, pending.cursors)
+        windows = _next_windows(run, pending.cursors)
         if not windows:
             _start_finish_if_complete(request, run)
             break
@@ -83,14 +83,20 @@ def _active_run(request: DispatchRequest) -> Run | None:
     return run if run.fencing_token == request.fencing_token and run.status in ACTIVE else None
 
 
-def _next_windows(plan: Plan, cursors: Mapping[str, int]) -> _Windows:
+def _next_windows(run: Run, cursors: Mapping[str, int]) -> _Windows:
     """Without the providers whose leaves are all sent."""
-    size, extra = backpressure.WINDOW_LEAVES * FANOUT, backpressure.FINAL_WINDOW_EXTRA_LEAVES * FANOUT
-    parts = {
-        name: parts_in_turn(plan, _first_leaves(plan, name, cursors)) for name in dict.fromkeys(providers_of(plan))
+    windows = {
+        provider: _next_window(run, provider, _first_leaves(run.plan, provider, cursors))
+        for provider in dict.fromkeys(providers_of(run.plan))
     }
-    windows = {provider: next_window(following, size, extra) for provider, following in parts.items()}
     return {provider: window for provider, window in windows.items() if window}
+
+
+def _next_window(run: Run, provider: str, first_leaves: Mapping[int, int]) -> Sequence[LeafPart]:
+    if not probes_left(run.plan, first_leaves):
+        return ()
+    window = backpressure.window_of(run, provider)
+    return next_window(parts_in_turn(run.plan, first_leaves), window.size, window.extra)
 
 
 def _first_leaves(plan: Plan, provider: str, cursors: Mapping[str, int]) -> dict[int, int]:
@@ -114,7 +120,10 @@ def _wait_by_provider(run: Run, windows: _Windows, cursors: Mapping[str, int]) -
     """Seconds until each queue may have room; the first window of a provider never waits."""
     begun = {name.partition("/")[0] for name in cursors}
     return {
-        provider: backpressure.seconds_until_capacity(run, provider) if provider in begun else 0 for provider in windows
+        provider: backpressure.seconds_until_capacity(run, provider, _first_leaves(run.plan, provider, cursors))
+        if provider in begun
+        else 0
+        for provider in windows
     }
 
 
@@ -123,7 +132,7 @@ def _requeue(request: DispatchRequest, wait_seconds: int) -> None:
     attempts = request.attempts_without_room
     again = request.model_copy(update={"attempts_without_room": attempts + 1 if wait_seconds else attempts})
     delay = max(wait_seconds, min(wait_seconds * 2**attempts, backpressure.MAX_RECHECK_SECONDS))
-    queues.send(settings().dispatch_queue_url, [again], delay_seconds=delay)
+    queues.send(settings().dispatch_queue_url, [again], delay_seconds=delay, group=request.workspace)
 
 
 def _start_finish_if_complete(request: DispatchRequest, run: Run) -> None:
@@ -147,7 +156,7 @@ def _send_windows(request: DispatchRequest, run: Run, windows: _Windows, cursors
             )
             for leaf, indexes in cut_slices(run.plan, window, _missing(run, window), left, workers)
         ]
-        queues.send(settings().probe_queue_url(queue_of(provider), run.priority), slices, group=run.id)
+        queues.send(settings().probe_queue_url(queue_of(provider), run.priority), slices, group=run.workspace)
 
 
 def _missing(run: Run, window: Sequence[LeafPart]) -> dict[int, Sequence[int]]:

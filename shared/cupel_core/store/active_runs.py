@@ -1,13 +1,16 @@
-"""The runs that have not ended, for the sweeper. The transactions that change a run's status maintain the list."""
+"""The runs that have not ended, for the sweeper and for dispatch. The transactions that change a run's status maintain
+the list."""
 
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import takewhile
 from typing import NamedTuple
 
-from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.runs.run import ACTIVE, Run
+from cupel_core.domain.runs.slices import providers_of
 from cupel_core.domain.runs.stalls import Stall
 from cupel_core.messages import RunRef
 from cupel_core.store import keys
@@ -21,10 +24,20 @@ class ActiveRunItem(Item):
     recorded = NumberAttribute(null=True)
     recorded_since = UnicodeAttribute(attr_name="recordedSince", null=True)
     redispatches = NumberAttribute(null=True)
+    lanes = UnicodeSetAttribute(null=True)
+    """`<priority> <provider>` of each provider whose models it calls as targets; none while it is paused."""
 
     @classmethod
     def for_run(cls, ref: RunRef) -> "ActiveRunItem":
         return cls(keys.ACTIVE_RUNS, keys.active_run(ref), workspace=ref.workspace, run_id=ref.run_id)
+
+    @classmethod
+    def of_status(cls, run: Run) -> "ActiveRunItem":
+        """The item of a run that has this status from now on."""
+        item = cls.for_run(RunRef(run.workspace, run.id))
+        if run.status in ACTIVE:
+            item.lanes = {f"{run.priority} {provider}" for provider in providers_of(run.plan)}
+        return item
 
 
 class ActiveRun(NamedTuple):
@@ -62,6 +75,22 @@ def list_of_workspace(workspace: str, after: str | None = None) -> Iterator[RunR
             lambda each: each.ref.workspace == workspace, list_active_runs(keys.active_run(RunRef(workspace, after)))
         )
     return (each.ref for each in runs)
+
+
+class DispatchedRun(NamedTuple):
+    """What a run has to do with one provider, and with what priority."""
+
+    run_id: str
+    priority: str
+    provider: str
+
+
+def list_dispatched(workspace: str) -> Iterator[DispatchedRun]:
+    """The workspace's runs that are neither paused nor over, once for each provider of their targets."""
+    for item in ActiveRunItem.query(keys.ACTIVE_RUNS, ActiveRunItem.sk.startswith(keys.active_runs_of(workspace))):
+        for lane in item.lanes or ():
+            priority, _, provider = lane.partition(" ")
+            yield DispatchedRun(item.run_id, priority, provider)
 
 
 def set_silent_since(ref: RunRef, since: datetime | None) -> None:

@@ -29,7 +29,7 @@ from cupel_core.domain.chats.turns import (
 from cupel_core.errors import NotFound
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.paging import Page, fill_page
-from cupel_core.store import chat_branches, idempotency_keys, keys
+from cupel_core.store import chat_branches, idempotency_keys, keys, open_work
 from cupel_core.store.chat_branches import BranchChange
 from cupel_core.store.chat_texts import read_json, read_settings, write_json
 from cupel_core.store.listing import all_of, list_newest
@@ -325,6 +325,11 @@ def list_open(after: str | None = None) -> Iterator[OpenWork[TurnOrder]]:
     for item in OpenTurnItem.query(keys.OPEN_TURNS, OpenTurnItem.sk > after if after else None):
         order = TurnOrder(workspace=item.workspace, chat_id=item.chat_id, turn_id=item.turn_id)
         yield OpenWork(keys.OPEN_TURNS, item.sk, order, from_iso(item.touched_at))
+
+
+def touch(ref: ChatRef, order: TurnOrder, now: datetime) -> None:
+    """Note that the turn's order was sent again."""
+    open_work.touch(OpenWork(keys.OPEN_TURNS, keys.open_turn(ref, order.turn_id), order, now), now)
 
 
 def _request_key(client_request_id: str) -> str:

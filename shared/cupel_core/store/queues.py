@@ -46,7 +46,7 @@ class Delivery:
 def send(queue_url: str, messages: Sequence[QueueMessage], delay_seconds: int = 0, group: str | None = None) -> None:
     """Send all messages. Raises RetryableError if some could not be sent; sending all again is safe.
 
-    The queues are standard fair queues: a `group` (a run) that fills a queue does not delay the messages of others.
+    The queues are standard fair queues: a `group` (a workspace) that fills a queue does not delay those of others.
     """
     for batch in batched(messages, _MAX_BATCH_SIZE):
         _send_batch(queue_url, batch, min(delay_seconds, MAX_DELAY_SECONDS), group)

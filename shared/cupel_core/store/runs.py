@@ -72,7 +72,7 @@ def add(transaction: TransactWrite, run: Run, event_data: dict[str, object]) -> 
     transaction.save(to_item(created), condition=RunItem.pk.does_not_exist())
     transaction.save(EventItem.for_run(ref, 1, RunEventType.CREATED, run.created_at, event_data))
     transaction.save(OutboxItem.for_run(ref, run.fencing_token, run.created_at))
-    transaction.save(ActiveRunItem.for_run(ref))
+    transaction.save(ActiveRunItem.of_status(created))
     definition_runs.add(transaction, run)
     _request_erasure(transaction, ref, run.created_at)
     if run.callbacks is not None:
@@ -365,8 +365,11 @@ def _write_transition(
                 transaction.save(OutboxItem.for_run(ref, changed.fencing_token, now))
             if changed.status in TERMINAL:
                 transaction.delete(ActiveRunItem.for_run(ref))
-            elif run.status in TERMINAL:
-                transaction.save(ActiveRunItem.for_run(ref))
+            elif run.status in TERMINAL or (
+                changed.status != run.status and RunStatus.PAUSED in (changed.status, run.status)
+            ):
+                transaction.save(ActiveRunItem.of_status(changed))
+            if run.status in TERMINAL and changed.status not in TERMINAL:
                 _request_erasure(transaction, ref, now)
     except TransactWriteError as error:
         if error_code(error) != "TransactionCanceledException":

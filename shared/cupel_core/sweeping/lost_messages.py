@@ -66,6 +66,6 @@ def _resend[R: (GenerationRequest, JobRequest, TurnOrder)](
         return False
     if not is_lost and now - max(idle_since, work.touched_at) < kind.resend_after:
         return False
-    queues.send(kind.queue_url(), [work.request])
+    queues.send(kind.queue_url(), [work.request], group=work.request.workspace)
     open_work.touch(work, now)
     return True

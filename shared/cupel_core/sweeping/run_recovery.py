@@ -205,5 +205,5 @@ def _is_held_up(run: Run) -> bool:
 
 def _redispatch(request: DispatchRequest, now: datetime) -> list[RecoveryAction]:
     outbox.restart(request, now)
-    queues.send(settings().dispatch_queue_url, [request])
+    queues.send(settings().dispatch_queue_url, [request], group=request.workspace)
     return [RecoveryAction.REDISPATCHED]

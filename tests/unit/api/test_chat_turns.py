@@ -1,6 +1,7 @@
 """Turns of chats, from the request over HTTP to the end by a worker."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
@@ -28,7 +29,7 @@ from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers.connectors import dispatch
 from cupel_core.providers.errors import ProviderError
 from cupel_core.settings import Settings
-from cupel_core.store import blobs, chat_branches, chat_turns, chats, clients, idempotency_keys
+from cupel_core.store import blobs, chat_branches, chat_turns, chats, clients, idempotency_keys, queues, turn_slots
 from cupel_core.sweeping.erasure import erase_due
 from cupel_core.sweeping.turn_recovery import recover_turns
 from tests.profiles import operation, profile
@@ -256,6 +257,38 @@ def test_the_same_request_starts_one_turn(client: Client, cloud: Settings, model
     event_loop.run(worker.work(TurnOrder(workspace="acme", chat_id=chat_id, turn_id=first["id"]), lambda: 290.0))
     assert start(client, chat_id, clientRequestId="one").json()["status"] == "done"
     assert len(texts(client, chat_id, branch_of(client, chat_id))) == 1
+
+
+def take_slots(workspace: str, number: int) -> list[str]:
+    now, workers = time.time(), [f"{workspace}-{each}" for each in range(number)]
+    assert all(turn_slots.take(workspace, worker_id, now, now + 20) for worker_id in workers)
+    return workers
+
+
+def test_a_turn_waits_while_its_workspace_has_enough_in_progress(
+    client: Client, cloud: Settings, model: Model, chat_id: str
+) -> None:
+    busy = take_slots("acme", 16)
+    turn = start(client, chat_id).json()
+    assert work(cloud) == [WorkResult.WAITING]
+    assert turn_of(client, chat_id, turn["id"])["status"] == "queued"
+    assert queues.get_depth(cloud.turn_queue_url).total == 1, "its order is sent again, with a delay"
+    turn_slots.release(busy[0])
+    order = TurnOrder(workspace="acme", chat_id=chat_id, turn_id=turn["id"], waits=1)
+    assert event_loop.run(worker.work(order, lambda: 290.0)) is WorkResult.ENDED
+
+
+def test_a_turn_does_not_wait_for_those_of_another_workspace(
+    client: Client, cloud: Settings, model: Model, chat_id: str
+) -> None:
+    take_slots("greedy", 16)
+    start(client, chat_id)
+    assert work(cloud) == [WorkResult.ENDED]
+
+
+def test_a_turn_gives_its_slot_back(client: Client, cloud: Settings, model: Model, chat_id: str) -> None:
+    finished_turn(client, cloud, chat_id)
+    assert take_slots("acme", 16)
 
 
 @pytest.mark.parametrize("made", ["turns", "branches"])

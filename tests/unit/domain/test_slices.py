@@ -8,6 +8,7 @@ from cupel_core.domain.runs.slices import (
     MIN_SLICE_SIZE,
     Workers,
     cut_slices,
+    latest_parts,
     next_window,
     parts_in_turn,
     probes_left,
@@ -45,6 +46,17 @@ def test_every_probe_of_a_provider_is_sent_once(plan: Plan) -> None:
     for provider in set(owners):
         sent = [index for _, indexes in slices_of(plan, provider) for index in indexes]
         assert sorted(sent) == [index for index in range(plan.total) if owners[plan.probe(index).column] == provider]
+
+
+@settings(max_examples=30)
+@given(PLANS, st.integers(1, 2_000), st.integers(1, 2_000))
+def test_the_latest_parts_are_the_last_that_were_sent(plan: Plan, size: int, probes: int) -> None:
+    provider = providers_of(plan)[0]
+    window = next_window(parts_in_turn(plan, dict.fromkeys(provider_columns(plan, provider), 0)), size, 0)
+    firsts = dict.fromkeys(provider_columns(plan, provider), 0) | {part.column: part.leaf + 1 for part in window}
+    latest = latest_parts(plan, firsts, probes)
+    assert latest == window[::-1][: len(latest)]
+    assert latest == window[::-1] or sum(len(part.indexes) for part in latest) >= probes
 
 
 @settings(max_examples=30)

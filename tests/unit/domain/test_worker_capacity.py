@@ -9,11 +9,16 @@ from cupel_core.domain.limits.worker_capacity import (
     MAX_CONVERSATIONS,
     MAX_PENDING,
     MIN_CONVERSATIONS,
+    MIN_OWN_CONVERSATIONS,
     AccountProbes,
     SliceSize,
     WorkerCapacity,
     WorkerLoad,
+    WorkerUse,
     conversation_mb,
+    fair_growth,
+    is_fair,
+    probes_of_use,
     probes_to_receive,
     processor_share,
     slices_to_receive,
@@ -22,32 +27,67 @@ from cupel_core.domain.limits.worker_capacity import (
 BUSY, HALF_BUSY, IDLE = WorkerLoad(0.95), WorkerLoad(0.8), WorkerLoad(0.2)
 
 
-def carried(memory_mb: int | None, characters: int) -> int:
-    """How many conversations of this length start on an idle worker."""
-    capacity, count, size = WorkerCapacity(memory_mb), 0, conversation_mb(characters)
-    while capacity.has_room(count, count * size, characters):
-        count += 1
-    return count
+def filled(memory_mb: int | None, characters: int, workspaces: int = 1) -> list[int]:
+    """How many conversations of this length as many workspaces have in the end that start what an idle worker allows,
+    one after the other."""
+    capacity, own, mb = WorkerCapacity(memory_mb), [WorkerUse()] * workspaces, conversation_mb(characters)
+    has_started = True
+    while has_started:
+        has_started = False
+        for each in range(workspaces):
+            used = WorkerUse(sum(use.conversations for use in own), sum(use.mb for use in own))
+            if capacity.has_room(used, own[each], characters):
+                own[each], has_started = own[each].plus(1, mb), True
+    return [use.conversations for use in own]
 
 
-def test_a_worker_with_the_memory_of_the_template_carries_500_conversations_of_8_kb() -> None:
-    assert carried(512, 8_000) == MAX_CONVERSATIONS == 500
+def test_a_workspace_alone_has_four_fifths_of_a_worker() -> None:
+    assert filled(None, 8_000) == [MAX_CONVERSATIONS * 4 // 5] == [400]
+
+
+@pytest.mark.parametrize(("workspaces", "each"), [(2, 222), (3, 153), (5, 95), (20, 24)])
+def test_workspaces_that_take_what_they_get_have_equal_parts(workspaces: int, each: int) -> None:
+    assert all(abs(conversations - each) <= 1 for conversations in filled(None, 8_000, workspaces))
+
+
+@pytest.mark.parametrize("workspaces", [1, 2, 5, 20])
+def test_a_workspace_that_arrives_last_finds_room(workspaces: int) -> None:
+    own = filled(352, 8_000, workspaces)
+    used = WorkerUse(sum(own), sum(own) * conversation_mb(8_000))
+    assert WorkerCapacity(352).has_room(used, WorkerUse(), 8_000)
+
+
+def test_the_memory_of_the_template_suffices_for_239_conversations_of_8_kb() -> None:
+    assert filled(352, 8_000) == [239]
 
 
 def test_less_memory_carries_fewer_conversations() -> None:
-    assert carried(256, 8_000) == 110
+    assert filled(256, 8_000) == [88]
 
 
 def test_long_texts_leave_room_for_fewer_conversations() -> None:
-    assert [carried(512, characters) for characters in (100_000, 1_000_000)] == [331, 60]
+    assert [filled(512, characters) for characters in (100_000, 1_000_000)] == [[265], [48]]
 
 
 def test_a_conversation_of_any_length_starts_on_a_worker_that_has_no_other() -> None:
-    assert carried(256, 100_000_000) == 1
+    assert filled(256, 100_000_000) == [1]
 
 
-def test_a_worker_without_a_limit_of_memory_carries_the_maximum() -> None:
-    assert carried(None, 500_000) == MAX_CONVERSATIONS
+@given(st.integers(0, 600), st.integers(0, 600), st.integers(10, 600))
+def test_a_workspace_grows_as_far_as_is_fair(own: int, others: int, total: int) -> None:
+    growth = fair_growth(own, own + others, total)
+    assert own + growth <= MIN_OWN_CONVERSATIONS or not growth or is_fair(own + growth, own + others + growth, total)
+    assert not is_fair(own + growth + 1, own + others + growth + 1, total)
+
+
+def test_a_workspace_that_arrives_finds_room_while_the_load_of_others_is_above_the_capacity() -> None:
+    overloaded, others = WorkerCapacity(352, conversations=200), WorkerUse(240, 240 * conversation_mb(1_000))
+    own, used = WorkerUse(), others
+    while overloaded.has_room(used, own, 1_000):
+        own, used = own.plus(1, conversation_mb(1_000)), used.plus(1, conversation_mb(1_000))
+    assert own.conversations == MIN_OWN_CONVERSATIONS
+    assert not overloaded.has_room(others, others, 1_000)
+    assert fair_growth(0, 240, 200) == MIN_OWN_CONVERSATIONS
 
 
 def test_a_busy_processor_lowers_the_capacity_below_what_is_open() -> None:
@@ -114,6 +154,18 @@ def test_probes_that_nobody_can_start_soon_are_not_piled_up() -> None:
 
 def test_a_worker_receives_no_more_than_it_carries() -> None:
     assert to_receive((MAX_CALLS, 0), (MAX_CALLS, 0), conversations=60) == 60
+
+
+def test_of_one_workspace_a_worker_can_use_as_many_probes_as_it_has_slots_however_few() -> None:
+    assert [probes_of_use([AccountProbes(50, pending, pending)], 500, 25) for pending in (0, 49, 50, 90)] == [
+        50,
+        1,
+        0,
+        0,
+    ]
+    assert probes_of_use([], MAX_CONVERSATIONS, 25) == 25
+    assert probes_of_use([], 3, 25) == 3, "no more than it carries"
+    assert probes_of_use([], MAX_CONVERSATIONS, 0) == 1, "with very many workers"
 
 
 def test_a_single_slot_is_refilled() -> None:

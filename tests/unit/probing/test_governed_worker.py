@@ -113,7 +113,7 @@ async def test_a_worker_opens_no_more_conversations_than_fit_its_memory(
 ) -> None:
     run = RunSetup(scenario_count=6, content={**RATING, "system": "x" * 2_000_000}).start()
     in_flight = rendezvous(3)
-    small = Worker("sim", time.time() + 600, receive_wait_seconds=0, memory_mb=230)
+    small = Worker("sim", time.time() + 600, receive_wait_seconds=0, memory_mb=245)
     await small.run(send_and_receive(slice_message(run, list(range(6)))))
     assert max(in_flight) == 3
     assert barrier.get_progress(Tree.for_run(run)) == Progress(6, completed=6)

@@ -30,14 +30,14 @@ def test_slices_go_to_the_queue_of_their_runs_priority(cloud: Settings) -> None:
     assert receive_bodies(cloud.probe_queue_url("sim", Priority.HIGH))
 
 
-def test_the_messages_of_a_run_are_one_group(cloud: Settings) -> None:
-    run = urgent()
-    dispatch.execute(dispatch_request(run), NOW, lambda: 600.0)
+def test_the_messages_of_all_runs_of_a_workspace_are_one_group(cloud: Settings) -> None:
+    for run in (urgent(), urgent()):
+        dispatch.execute(dispatch_request(run), NOW, lambda: 600.0)
     url = cloud.probe_queue_url("sim", Priority.HIGH)
     received = clients.sqs().receive_message(
         QueueUrl=url, MaxNumberOfMessages=10, MessageSystemAttributeNames=["MessageGroupId"]
     )
-    assert {message["Attributes"]["MessageGroupId"] for message in received["Messages"]} == {run.id}
+    assert {message["Attributes"]["MessageGroupId"] for message in received["Messages"]} == {run.workspace}
 
 
 async def test_a_worker_hands_on_in_its_own_queue(cloud: Settings, finish_starts: list[tuple[str, int]]) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import Node
-from cupel_core.domain.runs.run import Action, Priority
+from cupel_core.domain.runs.run import Action, Priority, Run
 from cupel_core.messages import ProbeSlice
 from cupel_core.runs import backpressure, dispatch
 from cupel_core.runs.reopen import prepare_leaves
@@ -25,6 +25,13 @@ def allow_many() -> None:
 
 def sent(cloud: Settings, provider: str) -> list[ProbeSlice]:
     return [ProbeSlice.model_validate_json(body) for body in receive_bodies(cloud.probe_queue_url(provider))]
+
+
+def record(run: Run, probes: range) -> None:
+    """As if these probes had been completed."""
+    for leaf in range(probes.start // 100, -(-probes.stop // 100)):
+        covered = range(max(probes.start, leaf * 100), min(probes.stop, leaf * 100 + 100))
+        count_outcomes(Tree.for_run(run), Node(0, leaf), dict.fromkeys(covered, True))
 
 
 def indexes(slices: list[ProbeSlice]) -> list[int]:
@@ -72,20 +79,68 @@ def test_short_of_time_it_requeues_itself_and_continues_where_it_stopped(cloud: 
     assert outbox.get(dispatch_request(run)) is None
 
 
-def test_a_large_run_is_sent_in_windows_as_its_queue_has_room(cloud: Settings) -> None:
-    run = RunSetup(scenario_count=2_500).start()
-    dispatch.execute(dispatch_request(run), NOW, plenty)
+def test_a_large_run_is_sent_in_windows_as_its_probes_are_completed(cloud: Settings) -> None:
+    run = RunSetup(scenario_count=4_500).start()
     dispatch.execute(dispatch_request(run), NOW, plenty)
     windows = [indexes(sent(cloud, "sim"))]
-    while outbox.get(dispatch_request(run)):
+    for done in range(0, 2_500, 500):
+        record(run, range(done, done + 500))
         dispatch.execute(dispatch_request(run), NOW, plenty)
         windows.append(indexes(sent(cloud, "sim")))
-    assert windows == [list(range(1_000)), list(range(1_000, 2_500))]
-    assert queues.get_depth(cloud.dispatch_queue_url).total == 2, "waiting or, on a busy machine, due already"
+    assert windows == [list(range(2_000)), [], list(range(2_000, 3_000)), [], list(range(3_000, 4_500)), []]
+    assert outbox.get(dispatch_request(run)) is None
+
+
+def test_no_more_is_sent_for_what_others_have_in_the_queue(cloud: Settings) -> None:
+    """Nor less."""
+    run, other = RunSetup(scenario_count=3_500).start(), RunSetup(scenario_count=3_500, workspace="ws_b").start()
+    for each in (other, run):
+        dispatch.execute(dispatch_request(each), NOW, plenty)
+    by_run = [each.run_id for each in sent(cloud, "sim")]
+    assert by_run.count(run.id) == by_run.count(other.id) == 20
+
+
+@pytest.mark.parametrize("number", [2, 5, 30])
+def test_the_runs_of_a_workspace_share_its_window(cloud: Settings, number: int) -> None:
+    runs_of_it = [RunSetup(scenario_count=3_500).start() for _ in range(number)]
+    for run in runs_of_it:
+        dispatch.execute(dispatch_request(run), NOW, plenty)
+    probes = len(indexes(sent(cloud, "sim")))
+    assert probes <= max(2_200, 100 * number), "as much as one run, but at least a leaf of each"
+
+
+def test_a_tenant_that_starts_one_run_after_the_other_gets_little_more_than_one_window(cloud: Settings) -> None:
+    probes = 0
+    for _ in range(30):
+        dispatch.execute(dispatch_request(RunSetup(scenario_count=1_000).start()), NOW, plenty)
+        probes += len(indexes(sent(cloud, "sim")))
+    assert probes < 9_000
+
+
+def test_runs_that_are_paused_or_in_other_queues_take_nothing_of_the_window(cloud: Settings) -> None:
+    run = RunSetup(scenario_count=3_500).start()
+    RunSetup(scenario_count=10, models=("openai/gpt-5-mini",)).start()
+    runs.transition(ref_of(RunSetup(scenario_count=10).start()), Action.PAUSE, NOW)
+    assert backpressure.window_of(run, "sim").size == 1_000
+    resumed = RunSetup(scenario_count=10).start()
+    runs.transition(ref_of(resumed), Action.PAUSE, NOW)
+    runs.transition(ref_of(resumed), Action.RESUME, NOW)
+    assert backpressure.window_of(run, "sim").size == 500
+
+
+def test_presets_share_the_window_of_their_queue(cloud: Settings) -> None:
+    run = RunSetup(scenario_count=3_500, models=("groq/llama",)).start()
+    RunSetup(scenario_count=10, models=("custom-gpu/llama",)).start()
+    assert backpressure.window_of(run, "groq").size == 500
+
+
+def test_many_runs_of_a_workspace_are_checked_less_often(cloud: Settings) -> None:
+    runs_of_it = [RunSetup(scenario_count=1).start() for _ in range(20)]
+    assert backpressure.window_of(runs_of_it[0], "sim").recheck_seconds == 4
 
 
 def test_without_room_it_checks_less_and_less_often(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = RunSetup(scenario_count=3_500).start()
+    run = RunSetup(scenario_count=4_500).start()
     send, checks = queues.send, [(dispatch_request(run), 0)]
 
     def note(url: str, messages: Any, delay_seconds: int = 0, group: str | None = None) -> None:
@@ -98,7 +153,7 @@ def test_without_room_it_checks_less_and_less_often(cloud: Settings, monkeypatch
     for _ in range(4):
         dispatch.execute(checks[-1][0], NOW, plenty)
     assert [delay for _, delay in checks] == [0, 1, 2, 4, 4]
-    sent(cloud, "sim")
+    record(run, range(1_000))
     dispatch.execute(checks[-1][0], NOW, plenty)
     assert checks[-1][1] == 1, "something was sent in the meantime"
 
@@ -112,18 +167,19 @@ def test_a_small_run_is_sent_at_once_behind_a_large_one(cloud: Settings) -> None
 
 
 def test_a_provider_with_room_does_not_wait_for_one_without(cloud: Settings) -> None:
-    run = RunSetup(scenario_count=2_500, models=("sim/steady", "openai/gpt-5-mini")).start()
+    run = RunSetup(scenario_count=3_500, models=("sim/steady", "openai/gpt-5-mini")).start()
     dispatch.execute(dispatch_request(run), NOW, plenty)
-    assert indexes(sent(cloud, "openai")) == list(range(2_500, 3_500))
+    assert indexes(sent(cloud, "openai")) == list(range(3_500, 5_500))
+    record(run, range(3_500, 5_500))
     dispatch.execute(dispatch_request(run), NOW, plenty)
-    assert indexes(sent(cloud, "openai")) == list(range(3_500, 5_000))
-    assert indexes(sent(cloud, "sim")) == list(range(1_000))
+    assert indexes(sent(cloud, "openai")) == list(range(5_500, 7_000))
+    assert indexes(sent(cloud, "sim")) == list(range(2_000))
 
 
 def test_the_targets_of_a_provider_are_sent_side_by_side(cloud: Settings) -> None:
-    run = RunSetup(scenario_count=1_000, models=("sim/steady", "sim/rater")).start()
+    run = RunSetup(scenario_count=2_000, models=("sim/steady", "sim/rater")).start()
     dispatch.execute(dispatch_request(run), NOW, plenty)
-    assert indexes(sent(cloud, "sim")) == [*range(500), *range(1_000, 1_500)]
+    assert indexes(sent(cloud, "sim")) == [*range(1_000), *range(2_000, 3_000)]
 
 
 def test_a_dispatch_that_an_earlier_release_began_is_continued(cloud: Settings) -> None:
@@ -153,17 +209,18 @@ def test_a_completed_dispatch_is_not_restored(cloud: Settings) -> None:
     assert outbox.get(dispatch_request(run)) is None
 
 
-def test_the_capacity_of_a_queue_depends_on_the_accounts_limit(cloud: Settings) -> None:
-    run = RunSetup(scenario_count=1_000).start()
-    dispatch.execute(dispatch_request(run), NOW, plenty)
-    assert backpressure.seconds_until_capacity(run, "sim") == 1
+def test_how_much_may_be_sent_depends_on_the_accounts_limit_and_on_the_workers(cloud: Settings) -> None:
+    run = RunSetup(scenario_count=9_000).start()
+    waits = [backpressure.seconds_until_capacity(run, "sim", {0: leaves}) for leaves in (11, 12)]
+    assert waits == [0, 1]
     allow_many()
-    assert backpressure.seconds_until_capacity(run, "sim") == 0
+    waits = [backpressure.seconds_until_capacity(run, "sim", {0: leaves}) for leaves in (39, 40)]
+    assert waits == [0, 1], "two workers complete no more than 1,000 probes per second"
 
 
 def test_a_paused_provider_has_no_capacity(cloud: Settings) -> None:
     governor.set_paused("ws_a", "sim", True)
-    assert backpressure.seconds_until_capacity(RunSetup().start(), "sim") == 20
+    assert backpressure.seconds_until_capacity(RunSetup().start(), "sim", {0: 1}) == 20
 
 
 def test_a_run_deleted_during_dispatch_is_sent_no_further(cloud: Settings) -> None:

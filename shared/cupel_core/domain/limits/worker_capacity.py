@@ -4,6 +4,11 @@ The leases on the accounts say how many calls may be made. A worker never opens 
 demands no lease for them and receives no messages for them, so that they are left to other workers. Without this rule,
 a worker short of memory would be killed with everything that it has in flight, and one short of processor time would
 answer late to every reply, which would count as the models' latency.
+
+Workspaces share a worker, and what one of them has started cannot be taken back before its calls end. So a part of the
+worker is always left free for the others: a workspace may use `SHARE_OF_FREE` times what nobody uses (dynamic
+thresholds; Choudhury and Hahne 1998). Alone it has four fifths, beside one as greedy four ninths, beside two four
+thirteenths; a workspace that arrives finds room at once, and nobody needs to know how many there are.
 """
 
 from collections.abc import Collection, Iterable
@@ -19,6 +24,9 @@ MAX_CONVERSATIONS = 500
 """More than calls, because a conversation makes no call while it is judged elsewhere, or waits to retry."""
 MIN_CONVERSATIONS = 10
 """Carried whatever the load is: a worker that starts nothing would never learn that it has become idle."""
+MIN_OWN_CONVERSATIONS = 5
+"""Carried of each workspace whatever the load is: long calls of others may keep a worker above its capacity for long
+after its processor has become idle."""
 MAX_PENDING = 1_000
 """Probes that a worker receives in advance at most: it renews their claims, and nobody else can start them."""
 MIN_RECEIVE = 10
@@ -38,6 +46,9 @@ USABLE_MEMORY = 0.85
 MB_PER_PROCESSOR = 1_769
 """A function with this memory has one processor, with less a share of it (AWS Lambda, "Configure memory")."""
 
+SHARE_OF_FREE = 4
+"""How many times as much as is left free a workspace may use of a worker."""
+
 _MB = 1_000_000
 _BUSY, _IDLE = 0.9, 0.7
 """Shares of the worker's processor time above which it carries less, and below which more."""
@@ -49,6 +60,26 @@ class WorkerLoad(NamedTuple):
 
     processor: float = 0.0
     memory_mb: float = 0.0
+
+
+class WorkerUse(NamedTuple):
+    """What conversations use of a worker: those of all workspaces, or of one of them."""
+
+    conversations: int = 0
+    mb: float = 0.0
+
+    def plus(self, conversations: int, mb: float) -> "WorkerUse":
+        return WorkerUse(self.conversations + conversations, self.mb + mb)
+
+
+def is_fair(own: float, used: float, total: float) -> bool:
+    """Whether a workspace may use `own` of `total` if all workspaces together use `used`."""
+    return used <= total and own <= SHARE_OF_FREE * (total - used)
+
+
+def fair_growth(own: int, used: int, total: int) -> int:
+    """How many more conversations a workspace may have that has `own`, if the others do not change what they have."""
+    return max(0, MIN_OWN_CONVERSATIONS - own, (SHARE_OF_FREE * (total - used) - own) // (1 + SHARE_OF_FREE))
 
 
 def processor_share(memory_mb: float) -> float:
@@ -79,12 +110,16 @@ class WorkerCapacity:
         """The size of idle scenarios above which the worker receives no more."""
         return IDLE_SHARE * self.conversations_mb
 
-    def has_room(self, open_conversations: int, used_mb: float, characters: int) -> bool:
-        """Whether a conversation that begins with so many characters may start beside these and idle scenarios, which
-        use so much memory; beside no other conversation it always may."""
-        if open_conversations >= self.conversations:
-            return False
-        return not open_conversations or used_mb + conversation_mb(characters) <= self.conversations_mb
+    def has_room(self, used: WorkerUse, own: WorkerUse, characters: int) -> bool:
+        """Whether a workspace's conversation that begins with so many characters may start beside what all workspaces
+        use, idle scenarios included, `own` of it this one; beside no other conversation it always may."""
+        if not used.conversations:
+            return True
+        mb = conversation_mb(characters)
+        used, own = used.plus(1, mb), own.plus(1, mb)
+        is_few = own.conversations <= MIN_OWN_CONVERSATIONS
+        is_carried = is_few or is_fair(own.conversations, used.conversations, self.conversations)
+        return is_carried and is_fair(own.mb, used.mb, self.conversations_mb)
 
     def after(self, load: WorkerLoad, open_conversations: int) -> "WorkerCapacity":
         """The capacity after the worker had this load for a while."""
@@ -114,11 +149,23 @@ def probes_to_receive(accounts: Iterable[AccountProbes], conversations: int, exp
     the worker from receiving those of other accounts and runs. `expected_slots` are those of an account that the worker
     has no probes of.
     """
-    accounts = list(accounts) or [AccountProbes(expected_slots, 0, 0)]
+    accounts = list(accounts)
+    missing = _missing(accounts, conversations, expected_slots)
+    slots = min(conversations, sum(account.slots for account in accounts) or expected_slots)
+    return missing if missing >= min(MIN_RECEIVE, slots) else 0
+
+
+def probes_of_use(accounts: Iterable[AccountProbes], conversations: int, expected_slots: int) -> int:
+    """How many further probes of one workspace are of use to a worker, however few; `accounts` are the workspace's, and
+    `conversations` is how many of it the worker carries."""
+    return max(0, _missing(list(accounts), conversations, max(1, expected_slots)))
+
+
+def _missing(accounts: Collection[AccountProbes], conversations: int, expected_slots: int) -> int:
+    accounts = accounts or [AccountProbes(expected_slots, 0, 0)]
     slots = min(conversations, sum(account.slots for account in accounts))
     useful = sum(min(account.slots, account.startable) for account in accounts)
-    missing = min(slots - useful, MAX_PENDING - sum(account.pending for account in accounts))
-    return missing if missing >= min(MIN_RECEIVE, slots) else 0
+    return min(slots - useful, MAX_PENDING - sum(account.pending for account in accounts))
 
 
 class SliceSize(NamedTuple):

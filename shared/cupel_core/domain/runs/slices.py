@@ -105,6 +105,25 @@ def _parts(plan: Plan, column: int, first: int) -> Iterator[LeafPart]:
             next_leaf = leaf + 1
 
 
+def latest_parts(plan: Plan, next_leaves: Mapping[int, int], probes: int) -> list[LeafPart]:
+    """The parts that precede these leaves, those last that `parts_in_turn` gives first, with about so many probes."""
+    before = (_parts_before(plan, column, leaf) for column, leaf in next_leaves.items())
+    latest, count = list[LeafPart](), 0
+    for part in merge(*before, key=lambda part: (part.left, -part.column)):
+        latest.append(part)
+        count += len(part.indexes)
+        if count >= probes:
+            break
+    return latest
+
+
+def _parts_before(plan: Plan, column: int, next_leaf: int) -> Iterator[LeafPart]:
+    ranges = plan.column_ranges(column)
+    for leaf in range(next_leaf - 1, ranges[0].start // FANOUT - 1, -1):
+        if indexes := [index for each in ranges for index in _overlap(each, leaf)]:
+            yield LeafPart(_left(plan, column, leaf), column, leaf, indexes)
+
+
 def _left(plan: Plan, column: int, first: int) -> int:
     return sum(max(0, span.stop - max(span.start, first * FANOUT)) for span in plan.column_ranges(column))
 
