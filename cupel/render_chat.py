@@ -11,6 +11,7 @@ from cupel.markup import escape
 from cupel.printable import printable
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
+from cupel_core.domain.text.transcript_lines import transcript_lines
 
 
 @dataclass
@@ -104,4 +105,4 @@ def exchange_lines(exchange: Json) -> Iterator[str]:
             marks += [message["status"]] if message["status"] != "done" else []
             note = f" ({', '.join(marks)})" if marks else ""
             yield f"{message['id']}{note}"
-            yield f"{message['role']}: {printable(message['content'])}"
+            yield transcript_lines([(message["role"], printable(message["content"]))])

@@ -1743,7 +1743,7 @@ export interface Excerpt {
 }
 
 export interface ExcerptMessage {
-  /** `user`, `assistant`, `tool`, or `note` for what is left out */
+  /** `user`, `assistant`, `toolCall`, `tool`, or `note` for what is left out */
   role: string;
   /** What was said; cuts are marked */
   content: string;

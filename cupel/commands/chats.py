@@ -12,6 +12,7 @@ from cupel.json_types import Json
 from cupel.printable import printable
 from cupel.render_chat import branches_table, chats_table, exchange_lines, turns_table, variants_table
 from cupel.session import Session
+from cupel_core.domain.text.transcript_lines import transcript_lines
 
 app = typer.Typer(no_args_is_help=True, help="List, show, change and delete chats.")
 
@@ -217,7 +218,8 @@ def prompt(
         session.print_json(messages)
         return
     for each in messages:
-        session.out.print(f"{each['role']}: {printable(each['content'])}", markup=False, soft_wrap=True)
+        line = transcript_lines([(each["role"], printable(each["content"]))])
+        session.out.print(line, markup=False, soft_wrap=True)
 
 
 @app.command("session")

@@ -1,7 +1,7 @@
 """Reads transcripts, whose texts are written by models and agents under test."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import Field
@@ -86,8 +86,13 @@ class GetTranscript(GetTranscriptSummary):
 
 
 class MessageBrief(ResultModel):
+    """A text of a message, a call or a file, so that no text can pretend to be a call."""
+
     role: str
-    content: Annotated[str, Field(description="Text; calls of functions and files as JSON")]
+    kind: Annotated[
+        Literal["toolCall", "file"] | None, Field(description="What `content` is the JSON of; absent if it is text")
+    ] = None
+    content: str
 
 
 class TranscriptMessages(UntrustedResult):
@@ -112,7 +117,7 @@ class TranscriptMessages(UntrustedResult):
 )
 def get_transcript(request: ToolRequest, arguments: GetTranscript) -> TranscriptMessages:
     transcript = TranscriptResponse.of(_find(request, arguments))
-    messages = [MessageBrief(role=each.role, content=_text(each)) for each in _messages(transcript)]
+    messages = [brief for each in _messages(transcript) for brief in message_briefs(each)]
     fields = {name: getattr(transcript, name) for name in ("id", "run_id", "scenario_name", "model_id")}
     fields |= {"decision_code": transcript.decision_code, "total_characters": sum(len(m.content) for m in messages)}
     length = arguments.max_characters
@@ -162,13 +167,18 @@ def _messages(transcript: TranscriptResponse) -> list[MessageResponse]:
     return transcript.content.messages if transcript.content else []
 
 
-def _text(message: MessageResponse) -> str:
-    """Its text, then its calls of functions and its files as JSON."""
+def message_briefs(message: MessageResponse) -> Iterator[MessageBrief]:
     if isinstance(message.content, str):
-        parts = [message.content] if message.content else []
+        if message.content or not message.tool_calls:
+            yield MessageBrief(role=message.role, content=message.content)
     else:
-        parts = [each.text if each.text is not None else _json(each) for each in message.content]
-    return "\n".join([*parts, *(_json(each) for each in message.tool_calls or ())])
+        for part in message.content:
+            if part.text is None:
+                yield MessageBrief(role=message.role, kind="file", content=_json(part))
+            else:
+                yield MessageBrief(role=message.role, content=part.text)
+    for call in message.tool_calls or ():
+        yield MessageBrief(role=message.role, kind="toolCall", content=_json(call))
 
 
 def _json(model: Any) -> str:
@@ -182,4 +192,4 @@ def _part(messages: list[MessageBrief], offset: int, length: int) -> Iterator[Me
         first, last = max(offset - start, 0), min(offset + length - start, len(message.content))
         start += len(message.content)
         if first < last:
-            yield MessageBrief(role=message.role, content=message.content[first:last])
+            yield message.model_copy(update={"content": message.content[first:last]})

@@ -1,21 +1,28 @@
 """JWTs of the configured OpenID Connect issuer. Import it only for a bearer that may be a JWT: PyJWT loads slowly."""
 
 import json
+import time
 import urllib.request
+from collections.abc import Callable
 from functools import cache
+from http.client import HTTPException
 from typing import Any
-from urllib.error import URLError
 
 import jwt
 from jwt import PyJWKClient
 
 from cupel_core.domain.access import AccessRole, Caller, is_valid_workspace
 from cupel_core.domain.text.control_characters import single_line
+from cupel_core.domain.text.storable import storable
 from cupel_core.errors import RetryableError, Unauthorized
 from cupel_core.store import workspaces
 
 _ALGORITHMS = ["RS256", "ES256"]
-_TIMEOUT_SECONDS = 3
+TIMEOUT_SECONDS = 3
+"""For each of the issuer's two documents, however slowly it sends them."""
+_MAX_DOCUMENT_BYTES = 1_000_000
+_MAX_REASON_LENGTH = 300
+"""A reason may repeat what a stranger wrote into a token's header."""
 _LEEWAY_SECONDS = 30
 
 
@@ -35,10 +42,11 @@ def identify(token: str, issuer: str, audiences: tuple[str, ...]) -> Caller:
             leeway=_LEEWAY_SECONDS,
             options={"require": ["exp", "iss", "aud", "sub"]},
         )
-    except (jwt.PyJWKClientConnectionError, json.JSONDecodeError) as error:
-        raise RetryableError("the identity provider's keys are temporarily unavailable") from error
     except jwt.PyJWTError as error:
-        raise Unauthorized(f"the token was refused: {error}") from error
+        reason = storable(single_line(f"the token was refused: {error}"), _MAX_REASON_LENGTH)
+        raise Unauthorized(reason) from error
+    except RecursionError as error:
+        raise Unauthorized("the token was refused: it is nested too deeply") from error
     caller = _caller(claims)
     _check_not_erased(caller.workspace)
     return caller
@@ -66,6 +74,11 @@ def _caller(claims: dict[str, Any]) -> Caller:
 _MAX_NAME_LENGTH = 200
 
 
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
 def clear_key_cache() -> None:
     """Forget the issuer's keys."""
     _keys.cache_clear()
@@ -77,14 +90,39 @@ def _keys(issuer: str) -> PyJWKClient:
     document = _discovery(issuer)
     if document.get("issuer") != issuer or not isinstance(document.get("jwks_uri"), str):
         raise RetryableError("the identity provider's discovery document names another issuer")
-    return PyJWKClient(document["jwks_uri"], timeout=_TIMEOUT_SECONDS)
+    return _KeyClient(document["jwks_uri"])
+
+
+class _KeyClient(PyJWKClient):
+    """Reads the keys within limits of time and size. As PyJWT's own, it follows no redirects."""
+
+    _open = staticmethod(urllib.request.build_opener(_NoRedirects).open)
+
+    def fetch_data(self) -> Any:
+        return _read_document(self.uri, self._open)
 
 
 def _discovery(issuer: str) -> dict[str, Any]:
-    url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+    return _read_document(f"{issuer.rstrip('/')}/.well-known/openid-configuration", urllib.request.urlopen)
+
+
+def _read_document(url: str, open_url: Callable[..., Any]) -> dict[str, Any]:
+    """Raises RetryableError for one that cannot be read."""
     try:
-        with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as reply:  # noqa: S310 - the operator's own setting
-            document = json.load(reply)
-    except (URLError, TimeoutError, ValueError) as error:
+        with open_url(url, timeout=TIMEOUT_SECONDS) as reply:
+            document = json.loads(read_bounded(reply))
+    except (OSError, HTTPException, ValueError, RecursionError) as error:
         raise RetryableError("the identity provider is temporarily unavailable") from error
     return document if isinstance(document, dict) else {}
+
+
+def read_bounded(reply: Any, clock: Callable[[], float] = time.monotonic) -> bytes:
+    """Raises TimeoutError and ValueError for a reply that takes too long or is too large."""
+    content, deadline = bytearray(), clock() + TIMEOUT_SECONDS
+    while piece := reply.read1(65_536):
+        content += piece
+        if clock() > deadline:
+            raise TimeoutError
+        if len(content) > _MAX_DOCUMENT_BYTES:
+            raise ValueError("the document is too large")
+    return bytes(content)

@@ -196,7 +196,7 @@ class ReportContentResponse(ResponseModel):
 
 
 class ExcerptMessageResponse(ResponseModel):
-    role: Annotated[str, Field(description="`user`, `assistant`, `tool`, or `note` for what is left out")]
+    role: Annotated[str, Field(description="`user`, `assistant`, `toolCall`, `tool`, or `note` for what is left out")]
     content: Annotated[str, Field(description="What was said; cuts are marked")]
 
 

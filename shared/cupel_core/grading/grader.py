@@ -131,11 +131,6 @@ def _with_repair(request: ModelRequest, reply: Reply, problem: str) -> ModelRequ
     return request.with_message(answer).with_message(Message(MessageRole.USER, problem))
 
 
-def as_material(messages: tuple[Message, ...]) -> str:
-    """The messages as tagged text: material to read, not a conversation to continue."""
-    return "\n\n".join(f"<{message.role}>\n{message.text}\n</{message.role}>" for message in messages)
-
-
 def _with_schema(request: ModelRequest, schema: Mapping[str, object]) -> ModelRequest:
     response_format = ResponseFormat.of_schema(schema)
     return request.with_parameters(response_format=response_format)

@@ -5,13 +5,24 @@ Checked when they are saved and again when a request is made.
 
 import re
 from collections.abc import Iterable, Mapping
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
 MAX_URL_LENGTH = 2000
 _NAT64 = IPv6Network("64:ff9b::/96")
 _PUBLIC_UNICAST = IPv6Network("2000::/3")
 """The range IANA allocates to public addresses; others belong to one network or one link, or are unassigned."""
+_SPECIAL_IPV4 = tuple(map(IPv4Network, (
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+    "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
+    "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
+)))  # fmt: skip
+"""IANA's special-purpose registry of 2025-10-09, multicast, and the host agent of Azure's machines. Those that the
+registry calls globally reachable are anycast addresses of protocols, which may lead into the own network."""
+_SPECIAL_PUBLIC_IPV6 = tuple(map(IPv6Network, (
+    "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
+)))  # fmt: skip
+"""The same registry's within `_PUBLIC_UNICAST`."""
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FORBIDDEN_HEADER_CHARACTERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -24,21 +35,21 @@ _RESERVED_HEADERS = frozenset({
 def is_non_public_address(address: str) -> bool:
     """Whether an IP address is not public: loopback, private, link-local, cloud metadata, multicast or reserved.
 
-    An IPv6 address that embeds an IPv4 address (mapped, NAT64, 6to4) is classified like the embedded one.
+    An IPv6 address that embeds an IPv4 address (mapped, NAT64) is classified like the embedded one.
     """
     ip = ip_address(address)
     if isinstance(ip, IPv4Address):
-        return not ip.is_global or ip.is_multicast or ip.is_reserved
+        return any(ip in network for network in _SPECIAL_IPV4)
     embedded = _embedded_ipv4(ip)
     if embedded is not None:
         return is_non_public_address(str(embedded))
-    return ip not in _PUBLIC_UNICAST or not ip.is_global
+    return ip not in _PUBLIC_UNICAST or any(ip in network for network in _SPECIAL_PUBLIC_IPV6)
 
 
 def _embedded_ipv4(ip: IPv6Address) -> IPv4Address | None:
     if ip in _NAT64:
         return IPv4Address(int(ip) & 0xFFFFFFFF)
-    return ip.ipv4_mapped or ip.sixtofour
+    return ip.ipv4_mapped
 
 
 def url_error(url: str) -> str | None:

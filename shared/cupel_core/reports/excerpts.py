@@ -81,14 +81,20 @@ def _excerpt(run: Run, tag: str, transcript: Transcript) -> ExcerptResponse:
 
 
 def shown_messages(messages: Sequence[Message], max_length: int) -> Iterator[tuple[str, str]]:
-    """The opening and the last two exchanges, without the system prompt; a line says how many messages are left out."""
+    """The opening and the last two exchanges, without the system prompt; a line says how many messages are left out.
+
+    Calls of functions are apart from texts, so that no text can pretend to be one.
+    """
     spoken = [message for message in messages if message.role is not MessageRole.SYSTEM]
     omitted = len(spoken) - 1 - _LAST_MESSAGES
     shown = spoken if omitted <= 0 else [spoken[0], *spoken[-_LAST_MESSAGES:]]
     for position, message in enumerate(shown):
         if position == 1 and omitted > 0:
             yield "note", f"{count_of(omitted, 'message')} left out"
-        yield str(message.role), shortened(message.text, max_length)
+        if message.content or not message.tool_calls:
+            yield str(message.role), shortened(message.content, max_length)
+        if message.tool_calls:
+            yield "toolCall", shortened(message.calls_text, max_length)
 
 
 def shortened(text: str, max_length: int) -> str:

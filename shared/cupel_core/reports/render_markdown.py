@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from cupel_core.contract.reports import ExcerptResponse, ReportContentResponse, ReportResponse, ReportSummaryResponse
 from cupel_core.domain.text.control_characters import single_line, without_control_characters
 from cupel_core.domain.text.counts import count_of
+from cupel_core.domain.text.transcript_lines import transcript_lines
 from cupel_core.reports import formats
 from cupel_core.reports.formats import ReportTable
 
@@ -107,7 +108,7 @@ def _excerpts(excerpts: Sequence[ExcerptResponse]) -> Iterator[str]:
     for excerpt in excerpts:
         yield f"\n### {inline(excerpt.tag)}: {inline(excerpt.conversation_id)}\n"
         yield f"{inline(excerpt.column)}, scenario {inline(excerpt.scenario_id)}. {inline(excerpt.reason)}\n"
-        yield fenced("\n\n".join(f"{message.role}: {message.content}" for message in excerpt.messages))
+        yield fenced(transcript_lines((message.role, message.content) for message in excerpt.messages))
 
 
 def _conversations(content: ReportContentResponse) -> Iterator[str]:

@@ -29,10 +29,11 @@ from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.text.token_counts import estimated_tokens
+from cupel_core.domain.turns.material import as_json
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Invalid
 from cupel_core.grading.grader import GraderError
-from cupel_core.grading.report_summary import SummaryMaterial, SummaryReply, summarize
+from cupel_core.grading.report_summary import ShownTranscript, SummaryMaterial, SummaryReply, summarize
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.providers.errors import NO_REPLY
@@ -45,6 +46,9 @@ MAX_TRANSCRIPTS = 24
 _TRANSCRIPT_TOKENS = (1_200, 600)
 """Of each; the second if too few fit otherwise."""
 _FEW = 4
+_MAX_SHOWN_MESSAGES = 5
+"""The opening and the last two exchanges."""
+_MAX_TAG_LENGTH = 100
 _CHARACTERS_PER_TOKEN = 4
 _KINDS = ("failure_modes", "hallucinations", "goal_failures", "inconsistencies")
 TOO_LONG, NOTHING_TO_READ = "over the token budget", "there is no conversation to read"
@@ -114,7 +118,7 @@ def _choose(content: ReportContentResponse, scan: Scan, now: datetime) -> _Shown
     """The material within the budget; None if not even a few transcripts fit beside the system prompt."""
     system = Content.from_json(snapshots.get(scan.run.snapshot_key).definition).system
     figures = _figures(content)
-    left = MAX_SHOWN_TOKENS - estimated_tokens(system or "") - estimated_tokens(figures)
+    left = MAX_SHOWN_TOKENS - estimated_tokens(system or "") - estimated_tokens(as_json(figures))
     chosen = _transcripts(content, scan, now)
     if not chosen:
         return _Shown(SummaryMaterial(system, figures, {}), None)
@@ -137,40 +141,43 @@ def _transcripts(content: ReportContentResponse, scan: Scan, now: datetime) -> l
     return [each for each in readable if each.messages]
 
 
-def _fitting(run: Run, chosen: Sequence[Transcript], limit: int, left: float) -> dict[str, str]:
+def _fitting(run: Run, chosen: Sequence[Transcript], limit: int, left: float) -> dict[str, ShownTranscript]:
     """The first transcripts that fit, by id."""
-    fitting: dict[str, str] = {}
+    fitting: dict[str, ShownTranscript] = {}
     for transcript in chosen:
-        text = _transcript_text(transcript, limit)
-        left -= estimated_tokens(text)
+        shown = _shown_transcript(transcript, limit)
+        left -= estimated_tokens(as_json(shown.material))
         if left < 0:
             break
-        fitting[f"{run.id}-{transcript.probe_index}"] = text
+        fitting[f"{run.id}-{transcript.probe_index}"] = shown
     return fitting
 
 
-def _transcript_text(transcript: Transcript, limit: int) -> str:
-    """Verdict and failed assertions with reasons, then the conversation."""
-    length = limit * _CHARACTERS_PER_TOKEN
-    said = "\n\n".join(f"{role}: {text}" for role, text in shown_messages(transcript.messages, length // 4))
-    result = transcript.result
-    verdict = "not judged" if result is None else "passed" if result.success else "failed"
-    tags = ", ".join(transcript.scoring.tags[:10]) if transcript.scoring else ""
-    reason = shortened((result.reason if result else None) or "", 500)
-    return shortened(f"result: {verdict}\ntags: {tags}\nreason: {reason}\n\n{said}", length)
+def _shown_transcript(transcript: Transcript, limit: int) -> ShownTranscript:
+    """The verdict, and the conversation in messages that together have the limit of tokens."""
+    result, length = transcript.result, limit * _CHARACTERS_PER_TOKEN // _MAX_SHOWN_MESSAGES
+    return ShownTranscript(
+        "not judged" if result is None else "passed" if result.success else "failed",
+        tuple(tag[:_MAX_TAG_LENGTH] for tag in transcript.scoring.tags[:10]) if transcript.scoring else (),
+        shortened((result.reason if result else None) or "", 500),
+        tuple(shown_messages(transcript.messages, length)),
+    )
 
 
-def _figures(content: ReportContentResponse) -> str:
+def _figures(content: ReportContentResponse) -> tuple[str, ...]:
     overall = content.overall
     lines = [f"{overall.win_rate.successes} of {overall.win_rate.trials} judged conversations passed"]
-    lines += [f"{mode.tag[:100]}: {count_of(mode.count, 'conversation')}" for mode in content.top_failure_modes]
-    return "\n".join(lines)
+    lines += [
+        f"{mode.tag[:_MAX_TAG_LENGTH]}: {count_of(mode.count, 'conversation')}" for mode in content.top_failure_modes
+    ]
+    return tuple(lines)
 
 
 def _checked(model: str, reply: SummaryReply, material: SummaryMaterial, spend: Spend) -> ReportSummaryResponse:
     findings, dropped = dict[str, list[FindingResponse]](), 0
+    quotable = {key: each.quotable_texts for key, each in material.transcripts.items()}
     for kind in _KINDS:
-        checked = check_findings([each.finding() for each in getattr(reply, kind)], material.transcripts)
+        checked = check_findings([each.finding() for each in getattr(reply, kind)], quotable)
         findings[kind] = [
             FindingResponse(
                 title=each.title,

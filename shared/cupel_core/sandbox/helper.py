@@ -81,7 +81,8 @@ def _function(task: str) -> Callable[..., Any]:
 
 
 def _encode(response: dict[str, Any]) -> bytes:
-    return json.dumps(response, ensure_ascii=True, separators=(",", ":")).encode()
+    """Raises ValueError for infinite numbers, which are no JSON."""
+    return json.dumps(response, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _limit_memory(size: int | None) -> None:

@@ -5,6 +5,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.turns.material import MaterialValue, as_json, messages_material
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.domain.turns.tools import Tool, ToolCall
 
@@ -112,8 +113,12 @@ class AssertionContext:
 
     @property
     def prompt(self) -> str:
-        """What led to the output: the user's message, or the whole conversation if there was more than one."""
-        from cupel_core.grading.grader import as_material  # imports providers, which the sandbox does not need
+        """What led to the output: the user's message, or the JSON of the conversation if there was more than one."""
+        asked = self.prompt_material
+        return asked if isinstance(asked, str) else as_json(asked)
 
+    @property
+    def prompt_material(self) -> str | list[MaterialValue]:
+        """The same for a judge."""
         before = self.messages_without_system[:-1]
-        return self.question if len(before) < 2 else as_material(before)
+        return self.question if len(before) < 2 else messages_material(before)

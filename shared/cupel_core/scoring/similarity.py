@@ -14,7 +14,7 @@ from cupel_core.providers.completion import with_retry
 from cupel_core.providers.embeddings import Embeddings, Vector
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, SpendLog, binary, graded
-from cupel_core.scoring.model_graded import StructuredReply, ask_grader, tagged
+from cupel_core.scoring.model_graded import StructuredReply, ask_grader
 from cupel_core.scoring.texts import threshold_of
 
 
@@ -30,7 +30,7 @@ async def similar(
     return graded("similarity", max(cosine(output, other) for other in others), threshold_of(assertion))
 
 
-_QUESTIONS = """You are given an answer to a question that you do not know. Write three questions, each of which this
+_QUESTIONS = """You are given the "answer" to a question that you do not know. Write three questions, each of which this
 text would be the answer to. Answer with one JSON object whose "questions" is the list of them."""
 
 
@@ -48,7 +48,7 @@ async def answer_relevance(
     if not (context.output.strip() and question.strip()):
         return binary(False, "the question or the output is empty")
     generated = await ask_grader(
-        graders.judge(assertion.provider), _QUESTIONS, tagged(answer=context.output), _Questions, spend_log
+        graders.judge(assertion.provider), _QUESTIONS, {"answer": context.output}, _Questions, spend_log
     )
     original, *others = await embed_texts(embedder, (question, *generated.questions), spend_log)
     relevance = sum(cosine(original, other) for other in others) / len(others)

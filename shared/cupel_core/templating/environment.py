@@ -189,8 +189,14 @@ def _with_limits(tree: nodes.Template) -> nodes.Template:
     for parent in list(tree.find_all(nodes.Node)):
         for field, value in list(parent.iter_fields()):
             if isinstance(value, nodes.Concat):
-                setattr(parent, field, _apply_filter("_joined", nodes.List(value.nodes, lineno=value.lineno)))
+                setattr(parent, field, _limited_concatenation(value))
+            elif isinstance(value, list):
+                value[:] = [_limited_concatenation(each) if isinstance(each, nodes.Concat) else each for each in value]
     return tree
+
+
+def _limited_concatenation(node: nodes.Concat) -> nodes.Filter:
+    return _apply_filter("_joined", nodes.List(node.nodes, lineno=node.lineno))
 
 
 def _apply_filter(name: str, node: nodes.Node) -> nodes.Filter:

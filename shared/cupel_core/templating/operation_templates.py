@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import ChainableUndefined, StrictUndefined, Undefined, pass_environment
 
 from cupel_core.domain.text.storable import storable
+from cupel_core.domain.text.transcript_lines import transcript_lines
 from cupel_core.templating.environment import LimitedEnvironment, TemplateLimits
 from cupel_core.templating.errors import RenderError
 from cupel_core.templating.quick_templates import is_quick_template
@@ -58,7 +59,7 @@ def _variables(context: Mapping[str, Any]) -> dict[str, Any]:
         return list(messages[-count:]) if count > 0 else []
 
     def recent_text(*arguments: Any, **named: Any) -> str:
-        return "\n".join(f"{each['role']}: {each['content']}" for each in recent(*arguments, **named))
+        return transcript_lines((each["role"], each["content"]) for each in recent(*arguments, **named))
 
     return {**context, "recent": recent, "recent_text": recent_text}
 

@@ -103,7 +103,7 @@ async def test_a_resumed_conversation_keeps_the_prompt_of_its_simulated_user(har
     before = ConversationState(said, turns=1, simulated_user_prompt="You are Ada.")
     conversation = harness(checkpoints=RecordedCheckpoints(before))
     assert completed(await conversation.run()).conversation.simulated_user_prompt == "You are Ada."
-    assert conversation.requests_to("user")[0].system == "You are Ada."
+    assert (conversation.requests_to("user")[0].system or "").startswith("You are Ada.\n\n")
 
 
 async def test_the_target_sees_neither_instructions_nor_criteria(harness: Harnesses) -> None:

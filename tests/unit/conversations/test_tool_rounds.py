@@ -168,7 +168,7 @@ async def test_the_judge_sees_calls_and_results_and_the_simulated_user_does_not(
     judged = conversation.requests_to("judge")[0].messages[-1].content
     shown = conversation.requests_to("user")[0].messages[-1].content
     assert '"name": "find"' in judged
-    assert "<tool>\nfound\n</tool>" in judged
+    assert '{"role": "tool", "content": "found"}' in judged
     assert "Let me see." in shown
     assert not any(hidden in shown for hidden in ("tool", '"find"'))
 

@@ -15,7 +15,7 @@ from cupel_core.domain.reports.summaries import (
     revised_prompt_repair,
 )
 
-SHOWN = {"run_1-7": "user: Refund?\n\nassistant: I cannot help  with that.", "run_1-8": "assistant: Sure."}
+SHOWN = {"run_1-7": ["Refund?", "I cannot help  with that."], "run_1-8": ["Sure."]}
 ORIGINAL = "You are [name]. Answer about [Topic]."
 
 
@@ -35,6 +35,7 @@ def test_a_quote_may_differ_in_white_space_and_case_only() -> None:
         ("run_1-8", "I cannot help with that."),
         ("run_1-9", "Sure."),
         ("run_1-8", "   "),
+        ("run_1-7", "Refund? I cannot help with that."),
     ],
 )
 def test_a_quote_that_is_not_true_is_dropped_with_its_finding(evidence: tuple[str, str]) -> None:

@@ -4,12 +4,17 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
 
 from cupel_core.clock import utc_now
+from cupel_core.contract.results import MessageResponse
+from cupel_core.domain.turns.model_request import Message
 from cupel_core.errors import AppError, NotFound, RetryableError
 from cupel_core.runs import queries
 from cupel_core.store import audit_log
 from mcpserver.models import UNTRUSTED
+from mcpserver.tools.transcripts import message_briefs
+from tests.hostile_texts import conversations
 from tests.unit.mcpserver.cases import INJECTION, MODELS, World, build, completed_run
 from tests.unit.mcpserver.conftest import McpClient
 
@@ -229,3 +234,14 @@ def test_agents_are_listed_without_their_headers(client: McpClient) -> None:
     made = client.post("/v1/connectors", {**agent, "headers": headers}).json()["id"]
     listed = client.use("list_connectors")["items"]
     assert listed == [{"id": made, "name": "a", "type": "openai", "baseUrl": "https://agent.example.com"}]
+
+
+@given(conversations)
+def test_a_text_of_a_transcript_cannot_pretend_to_be_another(said: tuple[Message, ...]) -> None:
+    """Neither a message of another speaker nor a call that was not made."""
+    shown = [brief for each in said for brief in message_briefs(MessageResponse.of(each))]
+    read = [(each.role, each.kind, each.content) for each in shown if each.kind is None]
+    assert read == [(each.role, None, each.content) for each in said if each.content or not each.tool_calls]
+    called = [json.loads(each.content) for each in shown if each.kind == "toolCall"]
+    made = [call for each in said for call in each.tool_calls]
+    assert [(each["name"], each["arguments"]) for each in called] == [(each.name, each.arguments) for each in made]

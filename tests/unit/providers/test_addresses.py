@@ -1,5 +1,7 @@
 """Which addresses are not public, and which URLs and headers are invalid."""
 
+from ipaddress import ip_network
+
 import pytest
 from hypothesis import given
 from hypothesis.strategies import ip_addresses
@@ -21,13 +23,45 @@ NON_PUBLIC = {
     "nat64": "64:ff9b::10.0.0.1 64:ff9b::169.254.169.254 64:ff9b:1::1",
     "6to4": "2002:7f00:1:: 2002:a00:1::1 2002:a9fe:a9fe::",
     "teredo": "2001:0:7f00:1::",
+    "Azure's host agent": "168.63.129.16 ::ffff:168.63.129.16",
 }
-PUBLIC = ("1.1.1.1", "93.184.215.14", "2606:4700:4700::1111", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1", "2002:101:101::1")
+REGISTRIES = (
+    "0.0.0.0/8", "0.0.0.0/32", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+    "192.0.0.0/24", "192.0.0.0/29", "192.0.0.8/32", "192.0.0.9/32", "192.0.0.10/32", "192.0.0.170/32",
+    "192.0.0.171/32", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.88.99.2/32",
+    "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+    "255.255.255.255/32", "::1/128", "::/128", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23",
+    "2001::/32", "2001:1::1/128", "2001:1::2/128", "2001:1::3/128", "2001:2::/48", "2001:3::/32", "2001:4:112::/48",
+    "2001:10::/28", "2001:20::/28", "2001:30::/28", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
+    "5f00::/16", "fc00::/7", "fe80::/10",
+)  # fmt: skip
+"""The blocks of IANA's IPv4 and IPv6 special-purpose address registries (2025-10-09), but for the two that embed any
+IPv4 address: `::ffff:0:0/96` and `64:ff9b::/96`."""
+PUBLIC = ("1.1.1.1", "93.184.215.14", "2606:4700:4700::1111", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1")
 
 
 @pytest.mark.parametrize("address", [address for group in NON_PUBLIC.values() for address in group.split()])
 def test_an_address_outside_public_networks_is_not_public(address: str) -> None:
     assert is_non_public_address(address)
+
+
+@pytest.mark.parametrize("block", REGISTRIES)
+def test_no_address_with_a_special_purpose_is_public(block: str) -> None:
+    network = ip_network(block)
+    middle = network[network.num_addresses // 2]
+    assert all(is_non_public_address(str(each)) for each in (network[0], middle, network[-1]))
+
+
+@pytest.mark.parametrize("block", REGISTRIES)
+def test_the_neighbours_of_a_special_block_are_public_unless_they_are_special_themselves(block: str) -> None:
+    network = ip_network(block)
+    first, last = int(network[0]), int(network[-1])
+    for number in (first - 1, last + 1):
+        if 0 <= number < 2**network.max_prefixlen:
+            address = network[0].__class__(number)
+            blocks = (*REGISTRIES, "224.0.0.0/4", "::/3", "4000::/2", "8000::/1")
+            is_special = any(address in ip_network(each) for each in blocks)
+            assert is_non_public_address(str(address)) is is_special
 
 
 @pytest.mark.parametrize("address", PUBLIC)

@@ -36,8 +36,12 @@ class ScriptedGrader:
         return Reply(text, usage=Usage(10, 5))
 
     @property
-    def material(self) -> list[str]:
+    def material(self) -> list[Any]:
         """The material it was given to grade, call by call."""
+        return [orjson.loads(text) for text in self.user_messages]
+
+    @property
+    def user_messages(self) -> list[str]:
         return [request.messages[1].content for request in self.requests]
 
     def graders(self, config: GraderConfig | None = None, **more: Any) -> GraderFactory:

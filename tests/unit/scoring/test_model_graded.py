@@ -65,7 +65,7 @@ async def test_a_rubric_passes_by_the_judge_and_the_threshold(
 async def test_the_judge_receives_rubric_and_output(grader_of: ScriptedGraders) -> None:
     judge = grader_of(GOOD)
     await grade(judge, KIND)
-    assert judge.material == ["<rubric>\nis kind\n</rubric>\n\n<output>\nHello, dear.\n</output>"]
+    assert judge.material == [{"rubric": "is kind", "output": "Hello, dear."}]
 
 
 async def test_the_judge_of_a_longer_conversation_receives_all_of_it(grader_of: ScriptedGraders) -> None:
@@ -77,7 +77,10 @@ async def test_the_judge_of_a_longer_conversation_receives_all_of_it(grader_of: 
         Message(MessageRole.ASSISTANT, "!"),
     )
     await grade(judge, KIND, AssertionContext("!", said))
-    assert "<user>\nHi\n</user>\n\n<assistant>\nHo" in judge.material[0]
+    assert judge.material[0]["conversation"][:2] == [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Ho"},
+    ]
 
 
 async def test_the_assertion_s_own_judge_is_called(grader_of: ScriptedGraders) -> None:
@@ -136,8 +139,8 @@ async def test_g_eval_rates_by_steps_that_the_judge_writes(grader_of: ScriptedGr
     result = await grade(judge, {"type": "g-eval", "value": "is correct"})
     assert (result.passed, result.score) == (True, 0.8)
     assert result.reason == "G-Eval 0.8 is at least 0.7: all there"
-    assert "Look for facts.\nCompare." in judge.material[1]
-    assert "<prompt>\nSay hello.\n</prompt>" in judge.material[1]
+    assert judge.material[1]["steps"] == ["Look for facts.", "Compare."]
+    assert judge.material[1]["prompt"] == "Say hello."
 
 
 async def test_g_eval_takes_the_mean_over_its_criteria(grader_of: ScriptedGraders) -> None:
@@ -194,7 +197,7 @@ async def test_the_best_of_several_outputs_is_chosen(grader_of: ScriptedGraders)
     judge = grader_of({"reason": "shorter", "index": 1})
     best = await select_best(Assertion("select-best", value="the shortest"), ["long", "no"], judge.graders())
     assert (best.index, best.reason, best.spend.calls) == (1, "shorter", 1)
-    assert '<text index="1">\nno\n</text>' in judge.material[0]
+    assert judge.material[0]["texts"] == [{"index": 0, "text": "long"}, {"index": 1, "text": "no"}]
 
 
 async def test_choosing_a_missing_output_is_an_error(grader_of: ScriptedGraders) -> None:

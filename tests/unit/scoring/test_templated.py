@@ -162,7 +162,7 @@ async def test_a_label_passes_if_it_is_one_of_the_passing_ones(
     value = {"messages": JUDGE_MESSAGES, "labels": ["good", "bad"], "passingLabels": ["good"]}
     result = await graded(judge, {"type": "label-model", "value": value}, context_of("Laptop"))
     assert (result.passed, result.reason) == (passed, f"{label}: it fits")
-    assert judge.material == ["Is Laptop like Hardware?"]
+    assert judge.user_messages == ["Is Laptop like Hardware?"]
 
 
 async def test_a_label_that_does_not_exist_is_an_error(grader_of: ScriptedGraders) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from cupel_core.domain.analysis.estimates import group_estimate
 from cupel_core.domain.analysis.insight_texts import measure
@@ -31,6 +32,11 @@ def narrative_facts(material: Material, of_rules: Iterable[NarrativeFact]) -> tu
 def facts_text(facts: Iterable[NarrativeFact]) -> str:
     """A line of JSON for each."""
     return "\n".join(map(_line, facts))
+
+
+def read_facts(text: str) -> list[dict[str, Any]]:
+    """What `facts_text` has written."""
+    return [json.loads(line) for line in text.split("\n") if line]
 
 
 def _line(fact: NarrativeFact) -> str:

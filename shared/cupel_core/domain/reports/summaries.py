@@ -44,9 +44,10 @@ def word_count(text: str) -> int:
     return len(text.split())
 
 
-def check_findings(findings: Sequence[Finding], shown: Mapping[str, str]) -> CheckedFindings:
-    """The findings with their true quotes; one without any is dropped. `shown` is the text of each transcript by id."""
-    texts = {transcript_id: _normalized(text) for transcript_id, text in shown.items()}
+def check_findings(findings: Sequence[Finding], shown: Mapping[str, Sequence[str]]) -> CheckedFindings:
+    """The findings with their true quotes; one without any is dropped. `shown` has the texts of each transcript by
+    id; a quote is part of one of them."""
+    texts = {transcript_id: tuple(map(_normalized, each)) for transcript_id, each in shown.items()}
     kept, dropped = list[Finding](), 0
     for finding in findings:
         evidence = tuple(each for each in finding.evidence if _occurs(each, texts))
@@ -56,9 +57,9 @@ def check_findings(findings: Sequence[Finding], shown: Mapping[str, str]) -> Che
     return CheckedFindings(tuple(kept), dropped)
 
 
-def _occurs(evidence: Quotation, texts: Mapping[str, str]) -> bool:
+def _occurs(evidence: Quotation, texts: Mapping[str, Sequence[str]]) -> bool:
     quote = _normalized(evidence.quote)
-    return bool(quote) and quote in texts.get(evidence.transcript_id, "")
+    return bool(quote) and any(quote in text for text in texts.get(evidence.transcript_id, ()))
 
 
 def _normalized(text: str) -> str:

@@ -58,15 +58,19 @@ class Message:
 
     @property
     def text(self) -> str:
-        """What it says and the functions it calls, as a reader or a judge sees it."""
+        """What it says and the functions it calls, as assertions and counts of tokens read it."""
         if not self.tool_calls:
             return self.content
+        return f"{self.content}\n\n{self.calls_text}" if self.content else self.calls_text
+
+    @property
+    def calls_text(self) -> str:
+        """The JSON of the functions it calls."""
         calls = [
             {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in self.tool_calls
         ]
-        written = json.dumps(calls, ensure_ascii=False)
-        return f"{self.content}\n\n{written}" if self.content else written
+        return json.dumps(calls, ensure_ascii=False)
 
     def to_json(self) -> dict[str, Any]:
         """As in stored items; only an assistant's calls and a tool's results have more than role and content."""

@@ -4,6 +4,7 @@ An expression that only selects is computed here. Any other may cost far more th
 stage of `{a: @, b: @} | {a: @, b: @} | …` doubles what the next one is applied to. It is computed in a sandbox.
 """
 
+import json
 from collections.abc import Mapping
 from math import inf
 from typing import Any, NamedTuple
@@ -60,9 +61,13 @@ def select(expressions: Mapping[str, str], value: object) -> dict[str, tuple[Any
 
 def _select(expression: str, value: object) -> Selected:
     try:
-        return Selected(jmespath.search(expression, value))
+        found = jmespath.search(expression, value)
+        json.dumps(found, allow_nan=False)
     except JMESPathError as error:
         return Selected(error=_first_line(error))
+    except (TypeError, ValueError):  # such as `&a`, or `1e308 + 1e308`
+        return Selected(error="its result is no JSON")
+    return Selected(found)
 
 
 def _parts(expression: str) -> float:

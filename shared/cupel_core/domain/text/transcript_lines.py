@@ -1,0 +1,12 @@
+"""Conversations as lines for people, in which no text can pretend to be another speaker's."""
+
+import re
+from collections.abc import Iterable
+
+_LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+"""What `str.splitlines` takes for the end of a line, and so may a reader."""
+
+
+def transcript_lines(said: Iterable[tuple[str, str]]) -> str:
+    """`role: text` of each message; every further line of a text is indented by two spaces."""
+    return "\n".join(f"{role}: {_LINE_BREAK.sub('\n  ', text)}" for role, text in said)
