@@ -32,13 +32,7 @@ async def ask_grader[T: StructuredReply](
     grader: Grader, instructions: str, material: Mapping[str, MaterialValue], reply_type: type[T], spend_log: SpendLog
 ) -> T:
     """Ask a model for a reply of this type. Raises GraderError when the call fails or the reply is unusable."""
-    return await _ask(grader, reading_request(instructions, material), reply_type, spend_log)
-
-
-async def _ask[T: StructuredReply](
-    grader: Grader, messages: tuple[Message, ...], reply_type: type[T], spend_log: SpendLog
-) -> T:
-    return (await ask_messages(grader, messages, reply_type, spend_log, ModelParameters())).value
+    return (await _ask(grader, reading_request(instructions, material), reply_type, spend_log)).value
 
 
 async def ask_messages[T: StructuredReply](
@@ -52,7 +46,7 @@ async def ask_messages[T: StructuredReply](
 
 async def _ask[T: StructuredReply](
     grader: Grader, request: ModelRequest, reply_type: type[T], spend_log: SpendLog
-) -> T:
+) -> GraderReply[T]:
     try:
         reply = await request_structured(grader, request, reply_type, spend_log)
     except GraderError as error:
@@ -85,7 +79,7 @@ async def llm_rubric(
     judge, prompt = graders.judge(assertion.provider), (assertion.config or {}).get(RUBRIC_PROMPT)
     if prompt is not None:
         messages = _own_prompt(prompt, rubric, context)
-        grade = await ask_messages(judge, messages, _Grade, spend_log, ModelParameters())
+        grade = (await ask_messages(judge, messages, _Grade, spend_log, ModelParameters())).value
         return CheckResult(grade.passes and grade.score >= threshold_of(assertion), grade.score, grade.reason)
     material: dict[str, MaterialValue] = {"rubric": rubric}
     if len(context.messages_without_system) > 2:
