@@ -21,6 +21,7 @@ from api.idempotency import respond_once
 from cupel_core.contract.operations import Operation, operations_at
 from cupel_core.errors import AppError, NotFound
 from cupel_core.gateway import cors, locations
+from cupel_core.gateway.caller import caller
 from cupel_core.gateway.compression import compress
 from cupel_core.gateway.problems import from_unexpected, lambda_response
 from cupel_core.gateway.requests import check_edge
@@ -102,7 +103,12 @@ def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[st
 
 
 def _carry_out(operation: Operation, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    return locations.add_location(operation, event["rawPath"], _resolve(event, context))
+    if not operation.calls_others:
+        return locations.add_location(operation, event["rawPath"], _resolve(event, context))
+    from cupel_core.access.waiting import waiting  # few requests wait
+
+    with waiting(caller(APIGatewayProxyEventV2(event))):
+        return _resolve(event, context)
 
 
 def _read(path: str, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

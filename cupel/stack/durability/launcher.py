@@ -21,6 +21,7 @@ sys.path.append(str(Path(__file__).parents[3]))  # Last: the emulator's packages
 from cupel.stack.durability import FAILURE_MARK
 from cupel.stack.durability.application import DurableApplication
 from cupel.stack.durability.journal import Journal, JournalError
+from cupel.stack.durability.processes import bound_processes
 from cupel.stack.durability.services import ServiceStates, check_files
 from cupel.stack.durability.tables import Tables
 
@@ -46,6 +47,7 @@ async def _serve(data: Path) -> None:
     _raise_file_limit()
     _shorten_log_wait(import_module("ministack.core.lambda_runtime").Worker)
     _begin_executions_at_once(import_module("ministack.services.stepfunctions"))
+    bound_processes(import_module("ministack.services.lambda_svc"))
     maintenance = asyncio.create_task(application.maintain())
     try:
         await import_module("hypercorn.asyncio").serve(application, _configuration(), mode="asgi")

@@ -75,6 +75,8 @@ class Operation:
     """Path of what it creates; `{names}` are its own path parameters, or fields of the response such as `run.id`."""
     replay: Replay | None = None
     """None for an operation that takes no Idempotency-Key: it creates nothing, or repeating it changes nothing."""
+    calls_others: bool = False
+    """Whether it waits for a server of others, such as a model's: then it counts as a request that waits."""
 
     @property
     def is_public(self) -> bool:
@@ -441,6 +443,7 @@ _ALL = (
         "Send a test message to the agent",
         "The agent's reply, or why there was none",
         "Returns 200 even if the agent cannot be reached; `error` then says why.",
+        calls_others=True,
     ),
     Operation("listEvals", "GET", "/v1/evals", "evals", _VIEWER, "List the evals, newest first", "A page of evals"),
     Operation(
@@ -1516,6 +1519,7 @@ _ALL = (
         _MEMBER,
         "Judge a conversation against success and failure criteria",
         "The judge's verdict, and what it cost",
+        calls_others=True,
     ),
     Operation(
         "generatePersonaMessage",
@@ -1525,6 +1529,7 @@ _ALL = (
         _MEMBER,
         "Generate the next message of a simulated user",
         "The message, and what it cost",
+        calls_others=True,
     ),
     Operation(
         "listProviders",
@@ -1684,6 +1689,7 @@ _ALL = (
         _ADMIN,
         "Call the webhook once with a test message",
         "What the receiver answered",
+        calls_others=True,
     ),
     Operation(
         "listWebhookDeliveries",
