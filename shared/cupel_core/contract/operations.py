@@ -94,6 +94,12 @@ class Operation:
             for expected, segment in zip(own, segments, strict=True)
         )
 
+    def objects_in(self, path: str) -> list[str]:
+        """The paths of the objects that the path of a request names, from the outermost one."""
+        segments = path.split("/")
+        named = (number for number, each in enumerate(self.path.split("/"), 1) if each.startswith("{"))
+        return ["/".join(segments[:number]) for number in named]
+
     def parameters(self, path: str) -> dict[str, str]:
         """The values of its path parameters in the path of a request that it serves."""
         pairs = zip(self.path.split("/"), path.split("/"), strict=True)

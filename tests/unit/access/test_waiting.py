@@ -93,4 +93,4 @@ def test_a_request_to_others_is_refused_beside_three_that_wait(open_requests: Ex
     wait(open_requests, *[caller()] * 3)
     with pytest.raises(TooManyWaiting) as refusal, waiting.waiting(caller()):
         pytest.fail("was sent")
-    assert (refusal.value.status, refusal.value.retry_after) == (429, 2)
+    assert (refusal.value.status, refusal.value.retry_after) == (429, 5)

@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from cupel.stack.durability.processes import MAX_PROCESSES, BoundedProcesses
+from cupel.stack.durability.processes import (
+    MAX_PROCESSES,
+    BoundedProcesses,
+    Line,
+    bound_processes,
+    current_group,
+    group_of,
+)
 from tests.conftest import template
 
 API = "cupel-api"
@@ -121,3 +128,39 @@ def test_no_further_process_starts_beside_one_that_is_starting(
     assert len(emulator.workers) == 1
     first._cold = False
     assert waiting.result() is not first
+
+
+def test_a_workspace_with_many_requests_delays_another_by_one() -> None:
+    line, calls = Line(), [(group, object()) for group in ["aa"] * 20 + ["bb"] * 2]
+    for group, call in calls:
+        line.add(group, call)
+    order = []
+    for _ in range(len(calls)):
+        group, call = next(each for each in calls if line.is_next(*each))
+        line.remove(group, call)
+        calls.remove((group, call))
+        order.append(group)
+    assert order == ["aa", "bb", "aa", "bb"] + ["aa"] * 18
+
+
+def test_a_call_knows_the_group_of_its_request(emulator: Emulator) -> None:
+    line_groups: list[str] = []
+    lambda_service = SimpleNamespace(acquire_worker=emulator.acquire, release_worker=emulator.release)
+
+    def execute(_func: str, event: dict[str, Any], _request_id: str) -> None:
+        line_groups.append(current_group())
+        assert lambda_service.acquire_worker(API, {}, b"")[0] is emulator.workers[0]
+        lambda_service.release_worker(emulator.workers[0])
+
+    lambda_service._execute_function_warm = execute
+    bound_processes(lambda_service)
+    event = {"requestContext": {"authorizer": {"lambda": {"workspace": "aa"}}}}
+    lambda_service._execute_function_warm(API, event, "request")
+    assert (line_groups, current_group()) == (["aa"], "")
+
+
+def test_requests_are_grouped_by_workspace_and_by_token_before_it_is_known() -> None:
+    context = {"authorizer": {"lambda": {"workspace": "aa"}}}
+    assert group_of({"requestContext": context, "headers": {"authorization": "Bearer x"}}) == "aa"
+    assert group_of({"requestContext": {}, "headers": {"authorization": "Bearer x"}}) == "Bearer x"
+    assert group_of({"warm": True}) == group_of("text") == ""

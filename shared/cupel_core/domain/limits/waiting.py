@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cupel_core.deferred import dataclass
 
-RETRY_AFTER_SECONDS = 2
+RETRY_AFTER_SECONDS = 5
 """When a request that may not wait should be repeated."""
 
 
