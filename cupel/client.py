@@ -711,7 +711,10 @@ class Client:
         writes: `{type, attempt, offset, text}`. A higher attempt voids the text of lower ones."""
         seq, position, is_over = 0, "0.0", False
         while not is_over:
-            feed = self.list_turn_events(chat_id, turn_id, after=seq, text=position, wait=wait)
+            query = without_none(after=seq, text=position, wait=wait)
+            request = self._http.build_request("GET", f"{_turn_path(chat_id, turn_id)}/events", params=query)
+            response = self._respond(request, is_repeatable=True)
+            feed = _body_or_problem(response)
             text, items = feed["text"], feed["items"]
             ended = (number for number, event in enumerate(items) if event["type"] == "main_llm.finished")
             end = next(ended, len(items))
@@ -722,6 +725,8 @@ class Client:
             yield from items[end:]
             seq = items[-1]["seq"] if items else seq
             is_over = feed["status"] in ("done", "failed", "aborted")
+            if pause := _retry_after_seconds(response):  # Too many requests wait already.
+                self._sleep(pause)
 
     def abort_turn(self, chat_id: str, turn_id: str) -> Json:
         """A turn that is over is returned as it is."""

@@ -11,7 +11,7 @@ from cupel.stack.emulator import Emulator, save_deployment
 from cupel.stack.origins import read_origins
 from cupel.stack.paths import STACK_NAME, StackPaths
 from cupel.stack.subprocesses import child_environment, run
-from cupel.stack.workers import MEMORY_MB, probe_workers
+from cupel.stack.workers import MAX_WAITING_REQUESTS, MEMORY_MB, probe_workers
 from cupel.whole_files import replace_file
 
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
@@ -76,6 +76,7 @@ def _parameters(origins: Sequence[str]) -> dict[str, str]:
         "ProbeMemorySize": str(MEMORY_MB),
         "CallTimeoutSeconds": "60",
         "AllowPrivateEndpoints": "true",
+        "MaxWaitingRequests": str(MAX_WAITING_REQUESTS),
     }
 
 

@@ -4,6 +4,7 @@ A request is admitted, routed, responded to and logged in one line.
 """
 
 from functools import cache
+from http import HTTPStatus
 from time import perf_counter
 from typing import Any
 
@@ -21,6 +22,7 @@ from api.idempotency import respond_once
 from cupel_core.contract.operations import Operation, operations_at
 from cupel_core.errors import AppError, NotFound
 from cupel_core.gateway import cors, locations
+from cupel_core.gateway.caller import caller
 from cupel_core.gateway.compression import compress
 from cupel_core.gateway.problems import from_unexpected, lambda_response
 from cupel_core.gateway.requests import check_edge
@@ -81,6 +83,50 @@ def _as_get(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any]:
+    response = _answer(request, context)
+    if response["statusCode"] in _INVALID:
+        return _find_missing(request, context) or response
+    return response
+
+
+_INVALID = (
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+)
+
+
+def _find_missing(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any] | None:
+    """The 404 of the first object in the path that the workspace does not have: it takes precedence over whatever is
+    wrong with the request, which only those who have the object should be told."""
+    operation = operations_at(request.path).get(request.http_method)
+    if operation is None or operation.is_public:
+        return None
+    event = {**request.raw_event, "rawQueryString": "", "queryStringParameters": {}}
+    for path in operation.objects_in(request.path):
+        reading = operations_at(path).get("GET")
+        if reading is not None and reading.permits(caller(request).role):
+            response = _read(path, event, context)
+            if response["statusCode"] == HTTPStatus.NOT_FOUND:
+                return response
+    if (upload_id := operation.parameters(request.path).get("upload_id")) is not None:
+        return _find_missing_upload(request, upload_id)
+    return None
+
+
+def _find_missing_upload(request: APIGatewayProxyEventV2, upload_id: str) -> dict[str, Any] | None:
+    """OpenAI's API has no operation that reads an upload."""
+    from cupel_core.store import data_files
+
+    try:
+        data_files.get_upload(caller(request).workspace, upload_id)
+    except NotFound as missing:
+        return lambda_response(missing, request.request_context.request_id)
+    return None
+
+
+def _answer(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any]:
     try:
         check_edge(request.headers)
         if request.http_method == "OPTIONS":
@@ -102,7 +148,12 @@ def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[st
 
 
 def _carry_out(operation: Operation, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    return locations.add_location(operation, event["rawPath"], _resolve(event, context))
+    if not operation.calls_others:
+        return locations.add_location(operation, event["rawPath"], _resolve(event, context))
+    from cupel_core.access.waiting import waiting  # few requests wait
+
+    with waiting(caller(APIGatewayProxyEventV2(event))):
+        return _resolve(event, context)
 
 
 def _read(path: str, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

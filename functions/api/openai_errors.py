@@ -35,7 +35,7 @@ def without_tags(path: tuple[str | int, ...], body: Any) -> tuple[str | int, ...
     """The path of a field in the body, of one that also names the chosen member of each union, by its `type`."""
     found: list[str | int] = []
     value, is_after_tag = body, False
-    for part, following in zip(path, (*path[1:], None), strict=True):
+    for part, following in zip(path, (*path[1:], None), strict=False):
         if not is_after_tag and _is_tag(value, part, following):
             is_after_tag = True
             continue

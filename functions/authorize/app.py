@@ -38,8 +38,9 @@ def _context_of(event: dict[str, Any]) -> dict[str, str]:
     except RetryableError as error:
         return {"unavailable": error.detail}
     context = {"workspace": caller.workspace, "role": str(caller.role), "tokenId": caller.token_id}
-    if not request_rates.admit(caller, settings().request_limit, time()):
-        context["limited"] = "true"
+    limits = settings().request_limit, settings().workspace_quotas.requests
+    if exceeded := request_rates.exceeded_limit(caller, *limits, time()):
+        context["limited"] = str(exceeded)
     return context | {"userName": caller.user_name} if caller.user_name else context
 
 

@@ -7,12 +7,15 @@ AppError                500  an internal error
 │   ├── NotFound        404
 │   ├── Conflict        409
 │   │   ├── InProgress      by the same request, sent earlier: repeating it soon gets its answer
+│   │   ├── QuotaExceeded   deleting some makes room, or the operator does
 │   │   └── ConfirmationRequired: the same request with `confirmedUsd` is carried out
 │   ├── PreconditionFailed 412
 │   ├── TooLarge        413
 │   └── Invalid         422  `errors` names each field
 └── RetryableError      503  the same call may succeed after `retry_after` seconds
-    ├── TooManyRequests 429  of one caller
+    ├── TooManyRequests 429  of one caller or workspace
+    ├── TooManyCreations 429 of one workspace within a day
+    ├── TooManyWaiting  429  of one caller, workspace or stack (cupel_core/access/waiting.py)
     └── TooManyRuns     429  that have not ended (cupel_core/runs/open_runs.py)
 
 Providers add ProviderError (an AppError) and a RetryableError of their own (cupel_core/providers/errors.py).
@@ -27,6 +30,7 @@ from cupel_core.deferred import dataclass
 
 if TYPE_CHECKING:
     from cupel_core.domain.estimates.run_estimate import RunEstimate
+    from cupel_core.domain.limits.request_rate import LimitScope, RequestLimit
 
 _MAX_FIELDS_IN_DETAIL = 5
 
@@ -93,6 +97,12 @@ class ConfirmationRequired(Conflict):
         self.estimate = estimate
 
 
+class QuotaExceeded(Conflict):
+    """The workspace has as many of these as it may. Deleting some helps, or the operator, who sets the quotas."""
+
+    title = "Quota exceeded"
+
+
 class PreconditionFailed(ClientError):
     """`If-Match` names another state than the current one, whose entity tag is `etag`."""
 
@@ -145,8 +155,20 @@ class RetryableError(AppError):
         self.retry_after = retry_after
 
 
+class TooManyCreations(RetryableError):
+    """The workspace has created as much within a day as it may."""
+
+    status = 429
+    title = "Too many creations"
+
+
 class TooManyRequests(RetryableError):
-    """The caller exceeds its limit of requests."""
+    """The caller, or its workspace, exceeds its limit of requests."""
 
     status = 429
     title = "Too many requests"
+
+    def __init__(self, scope: "LimitScope", limit: "RequestLimit") -> None:
+        super().__init__(f"more than {limit.per_second:g} requests per second of this {scope}; repeat it later")
+        self.scope = scope
+        self.limit = limit

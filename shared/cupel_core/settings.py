@@ -8,7 +8,8 @@ from functools import cache
 from typing import Any, NamedTuple, cast
 
 from cupel_core.deferred import dataclass
-from cupel_core.domain.limits.request_rate import RequestLimit
+from cupel_core.domain.limits.quotas import Quotas
+from cupel_core.domain.limits.request_rate import LimitScope, RequestLimit
 from cupel_core.domain.runs.priority import Priority
 
 
@@ -64,6 +65,10 @@ class Settings:
     """Turns of chats that one workspace may have in progress."""
     workspace_parallel_requests: int = 1_000
     """Calls in flight to one provider, however many a workspace sets."""
+    workspace_quotas: Quotas = Quotas()
+    """What one workspace may use (cupel_core/domain/limits/quotas.py)."""
+    max_waiting_requests: int = 200
+    """Requests of all workspaces that may wait at a time: each takes an execution environment."""
     oidc_issuer: str = ""
     oidc_audience: str = ""
     oidc_client_id: str = ""
@@ -101,7 +106,11 @@ class Settings:
 
     @property
     def request_limit(self) -> RequestLimit:
+        """Of a token or user."""
         return RequestLimit(self.requests_per_second, self.request_burst)
+
+    def request_limit_of(self, scope: LimitScope) -> RequestLimit:
+        return self.request_limit if scope is LimitScope.TOKEN else self.workspace_quotas.requests
 
     def probe_queue_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
         """Queues are named `<stack>-dispatch` and `<stack>-probe_<provider>[-high|-low]`: one URL is enough."""
@@ -150,7 +159,7 @@ def _flag(text: str) -> bool:
     return flags[text.lower()]
 
 
-_PARSERS: Mapping[type, Callable[[str], Any]] = {str: str, int: int, float: float, bool: _flag}
+_PARSERS: Mapping[type, Callable[[str], Any]] = {str: str, int: int, float: float, bool: _flag, Quotas: Quotas.parse}
 
 
 @cache

@@ -24,6 +24,7 @@ from cupel.stack.durability import FAILURE_MARK, NOTICE_MARK
 from cupel.stack.durability.application import DurableApplication
 from cupel.stack.durability.journal import Journal, JournalError
 from cupel.stack.durability.layers import SharedLayers
+from cupel.stack.durability.processes import bound_processes
 from cupel.stack.durability.services import ServiceStates, check_files
 from cupel.stack.durability.tables import Tables
 
@@ -51,6 +52,7 @@ async def _serve(data: Path) -> None:
     _shorten_log_wait(workers.Worker)
     workers.zipfile = SharedLayers(Path(os.environ["TMPDIR"]) / "layers")
     _begin_executions_at_once(import_module("ministack.services.stepfunctions"))
+    bound_processes(import_module("ministack.services.lambda_svc"))
     maintenance = asyncio.create_task(application.maintain())
     try:
         await import_module("hypercorn.asyncio").serve(_close(application), _configuration(), mode="asgi")

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
@@ -14,6 +14,7 @@ from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, Limit
 from api.rendering import CONTENT_TYPE, Rendered, documented
 from api.routing import OperationRouter
+from cupel_core.access.waiting import may_wait
 from cupel_core.chats import turns
 from cupel_core.chats.turns import TurnFeed, TurnRequest
 from cupel_core.clock import utc_now
@@ -31,6 +32,7 @@ from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.operations import OPERATIONS
 from cupel_core.domain.chats.drafts import POSITION_PATTERN, TEXT_PATTERN, Feed, FeedPosition, TextPosition
 from cupel_core.domain.chats.turns import ChatTurn, TurnStatus
+from cupel_core.domain.limits.waiting import RETRY_AFTER_SECONDS
 from cupel_core.paging import DEFAULT_LIMIT
 
 router = OperationRouter()
@@ -38,6 +40,7 @@ router = OperationRouter()
 _MAX_SEQ = 99_999_998
 _MAX_WAIT_SECONDS = 20
 _CHECK_SECONDS = 0.3
+_RECONNECT_MS = 250
 _STREAM = "text/event-stream"
 _DELTA = "main_llm.delta"
 _RESPONSES: dict[int, OpenAPIResponse] = {
@@ -115,7 +118,8 @@ def list_turn_events(
         Query(
             ge=0,
             le=_MAX_WAIT_SECONDS,
-            description="Seconds to wait for an event or text if there is none; 0 by default",
+            description="Seconds to wait for an event or text if there is none; 0 by default. If too many requests of"
+            " the token, workspace or stack wait already, it does not wait, and `Retry-After` says when to ask again",
         ),
     ] = 0,
     last_event_id: Annotated[
@@ -130,20 +134,38 @@ def list_turn_events(
     position = FeedPosition(after, TextPosition.parse(text))
     if last_event_id is not None:
         position = FeedPosition.parse(last_event_id)
-    turn, feed = _waited(lambda: turns.poll(router.workspace, chat_id, turn_id, position), wait)
+    (turn, feed), has_waited = _waited(lambda: turns.poll(router.workspace, chat_id, turn_id, position), wait)
+    headers = {} if has_waited else {"Retry-After": str(RETRY_AFTER_SECONDS)}
     if _STREAM not in router.current_event.headers.get("accept", ""):
-        return Response(200, "application/json", TurnEventList.of(chat_id, turn, feed))
+        return Response(200, "application/json", TurnEventList.of(chat_id, turn, feed), headers=headers)
     if turn.status.is_over and feed.is_empty:
         return Response(204)
-    return Response(200, _STREAM, "retry: 250\n\n" + "".join(_frames(chat_id, turn, feed, position)))
+    retry_ms = _RECONNECT_MS if has_waited else RETRY_AFTER_SECONDS * 1_000
+    frames = "".join(_frames(chat_id, turn, feed, position))
+    return Response(200, _STREAM, f"retry: {retry_ms}\n\n{frames}", headers=headers)
 
 
-def _waited(poll: Callable[[], TurnFeed], seconds: int) -> TurnFeed:
+class _Waited(NamedTuple):
+    found: TurnFeed
+    has_waited: bool
+    """False if it should have waited, but too many requests wait already."""
+
+
+def _waited(poll: Callable[[], TurnFeed], seconds: int) -> _Waited:
     """The first poll with an event or text, or with the end of the turn, within so many seconds."""
-    until = time.monotonic() + seconds
-    while (new := poll()).feed.is_empty and not new.turn.status.is_over and time.monotonic() < until:
-        time.sleep(_CHECK_SECONDS)
-    return new
+    found = poll()
+    if not seconds or _has_news(found):
+        return _Waited(found, has_waited=True)
+    with may_wait(router.caller, seconds) as is_permitted:
+        until = time.monotonic() + seconds
+        while is_permitted and not _has_news(found) and time.monotonic() < until:
+            time.sleep(_CHECK_SECONDS)
+            found = poll()
+        return _Waited(found, is_permitted)
+
+
+def _has_news(found: TurnFeed) -> bool:
+    return not found.feed.is_empty or found.turn.status.is_over
 
 
 def _frames(chat_id: str, turn: ChatTurn, feed: Feed, position: FeedPosition) -> Iterator[str]:

@@ -14,7 +14,7 @@ router = OperationRouter()
 
 @router.operation("createToken", status=201)
 def create_token(body: CreateToken) -> TokenCreatedResponse:
-    token, secret = tokens.issue(router.workspace, body.role, body.name, utc_now(), body.expires_at)
+    token, secret = tokens.create(router.workspace, body.role, body.name, utc_now(), body.expires_at)
     return TokenCreatedResponse(**vars(TokenResponse.of(token)), token=secret)
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from cupel_core.access.waiting import may_wait
 from cupel_core.analysis import comparisons, deep_requests, queries
 from cupel_core.analysis.waiting import wait_for_job
 from cupel_core.contract.comparisons import CreateComparison, RunComparisonResponse
@@ -18,7 +19,13 @@ from mcpserver.request import ToolRequest
 
 MAX_WAIT_SECONDS = 20
 Wait = Annotated[
-    int, Field(strict=True, ge=0, le=MAX_WAIT_SECONDS, description="Seconds to wait for the result, if it is queued")
+    int,
+    Field(
+        strict=True,
+        ge=0,
+        le=MAX_WAIT_SECONDS,
+        description="Seconds to wait for the result, if it is queued and few requests wait",
+    ),
 ]
 
 
@@ -70,7 +77,8 @@ def _request(request: ToolRequest, arguments: AnalyzeRunArguments) -> tuple[Any,
 
 
 def _is_over(request: ToolRequest, job_id: str, seconds: float) -> bool:
-    return wait_for_job(request.workspace, job_id, seconds).status.is_over
+    with may_wait(request.caller, seconds) as is_permitted:
+        return wait_for_job(request.workspace, job_id, seconds if is_permitted else 0).status.is_over
 
 
 TargetNames = Annotated[

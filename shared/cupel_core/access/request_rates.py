@@ -1,30 +1,32 @@
-"""Admits the requests of a caller up to its limit. Each instance of the authorizer keeps its own part in memory."""
+"""Admits the requests of a caller up to two limits: its own, and that of its workspace, which further tokens share.
+
+Each instance of the authorizer keeps its own part in memory.
+"""
 
 from contextlib import suppress
 
 from cupel_core.access.tokens import digest_of
 from cupel_core.domain.access import Caller
-from cupel_core.domain.limits.request_rate import LocalPermits, RequestLimit
+from cupel_core.domain.limits.request_rate import LimitScope, LocalPermits, RequestLimit
 from cupel_core.store import request_rates
 from cupel_core.store.clients import AWS_ERRORS
 
-_MAX_CALLERS = 1_000
+_MAX_KEYS = 2_000
 _permits: dict[str, LocalPermits] = {}
 
 
-def admit(caller: Caller, limit: RequestLimit, now: float) -> bool:
-    """Whether the caller, a token or a user, may send a request now. If the limit cannot be checked, it may."""
-    key = key_of(caller)
-    if len(_permits) >= _MAX_CALLERS:
-        _permits.clear()  # Costs each caller at most one draw.
-    permits = _permits.get(key, LocalPermits(now)).refilled(now)
-    if now < permits.refused_until:
-        return False
-    after = permits.after_request()
-    if after is None and _draw(key, limit, now):
-        after = permits.after_draw(limit, now).after_request()
-    _permits[key] = after or permits.after_refusal(limit, now)
-    return after is not None
+def exceeded_limit(
+    caller: Caller, token_limit: RequestLimit, workspace_limit: RequestLimit, now: float
+) -> LimitScope | None:
+    """Whose limit a request that the caller sends now exceeds, its token's (or user's) or its workspace's.
+
+    None if it is admitted, also if a limit cannot be checked.
+    """
+    if not _admit(key_of(caller), token_limit, now):
+        return LimitScope.TOKEN
+    if not _admit(_workspace_key(caller.workspace), workspace_limit, now):
+        return LimitScope.WORKSPACE
+    return None
 
 
 def key_of(caller: Caller) -> str:
@@ -34,6 +36,23 @@ def key_of(caller: Caller) -> str:
 def forget() -> None:
     """Forget the permits of this process."""
     _permits.clear()
+
+
+def _workspace_key(workspace: str) -> str:
+    return digest_of(f"workspace {workspace}")
+
+
+def _admit(key: str, limit: RequestLimit, now: float) -> bool:
+    if len(_permits) >= _MAX_KEYS:
+        _permits.clear()  # Costs each caller at most one draw.
+    permits = _permits.get(key, LocalPermits(now)).refilled(now)
+    if now < permits.refused_until:
+        return False
+    after = permits.after_request()
+    if after is None and _draw(key, limit, now):
+        after = permits.after_draw(limit, now).after_request()
+    _permits[key] = after or permits.after_refusal(limit, now)
+    return after is not None
 
 
 def _draw(key: str, limit: RequestLimit, now: float) -> bool:

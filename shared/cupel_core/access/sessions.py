@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from cupel_core.access.tokens import IssuedToken, digest_of, find_live, new_secret
 from cupel_core.domain.access import Caller, LoginCode, Token
+from cupel_core.domain.limits.quotas import Quota
 from cupel_core.errors import Conflict, Unauthorized
 from cupel_core.ids import new_id
-from cupel_core.store import login_codes, tokens
+from cupel_core.store import login_codes, quotas, tokens
 
 CODE_LIFETIME = timedelta(seconds=60)
 SESSION_LIFETIME = timedelta(hours=12)
@@ -61,6 +62,7 @@ def redeem_code(secret: str, now: datetime) -> IssuedToken:
     code = login_codes.find(digest)
     if code is None or code.is_expired(now) or code.session_ends_at <= now:
         raise Unauthorized(_UNUSABLE)
+    quotas.take(code.workspace, Quota.SESSIONS)
     name = f"{_NAME_PREFIX}{code.root_name}"[:_MAX_NAME_LENGTH]
     session = Token(new_id("tok"), name, code.role, now, expires_at=code.session_ends_at)
     token_secret = new_secret()

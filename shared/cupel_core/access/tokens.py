@@ -12,13 +12,25 @@ from typing import NamedTuple
 
 from cupel_core.clock import to_iso
 from cupel_core.domain.access import AccessRole, Caller, SecretState, Token, is_valid_workspace
+from cupel_core.domain.limits.quotas import Quota
 from cupel_core.errors import Invalid, Unauthorized
 from cupel_core.ids import new_id
 from cupel_core.paging import DEFAULT_LIMIT, Page
-from cupel_core.store import tokens
+from cupel_core.store import quotas, tokens
 from cupel_core.store.clients import AWS_ERRORS
 
-__all__ = ["IssuedToken", "Token", "digest_of", "find_live", "identify", "issue", "list_tokens", "new_secret", "revoke"]
+__all__ = [
+    "IssuedToken",
+    "Token",
+    "create",
+    "digest_of",
+    "find_live",
+    "identify",
+    "issue",
+    "list_tokens",
+    "new_secret",
+    "revoke",
+]
 
 _SECRET = re.compile(r"cupel_[A-Za-z0-9_-]{43}")
 
@@ -52,6 +64,12 @@ def issue(
     token = Token(new_id("tok"), name, role, now, expires_at=expires_at)
     tokens.create(workspace, token, digest_of(secret), of_new_workspace=of_new_workspace)
     return IssuedToken(token, secret)
+
+
+def create(workspace: str, role: AccessRole, name: str, now: datetime, expires_at: datetime | None) -> IssuedToken:
+    """A further token of a workspace. Raises what `issue` raises, and QuotaExceeded."""
+    quotas.take(workspace, Quota.TOKENS)
+    return issue(workspace, role, name, now, expires_at)
 
 
 def new_secret() -> str:

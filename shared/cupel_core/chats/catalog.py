@@ -8,6 +8,7 @@ from typing import Any
 from cupel_core.accounts import ModelChecks
 from cupel_core.domain.chats.branches import ChatBranch
 from cupel_core.domain.chats.chats import Chat, ChatSettings
+from cupel_core.domain.limits.quotas import Quota
 from cupel_core.domain.pipeline.profiles import Profile
 from cupel_core.domain.turns.model_parameters import ParameterFields
 from cupel_core.errors import FieldError, Invalid, NotFound
@@ -27,6 +28,7 @@ from cupel_core.store import (
     idempotency_keys,
     keys,
     partitions,
+    quotas,
 )
 from cupel_core.store.deletion_log import DeletedWhole, Deletion
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureKind
@@ -36,10 +38,12 @@ _FIRST_BRANCH = "main"
 
 
 def create(workspace: str, settings: ChatSettings, created_by: str, now: datetime) -> Chat:
-    """A chat with one empty branch. Raises Invalid for a target that cannot be called, or an unknown profile."""
+    """A chat with one empty branch. Raises Invalid for a target that cannot be called, or an unknown profile, and
+    QuotaExceeded."""
     _raise([*_new_target_errors(workspace, settings, before={}), *_find_profile(workspace, settings)[1]])
     branch = ChatBranch(new_id("br"), _FIRST_BRANCH, now)
     chat = Chat(workspace, new_id("chat"), settings, branch.id, created_by, now, now, expires_at=chats.expiry(now))
+    quotas.take(workspace, Quota.CHATS)
     with idempotency_keys.transaction() as transaction:
         chats.add(transaction, chat)
         chat_branches.add(transaction, ChatRef(workspace, chat.id), branch)

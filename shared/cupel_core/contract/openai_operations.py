@@ -92,6 +92,15 @@ _ALL = (
         "The model",
     ),
     Operation("validateOpenAIGrader", "POST", f"{_GRADERS}/validate", _TAG, _MEMBER, "Validate a grader", "The grader"),
-    Operation("runOpenAIGrader", "POST", f"{_GRADERS}/run", _TAG, _MEMBER, "Run a grader", "Its reward"),
+    Operation(
+        "runOpenAIGrader",
+        "POST",
+        f"{_GRADERS}/run",
+        _TAG,
+        _MEMBER,
+        "Run a grader",
+        "Its reward",
+        calls_others=True,
+    ),
 )
 OPENAI_OPERATIONS = {operation.id: operation for operation in _ALL}

@@ -75,6 +75,8 @@ class Operation:
     """Path of what it creates; `{names}` are its own path parameters, or fields of the response such as `run.id`."""
     replay: Replay | None = None
     """None for an operation that takes no Idempotency-Key: it creates nothing, or repeating it changes nothing."""
+    calls_others: bool = False
+    """Whether it waits for a server of others, such as a model's: then it counts as a request that waits."""
 
     @property
     def is_public(self) -> bool:
@@ -91,6 +93,12 @@ class Operation:
             segment if expected.startswith("{") else expected == segment
             for expected, segment in zip(own, segments, strict=True)
         )
+
+    def objects_in(self, path: str) -> list[str]:
+        """The paths of the objects that the path of a request names, from the outermost one."""
+        segments = path.split("/")
+        named = (number for number, each in enumerate(self.path.split("/"), 1) if each.startswith("{"))
+        return ["/".join(segments[:number]) for number in named]
 
     def parameters(self, path: str) -> dict[str, str]:
         """The values of its path parameters in the path of a request that it serves."""
@@ -441,6 +449,7 @@ _ALL = (
         "Send a test message to the agent",
         "The agent's reply, or why there was none",
         "Returns 200 even if the agent cannot be reached; `error` then says why.",
+        calls_others=True,
     ),
     Operation("listEvals", "GET", "/v1/evals", "evals", _VIEWER, "List the evals, newest first", "A page of evals"),
     Operation(
@@ -1516,6 +1525,7 @@ _ALL = (
         _MEMBER,
         "Judge a conversation against success and failure criteria",
         "The judge's verdict, and what it cost",
+        calls_others=True,
     ),
     Operation(
         "generatePersonaMessage",
@@ -1525,6 +1535,7 @@ _ALL = (
         _MEMBER,
         "Generate the next message of a simulated user",
         "The message, and what it cost",
+        calls_others=True,
     ),
     Operation(
         "listProviders",
@@ -1684,6 +1695,7 @@ _ALL = (
         _ADMIN,
         "Call the webhook once with a test message",
         "What the receiver answered",
+        calls_others=True,
     ),
     Operation(
         "listWebhookDeliveries",

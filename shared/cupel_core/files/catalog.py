@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from cupel_core.domain.files.formats import FileFormat, FileInfo, InvalidFile, digest_of, file_id, inspect
 from cupel_core.domain.files.stored_files import FileStatus, StoredFile, UploadAddress
+from cupel_core.domain.limits.quotas import Quota
 from cupel_core.errors import Conflict, Invalid, NotFound, RetryableError, TooLarge
 from cupel_core.messages import RunRef
 from cupel_core.paging import Page
-from cupel_core.store import active_runs, blobs, deletion_log, erasures, files, keys
+from cupel_core.store import active_runs, blobs, deletion_log, erasures, files, keys, quotas
 from cupel_core.store.deletion_log import DeletedWhole, Deletion
 from cupel_core.store.erasures import Erasure, ErasureKind
 
@@ -41,7 +42,10 @@ class FileUpload(NamedTuple):
 
 
 def announce(workspace: str, announced: AnnouncedFile, now: datetime) -> FileUpload:
-    """The file with an address for its content. Repeating it changes nothing; a deleted file is there again."""
+    """The file with an address for its content. Repeating it changes nothing; a deleted file is there again.
+
+    Raises QuotaExceeded for further content.
+    """
     if announced.size > announced.format.max_bytes:
         raise Invalid.field(
             "size", f"must be at most {announced.format.max_bytes:,} for files of type {announced.format.media_type}"
@@ -53,6 +57,7 @@ def announce(workspace: str, announced: AnnouncedFile, now: datetime) -> FileUpl
     file = StoredFile(
         new_id, announced.name, announced.format, announced.size, announced.sha256, FileStatus.PENDING, now
     )
+    _take_quotas(workspace, file.size)
     files.save(workspace, file, before)
     return FileUpload(file, _upload(workspace, file, now))
 
@@ -92,6 +97,7 @@ def store(workspace: str, name: str, content: bytes, info: FileInfo, now: dateti
     if before is not None and before.status in (FileStatus.READY, FileStatus.DELETED):
         return _restored(workspace, before, now).id
     file = StoredFile(file_id(digest), name, info.format, info.size, digest, FileStatus.READY, now, info)
+    _take_quotas(workspace, file.size)
     files.put_content(workspace, file.id, content, info)
     files.save(workspace, file, before)
     return file.id
@@ -135,6 +141,11 @@ def erase(erasure: Erasure, now: datetime) -> None:
         erasures.request(erasure.postponed_to(now + _CHECK_AGAIN_AFTER))
     else:
         files.erase(workspace, file)
+
+
+def _take_quotas(workspace: str, size: int) -> None:
+    quotas.take(workspace, Quota.FILES)
+    quotas.take(workspace, Quota.FILE_BYTES, size)
 
 
 def _find(workspace: str, stored_id: str) -> StoredFile | None:

@@ -4,6 +4,7 @@ a problem document."""
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from cupel_core.domain.access import AccessRole, Caller
+from cupel_core.domain.limits.request_rate import LimitScope
 from cupel_core.errors import RetryableError, TooManyRequests, Unauthorized
 from cupel_core.settings import settings
 
@@ -13,7 +14,9 @@ def caller(event: APIGatewayProxyEventV2) -> Caller:
     authorizer = event.request_context.authorizer
     context = (authorizer.get_lambda if authorizer else None) or {}
     if "limited" in context:
-        raise TooManyRequests(f"more than {settings().requests_per_second:g} requests per second; repeat it later")
+        is_of_workspace = context["limited"] == LimitScope.WORKSPACE
+        scope = LimitScope.WORKSPACE if is_of_workspace else LimitScope.TOKEN
+        raise TooManyRequests(scope, settings().request_limit_of(scope))
     if "unavailable" in context:
         raise RetryableError(context["unavailable"])
     if "workspace" not in context:

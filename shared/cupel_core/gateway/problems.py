@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 from aws_lambda_powertools import Logger
 
-from cupel_core.domain.limits.request_rate import RequestLimit
+from cupel_core.domain.limits.request_rate import LimitScope, RequestLimit
 from cupel_core.errors import (
     AppError,
     ClientError,
@@ -16,7 +16,6 @@ from cupel_core.errors import (
     TooManyRequests,
     Unauthorized,
 )
-from cupel_core.settings import settings
 from cupel_core.store.clients import is_transient
 
 CONTENT_TYPE = "application/problem+json"
@@ -90,8 +89,8 @@ def headers(error: AppError) -> dict[str, str]:
             return {"WWW-Authenticate": "Bearer"}
         case InProgress():
             return {"Retry-After": "1"}
-        case TooManyRequests():
-            return _retry_after(error) | _rate_limit(settings().request_limit)
+        case TooManyRequests(scope=scope, limit=limit):
+            return _retry_after(error) | _rate_limit(scope, limit)
         case RetryableError():
             return _retry_after(error)
         case PreconditionFailed(etag=str(etag)):
@@ -107,11 +106,11 @@ def _retry_after(error: RetryableError) -> dict[str, str]:
     return {"Retry-After": str(max(1, round(error.retry_after)))}
 
 
-def _rate_limit(limit: RequestLimit) -> dict[str, str]:
+def _rate_limit(scope: LimitScope, limit: RequestLimit) -> dict[str, str]:
     """As in draft-ietf-httpapi-ratelimit-headers: `q` requests per `w` seconds; `r` are left for `t` seconds."""
     return {
-        "RateLimit-Policy": f'"token";q={limit.burst};w={max(1, round(limit.window_seconds))}',
-        "RateLimit": '"token";r=0;t=1',
+        "RateLimit-Policy": f'"{scope}";q={limit.burst};w={max(1, round(limit.window_seconds))}',
+        "RateLimit": f'"{scope}";r=0;t=1',
     }
 
 

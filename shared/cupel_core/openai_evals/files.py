@@ -9,11 +9,12 @@ import orjson
 from pydantic import ValidationError
 
 from cupel_core.contract.openai_evals import MAX_ROWS, CreateUpload, DataRow
+from cupel_core.domain.limits.quotas import Quota
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import Conflict, FieldError, Invalid, NotFound, TooLarge
 from cupel_core.ids import content_id, new_id
 from cupel_core.messages import RunRef
-from cupel_core.store import data_files, deletion_log
+from cupel_core.store import data_files, deletion_log, quotas
 from cupel_core.store.data_files import DataFile, DataUpload, UploadStatus
 from cupel_core.store.deletion_log import DeletedWhole, Deletion
 
@@ -33,7 +34,7 @@ def create(workspace: str, name: str | None, purpose: str | None, content: bytes
         raise Invalid.field("purpose", f"must be one of {', '.join(PURPOSES)}")
     if len(content) > MAX_FILE_BYTES:
         raise TooLarge(f"a file must have at most {MAX_FILE_BYTES:,} bytes; larger ones are uploaded in parts")
-    return _store(workspace, new_id("jsonl"), name, content, now)
+    return _store(workspace, new_id("jsonl"), name, content, now, takes_quotas=True)
 
 
 def get(workspace: str, file_id: str) -> DataFile:
@@ -71,6 +72,7 @@ def create_upload(workspace: str, body: CreateUpload, now: datetime) -> DataUplo
     if body.bytes > MAX_UPLOAD_BYTES:
         raise TooLarge(f"an upload must have at most {MAX_UPLOAD_BYTES:,} bytes")
     upload = DataUpload(new_id("upld"), _named(body.filename), body.bytes, now)
+    _take_quotas(workspace, upload.size)
     data_files.create_upload(workspace, upload)
     return upload
 
@@ -81,9 +83,14 @@ def get_upload(workspace: str, upload_id: str) -> DataUpload:
 
 def add_part(workspace: str, upload_id: str, content: bytes) -> str:
     """The id of the part. Raises Conflict for an upload that has ended, and TooLarge."""
-    _check_pending(data_files.get_upload(workspace, upload_id))
+    upload = data_files.get_upload(workspace, upload_id)
+    _check_pending(upload)
     if not 0 < len(content) <= MAX_FILE_BYTES:
         raise TooLarge(f"a part must have 1 to {MAX_FILE_BYTES:,} bytes")
+    if not data_files.receive(workspace, upload, len(content)):
+        raise TooLarge(
+            f"the parts of this upload may have {data_files.max_received(upload):,} bytes, repeated ones too"
+        )
     part_id = new_id("part")
     data_files.add_part(workspace, upload_id, part_id, content)
     return part_id
@@ -147,11 +154,21 @@ def _md5(content: bytes) -> str:
     return hashlib.md5(content, usedforsecurity=False).hexdigest()
 
 
-def _store(workspace: str, file_id: str, name: str | None, content: bytes, now: datetime) -> DataFile:
+def _store(
+    workspace: str, file_id: str, name: str | None, content: bytes, now: datetime, *, takes_quotas: bool = False
+) -> DataFile:
+    """The quotas of a file that was uploaded in parts were taken with its upload."""
     _rows(content, "file")
+    if takes_quotas:
+        _take_quotas(workspace, len(content))
     file = DataFile(file_id, _named(name), len(content), now)
     data_files.create(workspace, file, content)
     return file
+
+
+def _take_quotas(workspace: str, size: int) -> None:
+    quotas.take(workspace, Quota.FILES)
+    quotas.take(workspace, Quota.FILE_BYTES, size)
 
 
 def _named(name: str | None) -> str:

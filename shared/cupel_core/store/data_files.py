@@ -18,6 +18,9 @@ from cupel_core.store import blobs, keys
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, updated
 
+_REPEATED_BYTES = 1_000_000
+"""Of small uploads, whose parts are repeated as often."""
+
 
 class UploadStatus(StrEnum):
     PENDING = "pending"
@@ -60,6 +63,7 @@ class DataUploadItem(Item):
     size = NumberAttribute()
     status = UnicodeAttribute()
     file_id = UnicodeAttribute(attr_name="fileId", null=True)
+    received_bytes = NumberAttribute(attr_name="receivedBytes", null=True)
     created_at = UnicodeAttribute(attr_name="createdAt")
 
 
@@ -126,6 +130,18 @@ def get_upload(workspace: str, upload_id: str) -> DataUpload:
     return DataUpload(
         item.sk, item.name, int(item.size), from_iso(item.created_at), UploadStatus(item.status), item.file_id
     )
+
+
+def max_received(upload: DataUpload) -> int:
+    """What its parts may have together: clients send a part again after an error."""
+    return 2 * upload.size + _REPEATED_BYTES
+
+
+def receive(workspace: str, upload: DataUpload, size: int) -> bool:
+    """Note that a part is received; False if the upload would receive far more than it has announced."""
+    received = DataUploadItem.received_bytes
+    has_room = received.does_not_exist() | (received <= max_received(upload) - size)
+    return updated(DataUploadItem(keys.data_files(workspace), upload.id), [received.add(size)], has_room)
 
 
 def add_part(workspace: str, upload_id: str, part_id: str, content: bytes) -> None:

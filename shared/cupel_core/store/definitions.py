@@ -15,9 +15,10 @@ from pynamodb.expressions.condition import Condition
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.definitions.definitions import DefinitionHead, DefinitionVersion, StoredVersion
 from cupel_core.domain.definitions.scenarios import ID_TAIL_LENGTH, Manifest
+from cupel_core.domain.limits.quotas import Quota
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.paging import ANY_TIME, Creation, Page, fill_page
-from cupel_core.store import idempotency_keys, keys, partitions
+from cupel_core.store import idempotency_keys, keys, partitions, quotas
 from cupel_core.store.listing import all_of, list_newest
 from cupel_core.store.table import CreationIndex, ExtraWrite, Item, error_code
 
@@ -83,8 +84,9 @@ def create(
     """Create the head and its first version; for a fork also the parent's edge and the inherited scenarios.
 
     NotFound if the parent was deleted since it was read: its versions may be about to be erased. Conflict if there is
-    a definition with this id.
+    a definition with this id, and QuotaExceeded.
     """
+    quotas.take(workspace, Quota.DEFINITIONS)
     try:
         _create(workspace, head, content, inherited, extra)
     except TransactWriteError as error:

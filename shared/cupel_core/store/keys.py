@@ -59,6 +59,8 @@ pk                                   sk                    item
 <ws>#callbacks                       <time>#<id>           the log of its calls, of the last 14 days
 <ws>#audit                           <time>#<requestId>    who did what, of the last year
 <ws>#settings                        executions            how many times evals were started
+<ws>#settings                        waiting               its requests that wait
+<ws>#settings                        quota#<name>          how much of a quota is used at most
 <ws>#provider                        <name>                a provider's settings
 <ws>#governor                        <name>                what a provider's workers share: leases, limits, breakers
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without their secrets
@@ -67,7 +69,8 @@ pk                                   sk                    item
 token#<sha256>                       token                 the workspace and role of a secret
 token#<sha256>                       ticket                a ticket for the events of one run
 token#<sha256>                       login-code            a code that opens a session, once
-token#<sha256>                       rate                  how much of its request limit a caller has used
+token#<sha256>                       rate                  how much of its limit a caller, or a workspace, has used
+waiting                              waiting               the requests of all workspaces that wait
 workspaces                           <ws>                  workspaces that operators have created or erased
 active                               <ws>#<runId>          runs that have not ended
 rescoring                            <ws>#<runId>#<id>     rescores that have not ended
@@ -462,6 +465,7 @@ PROGRESS_READINGS = "progress"
 CORRECTIONS = "corrections"
 OUTBOX = "outbox"
 WORKSPACES = "workspaces"
+WAITING = "waiting"
 ACTIVE_RUNS = "active"
 OPEN_RESCORES = "rescoring"
 OPEN_GENERATIONS = "generating"

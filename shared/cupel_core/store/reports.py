@@ -40,6 +40,7 @@ def create(record: ReportRecord, job: Job) -> bool:
 
 def create_trial(record: ReportRecord, trial: Trial, experiment: Resource, arms: Sequence[Run]) -> bool:
     """Create the runs of a trial and their experiment in one transaction; False if the report is gone or has one."""
+    resources.take_quota(record.workspace, experiment.kind)
     has_none = ReportItem.pk.exists() & ReportItem.trial.does_not_exist()
     with conditional_transaction() as transaction:
         item = ReportItem(keys.reports(_ref(record)), record.id)

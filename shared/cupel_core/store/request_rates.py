@@ -1,4 +1,4 @@
-"""How much of its limit a caller has used: one item, changed by draws of permits and never read."""
+"""How much of its limit a caller or workspace has used: one item, changed by draws of permits and never read."""
 
 from pynamodb.attributes import NumberAttribute
 
@@ -17,12 +17,16 @@ class RequestRateItem(Item):
 
 
 def draw(digest: str, limit: RequestLimit, now: float) -> bool:
-    """Take the permits of one draw from the bucket of a caller; False if it has too few."""
-    item = RequestRateItem(keys.token(digest), _RATE)
-    ttl = RequestRateItem.ttl.set(int(now) + _STORED_SECONDS)
+    """Take the permits of one draw from the bucket of a caller or workspace; False if it has too few."""
+    return draw_from(RequestRateItem(keys.token(digest), _RATE), limit.draw_seconds, limit.window_seconds, now)
+
+
+def draw_from(bucket: RequestRateItem, seconds: float, window_seconds: float, now: float) -> bool:
+    """Take from a bucket what is refilled within so many seconds; an empty one is full after `window_seconds`."""
+    ttl = RequestRateItem.ttl.set(int(now + window_seconds) + _STORED_SECONDS)
     full_at = RequestRateItem.full_at
-    has_permits = full_at.between(now, limit.latest_full_at(now))
-    if updated(item, [full_at.add(limit.draw_seconds), ttl], has_permits):
+    has_permits = full_at.between(now, now + window_seconds - seconds)
+    if updated(bucket, [full_at.add(seconds), ttl], has_permits):
         return True
     is_full = full_at.does_not_exist() | (full_at <= now)
-    return updated(item, [full_at.set(now + limit.draw_seconds), ttl], is_full)
+    return updated(bucket, [full_at.set(now + seconds), ttl], is_full)

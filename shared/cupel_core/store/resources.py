@@ -16,10 +16,11 @@ from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.deferred import dataclass
+from cupel_core.domain.limits.quotas import Quota
 from cupel_core.domain.resources.names import fold_name
 from cupel_core.errors import Conflict, FieldError, NotFound
 from cupel_core.paging import Page, fill_page
-from cupel_core.store import clients, idempotency_keys, keys, listing
+from cupel_core.store import clients, idempotency_keys, keys, listing, quotas
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, ExtraWrite, Item, connection, error_code
 
@@ -66,7 +67,8 @@ class NameItem(Item):
 
 
 def create(workspace: str, resource: Resource, extra: ExtraWrite | None = None) -> None:
-    """Create a resource. Raises Conflict (field `name`) if another of its kind has the name."""
+    """Create a resource. Raises Conflict (field `name`) if another of its kind has the name, and QuotaExceeded."""
+    take_quota(workspace, resource.kind)
     try:
         with idempotency_keys.transaction() as transaction:
             add(transaction, workspace, resource)
@@ -75,8 +77,14 @@ def create(workspace: str, resource: Resource, extra: ExtraWrite | None = None) 
         raise _conflict_of(workspace, resource, error) from None
 
 
+def take_quota(workspace: str, kind: ResourceKind) -> None:
+    """Before a resource is created."""
+    quotas.take(workspace, Quota(f"{kind}s"))
+
+
 def add(transaction: TransactWrite, workspace: str, resource: Resource) -> None:
-    """Create a resource as a part of a transaction, which fails if another of its kind has the name."""
+    """Create a resource as a part of a transaction, which fails if another of its kind has the name. Its quota must be
+    taken before."""
     transaction.save(_to_item(workspace, resource), condition=ResourceItem.pk.does_not_exist())
     transaction.save(_name_item(workspace, resource), condition=NameItem.pk.does_not_exist())
 

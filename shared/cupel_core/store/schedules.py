@@ -8,11 +8,12 @@ from pynamodb.attributes import BooleanAttribute, JSONAttribute, NumberAttribute
 from pynamodb.exceptions import PutError
 
 from cupel_core.clock import from_iso, to_iso
+from cupel_core.domain.limits.quotas import Quota
 from cupel_core.domain.runs.schedule_expressions import Timing
 from cupel_core.domain.runs.schedules import Firing, Schedule
 from cupel_core.errors import NotFound
 from cupel_core.paging import Page, fill_page
-from cupel_core.store import idempotency_keys, keys, listing
+from cupel_core.store import idempotency_keys, keys, listing, quotas
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, error_code
 
@@ -30,6 +31,8 @@ class ScheduleItem(Item):
 
 
 def create(schedule: Schedule) -> None:
+    """Raises QuotaExceeded."""
+    quotas.take(schedule.workspace, Quota.SCHEDULES)
     with idempotency_keys.transaction() as transaction:
         transaction.save(_to_item(schedule), condition=ScheduleItem.pk.does_not_exist())
 

@@ -104,10 +104,17 @@ export const turnProgressQuery = (id: string, turn: string) =>
       const path = { chat_id: id, turn_id: turn };
       const { attempt, length } = before.draft;
       const query = { after: before.lastSeq, text: `${attempt}.${length}`, wait: WAIT_SECONDS };
-      const list = await read(
-        api.GET("/v1/chats/{chat_id}/turns/{turn_id}/events", { signal, params: { path, query } }),
-      );
-      return advance(before, list as Schemas["TurnEventList"]);
+      const answer = api.GET("/v1/chats/{chat_id}/turns/{turn_id}/events", {
+        signal,
+        params: { path, query },
+      });
+      const list = await read(answer);
+      // Set if too many requests wait already: then this one did not.
+      const retryAfter = Number((await answer).response.headers.get("Retry-After"));
+      return advance(before, list as Schemas["TurnEventList"], retryAfter * 1000 || PAUSE_MS);
     },
-    refetchInterval: (query) => (query.state.data?.isOver ? false : PAUSE_MS),
+    refetchInterval: (query) => {
+      const { isOver, pauseMs } = query.state.data ?? BEGIN;
+      return isOver ? false : pauseMs || PAUSE_MS;
+    },
   });

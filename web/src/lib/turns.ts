@@ -39,6 +39,8 @@ export interface TurnProgress {
   readonly phase: Phase;
   readonly steps: readonly Step[];
   readonly draft: Draft;
+  /** Until it is read again. */
+  readonly pauseMs: number;
 }
 
 const NOTHING: Draft = { attempt: 0, length: 0, text: "" };
@@ -48,6 +50,7 @@ export const BEGIN: TurnProgress = {
   phase: "planning",
   steps: [],
   draft: NOTHING,
+  pauseMs: 0,
 };
 const OVER = new Set(["done", "failed", "aborted"]);
 
@@ -69,10 +72,10 @@ interface Events {
 }
 
 /** With the events that follow; those that were read before are ignored. */
-export function advance(progress: TurnProgress, events: Events): TurnProgress {
+export function advance(progress: TurnProgress, events: Events, pauseMs = 0): TurnProgress {
   const further = events.items.filter((event) => event.seq > progress.lastSeq);
   const draft = extended(progress.draft, events.text);
-  const read = { ...further.reduce(apply, progress), draft, phase: events.phase };
+  const read = { ...further.reduce(apply, progress), draft, phase: events.phase, pauseMs };
   // The status is read before the events, so none is missed once the turn is over.
   return { ...read, isOver: OVER.has(events.status) };
 }

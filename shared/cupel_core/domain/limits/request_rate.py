@@ -1,4 +1,4 @@
-"""The limit of requests per caller, shared by all instances of the authorizer.
+"""The limits of requests of a caller and of its workspace, shared by all instances of the authorizer.
 
 The shared bucket is one number, the time at which it will be full again. An instance takes several permits at once,
 and a few requests per second without any, so that ordinary callers cost no write. The limit is therefore exceeded by
@@ -6,6 +6,7 @@ at most that allowance, once per instance.
 """
 
 from dataclasses import replace
+from enum import StrEnum
 
 from cupel_core.deferred import dataclass
 
@@ -13,6 +14,13 @@ PERMITS_PER_DRAW = 10
 FREE_PER_SECOND = 2.0
 FREE_BURST = 5.0
 _PERMITS_EXPIRE_AFTER_SECONDS = 10.0
+
+
+class LimitScope(StrEnum):
+    """Whose limit a request exceeds. A user of an identity provider counts as a token."""
+
+    TOKEN = "token"  # noqa: S105 - no secret
+    WORKSPACE = "workspace"
 
 
 @dataclass(frozen=True)
@@ -29,10 +37,6 @@ class RequestLimit:
     def draw_seconds(self) -> float:
         """By how much a draw postpones the time at which the bucket is full."""
         return min(PERMITS_PER_DRAW, self.burst) / self.per_second
-
-    def latest_full_at(self, now: float) -> float:
-        """A bucket that will be full at this time or earlier has the permits of a draw."""
-        return now + self.window_seconds - self.draw_seconds
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cupel_core.access.waiting import waiting
 from cupel_core.contract.connectors import (
     ConnectorResponse,
     ConnectorTestResultResponse,
@@ -60,4 +61,5 @@ def try_connector(request: Request, _: None, connector_id: str) -> Loaded:
     # Imported here, because other requests need no HTTP client.
     from cupel_core.runs.connection_tests import test_connection
 
-    return Loaded(ConnectorTestResultResponse.of(test_connection(request.workspace, connector_id)))
+    with waiting(request.caller):
+        return Loaded(ConnectorTestResultResponse.of(test_connection(request.workspace, connector_id)))
