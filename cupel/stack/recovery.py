@@ -8,6 +8,8 @@ import json
 from datetime import datetime
 from typing import NamedTuple
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from cupel.counts import count_of
 from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator
@@ -27,8 +29,11 @@ class Recovery(NamedTuple):
 def resume_lost(emulator: Emulator, lost_before: datetime) -> Recovery:
     """Have the sweeper resume everything that was queued or in progress before that moment."""
     event = json.dumps({"lostBefore": lost_before.isoformat()})
-    response = make_client("lambda", emulator).invoke(FunctionName=f"{STACK_NAME}-sweep", Payload=event)
-    content = json.loads(response["Payload"].read())
+    try:
+        response = make_client("lambda", emulator).invoke(FunctionName=f"{STACK_NAME}-sweep", Payload=event)
+        content = json.loads(response["Payload"].read())
+    except (BotoCoreError, ClientError) as error:  # The stack can be used all the same.
+        return Recovery("", str(error))
     if "FunctionError" in response:
         return Recovery("", str(content.get("errorMessage")).partition("\n")[0])
     totals: dict[str, int] = {}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cupel.stack import recovery, warmup
-from cupel.stack.emulator import Emulator
+from cupel.stack.emulator import Emulator, find_free_port
 from cupel.stack.recovery import Recovery, resume_lost
 
 STARTED_AT = datetime(2026, 11, 28, 12, 0, tzinfo=UTC)
@@ -74,6 +74,10 @@ def test_nothing_is_said_if_nothing_was_interrupted() -> None:
 def test_a_failed_sweep_does_not_fail_the_start() -> None:
     failed = FakeLambda({"errorMessage": "no table\nTraceback"}, error="Unhandled")
     assert resume(failed) == Recovery("", "no table")
+
+
+def test_a_cloud_that_does_not_answer_does_not_fail_the_start() -> None:
+    assert "Could not connect" in resume_lost(Emulator(0, find_free_port()), STARTED_AT).failure
 
 
 def test_every_kind_of_work_that_the_sweeper_resumes_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
