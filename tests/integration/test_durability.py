@@ -319,7 +319,7 @@ def test_data_of_a_release_without_a_journal_is_loaded(tmp_path: Path, monkeypat
     with monkeypatch.context() as earlier_release:
         earlier_release.setattr(emulator, "_command", emulator._earlier_command)
         cloud = KilledEmulator(paths)
-    assert not emulator.is_durable(paths, cloud.running)
+    assert not emulator.is_supported(paths, cloud.running)
     cloud.create_table()
     cloud.put("a")
     emulator.stop(paths)

@@ -89,12 +89,13 @@ def test_a_second_workspace_takes_one_request(stack: LocalStack, stack_paths: St
 
 
 @pytest.mark.usefixtures("stack")
-def test_the_emulator_listens_only_on_the_loopback_interface(stack_paths: StackPaths) -> None:
+def test_the_emulator_and_its_workers_listen_on_two_ports_of_the_loopback_interface(stack_paths: StackPaths) -> None:
     status = lifecycle.get_status(stack_paths)
     assert status
-    sockets = psutil.Process(status.emulator.pid).net_connections("tcp")
-    listening = [socket.laddr for socket in sockets if socket.status == psutil.CONN_LISTEN]
-    assert [(address.ip, address.port) for address in listening] == [("127.0.0.1", status.emulator.port)]
+    process = psutil.Process(status.emulator.pid)
+    sockets = [each for one in (process, *process.children(recursive=True)) for each in one.net_connections("inet")]
+    listening = {(each.laddr.ip, each.laddr.port) for each in sockets if each.status == psutil.CONN_LISTEN}
+    assert listening == {("127.0.0.1", status.emulator.port), ("127.0.0.1", status.emulator.objects_port)}
 
 
 LAYERS = {"analyze": ("SharedLayer", "NumericLayer")}

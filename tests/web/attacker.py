@@ -29,7 +29,7 @@ class Attacker:
     def attempts(self, page: Page, name: str, target: str, api: str) -> dict[str, Any]:
         """Open one of its pages in a browser; what the page saw of each attempt."""
         page.goto(f"{self.origin}/{name}.html?{urlencode({'b': target, 'api': api})}")
-        page.wait_for_function("document.title === 'done'", timeout=60_000)
+        page.wait_for_function("document.title === 'done'", timeout=120_000)
         attempts: dict[str, Any] = page.evaluate("attempts")
         print(f"{name}: {json.dumps(attempts)}")
         return attempts
@@ -60,9 +60,12 @@ def open_server() -> Iterator[tuple[str, list[str]]]:
         def _take(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
             asked.append(f"{self.command} {self.path} {self.headers.get('X-Amz-Target', '')} {body}")
-            is_stream = "text/event-stream" in self.headers.get("Accept", "")
-            content_type, content = ("text/event-stream", b"data: 1\n\n") if is_stream else ("text/javascript", OPEN)
-            self.answer(content_type, content, _CORS)
+            if "text/event-stream" in self.headers.get("Accept", ""):
+                self.answer("text/event-stream", b"data: 1\n\n", _CORS)
+            elif self.headers.get("Sec-Fetch-Dest") == "script":
+                self.answer("text/javascript", b"1", _CORS)
+            else:
+                self.answer("application/json", OPEN, _CORS)
 
         do_GET = do_POST = do_PUT = do_OPTIONS = _take  # noqa: N815 - named by the base class
 

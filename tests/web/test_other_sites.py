@@ -8,14 +8,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from cupel.client import Client
-from cupel.stack import emulator
 from cupel.stack.address import LocalStack
-from cupel.stack.paths import StackPaths
 from tests.files_for_tests import png
 from tests.stacks import PAGE_ORIGIN
 from tests.web.attacker import OPEN, Attacker, attacking_site, open_server
@@ -23,6 +20,8 @@ from tests.web.tools import find_browser
 
 REBOUND = "evil.example"
 """A name of the attacker's, which resolves to this machine."""
+SLOW_MS = 120_000
+"""For what the stack does, on a machine that may be busy with something else."""
 CREATED = "POST /2015-03-31/functions "
 ASK_AS_THE_SAME_ORIGIN = """async () => {
   const headers = { 'X-Amz-Target': 'secretsmanager.ListSecrets', 'Content-Type': 'application/x-amz-json-1.1' }
@@ -53,6 +52,7 @@ def rebinding_browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(rebinding_browser: Browser) -> Iterator[Page]:
     context = rebinding_browser.new_context()
+    context.set_default_timeout(SLOW_MS)
     yield context.new_page()
     context.close()
 
@@ -142,7 +142,7 @@ def test_a_file_is_downloaded_from_an_origin_that_no_page_has(stack: LocalStack,
     assert urlsplit(address).netloc == urlsplit(stack.access.objects_url).netloc != urlsplit(stack.api_url).netloc
     code = api.create_login_code()["code"]
     page.goto(f"{stack.api_url}/#code={code}&to=/runs")
-    expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=SLOW_MS)
     with page.expect_download() as started:
         page.evaluate("address => { location.href = address }", address)
     assert Path(started.value.path()).read_bytes() == png(3, 2)
@@ -152,16 +152,3 @@ def test_no_page_is_at_the_origin_of_objects(stack: LocalStack, page: Page) -> N
     opened = page.goto(stack.api_url.replace(stack.endpoint_url, stack.access.objects_url) + "/")
     assert opened
     assert opened.status == 403
-
-
-def test_the_embedded_cloud_listens_on_loopback_only(stack: LocalStack, stack_paths: StackPaths) -> None:
-    running = emulator.find_running(stack_paths)
-    assert running
-    process = psutil.Process(running.pid)
-    listening = {
-        (connection.laddr.ip, connection.laddr.port)
-        for each in (process, *process.children(recursive=True))
-        for connection in each.net_connections("inet")
-        if connection.status == psutil.CONN_LISTEN
-    }
-    assert listening == {("127.0.0.1", running.port), ("127.0.0.1", running.objects_port)}
