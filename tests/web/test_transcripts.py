@@ -138,6 +138,64 @@ def test_nothing_that_is_said_is_markup_in_any_format(open_page: Open, rich: Run
     expect(article).to_contain_text("[image: x → https://evil.example/x.png?data]")
 
 
+LINKS = """[a]: javascript:alert(1)
+[b]: <data:text/html,<script>alert(1)</script>> "x" onmouseover=alert(1)
+
+[one][a] [two][b] <javascript:alert(1)> <https://evil.example/auto> https://evil.example/bare www.evil.example
+[three](java&#115;cript:alert(1)) [four](java%0ascript:alert(1)) [five](<java
+script:alert(1)>) [six](//evil.example/relative) [seven](\\\\evil.example) [eight](/v1/tokens) [nine](#/runs)
+![img](data:image/svg+xml;base64,PHN2Zy8+) [![nested](https://evil.example/n.png)](https://evil.example/n)
+[ten](https://user:secret@evil.example) [eleven](https://evil.example "t\" onclick=alert(1)")
+[twelve](mailto:a@evil.example) [thirteen](file:///etc/passwd) [fourteen](blob:x) [fifteen](HTTPS://EVIL.example)
+
+```html onload=alert(1)"><script>alert(1)</script>
+</code></pre><script>alert(1)</script>
+```
+
+<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script><image href="https://evil.example/s.png"/></svg>
+
+<style>@import 'https://evil.example/s.css';</style><link rel=stylesheet href=https://evil.example/l.css>
+<meta http-equiv=refresh content="0;url=https://evil.example"><base href=https://evil.example>
+<form action=https://evil.example><input name=token></form>
+
+| <img src=x onerror=alert(1)> | [x](javascript:alert(1)) |
+|---|---|
+| <svg/onload=alert(1)> | ![y](https://evil.example/y.png) |
+
+- [x](javascript:alert(1)) <img src=x onerror=alert(1)>
+
+> <iframe src=https://evil.example></iframe>
+"""
+
+
+@pytest.fixture
+def linking(server: Server) -> Run:
+    return AnsweredRun(
+        workspace="acme", scenarios=SCENARIOS, models=("sim/steady",), answer=lambda _: LINKS
+    ).completed()
+
+
+def test_links_and_images_of_a_transcript_lead_nowhere_by_themselves(open_page: Open, linking: Run) -> None:
+    """Requests to other origins, dialogs and violations of the page's policy fail the test by themselves."""
+    page = opened(open_page, linking, 1)
+    article = page.get_by_role("article")
+    show_as(page, "Markdown")
+    expect(article).to_contain_text("fifteen")
+    settled(page)
+    assert page.locator(MARKUP).count() == 0
+    expect(article.get_by_role("link")).to_have_count(0)
+    buttons = article.locator("li").get_by_role("button").all()
+    for name in ("one", "two", "three", "four", "five", "eight", "nine", "thirteen", "fourteen"):
+        assert name not in [each.inner_text() for each in buttons], name
+    for name in ("ten", "eleven", "fifteen"):
+        for button in article.get_by_role("button", name=name, exact=True).all():
+            button.click()
+    addresses = [str(each.get_attribute("href")) for each in article.get_by_role("link").all()]
+    assert all(each.lower().startswith("https://") for each in addresses)
+    assert page.url.split("#")[0].startswith(page.evaluate("location.origin"))
+    assert page.locator(MARKUP).count() == 0
+
+
 def test_tools_files_and_operations_are_told_apart(open_page: Open, rich: Run) -> None:
     page = opened(open_page, rich, 0)
     messages = page.get_by_role("list", name="Messages").locator("> li")

@@ -74,9 +74,7 @@ class Journal:
     def append(self, payload: bytes) -> None:
         """Store a payload. After an OSError, for example because the disk is full, nothing is stored."""
         record = encode(payload)
-        if self._has_torn_tail:
-            os.ftruncate(self._log, self._size)
-            self._has_torn_tail = False
+        self._drop_torn_tail()
         try:
             _write(self._log, record, self._size)
         except OSError:
@@ -85,16 +83,29 @@ class Journal:
         self._size += len(record)
 
     def start_log(self) -> int:
-        """Append to a new log from now on. Returns its number, which the snapshot that follows must have."""
+        """Append to a new log from now on. Returns its number, which the snapshot that follows must have.
+
+        After an OSError, the log is the one before.
+        """
         number = self._number + 1
-        log = self._open_log(number, 0)
-        if self._has_torn_tail:
-            os.ftruncate(self._log, self._size)
+        # Before another log exists: a torn record is damage in any log but the last.
+        self._drop_torn_tail()
         os.fsync(self._log)
+        try:
+            log = self._open_log(number, 0)
+        except OSError:
+            self._path(number, "log").unlink(missing_ok=True)
+            raise
         os.close(self._log)
         self._older_log_bytes += self._size
-        self._log, self._number, self._size, self._has_torn_tail = log, number, len(MAGIC), False
+        self._log, self._number, self._size = log, number, len(MAGIC)
         return number
+
+    def _drop_torn_tail(self) -> None:
+        """Truncating needs no space on the disk."""
+        if self._has_torn_tail:
+            os.ftruncate(self._log, self._size)
+            self._has_torn_tail = False
 
     def write_snapshot(self, number: int, payloads: Iterable[bytes]) -> None:
         """Write a snapshot, which then replaces all files before log `number`. May run beside `append`."""

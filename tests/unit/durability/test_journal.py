@@ -113,6 +113,28 @@ def test_a_record_that_does_not_fit_is_refused_and_the_next_one_is_stored(tmp_pa
     assert read(tmp_path) == [b"a", b"b"]
 
 
+def test_a_full_disk_leaves_a_journal_that_can_be_read(tmp_path: Path) -> None:
+    """Neither a part of the refused record nor a part of the log that was to follow."""
+    with opened(tmp_path) as (journal, _):
+        journal.append(b"a")
+        with files_limited_to(100), pytest.raises(OSError, match="too large"):
+            journal.append(bytes(1_000))
+        with files_limited_to(2), pytest.raises(OSError, match="too large"):
+            journal.start_log()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["0.log", "lock"]
+    assert read(tmp_path) == [b"a"]
+
+
+def test_a_torn_record_is_not_left_in_a_log_that_is_followed_by_another(tmp_path: Path) -> None:
+    with opened(tmp_path) as (journal, _):
+        journal.append(b"a")
+        with files_limited_to(100), pytest.raises(OSError, match="too large"):
+            journal.append(bytes(1_000))
+        journal.start_log()
+        journal.append(b"b")
+    assert read(tmp_path) == [b"a", b"b"]
+
+
 def test_a_snapshot_replaces_what_was_written_before_it(tmp_path: Path) -> None:
     with opened(tmp_path) as (journal, _):
         journal.append(b"a")
