@@ -44,6 +44,8 @@ class Account:
     """They take precedence over the price list."""
     connector: Connector | None = None
     """The agent under test, if the provider is `connector`."""
+    uses_role: bool = False
+    """Whether Bedrock may be called without a key, as the process's own AWS identity."""
     allow_private: bool = False
     """Whether the agent may have an address in a private network; a setting of the stack."""
 

@@ -69,14 +69,18 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def client_for(account: Account, timeout_seconds: float) -> "BedrockRuntimeClient":
-    """A client that uses the account's Amazon Bedrock API key, or the process's own role if the account has none.
+    """A client that uses the account's Amazon Bedrock API key, or the process's own role if the account may.
 
-    Raises `ProviderError` for an address that is not Bedrock's, unless the stack allows private endpoints.
+    Raises `ProviderError` without either, and for an address that is not Bedrock's unless the stack allows private
+    endpoints.
     """
     if account.base_url and not (account.allow_private or is_bedrock_address(account.base_url)):
         message = "the baseUrl of bedrock is not an endpoint of Amazon Bedrock"
         raise ProviderError(ProbeErrorCode.INVALID_REQUEST, message, final=True)
-    return _client(account.base_url or None, api_key_of(account), timeout_seconds)
+    key = api_key_of(account)
+    if not key and not account.uses_role:
+        raise ProviderError(ProbeErrorCode.AUTH, "provider bedrock has no API key", final=True)
+    return _client(account.base_url or None, key, timeout_seconds)
 
 
 @lru_cache(maxsize=16)
@@ -86,6 +90,8 @@ def _client(endpoint_url: str | None, key: str, timeout_seconds: float) -> "Bedr
     from botocore.session import get_session
 
     config = Config(
+        # AWS_ENDPOINT_URL may name an emulator, which would answer in place of the model.
+        ignore_configured_endpoint_urls=True,
         connect_timeout=10,
         read_timeout=timeout_seconds,
         retries={"total_max_attempts": 1},
