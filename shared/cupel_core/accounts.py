@@ -45,6 +45,7 @@ def load_account(workspace: str, provider: str) -> Account:
         tokens_per_minute=view.tokens_per_minute,
         prices=view.prices,
         uses_role=_is_open_to_role(provider),
+        scope=workspace,
         allow_private=settings().allow_private_endpoints,
     )
 
