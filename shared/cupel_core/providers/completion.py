@@ -74,10 +74,20 @@ async def adapted_call(
         raise
     except ProviderError as error:
         refusal = sanitized(error, account, (message.content for message in request.messages))
+        _note_shutdown(refusal, model)
         raise ADAPTER.learn(account, model, request, adaptation, refusal) from error.__cause__
     if request.wants_json:
         reply = replace(reply, text=strip_code_fence(reply.text))
     return with_omitted(reply, adaptation.omitted)
+
+
+def _note_shutdown(error: ProviderError, model: str) -> None:
+    """Add to the refusal of a model that it was shut down, which few providers say, and what takes its place."""
+    if error.code is ProbeErrorCode.INVALID_REQUEST:
+        from cupel_core.providers.model_metadata import shutdown_note
+
+        if note := shutdown_note(model, utc_now().date()):
+            error.detail = f"{error.message} ({note})"
 
 
 async def _call_provider(
