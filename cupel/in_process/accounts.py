@@ -17,9 +17,10 @@ _KEY_VARIABLES = {
     "google": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     "azure": ("AZURE_OPENAI_API_KEY", "AZURE_API_KEY"),
     "cohere": ("COHERE_API_KEY", "CO_API_KEY"),
-    "bedrock": (),
+    "bedrock": ("AWS_BEARER_TOKEN_BEDROCK",),
 }
-"""Environment variables by provider, if not `<PROVIDER>_API_KEY`. Bedrock uses the credentials that boto3 finds."""
+"""Environment variables by provider, if not `<PROVIDER>_API_KEY`. Without this one, Bedrock uses the AWS credentials
+that boto3 finds."""
 _BASE_URL_VARIABLES = {"azure": ("AZURE_OPENAI_ENDPOINT", "AZURE_BASE_URL")}
 """Likewise, if not `<PROVIDER>_BASE_URL`."""
 
@@ -48,7 +49,8 @@ class AccountResolver:
         provider = _provider_of(model, field)
         if provider.name == CONNECTOR:
             raise UsageError(f"{field}: expected a model, not the connector {model}")
-        if provider.name == "bedrock":
+        is_bedrock = provider.name == "bedrock"
+        if is_bedrock:
             require_extra("bedrock", f"{field}: {model}")
         # The caller's own process makes the requests, so no other network needs protection.
         account = Account(
@@ -56,13 +58,15 @@ class AccountResolver:
             self._base_url(provider),
             self._key(provider),
             prices=_read_prices(provider, self._overrides.get(provider.name, {}).get("prices", {})),
+            uses_role=is_bedrock and _has_aws_credentials(),
             allow_private=True,
         )
         if provider.name == "vertex" and is_key_file(account.api_key or ""):
             require_extra("vertex", f"{field}: {model}")
-        if provider.needs_key and not account.api_key:
+        if provider.needs_key and not account.api_key and not account.uses_role:
             variable = _key_variables(provider)[0]
-            raise UsageError(f"{field}: {model} needs an API key: set {variable}, or in Python pass it in `providers`")
+            ways = f"{variable} or AWS credentials" if is_bedrock else variable
+            raise UsageError(f"{field}: {model} needs an API key: set {ways}, or in Python pass it in `providers`")
         if provider.needs_base_url and not account.base_url:
             variable = _base_url_variables(provider)[0]
             raise UsageError(f"{field}: {model} needs an address: set {variable}, or in Python pass it in `providers`")
@@ -98,6 +102,12 @@ def _is_price(value: object) -> bool:
         and 2 <= len(value) <= len(fields(ModelPrice)) - 1
         and all(isinstance(each, int | float) and not isinstance(each, bool) and each >= 0 for each in value)
     )
+
+
+def _has_aws_credentials() -> bool:
+    from botocore.session import get_session
+
+    return get_session().get_credentials() is not None
 
 
 def _key_variables(provider: Provider) -> tuple[str, ...]:

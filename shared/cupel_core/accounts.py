@@ -44,6 +44,8 @@ def load_account(workspace: str, provider: str) -> Account:
         requests_per_minute=view.requests_per_minute,
         tokens_per_minute=view.tokens_per_minute,
         prices=view.prices,
+        uses_role=_is_open_to_role(provider),
+        scope=workspace,
         allow_private=settings().allow_private_endpoints,
     )
 
@@ -209,6 +211,8 @@ def _model_view(
 ) -> ModelView:
     """`context_length` is that of the price list, which knows more models of gateways."""
     metadata = metadata_of(model)
+    if _is_open_to_role(view.name) and not view.has_key:
+        view = replace(view, usable=view.usable and settings().may_call_as_role(model.partition("/")[2]))
     return ModelView(
         model,
         name,
@@ -227,6 +231,7 @@ class ModelChecks:
 
     def __init__(self, workspace: str) -> None:
         self._provider_error = cache(partial(provider_error, workspace))
+        self._has_key = cache(lambda provider: bool(load_account(workspace, provider).api_key))
 
     def model_error(self, model: str) -> str | None:
         """Why this model cannot answer messages."""
@@ -234,7 +239,15 @@ class ModelChecks:
 
     def account_error(self, model: str) -> str | None:
         """Why the workspace's account cannot call this model. Simulated ones of any name make vectors."""
-        return model_name_error(model) or self._provider_error(model.partition("/")[0])
+        return model_name_error(model) or self._provider_error(model.partition("/")[0]) or self._role_error(model)
+
+    def _role_error(self, model: str) -> str | None:
+        """Why a model of Bedrock cannot be called without a key."""
+        provider, _, name = model.partition("/")
+        if not _is_open_to_role(provider) or settings().may_call_as_role(name) or self._has_key(provider):
+            return None
+        allowed = settings().bedrock_models
+        return f"provider {provider} has no API key, and the stack's operator allows its role {allowed}"
 
 
 def model_error(workspace: str, model: str) -> str | None:
@@ -253,11 +266,16 @@ def provider_error(workspace: str, name: str) -> str | None:
     if not account.enabled:
         return f"provider {name} is disabled"
     provider = _registered(name)
-    if provider.needs_key and not account.api_key:
+    if provider.needs_key and not account.api_key and not account.uses_role:
         return f"provider {name} has no API key: PUT /v1/providers/{name} sets it"
     if not account.base_url and provider.needs_base_url:
         return f"provider {name} has no baseUrl: PUT /v1/providers/{name} sets it"
     return None
+
+
+def _is_open_to_role(provider: str) -> bool:
+    """Whether some models of the provider may be called without a key, as the stack's own AWS role."""
+    return provider == "bedrock" and bool(settings().bedrock_models)
 
 
 def _registered(name: str) -> Provider:
@@ -276,7 +294,7 @@ def _view(provider: Provider, stored: providers.StoredProvider) -> ProviderView:
         title=provider.title,
         base_url=base_url,
         enabled=enabled,
-        usable=enabled and reachable and (has_key or not provider.needs_key),
+        usable=enabled and reachable and (has_key or not provider.needs_key or _is_open_to_role(provider.name)),
         needs_key=provider.needs_key,
         has_key=has_key,
         max_parallel_requests=min(

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from datetime import timedelta
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, NamedTuple, cast
 
@@ -56,6 +57,9 @@ class Settings:
     """Limit of one model call; a probe starts only if its invocation has more time left than this."""
     probe_workers: int = 2
     """Invocations of the probe function at a time, for each of a provider's queues."""
+    bedrock_models: str = ""
+    """Comma-separated patterns, with `*`, of the models of Bedrock that every workspace may call as the stack's role,
+    whose account pays. None if empty."""
     allow_private_endpoints: bool = False
     """Whether connectors, webhooks, evaluators and providers may have addresses in a private network."""
     requests_per_second: float = 50.0
@@ -146,6 +150,11 @@ class Settings:
     def has_queues(self, provider: str) -> bool:
         """Whether the stack can evaluate this provider's models. Judges and simulated users need no queue."""
         return not self.providers or provider in self.providers.split(",")
+
+    def may_call_as_role(self, bedrock_model: str) -> bool:
+        """Whether workspaces without a key of their own may call this model of Bedrock, given by Bedrock's name."""
+        patterns = (pattern.strip() for pattern in self.bedrock_models.split(","))
+        return any(fnmatchcase(bedrock_model, pattern) for pattern in patterns if pattern)
 
     @property
     def origins(self) -> tuple[str, ...]:

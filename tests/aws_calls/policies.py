@@ -20,11 +20,16 @@ class Permission(NamedTuple):
 
 def permissions(document: dict[str, Any]) -> list[Permission]:
     return [
-        Permission(statement["Effect"], action, resource_pattern(resource))
+        Permission(_effect(statement["Effect"]), action, resource_pattern(resource))
         for statement in document["Statement"]
         for action in as_list(statement["Action"])
         for resource in as_list(statement["Resource"])
     ]
+
+
+def _effect(written: str | dict[str, Any]) -> str:
+    """The effect when the condition of one that depends on a parameter is met."""
+    return written if isinstance(written, str) else str(written["Fn::If"][1])
 
 
 def resource_pattern(reference: Any) -> str:

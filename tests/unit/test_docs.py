@@ -11,6 +11,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from cupel.cli import app as command
+from cupel_core import VERSION
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.runs.run import TRANSITIONS
 from cupel_core.domain.turns.model_request import ProbeErrorCode
@@ -79,7 +80,7 @@ def test_the_latest_release_in_the_changelog_is_the_project_version() -> None:
     newest = re.search(r"^## (\d\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert newest
-    assert newest[1] == project["version"]
+    assert newest[1] == project["version"] == VERSION
 
 
 def test_a_decision_is_dated_and_has_at_most_15_lines() -> None:

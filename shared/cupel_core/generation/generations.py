@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from secrets import randbelow
 
-from cupel_core.accounts import load_account
+from cupel_core.accounts import account_error, load_account
 from cupel_core.definitions import ResolvedDefinition, resolve
 from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS
 from cupel_core.domain.budgets.money import amount_text, nano_usd, usd
@@ -134,15 +134,9 @@ def _check_model(workspace: str, spec: GenerationSpec) -> Account | None:
     if spec.model is None:
         raise Invalid.field("model", "is required in mode llm, for example openai/gpt-5-mini")
     provider = provider_of(spec.model, "model")
+    if error := account_error(workspace, spec.model):
+        raise Invalid.field("model", error)
     account = load_account(workspace, provider.name)
-    if not account.enabled:
-        raise Invalid.field("model", f"provider {provider.name} is disabled")
-    if provider.needs_key and not account.api_key:
-        raise Invalid.field(
-            "model", f"provider {provider.name} has no API key: PUT /v1/providers/{provider.name} sets it"
-        )
-    if provider.needs_base_url and not account.base_url:
-        raise Invalid.field("model", f"provider {provider.name} has no baseUrl")
     is_limited = spec.max_budget_usd is not None or is_workspace_limited(workspace)
     if not spec.allow_unpriced and is_limited and not has_price(workspace, spec.model):
         refuse_unpriced([spec.model])

@@ -242,7 +242,7 @@ def load_slice_context(run: Run, probe_slice: ProbeSlice, accounts: AccountCache
     content = Content.from_json(snapshot.definition)
 
     def load_account(workspace: str, name: str) -> Account:
-        return accounts.get(workspace, name, run.updated_at)
+        return replace(accounts.get(workspace, name, run.updated_at), scope=run.id)
 
     provider_account = with_prices(load_account(run.workspace, provider), snapshot.prices)
     cases = sorted({run.plan.probe(index).case for index in probe_slice.indexes})

@@ -71,7 +71,7 @@ _ALL = (
     Provider("openai", "openai", "https://api.openai.com/v1", needs_key=True, title="OpenAI"),
     Provider("anthropic", "anthropic", "https://api.anthropic.com/v1", needs_key=True, title="Anthropic"),
     Provider("google", "google", "https://generativelanguage.googleapis.com/v1beta", needs_key=True, title="Google"),
-    Provider("bedrock", "bedrock", "", needs_key=False, title="Amazon Bedrock"),
+    Provider("bedrock", "bedrock", "", needs_key=True, title="Amazon Bedrock"),
     Provider("mistral", "openai", "https://api.mistral.ai/v1", needs_key=True, title="Mistral"),
     Provider("deepseek", "openai", "https://api.deepseek.com/v1", needs_key=True, title="DeepSeek"),
     Provider("xai", "openai", "https://api.x.ai/v1", needs_key=True, title="xAI"),

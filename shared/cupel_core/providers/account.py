@@ -12,6 +12,10 @@ _SECRET_PARTS = ("private_key", "password")
 """Of a service account's key, and of a service principal."""
 
 
+MIN_SECRET_LENGTH = 8
+"""Servers of one's own are called with shorter keys, such as `x` or `none`, that are no secrets and occur in words."""
+
+
 def is_key_file(api_key: str) -> bool:
     """Whether an API key is JSON for which access tokens are requested: a service account's key of Google Cloud, or a
     service principal of Microsoft Entra ID."""
@@ -22,7 +26,7 @@ def secrets_of(api_key: str | None) -> list[str]:
     """What must not be shown of an API key: the key, and of a key file each secret in it."""
     key = (api_key or "").strip()
     if not is_key_file(key):
-        return [key] if key else []
+        return [key] if len(key) >= MIN_SECRET_LENGTH else []
     try:
         parts = json.loads(key)
     except ValueError:
@@ -44,6 +48,10 @@ class Account:
     """They take precedence over the price list."""
     connector: Connector | None = None
     """The agent under test, if the provider is `connector`."""
+    uses_role: bool = False
+    """Whether Bedrock may be called without a key, as the process's own AWS identity."""
+    scope: str = ""
+    """The workspace or run for which the account was loaded: refusals of one scope's requests change no other's."""
     allow_private: bool = False
     """Whether the agent may have an address in a private network; a setting of the stack."""
 

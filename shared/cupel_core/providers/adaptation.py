@@ -1,14 +1,18 @@
 """Requests adapted to what a model accepts.
 
 Models differ in the parameters they accept, and no maintained list says which (docs/decisions.md). Few are known here;
-for the others, the provider's refusal names the parameter. The next attempt leaves it out, and so do all later requests
-of this process to that model.
+for the others, the provider's refusal names the parameter. The next attempt leaves it out, and so do later requests of
+this process to that model in the same scope: a run, or else a workspace. A schema, tools and the like are refused for
+what they contain, so that only the same ones are left out; a limit of tokens is first sent under its other name.
 """
 
 import re
 from collections import OrderedDict
 from dataclasses import replace
+from hashlib import sha256
 from typing import NamedTuple
+
+import orjson
 
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import (
@@ -28,6 +32,8 @@ from cupel_core.providers.wire_format import json_instruction
 type Parameters = frozenset[RequestParameter]
 
 MAX_REMEMBERED_MODELS = 1_000
+MAX_REMEMBERED_REFUSALS = 100
+"""Of one model in one scope."""
 _NONE: Parameters = frozenset()
 _TEMPERATURE = frozenset({RequestParameter.TEMPERATURE})
 _SYSTEM_ROLE = frozenset({RequestParameter.SYSTEM_ROLE})
@@ -158,36 +164,99 @@ def _fold(system: str, exchanges: tuple[Message, ...]) -> tuple[Message, ...]:
     return (Message(MessageRole.USER, f"{system}\n\n{first.content}".strip()), *others)
 
 
+class _Refusal(NamedTuple):
+    parameter: RequestParameter
+    content: str = ""
+    """A digest of what was refused, if it was refused for what it contains."""
+
+
+_LIMIT_NAME = _Refusal(RequestParameter.MAX_OUTPUT_TOKENS, "name")
+"""Of the name under which the limit was sent; the other one is tried next."""
+_OTHER_LIMIT_NAMES = re.compile(r"max_completion_tokens|max_tokens", re.I)
+
+
+class Adaptation(NamedTuple):
+    """What is left out of a request, and whether its limit of tokens has its other name."""
+
+    omitted: Parameters = _NONE
+    renames_limit: bool = False
+
+    def apply(self, request: ModelRequest) -> ModelRequest:
+        adapted = without(request, self.omitted) if self.omitted else request
+        return replace(adapted, renames_limit=True) if self.renames_limit else adapted
+
+
 class Adapter:
     """What each model has rejected so far. Bounded: the model used longest ago is forgotten first."""
 
     def __init__(self, max_models: int = MAX_REMEMBERED_MODELS) -> None:
         self._max_models = max_models
-        self._rejected: OrderedDict[tuple[str, str, str], Parameters] = OrderedDict()
+        self._refused: OrderedDict[tuple[str, str, str, str], OrderedDict[_Refusal, None]] = OrderedDict()
+
+    def adaptation(self, account: Account, model: str, request: ModelRequest) -> Adaptation:
+        """What the request needs to be accepted, as far as is known."""
+        key = _key(account, model)
+        refused = self._refused.get(key)
+        present = _parameters_of(request)
+        if refused is None:
+            return Adaptation(_known(model, request) & present)
+        self._refused.move_to_end(key)
+        remembered = frozenset(each for each in present if _refusal(each, request) in refused)
+        return Adaptation((remembered | _known(model, request)) & present, _LIMIT_NAME in refused)
 
     def omitted(self, account: Account, model: str, request: ModelRequest) -> Parameters:
         """The parameters of the request that the model rejects, as far as is known."""
-        key = account.provider, account.base_url, model
-        remembered = self._rejected.get(key, _NONE)
-        if remembered:
-            self._rejected.move_to_end(key)
-        return (remembered | _known(model, request)) & _parameters_of(request)
+        return self.adaptation(account, model, request).omitted
 
     def learn(
-        self, account: Account, model: str, request: ModelRequest, omitted: Parameters, error: ProviderError
+        self, account: Account, model: str, request: ModelRequest, adaptation: Adaptation, error: ProviderError
     ) -> ProviderError:
         """The error of an attempt; if it rejects a parameter that was sent, this is remembered and ParameterRejected
         is returned.
         """
-        parameter = rejected_parameter(error, without(request, omitted))
-        if parameter is None or parameter in omitted:
+        parameter = rejected_parameter(error, adaptation.apply(request))
+        if parameter is None or parameter in adaptation.omitted:
             return error
-        key = account.provider, account.base_url, model
-        self._rejected[key] = self._rejected.get(key, _NONE) | {parameter}
-        self._rejected.move_to_end(key)
-        if len(self._rejected) > self._max_models:
-            self._rejected.popitem(last=False)
+        refusal = _refusal(parameter, request)
+        if parameter is RequestParameter.MAX_OUTPUT_TOKENS and not adaptation.renames_limit and _names_both(error):
+            refusal = _LIMIT_NAME
+        key = _key(account, model)
+        refused = self._refused.setdefault(key, OrderedDict())
+        refused[refusal] = None
+        if len(refused) > MAX_REMEMBERED_REFUSALS:
+            refused.popitem(last=False)
+        self._refused.move_to_end(key)
+        if len(self._refused) > self._max_models:
+            self._refused.popitem(last=False)
         return ParameterRejected(error)
+
+
+def _key(account: Account, model: str) -> tuple[str, str, str, str]:
+    return account.scope, account.provider, account.base_url, model
+
+
+def _names_both(error: ProviderError) -> bool:
+    """Whether a refusal of one name of the limit names the other one."""
+    return len({name.lower() for name in _OTHER_LIMIT_NAMES.findall(error.message)}) > 1
+
+
+def _refusal(parameter: RequestParameter, request: ModelRequest) -> _Refusal:
+    """What a refusal of this parameter of the request is about."""
+    fields = request.parameters
+    match parameter:
+        case RequestParameter.JSON_SCHEMA:
+            return _Refusal(parameter, _digest(request.json_schema))
+        case RequestParameter.TOOLS | RequestParameter.TOOL_CHOICE:
+            return _Refusal(parameter, _digest([[tool.to_json() for tool in fields.tools], repr(fields.tool_choice)]))
+        case RequestParameter.STOP:
+            return _Refusal(parameter, _digest(fields.stop))
+        case RequestParameter.REASONING_EFFORT:
+            return _Refusal(parameter, str(fields.reasoning_effort))
+    return _Refusal(parameter)
+
+
+def _digest(value: object) -> str:
+    return sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _known(model: str, request: ModelRequest) -> Parameters:

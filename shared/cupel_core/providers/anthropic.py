@@ -20,6 +20,7 @@ from cupel_core.providers.wire_format import (
     api_key_of,
     content_filtered_error,
     endpoint_url,
+    enforced_schema,
     is_closed_schema,
     json_instruction,
     without_none,
@@ -74,15 +75,12 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
 
 
 def _enforcement(model_name: str, request: ModelRequest) -> _Enforcement | None:
-    """Natively by new models, else by a forced tool call, which excludes other tools and thinking.
-
-    The schemas of judges limit numbers and lengths, which native enforcement refuses.
-    """
+    """Natively by new models, else by a forced tool call, which excludes other tools and thinking."""
     if not request.wants_json:
         return None
     if request.json_schema is None:
         return _Enforcement.PROMPT
-    if _NATIVE_SCHEMA.fullmatch(model_name) and not request.is_graders and is_closed_schema(request.json_schema):
+    if _NATIVE_SCHEMA.fullmatch(model_name) and is_closed_schema(request.json_schema):
         return _Enforcement.NATIVE
     parameters = request.parameters
     return _Enforcement.PROMPT if parameters.tools or _thinking(model_name, parameters) else _Enforcement.TOOL
@@ -113,7 +111,7 @@ def _output_config(model_name: str, request: ModelRequest, enforcement: _Enforce
     if effort and effort is not ReasoningEffort.NONE and _ADAPTIVE_THINKING.fullmatch(model_name):
         config["effort"] = "low" if effort is ReasoningEffort.MINIMAL else effort
     if enforcement is _Enforcement.NATIVE:
-        config["format"] = {"type": "json_schema", "schema": request.json_schema}
+        config["format"] = {"type": "json_schema", "schema": enforced_schema(request)}
     return config
 
 

@@ -30,6 +30,7 @@ from cupel_core.providers.wire_format import (
     WireModel,
     api_key_of,
     content_filtered_error,
+    enforced_schema,
     is_closed_schema,
     json_instruction,
     without_none,
@@ -69,14 +70,18 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def client_for(account: Account, timeout_seconds: float) -> "BedrockRuntimeClient":
-    """A client that uses the account's Amazon Bedrock API key, or the process's own role if the account has none.
+    """A client that uses the account's Amazon Bedrock API key, or the process's own role if the account may.
 
-    Raises `ProviderError` for an address that is not Bedrock's, unless the stack allows private endpoints.
+    Raises `ProviderError` without either, and for an address that is not Bedrock's unless the stack allows private
+    endpoints.
     """
     if account.base_url and not (account.allow_private or is_bedrock_address(account.base_url)):
         message = "the baseUrl of bedrock is not an endpoint of Amazon Bedrock"
         raise ProviderError(ProbeErrorCode.INVALID_REQUEST, message, final=True)
-    return _client(account.base_url or None, api_key_of(account), timeout_seconds)
+    key = api_key_of(account)
+    if not key and not account.uses_role:
+        raise ProviderError(ProbeErrorCode.AUTH, "provider bedrock has no API key", final=True)
+    return _client(account.base_url or None, key, timeout_seconds)
 
 
 @lru_cache(maxsize=16)
@@ -86,6 +91,8 @@ def _client(endpoint_url: str | None, key: str, timeout_seconds: float) -> "Bedr
     from botocore.session import get_session
 
     config = Config(
+        # AWS_ENDPOINT_URL may name an emulator, which would answer in place of the model.
+        ignore_configured_endpoint_urls=True,  # type: ignore[call-arg]  # the stubs lack it
         connect_timeout=10,
         read_timeout=timeout_seconds,
         retries={"total_max_attempts": 1},
@@ -168,13 +175,9 @@ def converse_arguments(model_name: str, request: ModelRequest) -> dict[str, Any]
 
 
 def _enforces_schema(model_name: str, request: ModelRequest) -> bool:
-    """For other models and open schemas, it is part of the system prompt.
-
-    The schemas of judges limit numbers and lengths, which native enforcement refuses.
-    """
+    """For other models and open schemas, it is part of the system prompt."""
     schema = request.json_schema
-    is_of_target = schema is not None and not request.is_graders
-    return is_of_target and is_closed_schema(schema) and _NATIVE_SCHEMA.fullmatch(model_name) is not None
+    return schema is not None and is_closed_schema(schema) and _NATIVE_SCHEMA.fullmatch(model_name) is not None
 
 
 def _output_config(request: ModelRequest, *, is_enforced: bool) -> dict[str, object]:
@@ -182,7 +185,7 @@ def _output_config(request: ModelRequest, *, is_enforced: bool) -> dict[str, obj
     if effort is not None and effort is not ReasoningEffort.NONE:
         config["effort"] = "low" if effort is ReasoningEffort.MINIMAL else effort.value
     if is_enforced and (reply_format := request.parameters.response_format):
-        schema = {"name": reply_format.name, "schema": orjson.dumps(reply_format.schema).decode()}
+        schema = {"name": reply_format.name, "schema": orjson.dumps(enforced_schema(request)).decode()}
         config["textFormat"] = {"type": "json_schema", "structure": {"jsonSchema": schema}}
     return config
 

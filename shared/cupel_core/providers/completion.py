@@ -14,7 +14,7 @@ from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, RequestParameter
 from cupel_core.providers import model_name_of, wire_format_of
 from cupel_core.providers.account import Account, secrets_of
-from cupel_core.providers.adaptation import ADAPTER, with_omitted, without
+from cupel_core.providers.adaptation import ADAPTER, with_omitted
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.errors import ParameterRejected, ProviderError, RetryLater
 from cupel_core.providers.reply_limits import bounded_reply
@@ -63,8 +63,8 @@ async def adapted_call(
     Raises `ProviderError`, also when the whole call takes longer than `timeout_seconds`, and `ParameterRejected` when
     another attempt would leave out a parameter.
     """
-    omitted = ADAPTER.omitted(account, model, request)
-    adapted = without(request, omitted) if omitted else request
+    adaptation = ADAPTER.adaptation(account, model, request)
+    adapted = adaptation.apply(request)
     try:
         async with asyncio.timeout(timeout_seconds):
             reply = bounded_reply(await call(adapted))
@@ -74,10 +74,20 @@ async def adapted_call(
         raise
     except ProviderError as error:
         refusal = sanitized(error, account, (message.content for message in request.messages))
-        raise ADAPTER.learn(account, model, request, omitted, refusal) from error.__cause__
+        _note_shutdown(refusal, model)
+        raise ADAPTER.learn(account, model, request, adaptation, refusal) from error.__cause__
     if request.wants_json:
         reply = replace(reply, text=strip_code_fence(reply.text))
-    return with_omitted(reply, omitted)
+    return with_omitted(reply, adaptation.omitted)
+
+
+def _note_shutdown(error: ProviderError, model: str) -> None:
+    """Add to the refusal of a model that it was shut down, which few providers say, and what takes its place."""
+    if error.code is ProbeErrorCode.INVALID_REQUEST:
+        from cupel_core.providers.model_metadata import shutdown_note
+
+        if note := shutdown_note(model, utc_now().date()):
+            error.detail = f"{error.message} ({note})"
 
 
 async def _call_provider(

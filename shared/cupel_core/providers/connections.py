@@ -11,6 +11,7 @@ from aiohttp.client_reqrep import ClientRequest
 from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
 
+from cupel_core import VERSION
 from cupel_core.providers.call_time import setting_up
 
 MAX_CONNECTIONS = 440
@@ -18,6 +19,7 @@ MAX_CONNECTIONS = 440
 call waits for a connection; and so few that both pools and the connections to AWS stay below 1,024 open files."""
 KEEPALIVE_SECONDS = 60.0
 CONNECT_SECONDS = 10.0
+USER_AGENT = f"cupel/{VERSION}"
 
 
 class TimedConnector(aiohttp.TCPConnector):
@@ -41,6 +43,7 @@ def new_session(connector: TimedConnector, *, decompresses: bool) -> aiohttp.Cli
     """No proxies; no cookies, because workspaces share a session; no read timeout: callers limit the whole exchange."""
     return aiohttp.ClientSession(
         connector=connector,
+        headers={"user-agent": USER_AGENT},
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
         auto_decompress=decompresses,

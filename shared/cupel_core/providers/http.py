@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import entra_token, find_provider, google_token, safe_http
-from cupel_core.providers.account import Account
+from cupel_core.providers.account import Account, secrets_of
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connections import TimedConnector, new_session
 from cupel_core.providers.errors import ProviderError, error_from_response, malformed_reply_error
@@ -160,5 +160,6 @@ async def post(
 
 def _without_key(content: bytes, account: Account) -> bytes:
     """Some servers repeat the key or the access token that they refuse."""
-    key = (account.api_key or "").strip().encode()
-    return content.replace(key, b"[key]") if key else content
+    for secret in secrets_of(account.api_key):
+        content = content.replace(secret.encode(), b"[key]")
+    return content

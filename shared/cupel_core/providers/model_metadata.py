@@ -4,6 +4,7 @@ From LiteLLM's list, reduced to what Cupel uses (`make models`). It is read when
 """
 
 import re
+from datetime import date
 from functools import cache
 from typing import NamedTuple
 
@@ -26,6 +27,10 @@ class ModelMetadata(NamedTuple):
     max_output_tokens: int | None = None
     input_modalities: tuple[str, ...] | None = None
     supported_parameters: tuple[str, ...] | None = None
+    shutdown_on: date | None = None
+    """None also if no shutdown is announced."""
+    successor: str | None = None
+    """The provider's name of the model that it recommends instead."""
 
 
 UNKNOWN = ModelMetadata()
@@ -48,13 +53,24 @@ def _find(provider: str, name: str) -> ModelMetadata | None:
 
 
 def _parse(line: str) -> ModelMetadata:
-    context_length, max_output_tokens, modalities, parameters = line.split(" ")
+    context_length, max_output_tokens, modalities, parameters, day, successor = line.split(" ")
     return ModelMetadata(
         None if context_length == "-" else int(context_length),
         None if max_output_tokens == "-" else int(max_output_tokens),
         None if modalities == "-" else tuple(MODALITIES[letter] for letter in modalities),
         None if parameters == "-" else tuple(PARAMETERS[letter] for letter in parameters),
+        None if day == "-" else date.fromisoformat(day),
+        None if successor == "-" else successor,
     )
+
+
+def shutdown_note(model: str, today: date) -> str | None:
+    """That a model is no longer served, and what takes its place; None if it is served, or not known not to be."""
+    found = metadata_of(model)
+    if found.shutdown_on is None or found.shutdown_on > today:
+        return None
+    successor = f"; its successor is {model.partition('/')[0]}/{found.successor}" if found.successor else ""
+    return f"{model} was shut down on {found.shutdown_on}{successor}"
 
 
 @cache

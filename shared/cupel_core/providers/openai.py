@@ -23,6 +23,7 @@ from cupel_core.providers.wire_format import (
     bearer_header,
     content_filtered_error,
     endpoint_url,
+    enforced_schema,
     is_closed_schema,
     json_instruction,
     without_none,
@@ -45,7 +46,7 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
     body: dict[str, object] = {
         "model": model_name,
         "messages": [_message(account, request, each) for each in with_json_instruction(account, request).messages],
-        **_sampling(account, request.parameters),
+        **_sampling(account, request),
         **without_none(response_format=_response_format(account, request)),
         **_tools(account, request.parameters),
     }
@@ -100,8 +101,10 @@ def with_json_instruction(account: Account, request: ModelRequest) -> ModelReque
     return replace(request, messages=(instruction, *request.messages))
 
 
-def _sampling(account: Account, parameters: ModelParameters) -> dict[str, object]:
-    limit = "max_completion_tokens" if account.provider in _COMPLETION_TOKENS else "max_tokens"
+def _sampling(account: Account, request: ModelRequest) -> dict[str, object]:
+    parameters = request.parameters
+    is_newer_name = (account.provider in _COMPLETION_TOKENS) is not request.renames_limit
+    limit = "max_completion_tokens" if is_newer_name else "max_tokens"
     return without_none(
         temperature=parameters.temperature,
         top_p=parameters.top_p,
@@ -139,7 +142,7 @@ def _tool_choice(account: Account, choice: ToolChoice | None) -> object:
 
 
 def _response_format(account: Account, request: ModelRequest) -> dict[str, object] | None:
-    schema = request.json_schema
+    schema = enforced_schema(request)
     if not request.wants_json:
         return None
     if schema is None or account.provider in _JSON_MODE_ONLY:

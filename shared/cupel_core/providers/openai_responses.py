@@ -18,6 +18,7 @@ from cupel_core.providers.wire_format import (
     WireModel,
     WireRequest,
     content_filtered_error,
+    enforced_schema,
     is_closed_schema,
     without_none,
 )
@@ -92,7 +93,7 @@ def _tools(parameters: ModelParameters) -> dict[str, object]:
 
 
 def _text_format(request: ModelRequest) -> dict[str, object] | None:
-    reply_format, schema = request.parameters.response_format, request.json_schema
+    reply_format, schema = request.parameters.response_format, enforced_schema(request)
     if reply_format is None or not request.wants_json:
         return None
     if schema is None:

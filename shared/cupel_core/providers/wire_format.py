@@ -111,6 +111,33 @@ def json_instruction(schema: dict[str, object] | None) -> str:
     return f"Answer with one JSON object that satisfies this JSON Schema, and nothing else:\n{schema_json}"
 
 
+_CONSTRAINTS = frozenset(
+    {"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+    | {"multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
+)
+"""Keywords that strict enforcement refuses in one dialect or another: OpenAI's, Azure's and Anthropic's differ."""
+_MAPS_OF_SCHEMAS = frozenset({"properties", "$defs", "definitions", "patternProperties"})
+
+
+def enforced_schema(request: ModelRequest) -> dict[str, object] | None:
+    """The schema as it is sent for strict enforcement. That of a judge has no constraints of values: its reply is
+    checked against them anyway. That of a target is its author's."""
+    schema = request.json_schema
+    if schema is None or not request.is_graders:
+        return schema
+    return {name: _unconstrained(value, name) for name, value in schema.items() if name not in _CONSTRAINTS}
+
+
+def _unconstrained(value: object, name: str = "") -> object:
+    if isinstance(value, list):
+        return [_unconstrained(each) for each in value]
+    if not isinstance(value, dict) or name in ("const", "default", "examples"):
+        return value
+    if name in _MAPS_OF_SCHEMAS:
+        return {each: _unconstrained(schema) for each, schema in value.items()}
+    return {each: _unconstrained(inner, each) for each, inner in value.items() if each not in _CONSTRAINTS}
+
+
 def is_closed_schema(schema: object) -> bool:
     """Whether every object in a schema is closed and requires all its properties, as strict enforcement demands."""
     if isinstance(schema, list):

@@ -22,7 +22,7 @@ async def send(workspace: str, webhook: Webhook, payload: Payload) -> CallbackRe
     """Call the webhook once. A failure is a result, not an error."""
     content = orjson.dumps(payload.body)
     secret = configuration.load_secret(workspace, webhook.secret_version)
-    headers = sign(secret, payload.id, utc_now(), content) | {"user-agent": "Cupel"}
+    headers = sign(secret, payload.id, utc_now(), content)
     started = time.monotonic()
     try:
         status = await safe_http.post_for_status(

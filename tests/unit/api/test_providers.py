@@ -6,6 +6,7 @@ from botocore.stub import Stubber
 from cupel_core import accounts
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.providers import PROVIDERS
+from cupel_core.settings import settings
 from cupel_core.store import clients, keys, providers
 from tests.unit.api.client import Client
 from tests.unit.concurrent_removal import set_during_removal
@@ -17,7 +18,7 @@ def test_every_provider_is_listed_before_anything_is_set(client: Client) -> None
     items = client.get("/v1/providers").json()["items"]
     assert [item["name"] for item in items] == list(PROVIDERS)
     usable = {item["name"] for item in items if item["usable"]}
-    assert usable == {"bedrock", "connector", "sim"}
+    assert usable == {"connector", "sim"}
 
 
 def test_a_key_makes_a_provider_usable_and_is_never_returned(client: Client) -> None:
@@ -351,3 +352,28 @@ def test_a_key_that_is_set_while_the_earlier_one_is_removed_is_removed_too(
     set_during_removal(monkeypatch, lambda: client.put("/v1/providers/openai", {"apiKey": "sk-two"}))
     assert client.put("/v1/providers/openai", {"apiKey": None}).json()["hasKey"] is False
     assert client.get("/v1/providers/openai").json()["hasKey"] is False
+
+
+def test_bedrock_is_not_usable_without_a_key(client: Client) -> None:
+    models = client.get("/v1/models", query={"provider": "bedrock"}).json()["items"]
+    assert models
+    assert not any(model["usable"] for model in models)
+    error = accounts.model_error("acme", "bedrock/amazon.nova-lite-v1:0")
+    assert error == "provider bedrock has no API key: PUT /v1/providers/bedrock sets it"
+
+
+def test_the_operator_opens_models_of_bedrock_to_the_stack_s_role(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEDROCK_MODELS", "amazon.nova-*, meta.llama4-scout-17b-instruct-v1:0")
+    settings.cache_clear()
+    models = client.get("/v1/models", query={"provider": "bedrock", "limit": "100"}).json()["items"]
+    usable = {model["id"] for model in models if model["usable"]}
+    assert "bedrock/amazon.nova-lite-v1:0" in usable
+    assert all(name.startswith(("bedrock/amazon.nova-", "bedrock/meta.llama4-scout")) for name in usable)
+    assert accounts.model_error("acme", "bedrock/amazon.nova-lite-v1:0") is None
+    refused = accounts.model_error("acme", "bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0")
+    assert refused is not None
+    assert refused.startswith("provider bedrock has no API key, and the stack's operator allows its role amazon.nova-*")
+    client.put("/v1/providers/bedrock", {"apiKey": KEY})
+    assert accounts.model_error("acme", "bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0") is None

@@ -12,9 +12,9 @@ from botocore.exceptions import ClientError
 from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, RequestParameter
 from cupel_core.domain.turns.tools import Tool, ToolChoice, ToolMode
-from cupel_core.providers import bedrock, http, safe_http
+from cupel_core.providers import bedrock, http, openai, safe_http
 from cupel_core.providers.account import Account
-from cupel_core.providers.adaptation import Adapter, rejected_parameter, without
+from cupel_core.providers.adaptation import MAX_REMEMBERED_REFUSALS, Adaptation, Adapter, rejected_parameter, without
 from cupel_core.providers.completion import complete_with_retry
 from cupel_core.providers.errors import ParameterRejected, ProviderError, error_from_response
 from tests.unit.providers.agents import Agent, ReceivedRequest, json, serving
@@ -263,25 +263,98 @@ def test_a_reasoning_model_accepts_the_default_temperature() -> None:
 
 def test_what_a_model_rejected_is_remembered_for_its_server_only() -> None:
     adapter, here = Adapter(), Account("custom", "http://here.test")
-    learned = adapter.learn(here, "custom/m", FULL, frozenset(), refusal(400, GPT_5_TEMPERATURE))
+    learned = adapter.learn(here, "custom/m", FULL, Adaptation(), refusal(400, GPT_5_TEMPERATURE))
     assert isinstance(learned, ParameterRejected)
     assert adapter.omitted(here, "custom/m", FULL) == {TEMPERATURE}
     assert adapter.omitted(here, "custom/other", FULL) == set()
     assert adapter.omitted(Account("custom", "http://there.test"), "custom/m", FULL) == set()
 
 
+BAD_SCHEMA = openai_error(
+    "Invalid schema for response_format 'p': In context=('properties', 'code'), 'minLength' is not permitted.",
+    "response_format",
+)
+
+
+def with_schema(schema: dict[str, object]) -> ModelRequest:
+    return FULL.with_parameters(response_format=ResponseFormat.of_schema(schema))
+
+
+def test_a_refused_schema_is_left_out_and_others_are_sent() -> None:
+    adapter, account = Adapter(), Account("custom", "http://here.test")
+    refused = with_schema({"type": "object", "properties": {"code": {"type": "string", "minLength": 1}}})
+    assert isinstance(adapter.learn(account, "custom/m", refused, Adaptation(), refusal(400, BAD_SCHEMA)), Exception)
+    assert adapter.omitted(account, "custom/m", refused) == {JSON_SCHEMA}
+    assert adapter.omitted(account, "custom/m", FULL) == set()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tools": (Tool("a"),)}, "Invalid schema for function 'a': tools are not supported like this"),
+        ({"stop": ("END",)}, "'stop' is not supported with this value"),
+        ({"reasoning_effort": ReasoningEffort.HIGH}, "reasoning_effort 'high' is not supported"),
+    ],
+)
+def test_what_is_refused_for_its_content_is_sent_with_another(changes: dict[str, Any], message: str) -> None:
+    adapter, account = Adapter(), Account("custom", "http://here.test")
+    request = ModelRequest((Message(MessageRole.USER, "Hello"),)).with_parameters(**changes)
+    adapter.learn(account, "custom/m", request, Adaptation(), refusal(400, openai_error(message)))
+    assert adapter.omitted(account, "custom/m", request)
+    others = {"tools": (Tool("b"),), "stop": ("STOP",), "reasoning_effort": ReasoningEffort.LOW}
+    other = request.with_parameters(**{name: others[name] for name in changes})
+    assert adapter.omitted(account, "custom/m", other) == set()
+
+
+def test_what_one_scope_learns_changes_no_other() -> None:
+    adapter = Adapter()
+    mine, other = (Account("openai", "https://models.test", scope=scope) for scope in ("run_1", "run_2"))
+    adapter.learn(mine, "openai/gpt-4o", FULL, Adaptation(), refusal(400, GPT_5_TEMPERATURE))
+    assert adapter.omitted(mine, "openai/gpt-4o", FULL) == {TEMPERATURE}
+    assert adapter.omitted(other, "openai/gpt-4o", FULL) == set()
+
+
+def test_a_limit_is_sent_under_its_other_name_before_it_is_left_out() -> None:
+    adapter, account = Adapter(), Account("custom", "http://here.test")
+    adapter.learn(account, "custom/m", FULL, Adaptation(), refusal(400, GPT_5_MAX_TOKENS))
+    renamed = adapter.adaptation(account, "custom/m", FULL)
+    assert renamed == Adaptation(renames_limit=True)
+    body = openai.request_for(account, "m", renamed.apply(FULL)).body
+    assert (body["max_completion_tokens"], "max_tokens" in body) == (100, False)
+    neither = openai_error("Unsupported parameter: 'max_completion_tokens' is not supported. Use 'max_tokens'.")
+    adapter.learn(account, "custom/m", FULL, renamed, refusal(400, neither))
+    assert adapter.omitted(account, "custom/m", FULL) == {TOKENS}
+
+
+def test_a_refusal_without_another_name_leaves_the_limit_out() -> None:
+    adapter, account = Adapter(), Account("custom", "http://here.test")
+    error = openai_error("Unsupported parameter: max_tokens is not supported")
+    adapter.learn(account, "custom/m", FULL, Adaptation(), refusal(400, error))
+    assert adapter.omitted(account, "custom/m", FULL) == {TOKENS}
+
+
+def test_refusals_of_one_model_are_bounded() -> None:
+    adapter, account = Adapter(), Account("custom", "http://here.test")
+    first = with_schema({"type": "object", "title": "0"})
+    for number in range(MAX_REMEMBERED_REFUSALS + 1):
+        request = with_schema({"type": "object", "title": str(number)})
+        adapter.learn(account, "custom/m", request, Adaptation(), refusal(400, BAD_SCHEMA))
+    assert adapter.omitted(account, "custom/m", first) == set()
+    assert adapter.omitted(account, "custom/m", request) == {JSON_SCHEMA}
+
+
 def test_the_model_used_longest_ago_is_forgotten_first() -> None:
     adapter, account = Adapter(max_models=2), Account("custom", "http://here.test")
     for model in ("custom/a", "custom/b"):
-        adapter.learn(account, model, FULL, frozenset(), refusal(400, GPT_5_TEMPERATURE))
+        adapter.learn(account, model, FULL, Adaptation(), refusal(400, GPT_5_TEMPERATURE))
     adapter.omitted(account, "custom/a", FULL)
-    adapter.learn(account, "custom/c", FULL, frozenset(), refusal(400, GPT_5_TEMPERATURE))
+    adapter.learn(account, "custom/c", FULL, Adaptation(), refusal(400, GPT_5_TEMPERATURE))
     assert [bool(adapter.omitted(account, f"custom/{name}", FULL)) for name in "abc"] == [True, False, True]
 
 
 def test_an_error_that_rejects_nothing_is_returned_unchanged() -> None:
     error = ProviderError(ProbeErrorCode.RATE_LIMITED, "temperature not supported")
-    assert Adapter().learn(Account("custom", "http://here.test"), "custom/m", FULL, frozenset(), error) is error
+    assert Adapter().learn(Account("custom", "http://here.test"), "custom/m", FULL, Adaptation(), error) is error
 
 
 def strict_server(request: ReceivedRequest) -> web.Response:
@@ -323,7 +396,7 @@ async def test_each_refusal_costs_one_call_and_is_neither_a_retry_nor_repeated()
         assert len(server.requests) == 6
     assert first == second
     assert first.text == '{"code": "1"}'
-    assert set(first.omitted_parameters) == {TEMPERATURE, TOKENS, JSON_SCHEMA, SYSTEM_ROLE}
+    assert set(first.omitted_parameters) == {TEMPERATURE, JSON_SCHEMA, SYSTEM_ROLE}
 
 
 async def test_a_request_that_is_accepted_leaves_nothing_out() -> None:

@@ -26,7 +26,7 @@ from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
-ACCOUNT = Account("bedrock", "")
+ACCOUNT = Account("bedrock", "", uses_role=True)
 TALK = ModelRequest(
     (Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, "Hello")), ModelParameters(temperature=0.0)
 )
@@ -132,6 +132,21 @@ async def test_an_accounts_own_key_is_sent_as_a_bearer_token() -> None:
     assert (await bedrock.complete(account, "m", TALK, 5, NOW)).text == "Hi"
     assert sent[0].url == "https://bedrock-runtime.eu-west-1.amazonaws.com/model/m/converse"
     assert sent[0].headers["Authorization"] == b"Bearer bk-1"
+
+
+def test_a_configured_endpoint_is_never_asked_in_place_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"):
+        monkeypatch.setenv(name, "http://127.0.0.1:4566")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    for account in (ACCOUNT, Account("bedrock", "", "bk-emulated")):
+        endpoint = bedrock.client_for(account, 7).meta.endpoint_url
+        assert endpoint == "https://bedrock-runtime.eu-west-1.amazonaws.com"
+
+
+def test_without_a_key_and_a_role_nothing_is_called() -> None:
+    with pytest.raises(ProviderError, match="has no API key") as refused:
+        bedrock.client_for(Account("bedrock", ""), 5)
+    assert refused.value.code is ProbeErrorCode.AUTH
 
 
 def test_clients_are_cached_by_account() -> None:

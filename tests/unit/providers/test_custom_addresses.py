@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
+from cupel_core import VERSION
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode
 from cupel_core.providers import PROVIDERS, bedrock, http, safe_http
 from cupel_core.providers.account import Account
@@ -116,3 +117,16 @@ async def test_another_server_is_never_called_as_bedrock() -> None:
     with pytest.raises(ProviderError, match="not an endpoint of Amazon Bedrock"):
         bedrock.client_for(Account("bedrock", "https://elsewhere.test"), 5)
     assert bedrock.client_for(Account("bedrock", "http://127.0.0.1:9", KEY, allow_private=True), 5)
+
+
+async def test_a_request_says_that_it_is_cupel_s() -> None:
+    async with serving(lambda _: json(ANSWER)) as server:
+        await complete(account(server.url, allow_private=True), "custom/m", HELLO, 5)
+    assert server.requests[0].headers["user-agent"] == f"cupel/{VERSION}"
+
+
+async def test_a_short_key_is_not_replaced_in_what_a_server_says() -> None:
+    said = {"error": {"message": "Unsupported parameter: 'max_tokens' is not supported"}}
+    async with serving(lambda _: json(said, 400)) as server:
+        with pytest.raises(ProviderError, match="'max_tokens' is not supported"):
+            await complete(Account("custom", server.url, "x", allow_private=True), "custom/m", HELLO, 5)

@@ -28,11 +28,13 @@ OPENAI = {
 GOOGLE = {"embeddings": [{"values": [1.0, 0.0]}, {"values": [0.0, 1.0]}]}
 
 
-def account(provider: str, key: str | None = "key-1") -> Account:
+def account(provider: str, key: str | None = "key-0001") -> Account:
     return Account(provider, PROVIDERS[provider].base_url or "http://localhost:11434/v1", key)
 
 
-async def ask(model: str, send: SendRequest, texts: tuple[str, ...] = TEXTS, key: str | None = "key-1") -> Embeddings:
+async def ask(
+    model: str, send: SendRequest, texts: tuple[str, ...] = TEXTS, key: str | None = "key-0001"
+) -> Embeddings:
     return await embed(account(model.partition("/")[0], key), model, texts, 5, send)
 
 
@@ -42,7 +44,7 @@ async def test_openai_s_format_sends_all_texts_at_once(provider: str) -> None:
     result = await ask(f"{provider}/embed-1", send)
     assert result == Embeddings(((1.0, 0.0), (0.0, 1.0)), Usage(2))
     assert send.requests[0].url.endswith("/v1/embeddings")
-    assert send.requests[0].headers["authorization"] == "Bearer key-1"
+    assert send.requests[0].headers["authorization"] == "Bearer key-0001"
     assert send.requests[0].body == {"model": "embed-1", "input": ["one", "two"]}
 
 
@@ -50,7 +52,7 @@ async def test_google_s_format_has_a_request_per_text() -> None:
     send = answering(200, GOOGLE)
     assert (await ask("google/gemini-embedding-001", send)).vectors == ((1.0, 0.0), (0.0, 1.0))
     assert send.requests[0].url.endswith("/v1beta/models/gemini-embedding-001:batchEmbedContents")
-    assert send.requests[0].headers["x-goog-api-key"] == "key-1"
+    assert send.requests[0].headers["x-goog-api-key"] == "key-0001"
     assert json.loads(json.dumps(send.requests[0].body))["requests"][1] == {
         "model": "models/gemini-embedding-001",
         "content": {"parts": [{"text": "two"}]},
@@ -66,7 +68,7 @@ async def test_vertex_has_a_call_per_text() -> None:
     assert result == Embeddings(((1.0, 0.0), (1.0, 0.0)), Usage(4))
     assert [request.url.rpartition("/")[2] for request in send.requests] == ["gemini-embedding-001:predict"] * 2
     assert [request.body for request in send.requests] == [{"instances": [{"content": text}]} for text in TEXTS]
-    assert send.requests[0].headers == {"x-goog-api-key": "key-1"}
+    assert send.requests[0].headers == {"x-goog-api-key": "key-0001"}
 
 
 class Titan:
@@ -122,5 +124,5 @@ async def test_errors_have_the_same_codes_as_model_calls(status: int, body: Any,
 
 async def test_an_error_does_not_contain_the_key() -> None:
     with pytest.raises(ProviderError) as caught:
-        await ask("openai/embed-1", answering(401, {"error": {"message": "the key key-1 is wrong"}}))
-    assert "key-1" not in caught.value.message
+        await ask("openai/embed-1", answering(401, {"error": {"message": "the key key-0001 is wrong"}}))
+    assert "key-0001" not in caught.value.message

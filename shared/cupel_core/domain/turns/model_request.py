@@ -151,6 +151,8 @@ class ModelRequest:
     """What the model is called for."""
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """The content of the files in the messages, by id."""
+    renames_limit: bool = False
+    """Whether the limit of tokens is sent under its other name, because the model refused the first."""
 
     @property
     def is_graders(self) -> bool:

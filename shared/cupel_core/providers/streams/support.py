@@ -1,4 +1,5 @@
-"""What models have rejected of streaming: the next attempt does without, and so do all later ones of this process."""
+"""What models have rejected of streaming: the next attempt does without, and so do later ones of this process in
+the same scope."""
 
 import re
 from collections import OrderedDict
@@ -34,11 +35,11 @@ class StreamSupport:
 
     def __init__(self, max_models: int = MAX_REMEMBERED_MODELS) -> None:
         self._max_models = max_models
-        self._rejected: OrderedDict[tuple[str, str, str], StreamOptions] = OrderedDict()
+        self._rejected: OrderedDict[tuple[str, str, str, str], StreamOptions] = OrderedDict()
 
     def options(self, account: Account, model: str) -> StreamOptions:
         """What of streaming the model accepts, as far as is known."""
-        key = account.provider, account.base_url, model
+        key = account.scope, account.provider, account.base_url, model
         rejected = self._rejected.get(key, _NONE)
         if rejected:
             self._rejected.move_to_end(key)
@@ -51,7 +52,7 @@ class StreamSupport:
         option = _rejected_option(error)
         if option is None or option not in self.options(account, model):
             return error
-        key = account.provider, account.base_url, model
+        key = account.scope, account.provider, account.base_url, model
         self._rejected[key] = self._rejected.get(key, _NONE) | {option}
         self._rejected.move_to_end(key)
         if len(self._rejected) > self._max_models:
