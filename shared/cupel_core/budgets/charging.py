@@ -7,7 +7,7 @@ from cupel_core.budgets.allowance import Allowance
 from cupel_core.budgets.reservations import OpeningReservation
 from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS
 from cupel_core.domain.budgets.money import nano_usd
-from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
+from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
@@ -67,11 +67,12 @@ class ChargedCalls:
             reply = await self._attempt(account, model, request, timeout_seconds)
             cost = prices.spend_of(account, model, reply).cost_usd
             amount = nano_usd(cost or 0.0)
-            if reply.usage == Usage() and not reply.cost_usd and reply.cached_duration_ms is None:
-                call.note_cost(bound.nano_usd, is_certain=amount == bound.nano_usd)
+            if cost is None and reply.usage is None:
+                call.note_cost(bound.nano_usd, is_certain=bound.nano_usd == 0)
             else:
                 call.note_cost(amount)
-            self._allowance.outputs.note(model, reply.usage.output_tokens)
+            if reply.usage is not None:
+                self._allowance.outputs.note(model, reply.usage.output_tokens)
             return reply
 
     async def embed(self, account: Account, model: str, texts: tuple[str, ...], timeout_seconds: float) -> Embeddings:
@@ -79,7 +80,7 @@ class ChargedCalls:
         bound = bound_of_embedding(account, model, texts)
         async with self._charge(account, bound, ModelRole.JUDGE) as call:
             answer = await self._embed_attempt(account, model, texts, timeout_seconds)
-            if answer.usage != Usage():
+            if answer.usage is not None:
                 call.note_cost(nano_usd(prices.cost_usd(model, answer.usage, account) or 0.0))
             return answer
 

@@ -159,6 +159,13 @@ class ModelParametersInput(RequestModel):
     tool_choice: ToolChoiceParameter | None = None
     max_tool_rounds: Annotated[int, Field(strict=True, ge=0, le=MAX_TOOL_ROUNDS)] | None = None
     tool_connector_id: Id | None = None
+    keep_reasoning: Annotated[
+        Flag | None,
+        Field(
+            description="Whether reasoning that the model writes into its text, such as `<think>…</think>`, stays part "
+            "of the answer; otherwise it is stored beside the answer and not graded"
+        ),
+    ] = None
 
     @model_validator(mode="after")
     def _is_consistent(self) -> "ModelParametersInput":

@@ -413,8 +413,9 @@ class LeaseHolder:
         return model in self._breakers and self._breakers[model].is_open
 
     def _record_usage(self, answer: Answer) -> None:
-        self._observations.tokens += answer.usage.total
-        self._tokens_per_call += _SMOOTHING_FACTOR * (answer.usage.total - self._tokens_per_call)
+        if answer.usage is not None:
+            self._observations.tokens += answer.usage.total
+            self._tokens_per_call += _SMOOTHING_FACTOR * (answer.usage.total - self._tokens_per_call)
         if answer.exhausted_allowance is not None:
             self._observations.exhausted_until = max(
                 self._observations.exhausted_until, self._clock() + answer.exhausted_allowance.wait_seconds

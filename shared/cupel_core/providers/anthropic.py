@@ -1,21 +1,22 @@
 """Anthropic messages."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from itertools import groupby
 
-import orjson
-
 from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply
 from cupel_core.domain.turns.parts import MessagePart, TextPart
+from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.turns.tools import ToolCall, ToolChoice, ToolMode
 from cupel_core.providers.account import Account
-from cupel_core.providers.reply_limits import TokenCount
+from cupel_core.providers.errors import malformed_reply, reply_error
+from cupel_core.providers.reply_ends import check_end
+from cupel_core.providers.reply_fields import arguments_of, content_of, label, mapping, mappings
+from cupel_core.providers.token_usage import anthropic_usage
 from cupel_core.providers.wire_format import (
     AttachedFile,
-    WireModel,
     WireRequest,
     api_key_of,
     content_filtered_error,
@@ -177,46 +178,27 @@ def _part(request: ModelRequest, part: MessagePart) -> dict[str, object]:
     return {"type": "image", "source": source}
 
 
-class _Block(WireModel):
-    type: str
-    text: str = ""
-    id: str = ""
-    name: str = ""
-    input: dict[str, object] | None = None
-
-
-class _Tokens(WireModel):
-    """`input_tokens` does not include tokens read from or written to the prompt cache."""
-
-    input_tokens: TokenCount = 0
-    output_tokens: TokenCount = 0
-    cache_creation_input_tokens: TokenCount = 0
-    cache_read_input_tokens: TokenCount = 0
-
-    @property
-    def usage(self) -> Usage:
-        read, written = self.cache_read_input_tokens, self.cache_creation_input_tokens
-        return Usage(self.input_tokens + read + written, self.output_tokens, read, written)
-
-
-class _Message(WireModel):
-    content: list[_Block]
-    model: str | None = None
-    stop_reason: str | None = None
-    usage: _Tokens = _Tokens()
-
-
 def parse(body: object) -> Reply:
-    message = _Message.model_validate(body)
-    if message.stop_reason == "refusal":
-        raise content_filtered_error("stop_reason refusal")
-    usage = message.usage.usage
-    calls = [block for block in message.content if block.type == "tool_use" and block.input is not None]
-    answers = [_json(block) for block in calls if block.name == ANSWER_TOOL]
-    text = answers[0] if answers else "".join(block.text for block in message.content if block.type == "text")
-    own_calls = tuple(ToolCall(block.id, block.name, _json(block)) for block in calls if block.name != ANSWER_TOOL)
-    return Reply(text, message.model, usage, message.stop_reason, tool_calls=own_calls)
+    if error := reply_error(body):
+        raise error
+    message = mapping(body)
+    tokens, reason = anthropic_usage(message.get("usage")), label(message.get("stop_reason"))
+    if end_of(reason) is ReplyEnd.FILTERED:
+        raise content_filtered_error(f"stop_reason {reason}", tokens)
+    blocks = mappings(message.get("content"))
+    calls = [block for block in blocks if block.get("type") == "tool_use" and block.get("input") is not None]
+    answers = [arguments_of(block["input"]) for block in calls if block.get("name") == ANSWER_TOOL]
+    content = content_of(message.get("content"))
+    own_calls = tuple(_call(block, number) for number, block in enumerate(calls, 1) if block.get("name") != ANSWER_TOOL)
+    text = answers[0] if answers else content.text
+    if text is None and not own_calls:
+        check_end("", reason, tokens, None)
+        raise malformed_reply("it has neither a text nor calls of tools", tokens)
+    return Reply(
+        text or "", label(message.get("model")), tokens, reason, tool_calls=own_calls, reasoning=content.reasoning
+    )
 
 
-def _json(block: _Block) -> str:
-    return orjson.dumps(block.input).decode()
+def _call(block: Mapping[str, object], number: int) -> ToolCall:
+    call_id = label(block.get("id")) or f"call_{number}"
+    return ToolCall(call_id, label(block.get("name")) or "", arguments_of(block["input"]))

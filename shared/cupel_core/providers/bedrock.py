@@ -5,29 +5,29 @@ boto3 is imported at the first call, so that evaluations without AWS do not load
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cache, lru_cache
 from itertools import count, groupby
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
-from pydantic import Field, ValidationError
 
 from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.turns.parts import TextPart
+from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.turns.tools import ToolCall, ToolChoice, ToolMode
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import is_bedrock_address
-from cupel_core.providers.errors import ErrorDetail, ProviderError, error_code_for_status, malformed_reply_error
-from cupel_core.providers.reply_limits import TokenCount
+from cupel_core.providers.errors import ErrorDetail, ProviderError, error_code_for_status, malformed_reply
+from cupel_core.providers.reply_ends import check_end
+from cupel_core.providers.reply_fields import arguments_of, content_of, label, mapping, mappings
 from cupel_core.providers.retry_after import retry_after_seconds
+from cupel_core.providers.token_usage import bedrock_usage
 from cupel_core.providers.wire_format import (
     AttachedFile,
-    CamelModel,
-    WireModel,
     api_key_of,
     content_filtered_error,
     enforced_schema,
@@ -51,7 +51,6 @@ _NATIVE_SCHEMA = re.compile(
 )
 """Models of which Amazon says that Converse enforces schemas. Where it does not, it refuses the field by name."""
 
-_FILTERED = frozenset({"guardrail_intervened", "content_filtered"})
 # Errors whose HTTP status alone does not determine the code.
 _CODES = {
     "ExpiredTokenException": ProbeErrorCode.AUTH,
@@ -123,10 +122,7 @@ async def complete(
     """Make one attempt at the next message. Raises `ProviderError`."""
     arguments = converse_arguments(model_name, request)
     body = await call(lambda client: client.converse(**arguments), account, timeout_seconds, now, client_for)
-    try:
-        return parse(body)
-    except ValidationError as error:
-        raise malformed_reply_error(error) from None
+    return parse(body)
 
 
 async def call[T](
@@ -256,55 +252,25 @@ def _blocks(request: ModelRequest, message: Message, numbers: Iterator[int]) -> 
         yield {"text": message.content}
 
 
-class _ToolUse(CamelModel):
-    tool_use_id: str
-    name: str
-    input: Annotated[dict[str, object], Field(default_factory=dict)]
-
-
-class _Block(CamelModel):
-    text: str = ""
-    tool_use: _ToolUse | None = None
-
-
-class _Message(WireModel):
-    content: list[_Block]
-
-
-class _Output(WireModel):
-    message: _Message
-
-
-class _Tokens(CamelModel):
-    """`inputTokens` does not include tokens read from or written to the prompt cache."""
-
-    input_tokens: TokenCount = 0
-    output_tokens: TokenCount = 0
-    cache_read_input_tokens: TokenCount = 0
-    cache_write_input_tokens: TokenCount = 0
-
-    @property
-    def usage(self) -> Usage:
-        read, written = self.cache_read_input_tokens, self.cache_write_input_tokens
-        return Usage(self.input_tokens + read + written, self.output_tokens, read, written)
-
-
-class _ConverseResponse(CamelModel):
-    output: _Output
-    stop_reason: str | None = None
-    usage: _Tokens = _Tokens()
-
-
 def parse(body: object) -> Reply:
     """Converse does not report a model version; the model id identifies the version."""
-    reply = _ConverseResponse.model_validate(body)
-    if reply.stop_reason in _FILTERED:
-        raise content_filtered_error(f"stopReason {reply.stop_reason}")
-    text = "".join(block.text for block in reply.output.message.content)
-    usage = reply.usage.usage
-    calls = (block.tool_use for block in reply.output.message.content if block.tool_use)
-    own = tuple(ToolCall(call.tool_use_id, call.name, orjson.dumps(call.input).decode()) for call in calls)
-    return Reply(text, None, usage, reply.stop_reason, tool_calls=own)
+    response = mapping(body)
+    tokens, reason = bedrock_usage(response.get("usage")), label(response.get("stopReason"))
+    if end_of(reason) is ReplyEnd.FILTERED:
+        raise content_filtered_error(f"stopReason {reason}", tokens)
+    written = mapping(mapping(response.get("output")).get("message")).get("content")
+    content, calls = content_of(written), tuple(_calls(mappings(written)))
+    if content.text is None and not calls:
+        check_end("", reason, tokens, None)
+        raise malformed_reply("it has neither a text nor calls of tools", tokens)
+    return Reply(content.text or "", None, tokens, reason, tool_calls=calls, reasoning=content.reasoning)
+
+
+def _calls(blocks: list[Mapping[str, object]]) -> Iterator[ToolCall]:
+    calls = (mapping(block["toolUse"]) for block in blocks if block.get("toolUse") is not None)
+    for number, call in enumerate(calls, 1):
+        call_id = label(call.get("toolUseId")) or f"call_{number}"
+        yield ToolCall(call_id, label(call.get("name")) or "", arguments_of(call.get("input")))
 
 
 def _error_from_client_error(error: "ClientError", now: datetime) -> ProviderError:

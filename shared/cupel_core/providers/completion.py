@@ -17,6 +17,7 @@ from cupel_core.providers.account import Account, secrets_of
 from cupel_core.providers.adaptation import ADAPTER, with_omitted
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.errors import ParameterRejected, ProviderError, RetryLater
+from cupel_core.providers.reply_ends import answer_of
 from cupel_core.providers.reply_limits import bounded_reply
 from cupel_core.providers.wire_format import strip_code_fence
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from cupel_core.providers.http import SendRequest
 
 MAX_MESSAGE_LENGTH = 500
+MAX_MALFORMED_REPLIES = 2
 MAX_REJECTIONS = len(RequestParameter)
 """Each rejection names another parameter."""
 
@@ -67,7 +69,8 @@ async def adapted_call(
     adapted = adaptation.apply(request)
     try:
         async with asyncio.timeout(timeout_seconds):
-            reply = bounded_reply(await call(adapted))
+            keeps_reasoning = bool(request.parameters.keep_reasoning)
+            reply = bounded_reply(answer_of(await call(adapted), keeps_reasoning=keeps_reasoning))
     except TimeoutError as error:
         raise ProviderError(ProbeErrorCode.TIMEOUT, f"no response within {timeout_seconds:g} s") from error
     except ParameterRejected:
@@ -137,6 +140,9 @@ def sanitized(error: ProviderError, account: Account, said: Iterable[str] = ()) 
         final=error.final,
         refused=error.refused,
         is_quoting=error.code in REFUSALS and quotes(message, said),
+        is_malformed=error.is_malformed,
+        usage=error.usage,
+        cost_usd=error.cost_usd,
     )
 
 
@@ -180,11 +186,12 @@ async def with_retry[T](
     """Make up to `max_attempts`, with a delay between them that is reported to `on_retry`.
 
     An attempt whose request the model rejected because of a parameter is repeated without it; it is not counted.
+    A reply that cannot be read was paid for, and the next one is seldom another: no more than two are asked for.
 
     Raises `ProviderError` after the last attempt or for an error that is not retryable, and `RetryLater` when the
     delays together would exceed `max_wait_seconds`.
     """
-    attempts, rejections = 0, 0
+    attempts, rejections, malformed = 0, 0, 0
     while True:
         attempts += 1
         try:
@@ -197,7 +204,8 @@ async def with_retry[T](
             continue
         except ProviderError as error:
             error.attempts = attempts
-            if attempts >= max_attempts or not error.retryable:
+            malformed += error.is_malformed
+            if attempts >= max_attempts or malformed >= MAX_MALFORMED_REPLIES or not error.retryable:
                 raise
             delay = delay_seconds(attempts, error.retry_after_seconds, rng)
             if delay > max_wait_seconds:

@@ -3,18 +3,21 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from math import isfinite
 from urllib.parse import quote
 
 import orjson
-from pydantic import ValidationError
 
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.providers import bedrock, openai, vertex
 from cupel_core.providers.account import Account
-from cupel_core.providers.embeddings import Embeddings, Vector
-from cupel_core.providers.errors import ProviderError, malformed_reply_error
-from cupel_core.providers.reply_limits import TokenCount
-from cupel_core.providers.wire_format import CamelModel, WireModel, WireRequest, api_key_of, endpoint_url
+from cupel_core.providers.embeddings import Embeddings, Vector, joined
+from cupel_core.providers.errors import ProviderError, malformed_reply
+from cupel_core.providers.reply_content import read_json
+from cupel_core.providers.reply_fields import mapping, mappings, number
+from cupel_core.providers.reply_limits import token_count
+from cupel_core.providers.token_usage import openai_usage
+from cupel_core.providers.wire_format import WireRequest, api_key_of, endpoint_url
 
 _TITAN = "amazon.titan-embed-"
 
@@ -23,25 +26,15 @@ def openai_request(account: Account, name: str, texts: tuple[str, ...]) -> WireR
     return openai.operation_request(account, name, "embeddings", {"model": name, "input": list(texts)})
 
 
-class _OpenAIEmbedding(WireModel):
-    embedding: Vector
-    index: int = 0
-
-
-class _OpenAITokens(WireModel):
-    prompt_tokens: TokenCount = 0
-
-
-class _OpenAIEmbeddingsResponse(WireModel):
-    data: list[_OpenAIEmbedding]
-    usage: _OpenAITokens | None = None
-
-
 def parse_openai(body: object) -> Embeddings:
-    response = _OpenAIEmbeddingsResponse.model_validate(body)
-    ordered = sorted(response.data, key=lambda item: item.index)
-    tokens = response.usage or _OpenAITokens()
-    return Embeddings(tuple(item.embedding for item in ordered), Usage(tokens.prompt_tokens))
+    """In the order of the indexes, if they have any."""
+    response = mapping(body)
+    items = mappings(response.get("data"))
+    indexed = [(number(item.get("index")), position, item) for position, item in enumerate(items)]
+    indexed.sort(key=lambda each: (each[1] if each[0] is None else each[0], each[1]))
+    return Embeddings(
+        tuple(_vector(item.get("embedding")) for _, _, item in indexed), openai_usage(response.get("usage"))
+    )
 
 
 def google_request(account: Account, name: str, texts: tuple[str, ...]) -> WireRequest:
@@ -51,50 +44,29 @@ def google_request(account: Account, name: str, texts: tuple[str, ...]) -> WireR
     return WireRequest(endpoint_url(account, path), {"requests": requests}, {"x-goog-api-key": key} if key else {})
 
 
-class _GoogleEmbedding(WireModel):
-    values: Vector
-
-
-class _GoogleEmbeddingsResponse(WireModel):
-    embeddings: list[_GoogleEmbedding]
-
-
 def parse_google(body: object) -> Embeddings:
     """Google reports no token counts for embeddings."""
-    response = _GoogleEmbeddingsResponse.model_validate(body)
-    return Embeddings(tuple(item.values for item in response.embeddings))
+    return Embeddings(tuple(_vector(item.get("values")) for item in mappings(mapping(body).get("embeddings"))))
 
 
 def vertex_request(account: Account, name: str, texts: tuple[str, ...]) -> WireRequest:
     return vertex.prediction_request(account, name, {"instances": [{"content": text} for text in texts]})
 
 
-class _VertexStatistics(WireModel):
-    token_count: TokenCount = 0
-
-
-class _VertexEmbedding(WireModel):
-    values: Vector
-    statistics: _VertexStatistics | None = None
-
-
-class _VertexPrediction(WireModel):
-    embeddings: _VertexEmbedding
-
-
-class _VertexEmbeddingsResponse(WireModel):
-    predictions: list[_VertexPrediction]
-
-
 def parse_vertex(body: object) -> Embeddings:
-    found = [prediction.embeddings for prediction in _VertexEmbeddingsResponse.model_validate(body).predictions]
-    tokens = sum(each.statistics.token_count for each in found if each.statistics)
-    return Embeddings(tuple(each.values for each in found), Usage(tokens))
+    found = [mapping(each.get("embeddings")) for each in mappings(mapping(body).get("predictions"))]
+    counts = [number(mapping(each.get("statistics")).get("token_count")) for each in found]
+    known = [token_count(count) for count in counts if count is not None]
+    usage = Usage(sum(known)) if known and len(known) == len(found) else None
+    return Embeddings(tuple(_vector(each.get("values")) for each in found), usage)
 
 
-class _TitanResponse(CamelModel):
-    embedding: Vector
-    input_text_token_count: TokenCount = 0
+def _vector(value: object) -> Vector:
+    """Numbers, also as text. Raises `ProviderError` for anything else: a vector with a gap is another one."""
+    numbers = [number(each) for each in value] if isinstance(value, list) else []
+    if not numbers or any(each is None or not isfinite(each) for each in numbers):
+        raise malformed_reply("it has no vector of numbers for each text")
+    return tuple(each for each in numbers if each is not None)
 
 
 async def embed_with_titan(
@@ -112,7 +84,7 @@ async def embed_with_titan(
             f"{name} is not supported for embeddings; on Bedrock only {_TITAN}… models are",
         )
 
-    async def embed_one(text: str) -> _TitanResponse:
+    async def embed_one(text: str) -> Embeddings:
         body = orjson.dumps({"inputText": text})
         content = await bedrock.call(
             lambda client: client.invoke_model(modelId=name, body=body)["body"].read(),
@@ -121,14 +93,12 @@ async def embed_with_titan(
             now,
             client_for,
         )
-        try:
-            return _TitanResponse.model_validate_json(content)
-        except ValidationError as error:
-            raise malformed_reply_error(error) from None
+        response = mapping(read_json(content, {}))
+        count = number(response.get("inputTextTokenCount"))
+        usage = None if count is None else Usage(token_count(count))
+        return Embeddings((_vector(response.get("embedding")),), usage)
 
-    responses = await asyncio.gather(*map(embed_one, texts))
-    input_tokens = sum(response.input_text_token_count for response in responses)
-    return Embeddings(tuple(response.embedding for response in responses), Usage(input_tokens))
+    return joined(await asyncio.gather(*map(embed_one, texts)))
 
 
 ONE_TEXT_PER_CALL = frozenset({"vertex"})

@@ -6,15 +6,13 @@ import re
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-import orjson
-from pydantic import ValidationError
-
 from cupel_core.clock import utc_now
 from cupel_core.domain.turns.model_request import ExhaustedAllowance, ProbeErrorCode, Usage
 from cupel_core.providers import model_name_of, provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import sanitized
-from cupel_core.providers.errors import ProviderError, malformed_reply_error
+from cupel_core.providers.errors import ProviderError, reply_error
+from cupel_core.providers.reply_content import read_json
 
 if TYPE_CHECKING:
     from cupel_core.providers.http import SendRequest
@@ -28,7 +26,8 @@ class Embeddings(NamedTuple):
     """One vector per text, in the order of the texts."""
 
     vectors: tuple[Vector, ...]
-    usage: Usage = Usage()
+    usage: Usage | None = None
+    """None if it was not reported."""
     exhausted_allowance: ExhaustedAllowance | None = None
     """Not read from responses."""
 
@@ -81,22 +80,23 @@ async def _call_provider(
 
     async def embed_together(part: tuple[str, ...]) -> Embeddings:
         response = await http.post(account, request_for(account, name, part), timeout_seconds, utc_now(), send)
-        try:
-            return parse(orjson.loads(response.content))
-        except (orjson.JSONDecodeError, ValidationError) as error:
-            raise malformed_reply_error(error) from None
+        body = read_json(response.content, response.headers, response.status)
+        if error := reply_error(body):
+            raise error
+        return parse(body)
 
     if wire_format not in ONE_TEXT_PER_CALL:
         return await embed_together(texts)
-    return _joined(await asyncio.gather(*(embed_together((text,)) for text in texts)))
+    return joined(await asyncio.gather(*(embed_together((text,)) for text in texts)))
 
 
-def _joined(parts: Iterable[Embeddings]) -> Embeddings:
+def joined(parts: Iterable[Embeddings]) -> Embeddings:
+    """Of several calls; their usage is unknown if that of any is."""
     vectors: list[Vector] = []
-    usage = Usage()
+    usage: Usage | None = Usage()
     for part in parts:
         vectors += part.vectors
-        usage += part.usage
+        usage = None if usage is None or part.usage is None else usage + part.usage
     return Embeddings(tuple(vectors), usage)
 
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import orjson
 from pydantic import ValidationError
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.text.html_pages import describe_page, page_title
+from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.errors import AppError, RetryableError
 from cupel_core.providers.retry_after import duration_seconds, retry_after_seconds
 
@@ -31,10 +32,17 @@ class ProviderError(AppError):
         final: bool = False,
         refused: bool = False,
         is_quoting: bool = False,
+        is_malformed: bool = False,
+        usage: Usage | None = None,
+        cost_usd: float | None = None,
     ) -> None:
         """`refused` means that the provider certainly generated nothing: it answered with an error, or not at all;
-        `is_quoting` that the message repeats what was said."""
+        `is_quoting` that the message repeats what was said; `is_malformed` that a reply could not be read, which
+        another attempt seldom changes. `usage` and `cost_usd` are what a reply without a usable answer reports."""
         super().__init__(message)
+        self.is_malformed = is_malformed
+        self.usage = usage
+        self.cost_usd = cost_usd
         self.is_quoting = is_quoting
         self.code = code
         self.refused = refused
@@ -188,13 +196,107 @@ def error_from_response(status: int, headers: Mapping[str, str], body: bytes, no
     )
 
 
-def error_in_reply(error: object) -> ProviderError:
-    """The error that a response of status 200 contains instead of an answer; its code is an HTTP status."""
+def error_in_reply(error: object, *, unknown_status: int = 500) -> ProviderError:
+    """The error that a response of status 200 contains instead of an answer.
+
+    Its code is an HTTP status, as a number or as text, or a name that stands for one; of another name,
+    `unknown_status` is taken.
+    """
     detail = _detail_of(error, str(error))
-    status = error.get("code") if isinstance(error, dict) else None
-    if not isinstance(status, int) or not 400 <= status < 600:
-        status = 500
-    return ProviderError(error_code_for_status(status, detail), detail.message, refused=True)
+    return ProviderError(error_code_for_status(_status_of(error, unknown_status), detail), detail.message, refused=True)
+
+
+def reply_error(body: object, *, unknown_status: int = 500) -> ProviderError | None:
+    """The error in a response of status 200, in whatever shape, or None: it is looked for before anything else is
+    read, as a response that failed need not have the other fields of an answer."""
+    if isinstance(body, list) and body:
+        body = body[0]
+    if not isinstance(body, dict):
+        return None
+    for error in (body.get("error"), *_errors_of_choices(body.get("choices"))):
+        if _is_error(error):
+            return error_in_reply(_of_response(error, body), unknown_status=unknown_status)
+    is_error = "error" in (body.get("object"), body.get("type")) or not body.keys() & _ANSWER_FIELDS
+    if is_error and any(_is_message(name, body.get(name)) for name in _MESSAGES):
+        return error_in_reply(body, unknown_status=unknown_status)
+    return None
+
+
+_ANSWER_FIELDS = frozenset({
+    "choices", "output", "content", "candidates", "promptFeedback", "usageMetadata", "data", "embeddings",
+    "predictions", "embedding", "done",
+})  # fmt: skip
+"""A response with one of them is an answer, although it may have a message as well."""
+
+
+def _is_message(name: str, value: object) -> bool:
+    """FastAPI's details are lists. An object named `message` is one of a conversation."""
+    return bool(value) and (isinstance(value, str) or (name in ("detail", "errors") and isinstance(value, list | dict)))
+
+
+def _errors_of_choices(choices: object) -> list[object]:
+    return [choice.get("error") for choice in _list(choices) if isinstance(choice, dict)]
+
+
+def _is_error(error: object) -> bool:
+    """Not the empty one that some servers have beside an answer."""
+    return any(error.values()) if isinstance(error, dict) else bool(error)
+
+
+def _of_response(error: object, body: Mapping[str, object]) -> object:
+    """With the fields that are beside the error."""
+    if not isinstance(error, dict):
+        beside = {name: body[name] for name in ("code", "type", "status", "error_type") if body.get(name)}
+        return {"message": str(error), **beside} if beside else error
+    return error
+
+
+_STATUS_OF_NAME = {
+    "invalid_request_error": 400,
+    "context_length_exceeded": 400,
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "invalid_authentication_error": 401,
+    "unauthenticated": 401,
+    "billing_error": 402,
+    "insufficient_quota": 402,
+    "insufficient_balance": 402,
+    "permission_error": 403,
+    "permission_denied": 403,
+    "not_found_error": 404,
+    "model_not_found": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "ratelimiterror": 429,
+    "resource_exhausted": 429,
+    "too_many_requests": 429,
+    "timeout_error": 504,
+    "vector_store_timeout": 504,
+    "deadline_exceeded": 504,
+    "server_error": 500,
+    "internal_server_error": 500,
+    "api_error": 500,
+    "overloaded_error": 529,
+    "unavailable": 503,
+    "service_unavailable": 503,
+}
+"""What names of errors mean where the status says nothing, because it is 200."""
+
+
+def _status_of(error: object, unknown_status: int) -> int:
+    """A code is more specific than a type: OpenAI's type of a wrong key is `invalid_request_error`."""
+    if not isinstance(error, dict):
+        return 500
+    for name in ("code", "status", "http_status", "status_code", "type", "error_type", "error"):
+        value = error.get(name)
+        if isinstance(value, str):
+            if (known := _STATUS_OF_NAME.get(value.strip().lower())) is not None:
+                return known
+            value = int(value) if value.strip().isdigit() and len(value) <= 4 else None
+        if isinstance(value, int) and not isinstance(value, bool) and 400 <= value < 600:
+            return value
+    return unknown_status if isinstance(error.get("code"), str) else 500
 
 
 def malformed_reply_error(error: ValueError) -> ProviderError:
@@ -202,7 +304,19 @@ def malformed_reply_error(error: ValueError) -> ProviderError:
     reason = str(error)
     if isinstance(error, ValidationError):
         reason = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-    return ProviderError(ProbeErrorCode.PROVIDER_ERROR, f"malformed response: {reason}")
+    return malformed_reply(reason)
+
+
+def malformed_reply(reason: str, usage: Usage | None = None, cost_usd: float | None = None) -> ProviderError:
+    """With what the reply says that it has used and cost."""
+    message = f"malformed response: {reason}"
+    return ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, is_malformed=True, usage=usage, cost_usd=cost_usd)
+
+
+def html_page_error(title: str, status: int) -> ProviderError:
+    """The error for a page in place of a reply: a proxy's, or one to sign in."""
+    message = f"{describe_page(title)}, status {status}"
+    return ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, is_malformed=True, refused=True)
 
 
 def parse_error_detail(body: bytes) -> ErrorDetail:
@@ -213,10 +327,14 @@ def parse_error_detail(body: bytes) -> ErrorDetail:
     try:
         parsed = orjson.loads(body)
     except ValueError:
-        return ErrorDetail(frozenset(), text)
+        title = page_title(text)
+        return ErrorDetail(frozenset(), text if title is None else describe_page(title))
     if isinstance(parsed, list) and parsed:
         parsed = parsed[0]
     return _detail_of(parsed.get("error", parsed) if isinstance(parsed, dict) else {}, text)
+
+
+_MESSAGES = ("message", "detail", "msg", "error_msg", "error_message", "errors")
 
 
 def _detail_of(error: object, text: str) -> ErrorDetail:
@@ -227,7 +345,7 @@ def _detail_of(error: object, text: str) -> ErrorDetail:
     objects = [error, *details, *(inner for inner in [error.get("innererror")] if isinstance(inner, dict))]
     codes = {str(item[key]) for item in objects for key in ("code", "type", "status", "reason") if item.get(key)}
     delays = [duration_seconds(str(detail["retryDelay"])) for detail in details if "retryDelay" in detail]
-    message = str(error.get("message") or error.get("detail") or text)
+    message = next((str(error[name]) for name in _MESSAGES if error.get(name)), text)
     upstream = error.get("metadata")
     if isinstance(upstream, dict):
         codes |= {"content_filter"} if "flagged_input" in upstream else set()

@@ -2,22 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
-from typing import Annotated
 from urllib.parse import quote
 
-import orjson
-from pydantic import Field
-
 from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply
 from cupel_core.domain.turns.parts import MessagePart, TextPart
+from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.turns.tools import ToolCall, ToolMode
 from cupel_core.providers.account import Account
-from cupel_core.providers.errors import ProviderError
-from cupel_core.providers.reply_limits import TokenCount
+from cupel_core.providers.errors import malformed_reply, reply_error
+from cupel_core.providers.reply_ends import check_end
+from cupel_core.providers.reply_fields import arguments_of, content_of, label, mapping, mappings
+from cupel_core.providers.token_usage import google_usage
 from cupel_core.providers.wire_format import (
     AttachedFile,
-    CamelModel,
     WireRequest,
     api_key_of,
     content_filtered_error,
@@ -26,10 +24,6 @@ from cupel_core.providers.wire_format import (
 )
 
 _ROLES = {MessageRole.USER: "user", MessageRole.ASSISTANT: "model"}
-
-# Finish reasons that mean the API withheld the answer.
-_FILTERED = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"})
-
 
 _THINKING_LEVELS = {ReasoningEffort.NONE: "minimal", ReasoningEffort.XHIGH: "high"}
 _THINKING_BUDGETS = {
@@ -143,71 +137,37 @@ def _instruction(system: str | None) -> dict[str, object] | None:
     return {"parts": [{"text": system}]} if system else None
 
 
-class _FunctionCall(CamelModel):
-    id: str | None = None
-    name: str
-    args: Annotated[dict[str, object], Field(default_factory=dict)]
-
-
-class _Part(CamelModel):
-    text: str = ""
-    thought: bool = False
-    function_call: _FunctionCall | None = None
-    thought_signature: str | None = None
-
-
-class _Content(CamelModel):
-    parts: tuple[_Part, ...] = ()
-
-
-class _GoogleCandidate(CamelModel):
-    content: _Content = _Content()
-    finish_reason: str | None = None
-
-
-class _Feedback(CamelModel):
-    block_reason: str | None = None
-
-
-class _Tokens(CamelModel):
-    """Thinking tokens are billed as output and counted separately."""
-
-    prompt_token_count: TokenCount = 0
-    candidates_token_count: TokenCount = 0
-    thoughts_token_count: TokenCount = 0
-    cached_content_token_count: TokenCount = 0
-    """Part of the prompt's."""
-
-    @property
-    def usage(self) -> Usage:
-        output = self.candidates_token_count + self.thoughts_token_count
-        return Usage(self.prompt_token_count, output, self.cached_content_token_count)
-
-
-class _GenerateContentResponse(CamelModel):
-    candidates: tuple[_GoogleCandidate, ...] = ()
-    prompt_feedback: _Feedback = _Feedback()
-    usage_metadata: _Tokens = _Tokens()
-    model_version: str | None = None
-
-
 def parse(body: object) -> Reply:
-    response = _GenerateContentResponse.model_validate(body)
-    if response.prompt_feedback.block_reason:
-        raise content_filtered_error(f"blockReason {response.prompt_feedback.block_reason}")
-    if not response.candidates:
-        raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, "the response has no candidates")
-    candidate = response.candidates[0]
-    if candidate.finish_reason in _FILTERED:
-        raise content_filtered_error(f"finishReason {candidate.finish_reason}")
-    text = "".join(part.text for part in candidate.content.parts if not part.thought)
-    calls = tuple(_calls(candidate.content.parts))
-    return Reply(text, response.model_version, response.usage_metadata.usage, candidate.finish_reason, tool_calls=calls)
+    if error := reply_error(body):
+        raise error
+    response = mapping(body)
+    tokens, version = google_usage(response.get("usageMetadata")), label(response.get("modelVersion"))
+    if blocked := label(mapping(response.get("promptFeedback")).get("blockReason")):
+        raise content_filtered_error(f"blockReason {blocked}", tokens)
+    candidate = next(iter(mappings(response.get("candidates"))), None)
+    if candidate is None:
+        raise malformed_reply("it has no candidates", tokens)
+    reason = label(candidate.get("finishReason"))
+    if end_of(reason) is ReplyEnd.FILTERED:
+        raise content_filtered_error(f"finishReason {reason}", tokens)
+    written = mapping(candidate.get("content")).get("parts")
+    parts = mappings(written)
+    content, calls = content_of(list(parts) if parts else written), tuple(_calls(parts))
+    if content.text is None and not calls:
+        check_end("", reason, tokens, None)
+        raise malformed_reply("it has neither a text nor calls of functions", tokens)
+    return Reply(content.text or "", version, tokens, reason, tool_calls=calls, reasoning=content.reasoning)
 
 
-def _calls(parts: tuple[_Part, ...]) -> Iterator[ToolCall]:
+def _calls(parts: list[Mapping[str, object]]) -> Iterator[ToolCall]:
     """Most calls have no id of their own."""
     for number, part in enumerate(parts, 1):
-        if call := part.function_call:
-            arguments = orjson.dumps(call.args).decode()
-            yield ToolCall(call.id or f"call_{number}", call.name, arguments, part.thought_signature)
+        call = mapping(part.get("functionCall"))
+        if (name := label(call.get("name"))) is not None:
+            signature = part.get("thoughtSignature")
+            yield ToolCall(
+                label(call.get("id")) or f"call_{number}",
+                name,
+                arguments_of(call.get("args")),
+                signature if isinstance(signature, str) else None,
+            )

@@ -5,7 +5,7 @@ workspace chose, under SSRF protection and with limits of its own (`safe_http`).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from urllib.parse import urlencode
@@ -13,18 +13,19 @@ from weakref import WeakKeyDictionary
 
 import aiohttp
 import orjson
-from pydantic import ValidationError
 
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import entra_token, find_provider, google_token, safe_http
 from cupel_core.providers.account import Account, secrets_of
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connections import TimedConnector, new_session
-from cupel_core.providers.errors import ProviderError, error_from_response, malformed_reply_error
+from cupel_core.providers.errors import ProviderError, error_from_response
 from cupel_core.providers.rate_limits import parse_exhausted_allowance
+from cupel_core.providers.reply_content import read_content
 from cupel_core.providers.safe_http import ContentReader, HttpResponse
 from cupel_core.providers.streams.formats import StreamFormat
 from cupel_core.providers.streams.reply_stream import OnText, ReplyStream
+from cupel_core.providers.token_usage import cost_in_headers
 from cupel_core.providers.wire_format import HttpWireFormat, WireRequest
 
 MAX_REPLY_BYTES = 4_000_000
@@ -81,7 +82,7 @@ async def exchange(
     account = await with_access_token(account, now, send)
     wire_request = wire_format.request_for(account, model_name, request)
     response = await post(account, wire_request, timeout_seconds, now, send)
-    return parse_reply(wire_format, response, lambda: orjson.loads(response.content), now)
+    return parse_response(wire_format, wire_request, response, now)
 
 
 async def exchange_stream(
@@ -103,21 +104,34 @@ async def exchange_stream(
     stream = ReplyStream(stream_format.reply_of(wire_request), on_text)
     response = await post(account, wire_request, timeout_seconds, now, reader=stream)
     if stream.is_used:
-        return parse_reply(wire_format, response, stream.body, now)
-    reply = parse_reply(wire_format, response, lambda: orjson.loads(response.content), now)
+        return with_headers(wire_format.parse(stream.body()), response.headers, now)
+    reply = parse_response(wire_format, wire_request, response, now)
     on_text(reply.text)
     return reply
 
 
-def parse_reply(
-    wire_format: HttpWireFormat, response: HttpResponse, body: Callable[[], object], now: datetime
-) -> Reply:
-    try:
-        reply = wire_format.parse(body())
-    except (orjson.JSONDecodeError, ValidationError) as error:
-        raise malformed_reply_error(error) from None
-    exhausted = parse_exhausted_allowance(response.headers, now)
-    return reply if exhausted is None else replace(reply, exhausted_allowance=exhausted)
+def parse_response(wire_format: HttpWireFormat, request: WireRequest, response: HttpResponse, now: datetime) -> Reply:
+    """The reply in a response, also if it is a stream that was not asked for. Raises `ProviderError`."""
+    content = read_content(response.content, response.headers, response.status)
+    body, events = content.value, content.events
+    if events is None and isinstance(body, list) and len(body) > 1:
+        events = tuple(body)  # Google streams a list unless it is asked for events.
+    if events is not None:
+        from cupel_core.providers.streams.formats import body_of_events
+
+        body = body_of_events(wire_format, request, events)
+    elif isinstance(body, list):
+        body = body[0] if body else None
+    return with_headers(wire_format.parse(body), response.headers, now)
+
+
+def with_headers(reply: Reply, headers: Mapping[str, str], now: datetime) -> Reply:
+    """The reply with what the headers of its response say: an exhausted allowance, and a gateway's cost."""
+    exhausted = parse_exhausted_allowance(headers, now)
+    cost = reply.cost_usd if reply.cost_usd is not None else cost_in_headers(headers)
+    if exhausted is None and cost is reply.cost_usd:
+        return reply
+    return replace(reply, exhausted_allowance=exhausted, cost_usd=cost)
 
 
 async def with_access_token(account: Account, now: datetime, send: SendRequest | None = None) -> Account:

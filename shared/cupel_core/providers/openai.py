@@ -3,22 +3,22 @@ Cohere, Perplexity, Ollama, vLLM, llama.cpp and others.
 """
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated
-
-from pydantic import Field
 
 from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply
 from cupel_core.domain.turns.parts import MessagePart, TextPart
+from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.turns.tools import ToolCall, ToolChoice, ToolMode
 from cupel_core.providers import azure
 from cupel_core.providers.account import Account
-from cupel_core.providers.errors import error_in_reply
-from cupel_core.providers.reply_limits import ReportedCost, TokenCount
+from cupel_core.providers.errors import malformed_reply, reply_error
+from cupel_core.providers.reply_ends import check_end
+from cupel_core.providers.reply_fields import arguments_of, content_of, label, mapping, mappings
+from cupel_core.providers.token_usage import openai_usage, reported_cost_usd
 from cupel_core.providers.wire_format import (
     AttachedFile,
-    WireModel,
     WireRequest,
     bearer_header,
     content_filtered_error,
@@ -154,98 +154,57 @@ def _response_format(account: Account, request: ModelRequest) -> dict[str, objec
     return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": is_closed_schema(schema)}}
 
 
-class _Part(WireModel):
-    type: str = "text"
-    text: str | None = None
-
-
-class _Function(WireModel):
-    name: str
-    arguments: str = ""
-
-
-class _ToolCall(WireModel):
-    id: str | None = None
-    function: _Function
-
-
-class _Message(WireModel):
-    content: str | list[_Part] | None = None
-    refusal: str | None = None
-    tool_calls: list[_ToolCall] | None = None
-
-    @property
-    def text(self) -> str:
-        """Mistral's reasoning models return content in parts; OpenAI returns a model's refusal in its own field."""
-        if isinstance(self.content, list):
-            return "".join(part.text or "" for part in self.content if part.type == "text")
-        return self.content or self.refusal or ""
-
-
-class _Choice(WireModel):
-    message: _Message
-    finish_reason: str | None = None
-
-
-class _PromptDetails(WireModel):
-    cached_tokens: TokenCount = 0
-
-
-class _Tokens(WireModel):
-    prompt_tokens: TokenCount = 0
-    completion_tokens: TokenCount = 0
-    prompt_tokens_details: _PromptDetails | None = None
-    prompt_cache_hit_tokens: TokenCount = 0
-    """DeepSeek's name for the cached ones."""
-    cost: ReportedCost = None
-    """In US dollars, as OpenRouter and Perplexity report it."""
-
-    @property
-    def usage(self) -> Usage:
-        details = self.prompt_tokens_details.cached_tokens if self.prompt_tokens_details else 0
-        return Usage(self.prompt_tokens, self.completion_tokens, details or self.prompt_cache_hit_tokens)
-
-
-class _FailedChoice(WireModel):
-    error: object = None
-
-
-class _FailedCompletion(WireModel):
-    """OpenRouter answers with status 200 when a model fails; with a choice if the model had begun to answer."""
-
-    error: object = None
-    choices: list[_FailedChoice] = Field(default_factory=list)
-
-
-class _Completion(WireModel):
-    choices: Annotated[list[_Choice], Field(min_length=1)]
-    model: str | None = None
-    usage: _Tokens | None = None
-
-
 def parse(body: object) -> Reply:
-    failure = _FailedCompletion.model_validate(body)
-    for error in (failure.error, *(choice.error for choice in failure.choices)):
-        if error:
-            raise error_in_reply(error)
-    completion = _Completion.model_validate(body)
-    choice = completion.choices[0]
-    if choice.finish_reason == "content_filter":
-        raise content_filtered_error("finish_reason content_filter")
-    tokens = completion.usage or _Tokens()
+    """A text, calls of functions or an error are needed; whatever else the response has decides about none of them.
+
+    OpenRouter answers with status 200 when a model fails; with a choice if the model had begun to answer.
+    """
+    if error := reply_error(body):
+        raise error
+    response = mapping(body)
+    usage = response.get("usage")
+    tokens, cost = openai_usage(usage), reported_cost_usd(usage)
+    choice = next(iter(mappings(response.get("choices"))), None)
+    if choice is None:
+        raise malformed_reply("it has no choices", tokens, cost)
+    message, reason = mapping(choice.get("message")), label(choice.get("finish_reason"))
+    if end_of(reason) is ReplyEnd.FILTERED:
+        raise content_filtered_error(f"finish_reason {reason}", tokens, cost)
+    content = content_of(message.get("content") if message else choice.get("text"))
+    text, calls = content.text, tuple(_calls(message))
+    if not text and isinstance(message.get("refusal"), str):
+        text = str(message["refusal"])  # OpenAI returns a model's refusal in its own field.
+    if text is None and not calls:
+        check_end("", reason, tokens, cost)
+        raise malformed_reply("it has neither a text nor calls of functions", tokens, cost)
     return Reply(
-        choice.message.text,
-        completion.model,
-        tokens.usage,
-        choice.finish_reason,
-        tool_calls=_calls(choice.message),
-        cost_usd=tokens.cost,
+        text or "",
+        label(response.get("model")),
+        tokens,
+        reason,
+        tool_calls=calls,
+        cost_usd=cost,
+        reasoning=content.reasoning or reasoning_of(message),
     )
 
 
-def _calls(message: _Message) -> tuple[ToolCall, ...]:
-    """Some servers give their calls no ids."""
-    return tuple(
-        ToolCall(call.id or f"call_{number}", call.function.name, call.function.arguments)
-        for number, call in enumerate(message.tool_calls or (), 1)
-    )
+def reasoning_of(message: Mapping[str, object]) -> str:
+    """DeepSeek, xAI, Moonshot, SGLang and llama.cpp name it `reasoning_content`, OpenRouter, vLLM and Groq
+    `reasoning`, and Ollama's own format `thinking`."""
+    for name in ("reasoning_content", "reasoning", "thinking", "reasoning_details"):
+        if value := message.get(name):
+            content = content_of(value)
+            return content.text or content.reasoning
+    return ""
+
+
+def _calls(message: Mapping[str, object]) -> Iterator[ToolCall]:
+    """Some servers give their calls no ids, or numbers; the older format has one call without any."""
+    calls = mappings(message.get("tool_calls")) or [
+        {"function": call} for call in mappings(message.get("function_call"))
+    ]
+    for number, call in enumerate(calls, 1):
+        function = mapping(call.get("function")) or call
+        if (name := label(function.get("name"))) is not None:
+            call_id = label(call.get("id")) or f"call_{number}"
+            yield ToolCall(call_id, name, arguments_of(function.get("arguments")))

@@ -3,19 +3,21 @@
 Nothing is stored by the provider (`store`), because every request has the whole conversation.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply
 from cupel_core.domain.turns.parts import ImageDetail, MessagePart, TextPart
+from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.turns.tools import ToolCall
 from cupel_core.providers.account import Account
-from cupel_core.providers.errors import ProviderError, error_in_reply
+from cupel_core.providers.errors import malformed_reply, reply_error
 from cupel_core.providers.openai import operation_request, with_json_instruction
-from cupel_core.providers.reply_limits import ReportedCost, TokenCount
+from cupel_core.providers.reply_ends import check_end
+from cupel_core.providers.reply_fields import arguments_of, content_of, joined, label, mapping, mappings
+from cupel_core.providers.token_usage import openai_usage, reported_cost_usd
 from cupel_core.providers.wire_format import (
     AttachedFile,
-    WireModel,
     WireRequest,
     content_filtered_error,
     enforced_schema,
@@ -27,8 +29,6 @@ MIN_OUTPUT_TOKENS = 16
 """The API refuses a lower limit."""
 _FINISH_REASONS = {"max_output_tokens": "length"}
 """As chat completions name them."""
-_STATUSES = {"rate_limit_exceeded": 429, "server_error": 500, "vector_store_timeout": 504}
-"""Of the errors of responses that failed; others, such as `invalid_prompt`, are of the request."""
 
 
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
@@ -53,14 +53,14 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
 
 
 def _items(request: ModelRequest, message: Message) -> Iterator[dict[str, object]]:
-    """Calls and their results are items beside the messages."""
+    """Calls and their results are items beside the messages, whose type some servers need to tell them apart."""
     if message.role is MessageRole.TOOL:
         yield {"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content}
         return
     if message.parts:
-        yield {"role": message.role, "content": [_part(request, part) for part in message.parts]}
+        yield {"type": "message", "role": message.role, "content": [_part(request, part) for part in message.parts]}
     elif message.content or not message.tool_calls:
-        yield {"role": message.role, "content": message.content}
+        yield {"type": "message", "role": message.role, "content": message.content}
     for call in message.tool_calls:
         yield {"type": "function_call", "call_id": call.id, "name": call.sendable_name, "arguments": call.arguments}
 
@@ -102,97 +102,48 @@ def _text_format(request: ModelRequest) -> dict[str, object] | None:
     return {"format": {"type": "json_schema", "name": reply_format.name, "schema": schema, "strict": strict}}
 
 
-class _OutputPart(WireModel):
-    type: str
-    text: str = ""
-    refusal: str = ""
-
-
-class _OutputItem(WireModel):
-    """A message or a call; reasoning and calls of the provider's own tools have no content of interest."""
-
-    type: str
-    call_id: str = ""
-    name: str = ""
-    arguments: str = ""
-    content: list[_OutputPart] | None = None
-
-    @property
-    def message(self) -> str:
-        """A model's refusal is its answer."""
-        if self.type != "message":
-            return ""
-        return "".join(part.refusal if part.type == "refusal" else part.text for part in self.content or ())
-
-
-class _Incompleteness(WireModel):
-    reason: str | None = None
-
-
-class _FailedResponse(WireModel):
-    """A response that failed has an error and, through some gateways, nothing else."""
-
-    error: object = None
-
-
-class _InputDetails(WireModel):
-    cached_tokens: TokenCount = 0
-
-
-class _Tokens(WireModel):
-    """Reasoning tokens are part of the output, and cached ones of the input."""
-
-    input_tokens: TokenCount = 0
-    output_tokens: TokenCount = 0
-    input_tokens_details: _InputDetails | None = None
-    cost: ReportedCost = None
-
-    @property
-    def usage(self) -> Usage:
-        cached = self.input_tokens_details.cached_tokens if self.input_tokens_details else 0
-        return Usage(self.input_tokens, self.output_tokens, cached)
-
-
-class _ResponseObject(WireModel):
-    status: str = "completed"
-    incomplete_details: _Incompleteness | None = None
-    model: str | None = None
-    output: list[_OutputItem]
-    usage: _Tokens | None = None
-
-
 def parse(body: object) -> Reply:
-    if error := _FailedResponse.model_validate(body).error:
-        raise _failure(error)
-    response = _ResponseObject.model_validate(body)
-    tokens = response.usage or _Tokens()
+    """A message or calls are needed; calls of the provider's own tools have no content of interest.
+
+    A response that failed has an error and, through some gateways, nothing else.
+    """
+    if error := reply_error(body, unknown_status=400):
+        raise error
+    response = mapping(body)
+    usage = response.get("usage")
+    tokens, cost = openai_usage(usage), reported_cost_usd(usage)
+    reason = _finish_reason(response)
+    if end_of(reason) is ReplyEnd.FILTERED:
+        raise content_filtered_error(f"incomplete_details {reason}", tokens, cost)
+    written = response.get("output")
+    output = mappings([{"content": written}] if isinstance(written, str) else written)
+    messages = [content_of(item.get("content")) for item in output if item.get("type", "message") == "message"]
+    texts, calls = [message.text for message in messages if message.text is not None], tuple(_calls(output))
+    reasoning = joined(content_of(item).reasoning for item in output if item.get("type") == "reasoning")
+    if not texts and not calls:
+        check_end("", reason, tokens, cost)
+        raise malformed_reply("it has neither a message nor calls of functions", tokens, cost)
     return Reply(
-        "".join(item.message for item in response.output),
-        response.model,
-        tokens.usage,
-        _finish_reason(response),
-        tool_calls=tuple(_calls(response.output)),
-        cost_usd=tokens.cost,
+        "".join(texts),
+        label(response.get("model")),
+        tokens,
+        reason,
+        tool_calls=calls,
+        cost_usd=cost,
+        reasoning=joined((reasoning, *(message.reasoning for message in messages))),
     )
 
 
-def _calls(output: list[_OutputItem]) -> Iterator[ToolCall]:
-    return (ToolCall(item.call_id, item.name, item.arguments) for item in output if item.type == "function_call")
+def _calls(output: list[Mapping[str, object]]) -> Iterator[ToolCall]:
+    calls = (item for item in output if item.get("type") == "function_call")
+    for number, item in enumerate(calls, 1):
+        call_id = label(item.get("call_id")) or label(item.get("id")) or f"call_{number}"
+        yield ToolCall(call_id, label(item.get("name")) or "", arguments_of(item.get("arguments")))
 
 
-def _finish_reason(response: _ResponseObject) -> str:
-    if response.status == "completed":
-        return "stop"
-    reason = response.incomplete_details.reason if response.incomplete_details else None
-    if response.status != "incomplete":
-        raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, f"the response is {response.status}")
-    if reason == "content_filter":
-        raise content_filtered_error("incomplete_details content_filter")
-    return _FINISH_REASONS.get(reason or "", reason or response.status)
-
-
-def _failure(error: object) -> ProviderError:
-    code = error.get("code") if isinstance(error, dict) else None
-    if isinstance(error, dict) and isinstance(code, str):
-        error = {**error, "code": _STATUSES.get(code, 400), "type": code}
-    return error_in_reply(error)
+def _finish_reason(response: Mapping[str, object]) -> str:
+    status = label(response.get("status")) or "completed"
+    if status != "incomplete":
+        return "stop" if status == "completed" else status
+    reason = label(mapping(response.get("incomplete_details")).get("reason")) or status
+    return _FINISH_REASONS.get(reason, reason)

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 
+from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.turns import simulation
 from cupel_core.domain.turns.model_request import Reply, Usage
 from cupel_core.domain.turns.spend import Spend
@@ -88,11 +89,28 @@ def _find_price(model: str) -> "tuple[PricedProvider, ModelInfo] | None":
 def spend_of(account: Account, model: str, reply: Reply) -> Spend:
     """Of one answered call: by the account's own prices, else as the provider reports it, else by the price list.
 
-    An answer from a cache costs nothing again.
+    Without usage, its cost is unknown. An answer from a cache costs nothing again.
     """
-    is_reported = reply.cost_usd is not None and account.price_of(model_name_of(model)) is None
-    price = reply.cost_usd if is_reported else cost_usd(model, reply.usage, account)
-    return Spend.of_call(model, reply.usage, price, cached=reply.cached_duration_ms is not None)
+    own = account.price_of(model_name_of(model))
+    price: float | None
+    if reply.cost_usd is not None and own is None:
+        price = reply.cost_usd
+    elif reply.usage is None:
+        price = _cost_without_usage(model, own)
+    else:
+        price = cost_usd(model, reply.usage, account)
+    return Spend.of_call(model, reply.counted_usage, price, cached=reply.cached_duration_ms is not None)
+
+
+def spend_of_embeddings(account: Account, model: str, usage: Usage | None) -> Spend:
+    """The same of one call of a model of embeddings."""
+    return spend_of(account, model, Reply("", usage=usage))
+
+
+def _cost_without_usage(model: str, own: ModelPrice | None) -> float | None:
+    if own is not None:
+        return own.usd_without_usage
+    return 0.0 if provider_of(model).name == "sim" else None
 
 
 def is_unlisted(model: str) -> bool:

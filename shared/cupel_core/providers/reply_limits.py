@@ -6,9 +6,6 @@ something else than what was said.
 
 from dataclasses import replace
 from math import isfinite
-from typing import Annotated
-
-from pydantic import BeforeValidator
 
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply, Usage
@@ -19,6 +16,8 @@ MAX_LABEL_LENGTH = 200
 """Of a model version and of a finish reason, in characters."""
 MAX_THREAD_ID_LENGTH = 500
 MAX_TEXT_LENGTH = 1_000_000
+MAX_REASONING_LENGTH = 200_000
+"""What is longer is cut, as it is only shown."""
 MAX_TOOL_CALLS = 100
 MAX_ARGUMENTS_LENGTH = 100_000
 """Of one tool call."""
@@ -30,27 +29,13 @@ MAX_COST_USD = 10_000.0
 
 def token_count(value: object) -> int:
     """A number of tokens; what is not a number from 0 to a billion is brought into that range."""
+    if type(value) is int and 0 <= value <= MAX_TOKENS:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     if isinstance(value, float) and not isfinite(value):
         return MAX_TOKENS if value > 0 else 0
     return int(min(max(value, 0), MAX_TOKENS))
-
-
-def reported_cost(value: object) -> float | None:
-    """A cost in US dollars that a provider reports with its answer: a number, or Perplexity's sum; None if there is no
-    plausible one.
-    """
-    if isinstance(value, dict):
-        value = value.get("total_cost")
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if 0 <= value <= MAX_COST_USD else None
-
-
-type ReportedCost = Annotated[float | None, BeforeValidator(reported_cost)]
-type TokenCount = Annotated[int, BeforeValidator(token_count)]
-"""A field of a response: a wrong count is no reason to lose an answer that was paid for."""
 
 
 def bounded_reply(reply: Reply) -> Reply:
@@ -64,7 +49,8 @@ def bounded_reply(reply: Reply) -> Reply:
         finish_reason=_label(reply.finish_reason),
         thread_id=reply.thread_id and storable(reply.thread_id),
         tool_calls=_tool_calls(reply.tool_calls),
-        usage=_usage(reply.usage),
+        usage=reply.usage and _usage(reply.usage),
+        reasoning=reply.reasoning and storable(reply.reasoning, MAX_REASONING_LENGTH),
     )
 
 

@@ -9,6 +9,7 @@ import asyncio
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from functools import partial
 from typing import NoReturn, Protocol
 from weakref import WeakKeyDictionary
@@ -26,6 +27,7 @@ from cupel_core.providers.addresses import header_errors, is_non_public_address
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connections import CONNECT_SECONDS, TimedConnector
 from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.reply_content import decompressed, is_plain, read_json_or_text
 
 MAX_RESPONSE_BYTES = 1_000_000
 MAX_REDIRECTS = 3
@@ -48,11 +50,8 @@ class HttpResponse:
 
     @property
     def body(self) -> object:
-        """The parsed JSON content, or its text if it is not JSON."""
-        try:
-            return orjson.loads(self.content)
-        except orjson.JSONDecodeError:
-            return self.content.decode(errors="replace")
+        """The parsed JSON content, or its text if it is not JSON. Raises `ProviderError` for a page or a stream."""
+        return read_json_or_text(self.content, self.headers, self.status)
 
 
 class ContentReader(Protocol):
@@ -238,11 +237,10 @@ async def _exchange(
 ) -> HttpResponse:
     try:
         async with _request(session, request) as response:
-            if response.headers.get("content-encoding", "identity").lower() != "identity":
-                raise ProviderError(
-                    ProbeErrorCode.PROVIDER_ERROR, "the response is compressed although the request did not allow it"
-                )
-            return await read_response(response, max_bytes, reader)
+            received = await read_response(response, max_bytes, reader)
+            if is_plain(response.headers):
+                return received
+            return replace(received, content=decompressed(received.content, response.headers, max_bytes))
     except (aiohttp.ClientError, OSError) as error:
         raise error_without_response(error, request.url) from error
 

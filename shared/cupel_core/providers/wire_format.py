@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.files.formats import FileFormat
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.turns.parts import FilePart
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
@@ -39,7 +39,7 @@ class CamelModel(WireModel):
 
 
 class HttpWireFormat(Protocol):
-    """Implemented by modules of this package. `parse` raises `ProviderError` or pydantic's `ValidationError`."""
+    """Implemented by modules of this package. `parse` raises `ProviderError`."""
 
     def request_for(self, account: Account, model_name: str, request: ModelRequest) -> WireRequest: ...
 
@@ -93,9 +93,10 @@ class AttachedFile:
         return self.format is FileFormat.PDF
 
 
-def content_filtered_error(reason: str) -> ProviderError:
-    """The error for an answer withheld by the API, not refused by the model."""
-    return ProviderError(ProbeErrorCode.CONTENT_FILTERED, f"the provider filtered the content: {reason}")
+def content_filtered_error(reason: str, usage: Usage | None = None, cost_usd: float | None = None) -> ProviderError:
+    """The error for an answer withheld by the API, not refused by the model; providers bill what was generated."""
+    message = f"the provider filtered the content: {reason}"
+    return ProviderError(ProbeErrorCode.CONTENT_FILTERED, message, usage=usage, cost_usd=cost_usd)
 
 
 def without_none(**options: object) -> dict[str, object]:

@@ -6,7 +6,6 @@ from typing import Annotated
 from pydantic import Field
 
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.grader import Grader
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers import prices
@@ -65,8 +64,7 @@ async def embed_texts(grader: Grader, texts: tuple[str, ...], spend_log: SpendLo
             return answer
 
     embeddings = await with_retry(attempt, max_wait_seconds=grader.max_wait_seconds, rng=grader.rng)
-    price = prices.cost_usd(grader.model, embeddings.usage, grader.account)
-    spend_log.append(Spend.of_call(grader.model, embeddings.usage, price))
+    spend_log.append(prices.spend_of_embeddings(grader.account, grader.model, embeddings.usage))
     return embeddings.vectors
 
 

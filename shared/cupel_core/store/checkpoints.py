@@ -95,8 +95,10 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
 
 
 def _usage_list(usage: Usage) -> list[int]:
-    """Without cached tokens if there are none, as earlier releases read it."""
+    """Without what there is none of, as earlier releases read it."""
     figures = [usage.input_tokens, usage.output_tokens, usage.cached_input_tokens, usage.cache_write_tokens]
+    if usage.unreported_calls:
+        return [*figures, usage.unreported_calls]
     return figures if usage.uses_cache else figures[:2]
 
 

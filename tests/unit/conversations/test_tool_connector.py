@@ -120,7 +120,7 @@ async def test_results_and_errors_are_for_the_model(server: ToolServer, answer: 
     [
         (lambda: web.Response(status=500, text="boom"), "HTTP 500: boom"),
         (lambda: web.Response(status=404, text="nothing"), "HTTP 404: nothing"),
-        (lambda: web.Response(text="<html>", content_type="text/html"), "malformed response"),
+        (lambda: web.Response(text="<html>", content_type="text/html"), "HTML page, status 200"),
         (lambda: agents.json(["result"]), "malformed response"),
         (lambda: agents.json({}), "exactly one of result and error"),
         (lambda: agents.json({"result": 1, "error": "no"}), "exactly one of result and error"),

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.errors import Invalid
 from cupel_core.providers import http, safe_http
 from cupel_core.providers.account import Account
@@ -32,7 +32,7 @@ async def failure(send: SendRequest, account: Account = ACCOUNT) -> ProviderErro
 
 
 async def test_a_response_is_parsed_into_a_reply() -> None:
-    assert await ask(answering(200, ANSWER)) == Reply("Hi", "m-1", Usage(), "stop")
+    assert await ask(answering(200, ANSWER)) == Reply("Hi", "m-1", None, "stop")
 
 
 async def test_the_request_has_the_accounts_address_and_key() -> None:
@@ -66,10 +66,10 @@ async def test_a_response_that_is_not_json_is_the_providers_error() -> None:
     assert error.code is ProbeErrorCode.PROVIDER_ERROR
 
 
-async def test_the_error_for_missing_fields_names_them() -> None:
+async def test_the_error_of_a_reply_without_an_answer_says_what_is_missing() -> None:
     error = await failure(answering(200, {"choices": [{"message": None}]}))
     assert error.code is ProbeErrorCode.PROVIDER_ERROR
-    assert "choices.0.message" in error.message
+    assert error.message == "malformed response: it has neither a text nor calls of functions"
 
 
 async def test_an_error_that_repeats_the_key_is_redacted() -> None:

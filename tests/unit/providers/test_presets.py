@@ -148,7 +148,7 @@ def test_replies(provider: str, cost_usd: float | None) -> None:
     assert (reply.finish_reason, reply.cost_usd) == ("stop", cost_usd)
 
 
-@pytest.mark.parametrize("cost", [-1, "1", None, True, float("nan"), 1e9, {"total_cost": "x"}, {}])
+@pytest.mark.parametrize("cost", [-1, "one", None, True, float("nan"), 1e9, {"total_cost": "x"}, {}])
 def test_an_implausible_cost_is_ignored(cost: object) -> None:
     usage = {"prompt_tokens": 8, "completion_tokens": 1, "cost": cost}
     assert openai.parse(completion(usage=usage)).cost_usd is None

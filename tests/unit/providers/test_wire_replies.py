@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply, Usage
 from cupel_core.providers import anthropic, bedrock, google, openai
@@ -84,14 +83,15 @@ def test_openai_a_refusal_by_the_model_is_its_answer() -> None:
     assert openai.parse(chat({"content": None, "refusal": "I cannot."})).text == "I cannot."
 
 
-def test_openai_an_answer_truncated_before_its_first_word_is_empty() -> None:
-    reply = openai.parse(chat({"content": None}, "length"))
-    assert (reply.text, reply.finish_reason) == ("", "length")
+def test_openai_a_reply_cut_before_an_answer_began_is_an_error_that_no_retry_cures() -> None:
+    with pytest.raises(ProviderError, match="cut the reply after 10 tokens, before an answer began") as caught:
+        openai.parse(chat({"content": None}, "length"))
+    assert (caught.value.final, caught.value.usage) == (True, Usage(19, 10))
 
 
 def test_a_response_without_token_counts_is_accepted() -> None:
     body = {"choices": [{"message": {"content": "Hi"}}]}
-    assert openai.parse(body) == Reply("Hi", None, Usage(), None)
+    assert openai.parse(body) == Reply("Hi", None, None, None)
 
 
 def test_anthropic_counts_what_the_cache_served_as_input() -> None:
@@ -111,12 +111,14 @@ def test_anthropic_thinking_is_omitted() -> None:
 
 def test_google_counts_thinking_as_output_and_omits_its_text() -> None:
     parts = [{"text": "hm", "thought": True}, {"text": "Rating: "}, {"text": "4"}]
-    assert google.parse(generated(parts)) == Reply("Rating: 4", "gemini-2.5-flash", Usage(8, 25), "STOP")
+    expected = Reply("Rating: 4", "gemini-2.5-flash", Usage(8, 25), "STOP", reasoning="hm")
+    assert google.parse(generated(parts)) == expected
 
 
-def test_google_an_answer_truncated_before_its_first_word_is_empty() -> None:
+def test_google_a_reply_cut_before_an_answer_began_is_an_error() -> None:
     body = {"candidates": [{"content": {"role": "model"}, "finishReason": "MAX_TOKENS"}]}
-    assert google.parse(body).text == ""
+    with pytest.raises(ProviderError, match="before an answer began"):
+        google.parse(body)
 
 
 def test_bedrock() -> None:
@@ -142,10 +144,11 @@ def test_an_answer_withheld_by_the_api_is_content_filtered(parse: Any, body: dic
 
 
 @pytest.mark.parametrize("parse", [openai.parse, anthropic.parse, bedrock.parse])
-@pytest.mark.parametrize("body", [{}, [], None, {"choices": []}, {"message": "x"}, {"content": "text"}])
+@pytest.mark.parametrize("body", [{}, [], None, "text", {"choices": []}, {"choices": [{}]}])
 def test_a_body_without_an_answer_is_malformed(parse: Any, body: Any) -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(ProviderError, match="malformed response") as caught:
         parse(body)
+    assert caught.value.is_malformed
 
 
 def test_google_without_candidates_is_the_providers_error() -> None:

@@ -29,6 +29,11 @@ class ModelPrice:
         )
         return per_million / 1_000_000 + self.usd_per_call
 
+    @property
+    def usd_without_usage(self) -> float | None:
+        """Of a call whose tokens nobody reports; None if they cost something."""
+        return None if self.input_usd_per_million or self.output_usd_per_million else self.usd_per_call
+
 
 type Prices = Mapping[str, tuple[ModelPrice, ...]]
 """A workspace's own prices by provider; a provider without any is not in it."""

@@ -70,6 +70,8 @@ class ModelParameters:
     response_format: ResponseFormat | None = None
     tools: tuple[Tool, ...] = ()
     tool_choice: ToolChoice | None = None
+    keep_reasoning: bool | None = None
+    """Whether reasoning in the text stays part of the answer. Not sent: it says how the answer is read."""
 
     @classmethod
     def from_json(cls, data: ParameterFields) -> "ModelParameters":
@@ -87,6 +89,7 @@ class ModelParameters:
             response_format=ResponseFormat.from_json(reply_format) if reply_format else None,
             tools=tuple(map(Tool.from_json, data.get("tools") or ())),
             tool_choice=ToolChoice.from_json(choice) if choice else None,
+            keep_reasoning=data.get("keepReasoning"),
         )
 
     @property
@@ -110,6 +113,7 @@ PARAMETER_NAMES = {
     "response_format": "responseFormat",
     "tools": "tools",
     "tool_choice": "toolChoice",
+    "keep_reasoning": "keepReasoning",
 }
 """Of each field, its name in the HTTP contract and in stored items."""
 

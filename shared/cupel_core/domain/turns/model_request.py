@@ -34,6 +34,8 @@ class Message:
     """Of a tool's result: whether it says why the call failed."""
     parts: tuple[MessagePart, ...] = ()
     """Of a user's message with files: all of it, in order."""
+    reasoning: str = ""
+    """Of an assistant: what it wrote to itself. It is stored and shown, and neither graded nor sent back."""
 
     @classmethod
     def of_parts(cls, role: MessageRole, parts: Iterable[MessagePart]) -> "Message":
@@ -78,7 +80,8 @@ class Message:
         answered = {"toolCallId": self.tool_call_id} if self.tool_call_id else {}
         failed = {"isError": True} if self.is_error else {}
         content = [part.to_json() for part in self.parts] if self.parts else self.content
-        return {"role": self.role, "content": content, **calls, **answered, **failed}
+        reasoning = {"reasoning": self.reasoning} if self.reasoning else {}
+        return {"role": self.role, "content": content, **calls, **answered, **failed, **reasoning}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Message":
@@ -86,7 +89,8 @@ class Message:
         if not isinstance(content, str):
             return cls.of_parts(role, map(part_from_json, content))
         calls = tuple(map(ToolCall.from_json, data.get("toolCalls") or ()))
-        return cls(role, content, calls, data.get("toolCallId"), data.get("isError", False))
+        failed, reasoning = data.get("isError", False), data.get("reasoning", "")
+        return cls(role, content, calls, data.get("toolCallId"), failed, reasoning=reasoning)
 
 
 @dataclass(frozen=True)
@@ -223,6 +227,8 @@ class Usage:
     """Read from the cache, which costs less."""
     cache_write_tokens: int = 0
     """Written to it, which may cost more."""
+    unreported_calls: int = 0
+    """Calls whose usage nobody has reported, so that their tokens are in none of the counts."""
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -230,17 +236,20 @@ class Usage:
             self.output_tokens + other.output_tokens,
             self.cached_input_tokens + other.cached_input_tokens,
             self.cache_write_tokens + other.cache_write_tokens,
+            self.unreported_calls + other.unreported_calls,
         )
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Usage":
         """Of a document with `inputTokens`, `outputTokens` and perhaps more."""
-        return cls(data["inputTokens"], data["outputTokens"], *data.get("cacheTokens", ()))
+        cached, written = data.get("cacheTokens", (0, 0))
+        return cls(data["inputTokens"], data["outputTokens"], cached, written, data.get("unreportedCalls", 0))
 
     def to_json(self) -> dict[str, Any]:
-        """Without cached tokens if there are none, as in most documents."""
+        """Without what there is none of, as in most documents."""
         cached = {"cacheTokens": [self.cached_input_tokens, self.cache_write_tokens]} if self.uses_cache else {}
-        return {"inputTokens": self.input_tokens, "outputTokens": self.output_tokens, **cached}
+        unreported = {"unreportedCalls": self.unreported_calls} if self.unreported_calls else {}
+        return {"inputTokens": self.input_tokens, "outputTokens": self.output_tokens, **cached, **unreported}
 
     @property
     def uses_cache(self) -> bool:
@@ -249,6 +258,10 @@ class Usage:
     @property
     def total(self) -> int:
         return self.input_tokens + self.output_tokens
+
+
+UNKNOWN_USAGE = Usage(unreported_calls=1)
+"""Of one call."""
 
 
 @dataclass(frozen=True)
@@ -265,7 +278,8 @@ class Reply:
 
     text: str
     model_version: str | None = None
-    usage: Usage = Usage()
+    usage: Usage | None = None
+    """None if it was not reported: what the call has used and cost is unknown then."""
     finish_reason: str | None = None
     exhausted_allowance: ExhaustedAllowance | None = None
     """None while the account has some allowance left."""
@@ -280,10 +294,17 @@ class Reply:
     """What the call cost, if the provider reports it."""
     cached_duration_ms: int | None = None
     """Of a reply from a cache: how long the call took that it answered."""
+    reasoning: str = ""
+    """What the model wrote to itself, which is no part of the text."""
+
+    @property
+    def counted_usage(self) -> Usage:
+        """Its usage, which says so if it is unknown."""
+        return UNKNOWN_USAGE if self.usage is None else self.usage
 
     @property
     def message(self) -> Message:
-        return Message(MessageRole.ASSISTANT, self.text, self.tool_calls)
+        return Message(MessageRole.ASSISTANT, self.text, self.tool_calls, reasoning=self.reasoning)
 
 
 class ProbeErrorCode(StrEnum):

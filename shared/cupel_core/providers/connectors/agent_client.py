@@ -11,7 +11,8 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.resources.connectors import Connector
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.addresses import redact
-from cupel_core.providers.errors import ProviderError, error_from_response, malformed_reply_error
+from cupel_core.providers.errors import ProviderError, error_from_response
+from cupel_core.providers.reply_content import read_json
 from cupel_core.providers.safe_http import HttpResponse, send
 
 MAX_OUTPUT_BYTES = 65_536
@@ -63,7 +64,17 @@ def sanitized(error: ProviderError, client: AgentClient) -> ProviderError:
     """The error without the value of any header."""
     message = redact(error.message, [value for value in client.headers.values() if len(value) >= _MIN_SECRET_LENGTH])
     after, attempts = error.retry_after_seconds, error.attempts
-    return ProviderError(error.code, message, after, attempts, final=error.final, refused=error.refused)
+    return ProviderError(
+        error.code,
+        message,
+        after,
+        attempts,
+        final=error.final,
+        refused=error.refused,
+        is_malformed=error.is_malformed,
+        usage=error.usage,
+        cost_usd=error.cost_usd,
+    )
 
 
 def raise_for_status(response: HttpResponse) -> HttpResponse:
@@ -74,15 +85,18 @@ def raise_for_status(response: HttpResponse) -> HttpResponse:
 
 
 def parse_json(response: HttpResponse) -> object:
-    try:
-        return orjson.loads(response.content)
-    except orjson.JSONDecodeError as error:
-        raise malformed_reply_error(error) from None
+    return read_json(response.content, response.headers, response.status)
 
 
 def agent_error(reason: str) -> ProviderError:
     """The error for a failure of the agent itself, which a retry may resolve."""
     return ProviderError(ProbeErrorCode.PROVIDER_ERROR, reason)
+
+
+def unreadable_reply(reason: str) -> ProviderError:
+    """The error for a reply without an answer. The agent has done its work, which may have had effects: it is not asked
+    to do it again."""
+    return ProviderError(ProbeErrorCode.PROVIDER_ERROR, reason, final=True)
 
 
 def bounded_output(output: Mapping[str, object]) -> Mapping[str, object] | None:

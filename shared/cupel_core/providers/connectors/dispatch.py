@@ -35,4 +35,6 @@ async def complete(account: Account, request: ModelRequest, timeout_seconds: flo
     try:
         return await protocol(connector, request, client)
     except ProviderError as error:
+        # An agent may have done something by the time that its reply turns out to be unreadable.
+        error.final |= error.is_malformed
         raise sanitized(error, client) from error.__cause__

@@ -6,10 +6,17 @@ import orjson
 
 from cupel_core.domain.resources.connectors import Connector
 from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply
-from cupel_core.providers.connectors.agent_client import AgentClient, agent_error, bounded_output, raise_for_status
+from cupel_core.providers.connectors.agent_client import (
+    AgentClient,
+    agent_error,
+    bounded_output,
+    raise_for_status,
+    unreadable_reply,
+)
 from cupel_core.providers.connectors.config import HttpConfig, parse_config
 from cupel_core.providers.connectors.expressions import Selected, evaluate_expressions
 from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.token_usage import cost_in_headers
 from cupel_core.sandbox import ExpressionError
 
 
@@ -28,9 +35,10 @@ async def complete(connector: Connector, request: ModelRequest, client: AgentCli
         raise agent_error(f"the agent failed: {_text(error)}")
     reply = _value(selected, "reply")
     if reply is None:
-        raise agent_error("the expression `reply` selects nothing in the response")
+        raise unreadable_reply("the expression `reply` selects nothing in the response")
     return Reply(
         _text(reply),
+        cost_usd=cost_in_headers(response.headers),
         thread_id=_thread_id(_value(selected, "conversationId")),
         output=_output(_value(selected, "output")),
     )
@@ -71,7 +79,7 @@ def _value(selected: Mapping[str, Selected], name: str) -> object:
     """What the expression selects; None if the connector has none."""
     found = selected.get(name, Selected())
     if found.error is not None:
-        raise agent_error(f"the expression `{name}` cannot be applied to the response: {found.error}")
+        raise unreadable_reply(f"the expression `{name}` cannot be applied to the response: {found.error}")
     return found.value
 
 
@@ -80,7 +88,7 @@ def _text(value: object) -> str:
     try:
         return value if isinstance(value, str) else orjson.dumps(value).decode()
     except orjson.JSONEncodeError:
-        raise agent_error("the response is nested too deeply") from None
+        raise unreadable_reply("the response is nested too deeply") from None
 
 
 def _thread_id(conversation_id: object) -> str | None:

@@ -1,10 +1,8 @@
 """The protocol of the LangGraph server: a thread stores the agent's state, and a run advances it by one turn."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
-
-from pydantic import Field, ValidationError
 
 from cupel_core.domain.resources.connectors import Connector
 from cupel_core.domain.turns.model_request import (
@@ -16,17 +14,19 @@ from cupel_core.domain.turns.model_request import (
     Reply,
     Usage,
 )
+from cupel_core.providers import openai
 from cupel_core.providers.connectors.agent_client import (
     AgentClient,
     agent_error,
     bounded_output,
     parse_json,
     raise_for_status,
+    unreadable_reply,
 )
 from cupel_core.providers.connectors.config import LangGraphConfig, parse_config
-from cupel_core.providers.errors import ProviderError, malformed_reply_error
-from cupel_core.providers.reply_limits import TokenCount
-from cupel_core.providers.wire_format import WireModel
+from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.reply_fields import Content, content_of, label, mapping, mappings
+from cupel_core.providers.token_usage import langchain_usage
 
 _ROLES = {MessageRole.SYSTEM: "system", MessageRole.USER: "human", MessageRole.ASSISTANT: "ai"}
 _BUSY = 409
@@ -74,7 +74,7 @@ def _is_answered(messages: object, new_messages: list[dict[str, object]]) -> boo
     position = next((index for index, message in enumerate(parsed) if message.id == last["id"]), None)
     if position is None or parsed[position].text != last["content"]:
         return False
-    return position + 1 < len(parsed) and parsed[-1].is_answer and not parsed[-1].tool_calls
+    return position + 1 < len(parsed) and parsed[-1].is_answer and not parsed[-1].has_calls
 
 
 async def _run_turn(client: AgentClient, thread: AgentThread, run: Mapping[str, object]) -> object:
@@ -115,57 +115,43 @@ def _namespace(thread_id: str) -> UUID:
         return uuid5(NAMESPACE_URL, thread_id)
 
 
-class _Part(WireModel):
-    type: str = "text"
-    text: str | None = None
-
-
-class _CacheDetails(WireModel):
-    cache_read: TokenCount = 0
-    cache_creation: TokenCount = 0
-
-
-class _Tokens(WireModel):
-    """LangChain counts cached tokens as part of the input."""
-
-    input_tokens: TokenCount = 0
-    output_tokens: TokenCount = 0
-    input_token_details: _CacheDetails | None = None
-
-
-class _Message(WireModel):
+class _Message(NamedTuple):
     """A LangChain message. Its role is in `type`, or in `role` as in OpenAI's format."""
 
-    id: str | None = None
-    type: str | None = None
-    role: str | None = None
-    content: str | list[str | _Part] = ""
-    usage_metadata: _Tokens | None = None
-    response_metadata: dict[str, Any] = Field(default_factory=dict)
-    tool_calls: list[Any] = Field(default_factory=list)
+    id: str | None
+    role: str | None
+    content: Content
+    usage: Usage | None
+    has_calls: bool
+    model: str | None
 
     @property
     def is_answer(self) -> bool:
-        return (self.type or self.role) in ("ai", "assistant", "AIMessageChunk")
+        return self.role in ("ai", "assistant", "AIMessageChunk")
 
     @property
     def text(self) -> str:
-        if isinstance(self.content, str):
-            return self.content
-        texts = (part if isinstance(part, str) else part.text for part in self.content)
-        return "".join(text or "" for text in texts)
+        return self.content.text or ""
 
-    @property
-    def usage(self) -> Usage:
-        tokens = self.usage_metadata or _Tokens()
-        details = tokens.input_token_details or _CacheDetails()
-        return Usage(tokens.input_tokens, tokens.output_tokens, details.cache_read, details.cache_creation)
+
+def _message(value: object) -> _Message:
+    fields = mapping(value)
+    more, metadata = mapping(fields.get("additional_kwargs")), mapping(fields.get("response_metadata"))
+    content = content_of(fields.get("content"))
+    return _Message(
+        id=label(fields.get("id")),
+        role=label(fields.get("type")) or label(fields.get("role")),
+        content=Content(content.text, content.reasoning or openai.reasoning_of(more)),
+        usage=langchain_usage(fields.get("usage_metadata")),
+        has_calls=bool(mappings(fields.get("tool_calls"))),
+        model=label(metadata.get("model_name")),
+    )
 
 
 def _read(state: object, config: LangGraphConfig, new_messages: list[dict[str, object]] | None) -> Reply:
     """The reply of a run, from the state it returned: the last answer, with the tokens of all answers of the turn."""
     if not isinstance(state, dict):
-        raise agent_error("the state returned by the agent is not an object")
+        raise unreadable_reply("the state returned by the agent is not an object")
     if "__error__" in state:
         raise agent_error(f"the agent failed: {_error_text(state['__error__'])}")
     answers = _answers(state.get(config.input_key), str(new_messages[-1]["id"]) if new_messages else None)
@@ -174,15 +160,22 @@ def _read(state: object, config: LangGraphConfig, new_messages: list[dict[str, o
             ProbeErrorCode.INVALID_REQUEST, "the agent waits for human input (an interrupt)", final=True
         )
     if not answers:
-        raise agent_error(f"the agent did not answer: {config.input_key} in its state has no new message of type ai")
+        message = f"the agent did not answer: {config.input_key} in its state has no new message of type ai"
+        raise unreadable_reply(message)
     last = answers[-1]
-    version = last.response_metadata.get("model_name")
     return Reply(
         last.text,
-        str(version) if version else None,
-        sum((answer.usage for answer in answers), Usage()),
+        last.model,
+        _usage(answers),
+        reasoning=last.content.reasoning,
         output=bounded_output({name: value for name, value in state.items() if name != config.input_key}),
     )
+
+
+def _usage(answers: list[_Message]) -> Usage | None:
+    """None if any of them has none."""
+    reported = [answer.usage for answer in answers if answer.usage is not None]
+    return sum(reported, Usage()) if len(reported) == len(answers) else None
 
 
 def _error_text(error: object) -> str:
@@ -199,7 +192,4 @@ def _answers(messages: object, last_sent_id: str | None) -> list[_Message]:
 
 
 def _parse_messages(messages: list[object]) -> list[_Message]:
-    try:
-        return [_Message.model_validate(message) for message in messages]
-    except ValidationError as error:
-        raise malformed_reply_error(error) from None
+    return list(map(_message, messages))

@@ -1,14 +1,13 @@
 """Agents with OpenAI's chat completions API. Each request contains the whole conversation."""
 
-from pydantic import ValidationError
-
+from cupel_core.clock import utc_now
 from cupel_core.domain.resources.connectors import Connector
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.providers import openai
 from cupel_core.providers.account import Account
-from cupel_core.providers.connectors.agent_client import AgentClient
+from cupel_core.providers.connectors.agent_client import AgentClient, raise_for_status
 from cupel_core.providers.connectors.config import OpenAIConfig, parse_config
-from cupel_core.providers.errors import malformed_reply_error
+from cupel_core.providers.http import parse_response
 
 
 async def complete(connector: Connector, request: ModelRequest, client: AgentClient) -> Reply:
@@ -20,8 +19,6 @@ async def complete(connector: Connector, request: ModelRequest, client: AgentCli
         max_output_tokens=own.max_output_tokens or config.max_tokens,
     )
     wire_request = openai.request_for(Account("connector", connector.base_url), config.model, effective)
-    body = await client.post("/chat/completions", {**config.parameters, **wire_request.body})
-    try:
-        return openai.parse(body)
-    except ValidationError as error:
-        raise malformed_reply_error(error) from None
+    body = {**config.parameters, **wire_request.body}
+    response = raise_for_status(await client.send("POST", "/chat/completions", body))
+    return parse_response(openai, wire_request, response, utc_now())

@@ -2,20 +2,18 @@
 
 import asyncio
 import threading
+from collections.abc import Mapping
 from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
-
-import orjson
-from pydantic import ValidationError
 
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import bedrock
 from cupel_core.providers.account import Account
 from cupel_core.providers.bedrock import ClientFor
-from cupel_core.providers.errors import ProviderError, malformed_reply_error
+from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.reply_fields import content_of, label, mapping
 from cupel_core.providers.streams.reply_stream import OnText, TextReader, check_parts
-from cupel_core.providers.wire_format import CamelModel
 
 if TYPE_CHECKING:
     from mypy_boto3_bedrock_runtime import BedrockRuntimeClient
@@ -52,10 +50,7 @@ async def complete(
         await bedrock.call(read, account, timeout_seconds, now, client_for)
     finally:
         is_abandoned.set()
-    try:
-        return bedrock.parse(reader.body())
-    except (orjson.JSONDecodeError, ValidationError) as error:
-        raise malformed_reply_error(error) from None
+    return bedrock.parse(reader.body())
 
 
 def _pass_on(loop: asyncio.AbstractEventLoop, is_abandoned: threading.Event, on_text: OnText, text: str) -> None:
@@ -89,50 +84,21 @@ def _read(stream: Any, reader: TextReader, is_abandoned: threading.Event) -> Non
         raise ProviderError(code, f"the stream was interrupted: {type(error).__name__}") from None
 
 
-class _ToolUsePiece(CamelModel):
-    tool_use_id: str = ""
-    name: str = ""
-    input: str = ""
-
-
-class _BlockPiece(CamelModel):
-    text: str = ""
-    tool_use: _ToolUsePiece | None = None
-
-
-class _Block(CamelModel):
-    content_block_index: int = 0
-    start: _BlockPiece = _BlockPiece()
-    delta: _BlockPiece = _BlockPiece()
-
-
-class _MessageStop(CamelModel):
-    stop_reason: str | None = None
-
-
-class _StreamMetadata(CamelModel):
-    usage: dict[str, object] | None = None
-
-
-class _ConverseEvent(CamelModel):
-    content_block_start: _Block | None = None
-    content_block_delta: _Block | None = None
-    message_stop: _MessageStop | None = None
-    metadata: _StreamMetadata | None = None
-
-
 class _ConverseBlock:
     def __init__(self) -> None:
         self.texts: list[str] = []
-        self.call: _ToolUsePiece | None = None
+        self.thoughts: list[str] = []
+        self.call: Mapping[str, object] | None = None
         self.arguments: list[str] = []
 
     def body(self) -> dict[str, object]:
+        """What was written of a tool's input is parsed where the answer is read."""
         if self.call is None:
+            thoughts = "".join(self.thoughts)
+            if thoughts:
+                return {"reasoningContent": {"reasoningText": {"text": thoughts}}}
             return {"text": "".join(self.texts)}
-        written = "".join(self.arguments)
-        arguments = orjson.loads(written) if written.strip() else {}
-        return {"toolUse": {"toolUseId": self.call.tool_use_id, "name": self.call.name, "input": arguments}}
+        return {"toolUse": {**self.call, "input": "".join(self.arguments).strip() or {}}}
 
 
 class ConverseReply:
@@ -142,31 +108,34 @@ class ConverseReply:
     def __init__(self) -> None:
         self._blocks: dict[int, _ConverseBlock] = {}
         self._stop_reason: str | None = None
-        self._usage: dict[str, object] = {}
+        self._usage: Mapping[str, object] = {}
 
     @property
     def has_finished(self) -> bool:
         return self._stop_reason is not None
 
     def add(self, event: object) -> str:
-        read = _ConverseEvent.model_validate(event)
-        if read.message_stop is not None:
-            self._stop_reason = read.message_stop.stop_reason or "unknown"
-        if read.metadata is not None:
-            self._usage = read.metadata.usage or self._usage
-        if read.content_block_start is not None:
-            block = self._block(read.content_block_start.content_block_index)
-            block.call = read.content_block_start.start.tool_use or block.call
-        if read.content_block_delta is None:
+        read = mapping(event)
+        if "messageStop" in read:
+            self._stop_reason = label(mapping(read["messageStop"]).get("stopReason")) or "unknown"
+        self._usage = mapping(mapping(read.get("metadata")).get("usage")) or self._usage
+        if "contentBlockStart" in read:
+            started = mapping(read["contentBlockStart"])
+            block = self._block(started)
+            block.call = mapping(mapping(started.get("start")).get("toolUse")) or block.call
+        if "contentBlockDelta" not in read:
             return ""
-        delta = read.content_block_delta.delta
-        block = self._block(read.content_block_delta.content_block_index)
-        block.texts.append(delta.text)
-        block.arguments.append(delta.tool_use.input if delta.tool_use is not None else "")
-        return delta.text
+        piece = mapping(read["contentBlockDelta"])
+        block, delta = self._block(piece), mapping(piece.get("delta"))
+        text = content_of(delta.get("text")).text or ""
+        block.texts.append(text)
+        block.thoughts.append(content_of(mapping(delta.get("reasoningContent")).get("text")).text or "")
+        block.arguments.append(content_of(mapping(delta.get("toolUse")).get("input")).text or "")
+        return text
 
-    def _block(self, index: int) -> _ConverseBlock:
-        block = self._blocks.setdefault(index, _ConverseBlock())
+    def _block(self, piece: Mapping[str, object]) -> _ConverseBlock:
+        index = piece.get("contentBlockIndex")
+        block = self._blocks.setdefault(index if isinstance(index, int) else 0, _ConverseBlock())
         check_parts(len(self._blocks))
         return block
 

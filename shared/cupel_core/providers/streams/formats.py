@@ -1,11 +1,12 @@
 """The wire formats that stream over HTTP, by their name in the provider registry."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
 from cupel_core.providers.streams import anthropic, google, openai, openai_responses, vertex
-from cupel_core.providers.streams.reply_stream import StreamedReply
-from cupel_core.providers.wire_format import WireRequest
+from cupel_core.providers.streams.reply_stream import StreamedReply, TextReader
+from cupel_core.providers.wire_format import HttpWireFormat, WireRequest
+from cupel_core.providers.wire_formats import HTTP_WIRE_FORMATS
 
 
 class Streaming(Protocol):
@@ -26,3 +27,12 @@ STREAM_FORMATS: dict[str, StreamFormat] = {
     "google": StreamFormat(google.streaming, lambda _: google.GoogleReply()),
     "vertex": StreamFormat(vertex.streaming, vertex.reply_of),
 }
+
+
+def body_of_events(wire_format: HttpWireFormat, request: WireRequest, events: Iterable[object]) -> object:
+    """What the events of a stream that nobody has asked for are as one body. Raises `ProviderError`."""
+    name = next(name for name, known in HTTP_WIRE_FORMATS.items() if known is wire_format)
+    reader = TextReader(STREAM_FORMATS[name].reply_of(request), lambda _: None)
+    for event in events:
+        reader.take(event)
+    return reader.body()

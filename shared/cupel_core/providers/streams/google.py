@@ -1,12 +1,13 @@
 """Streamed generateContent: each event is a response with some more parts; its usage counts all so far."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
 from cupel_core.deferred import dataclass
-from cupel_core.providers.errors import error_in_reply
+from cupel_core.providers.errors import reply_error
+from cupel_core.providers.reply_fields import label, mapping, mappings
 from cupel_core.providers.streams.reply_stream import check_parts
-from cupel_core.providers.wire_format import CamelModel, WireRequest
+from cupel_core.providers.wire_format import WireRequest
 
 _METHOD, _STREAMING_METHOD = ":generateContent", ":streamGenerateContent"
 
@@ -16,23 +17,6 @@ def streaming(request: WireRequest, *, with_usage: bool) -> WireRequest:
     path, _, query = request.url.partition("?")
     path = path.removesuffix(_METHOD) + _STREAMING_METHOD
     return replace(request, url=f"{path}?{query}&alt=sse" if query else f"{path}?alt=sse")
-
-
-class _Content(CamelModel):
-    parts: tuple[dict[str, object], ...] = ()
-
-
-class _StreamedCandidate(CamelModel):
-    content: _Content = _Content()
-    finish_reason: str | None = None
-
-
-class _StreamedResponse(CamelModel):
-    error: object = None
-    candidates: tuple[_StreamedCandidate, ...] = ()
-    prompt_feedback: dict[str, object] | None = None
-    usage_metadata: dict[str, object] | None = None
-    model_version: str | None = None
 
 
 @dataclass
@@ -48,30 +32,30 @@ class GoogleReply:
     """The end of the response ends it."""
 
     def __init__(self) -> None:
-        self._parts: list[_TextRun | dict[str, object]] = []
+        self._parts: list[_TextRun | Mapping[str, object]] = []
         self._finish_reason: str | None = None
-        self._usage: dict[str, object] = {}
-        self._model: str | None = None
-        self._feedback: dict[str, object] = {}
+        self._usage: object = None
+        self._model: object = None
+        self._feedback: Mapping[str, object] = {}
 
     @property
     def has_finished(self) -> bool:
         return self._finish_reason is not None or bool(self._feedback.get("blockReason"))
 
     def add(self, event: object) -> str:
-        response = _StreamedResponse.model_validate(event)
-        if response.error:
-            raise error_in_reply(response.error)
-        self._usage = response.usage_metadata or self._usage
-        self._model = response.model_version or self._model
-        self._feedback = response.prompt_feedback or self._feedback
-        if not response.candidates:
+        if error := reply_error(event):
+            raise error
+        response = mapping(event)
+        self._usage = response.get("usageMetadata") or self._usage
+        self._model = response.get("modelVersion") or self._model
+        self._feedback = mapping(response.get("promptFeedback")) or self._feedback
+        candidate = next(iter(mappings(response.get("candidates"))), None)
+        if candidate is None:
             return ""
-        candidate = response.candidates[0]
-        self._finish_reason = candidate.finish_reason or self._finish_reason
-        return "".join(map(self._add_part, candidate.content.parts))
+        self._finish_reason = label(candidate.get("finishReason")) or self._finish_reason
+        return "".join(map(self._add_part, mappings(mapping(candidate.get("content")).get("parts"))))
 
-    def _add_part(self, part: dict[str, object]) -> str:
+    def _add_part(self, part: Mapping[str, object]) -> str:
         if part.get("functionCall") is not None:
             self._parts.append(part)
             check_parts(len(self._parts))
@@ -96,6 +80,6 @@ class GoogleReply:
             "modelVersion": self._model,
         }
 
-    def _written_parts(self) -> Iterator[dict[str, object]]:
+    def _written_parts(self) -> Iterator[Mapping[str, object]]:
         for part in self._parts:
             yield {"text": "".join(part.pieces), "thought": part.is_thought} if isinstance(part, _TextRun) else part

@@ -1,13 +1,14 @@
 """Streamed chat completions: chunks with the differences of a message, and a last one with the usage."""
 
+from collections.abc import Mapping
 from dataclasses import field, replace
 
-from pydantic import Field
-
 from cupel_core.deferred import dataclass
-from cupel_core.providers.errors import error_in_reply
+from cupel_core.providers import openai
+from cupel_core.providers.errors import reply_error
+from cupel_core.providers.reply_fields import arguments_of, content_of, label, mapping, mappings
 from cupel_core.providers.streams.reply_stream import check_parts
-from cupel_core.providers.wire_format import WireModel, WireRequest
+from cupel_core.providers.wire_format import WireRequest
 
 _USAGE = {"stream_options": {"include_usage": True}}
 
@@ -15,48 +16,6 @@ _USAGE = {"stream_options": {"include_usage": True}}
 def streaming(request: WireRequest, *, with_usage: bool) -> WireRequest:
     """The request for a stream. Without `with_usage`, servers that know no `stream_options` may report none."""
     return replace(request, body={**request.body, "stream": True, **(_USAGE if with_usage else {})})
-
-
-class _Part(WireModel):
-    type: str = "text"
-    text: str | None = None
-
-
-class _FunctionDelta(WireModel):
-    name: str | None = None
-    arguments: str | None = None
-
-
-class _CallDelta(WireModel):
-    index: int = 0
-    id: str | None = None
-    function: _FunctionDelta = _FunctionDelta()
-
-
-class _MessageDelta(WireModel):
-    content: str | list[_Part] | None = None
-    refusal: str | None = None
-    tool_calls: list[_CallDelta] | None = None
-
-    @property
-    def text(self) -> str:
-        if isinstance(self.content, list):
-            return "".join(part.text or "" for part in self.content if part.type == "text")
-        return self.content or ""
-
-
-class _StreamedChoice(WireModel):
-    index: int = 0
-    delta: _MessageDelta = _MessageDelta()
-    finish_reason: str | None = None
-    error: object = None
-
-
-class _CompletionChunk(WireModel):
-    error: object = None
-    choices: list[_StreamedChoice] = Field(default_factory=list)
-    model: str | None = None
-    usage: dict[str, object] | None = None
 
 
 @dataclass
@@ -73,9 +32,10 @@ class OpenAiReply:
     def __init__(self) -> None:
         self._texts: list[str] = []
         self._refusals: list[str] = []
+        self._thoughts: list[str] = []
         self._calls: dict[int, _OpenCall] = {}
-        self._model: str | None = None
-        self._usage: dict[str, object] | None = None
+        self._model: object = None
+        self._usage: object = None
         self._finish_reason: str | None = None
 
     @property
@@ -83,31 +43,49 @@ class OpenAiReply:
         return self._finish_reason is not None
 
     def add(self, event: object) -> str:
-        chunk = _CompletionChunk.model_validate(event)
-        for error in (chunk.error, *(choice.error for choice in chunk.choices)):
-            if error:
-                raise error_in_reply(error)
-        self._model = chunk.model or self._model
-        self._usage = chunk.usage or self._usage
-        return "".join(self._add_choice(choice) for choice in chunk.choices if choice.index == 0)
+        if error := reply_error(event):
+            raise error
+        chunk = mapping(event)
+        self._model = chunk.get("model") or self._model
+        self._usage = chunk.get("usage") or self._usage
+        if "choices" not in chunk and "message" in chunk:
+            return self._add_choice(self._ollama_choice(chunk))
+        return "".join(self._add_choice(choice) for choice in mappings(chunk.get("choices")) if not choice.get("index"))
 
-    def _add_choice(self, choice: _StreamedChoice) -> str:
-        delta = choice.delta
-        self._finish_reason = choice.finish_reason or self._finish_reason
-        for each in delta.tool_calls or ():
-            call = self._calls.setdefault(each.index, _OpenCall())
+    def _ollama_choice(self, chunk: Mapping[str, object]) -> Mapping[str, object]:
+        """Ollama's own format, which has the counts beside the message."""
+        if chunk.get("done") is not True:
+            return {"delta": chunk["message"]}
+        self._usage = chunk
+        return {"delta": chunk["message"], "finish_reason": chunk.get("done_reason") or "stop"}
+
+    def _add_choice(self, choice: Mapping[str, object]) -> str:
+        delta = mapping(choice.get("delta")) or mapping(choice.get("message"))
+        self._finish_reason = label(choice.get("finish_reason")) or self._finish_reason
+        for position, each in enumerate(mappings(delta.get("tool_calls"))):
+            number = each.get("index")
+            call = self._calls.setdefault(number if isinstance(number, int) else position, _OpenCall())
             check_parts(len(self._calls))
-            call.id, call.name = each.id or call.id, each.function.name or call.name
-            call.arguments.append(each.function.arguments or "")
-        self._texts.append(delta.text)
-        self._refusals.append(delta.refusal or "")
-        return delta.text or delta.refusal or ""
+            function = mapping(each.get("function"))
+            call.id, call.name = label(each.get("id")) or call.id, label(function.get("name")) or call.name
+            if function.get("arguments") is not None:
+                call.arguments.append(arguments_of(function["arguments"]))
+        content, refusal = content_of(delta.get("content")), delta.get("refusal")
+        text = content.text or (refusal if isinstance(refusal, str) else "")
+        (self._texts if content.text else self._refusals).append(text)
+        self._thoughts.append(content.reasoning or openai.reasoning_of(delta))
+        return text
 
     def body(self) -> object:
         calls = [
             {"id": call.id, "function": {"name": call.name, "arguments": "".join(call.arguments)}}
             for _, call in sorted(self._calls.items())
         ]
-        message = {"content": "".join(self._texts), "refusal": "".join(self._refusals), "tool_calls": calls}
+        message = {
+            "content": "".join(self._texts),
+            "refusal": "".join(self._refusals),
+            "reasoning_content": "".join(self._thoughts),
+            "tool_calls": calls,
+        }
         choice = {"message": message, "finish_reason": self._finish_reason}
         return {"choices": [choice], "model": self._model, "usage": self._usage}

@@ -1,9 +1,11 @@
 """Streamed responses of OpenAI's Responses API: the last event has the whole response."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from cupel_core.providers.errors import error_in_reply
-from cupel_core.providers.wire_format import WireModel, WireRequest
+from cupel_core.providers.errors import error_in_reply, reply_error
+from cupel_core.providers.reply_fields import mapping
+from cupel_core.providers.wire_format import WireRequest
 
 _TEXTS = frozenset({"response.output_text.delta", "response.refusal.delta"})
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
@@ -14,15 +16,9 @@ def streaming(request: WireRequest, *, with_usage: bool) -> WireRequest:
     return replace(request, body={**request.body, "stream": True})
 
 
-class _ResponseEvent(WireModel):
-    type: str = ""
-    delta: object = None
-    response: dict[str, object] | None = None
-
-
 class ResponsesReply:
     def __init__(self) -> None:
-        self._response: dict[str, object] | None = None
+        self._response: Mapping[str, object] | None = None
 
     @property
     def has_finished(self) -> bool:
@@ -33,12 +29,15 @@ class ResponsesReply:
         return self.has_finished
 
     def add(self, event: object) -> str:
-        read = _ResponseEvent.model_validate(event)
-        if read.type == "error":
+        read = mapping(event)
+        kind, delta = read.get("type"), read.get("delta")
+        if kind == "error":
             raise error_in_reply(event)
-        if read.type in _ENDS:
-            self._response = read.response or {}
-        return read.delta if read.type in _TEXTS and isinstance(read.delta, str) else ""
+        if kind is None and (error := reply_error(event)):
+            raise error
+        if kind in _ENDS:
+            self._response = mapping(read.get("response"))
+        return delta if kind in _TEXTS and isinstance(delta, str) else ""
 
     def body(self) -> object:
         return self._response

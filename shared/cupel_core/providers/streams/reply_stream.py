@@ -6,11 +6,9 @@ So every wire format has one parser, and a streamed reply equals one that was no
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-import orjson
-from pydantic import ValidationError
-
 from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.providers.errors import ProviderError, malformed_reply_error
+from cupel_core.providers.errors import ProviderError, malformed_reply
+from cupel_core.providers.reply_content import is_plain, loads
 from cupel_core.providers.reply_limits import MAX_TEXT_LENGTH, check_length
 from cupel_core.providers.streams.sse import EventDecoder
 
@@ -23,7 +21,7 @@ type OnText = Callable[[str], None]
 
 
 class StreamedReply(Protocol):
-    """The events of one reply in a wire format. `add` raises ProviderError or pydantic's ValidationError."""
+    """The events of one reply in a wire format. `add` raises ProviderError."""
 
     @property
     def has_finished(self) -> bool:
@@ -57,8 +55,6 @@ class TextReader:
         """Raises ProviderError for an event that is an error, is malformed, or makes the answer too long."""
         try:
             text = self.reply.add(event)
-        except ValidationError as error:
-            raise malformed_reply_error(error) from None
         except ProviderError as error:
             error.refused = error.refused and not self.has_begun
             raise
@@ -87,7 +83,7 @@ class ReplyStream:
 
     def reads(self, headers: Mapping[str, str]) -> bool:
         """Whether a response with these headers is a stream, whose content is then to be fed."""
-        self.is_used = headers.get("content-type", "").lower().startswith(_CONTENT_TYPE)
+        self.is_used = is_plain(headers) and headers.get("content-type", "").lower().startswith(_CONTENT_TYPE)
         return self.is_used
 
     def feed(self, chunk: bytes) -> bool:
@@ -113,9 +109,9 @@ class ReplyStream:
 
 def _parse(data: bytes) -> object:
     try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise malformed_reply_error(error) from None
+        return loads(data.decode(errors="replace"))
+    except ValueError as error:
+        raise malformed_reply(f"an event of the stream is not JSON: {error}") from None
 
 
 def check_parts(count: int) -> None:

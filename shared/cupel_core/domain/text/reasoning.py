@@ -1,0 +1,100 @@
+"""What a model wrote to itself, separated from its answer.
+
+Servers without a reasoning parser leave it in the text, in the tags of the model's own template. It is the one place
+that decides what of a text is reasoning, for targets, judges and simulated users.
+"""
+
+import re
+from typing import NamedTuple
+
+_PAIRS = (
+    (r"<(?:seed:)?think(?:ing)?>", r"</(?:seed:)?think(?:ing)?>"),  # DeepSeek, Qwen, GLM, MiniMax, Seed
+    (r"<thought>", r"</thought>"),
+    (r"<reasoning>", r"</reasoning>"),
+    (r"\[THINK\]", r"\[/THINK\]"),  # Mistral
+    (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),  # Cohere
+    (r"◁think▷", r"◁/think▷"),  # Kimi
+    (
+        r"(?:<\|start\|>assistant)?<\|channel\|>analysis<\|message\|>",  # gpt-oss
+        r"(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>",
+    ),
+)
+_COMPILED = tuple((re.compile(start, re.I), re.compile(end, re.I)) for start, end in _PAIRS)
+_START = re.compile("|".join(start for start, _ in _PAIRS), re.I)
+_UNOPENED_END = re.compile(
+    r"(?<![`\"'])(?:</(?:seed:)?think(?:ing)?>|\[/THINK\]|<\|END_THINKING\|>|◁/think▷)(?![`\"'])", re.I
+)
+"""Some templates write the opening tag into the prompt, so that the text has the closing one alone."""
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.S)
+_MARKS = ("<", "[THINK]", "[/THINK]", "◁")
+
+
+class Separated(NamedTuple):
+    answer: str
+    reasoning: str
+
+
+def separate_reasoning(text: str) -> Separated:
+    """The answer, and the reasoning in the text.
+
+    Reasoning is what leads the text in tags, even if they are never closed; what is before a closing tag that nothing
+    opens; and complete pairs of tags further on, except in code and in JSON.
+    """
+    if not any(mark in text for mark in _MARKS):
+        return Separated(text, "")
+    thoughts, rest = list[str](), text
+    while (opening := _leading_pair(rest)) is not None:
+        begins_at, closing = opening
+        ending = closing.search(rest, begins_at)
+        if ending is None:
+            thoughts.append(rest[begins_at:])
+            rest = ""
+            break
+        thoughts.append(rest[begins_at : ending.start()])
+        rest = rest[ending.end() :]
+    is_json = rest.lstrip().startswith(("{", "["))
+    rest, more = (rest, list[str]()) if is_json else _without_later_pairs(rest)
+    if not (is_json or thoughts or more) and (ending := _unopened_end(rest)) is not None:
+        more, rest = [rest[: ending.start()]], rest[ending.end() :]
+    if not thoughts and not more:
+        return Separated(text, "")
+    return Separated(rest.strip(), "\n\n".join(filter(None, map(str.strip, [*thoughts, *more]))))
+
+
+def begins_with_reasoning(text: str) -> bool:
+    """Whether the text leads with reasoning that has not ended, as that of a stream that is still arriving."""
+    opening = _leading_pair(text)
+    return opening is not None and opening[1].search(text, opening[0]) is None
+
+
+def _leading_pair(text: str) -> tuple[int, re.Pattern[str]] | None:
+    """Where the reasoning that leads the text begins, and what ends it."""
+    begins_at = len(text) - len(text.lstrip())
+    for start, end in _COMPILED:
+        if opening := start.match(text, begins_at):
+            return opening.end(), end
+    return None
+
+
+def _without_later_pairs(text: str) -> tuple[str, list[str]]:
+    if _START.search(text) is None:
+        return text, []
+    code = [match.span() for match in _CODE.finditer(text)]
+    thoughts, answer, position = list[str](), list[str](), 0
+    while (found := _START.search(text, position)) is not None:
+        closing = next(end for start, end in _COMPILED if start.fullmatch(found.group()))
+        ending = closing.search(text, found.end())
+        if ending is None or any(begin <= found.start() < end for begin, end in code):
+            answer.append(text[position : found.end()])
+            position = found.end()
+            continue
+        answer.append(text[position : found.start()])
+        thoughts.append(text[found.end() : ending.start()])
+        position = ending.end()
+    return "".join([*answer, text[position:]]), thoughts
+
+
+def _unopened_end(text: str) -> re.Match[str] | None:
+    """The first closing tag, unless an opening one is before it."""
+    ending = _UNOPENED_END.search(text)
+    return None if ending is None or _START.search(text, 0, ending.start()) else ending

@@ -1,0 +1,40 @@
+"""Which replies are answers, by how they ended."""
+
+from dataclasses import replace
+
+from cupel_core.domain.text.reasoning import separate_reasoning
+from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
+from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.reply_fields import joined
+
+
+def answer_of(reply: Reply, *, keeps_reasoning: bool = False) -> Reply:
+    """The reply without the reasoning in its text, which is kept beside it unless `keeps_reasoning`.
+
+    Raises `ProviderError` if it ended in a way that makes it no answer.
+    """
+    if not keeps_reasoning:
+        answer, reasoning = separate_reasoning(reply.text)
+        if reasoning:
+            reply = replace(reply, text=answer, reasoning=joined((reply.reasoning, reasoning)))
+    check_end("has calls" if reply.tool_calls else reply.text, reply.finish_reason, reply.usage, reply.cost_usd)
+    return reply
+
+
+def check_end(text: str, reason: str | None, usage: Usage | None, cost_usd: float | None) -> None:
+    """Raises `ProviderError` for an end that is the server's failure, and for no answer at an end that is unknown.
+
+    An answer that its limit of tokens cut before it began says nothing about the model, and a retry does not help. What
+    names no reason, such as an agent, is believed.
+    """
+    if reason is None:
+        return
+    end = end_of(reason)
+    if end is ReplyEnd.FAILED or (end is ReplyEnd.UNKNOWN and not text.strip()):
+        message = f"the server ended the reply with the reason {reason}"
+        raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, usage=usage, cost_usd=cost_usd)
+    if end is ReplyEnd.CUT and not text.strip():
+        used = f" after {usage.output_tokens:,} tokens" if usage is not None else ""
+        message = f"the limit of tokens cut the reply{used}, before an answer began (reason {reason})"
+        raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, final=True, usage=usage, cost_usd=cost_usd)
