@@ -127,6 +127,7 @@ def sanitized(error: ProviderError, account: Account, said: Iterable[str] = ()) 
         final=error.final,
         refused=error.refused,
         is_quoting=error.code in REFUSALS and quotes(message, said),
+        repair=error.repair,
     )
 
 

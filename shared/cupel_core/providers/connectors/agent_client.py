@@ -63,7 +63,9 @@ def sanitized(error: ProviderError, client: AgentClient) -> ProviderError:
     """The error without the value of any header."""
     message = redact(error.message, [value for value in client.headers.values() if len(value) >= _MIN_SECRET_LENGTH])
     after, attempts = error.retry_after_seconds, error.attempts
-    return ProviderError(error.code, message, after, attempts, final=error.final, refused=error.refused)
+    return ProviderError(
+        error.code, message, after, attempts, final=error.final, refused=error.refused, repair=error.repair
+    )
 
 
 def raise_for_status(response: HttpResponse) -> HttpResponse:
