@@ -69,7 +69,7 @@ class Worker:
         self._target_leases: set[LeaseHolder] = set()
         self._next_hand_back = 0.0
         worker_id, rng = uuid.uuid4().hex[:12], Random()  # noqa: S311 - jitter
-        self._leases = LeasePool(worker_id, priority, clock=clock, rng=rng, on_change=self._wake.set)
+        self._leases = LeasePool(worker_id, priority, hands_back=True, clock=clock, rng=rng, on_change=self._wake.set)
         self._paces = RunPaces(self._leases, clock, rng, self._wake.set)
         self._allowances = RunAllowances(worker_id, ends_at, clock, on_report=self._wake.set)
         self._pauses = RunPauses(self._allowances, on_end=self._wake.set)

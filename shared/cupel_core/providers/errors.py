@@ -39,6 +39,9 @@ class ProviderError(AppError):
         tell."""
         super().__init__(message)
         self.repair = usual_repair(code) if repair is None else repair
+        self.is_handed_back = False
+        """Whether the call is to be made again once the owner has repaired it, because the model had answered before or
+        certainly will: a run is paused meanwhile."""
         self.is_quoting = is_quoting
         self.code = code
         self.refused = refused
