@@ -26,6 +26,11 @@ class _Wait:
 
     model: str
     until: datetime
+    reason: str
+
+    def delay(self) -> Delay:
+        provider = self.model.partition("/")[0]
+        return Delay(DelayReason.MODEL_SUSPENDED, provider, model=self.model, until=self.until, message=self.reason)
 
 
 @dataclass
@@ -48,11 +53,10 @@ class _ColumnProgress:
         """None as long as any running probe does not wait."""
         if len(self.waits) < self.counts.running:
             return ()
-        waits: dict[str, datetime] = {}
-        for wait in self.waits.values():
-            provider = wait.model.partition("/")[0]
-            waits[provider] = min(wait.until, waits.get(provider, wait.until))
-        return tuple(Delay(DelayReason.THROTTLED, provider, until=until) for provider, until in waits.items())
+        soonest: dict[str, _Wait] = {}
+        for wait in sorted(self.waits.values(), key=lambda each: each.until, reverse=True):
+            soonest[wait.model] = wait
+        return tuple(map(_Wait.delay, soonest.values()))
 
 
 class EvaluationProgress:
@@ -69,12 +73,13 @@ class EvaluationProgress:
     def start(self, index: int) -> None:
         self._column_of(index).counts.running += 1
 
-    def wait(self, index: int, model: str, until: datetime) -> None:
-        """The provider of the model asks to wait before the probe continues."""
-        self._column_of(index).waits[index] = _Wait(model, until)
-
-    def resume(self, index: int) -> None:
-        del self._column_of(index).waits[index]
+    def note_wait(self, index: int, model: str, until: datetime | None, reason: str) -> None:
+        """The provider of the model asks to wait until then before the probe continues; with None, it goes on."""
+        waits = self._column_of(index).waits
+        if until is None:
+            waits.pop(index, None)
+        else:
+            waits[index] = _Wait(model, until, reason)
 
     def finish(self, outcome: Outcome) -> None:
         """Record the outcome of a probe that was started."""

@@ -5,9 +5,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 from cupel.in_process.answer_cache import AnswerCache, CachedCalls
 from cupel.in_process.budget import WAIT_SECONDS, EvaluationBudget
+from cupel.in_process.model_waits import PATIENCE_SECONDS, ModelWaits, OnWait, PatientLimiter, ignore_wait
 from cupel.in_process.plan import EvaluationPlan
 from cupel.in_process.probes import Probe, ProbeResult
 from cupel.in_process.progress import EvaluationProgress
@@ -20,15 +23,15 @@ from cupel_core.conversations.runner import probe_error, run_conversation
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.grading.decisions import DecisionJudge, judge_summary
+from cupel_core.grading.decisions import DecisionJudge, judge_summary, without_judge
 from cupel_core.grading.graders import GraderFactory
+from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.providers.embeddings import embed
 from cupel_core.providers.errors import RetryLater
 
-MAX_WAITS = 10
-"""Waits per probe, each as long as the provider asks for. After the last one, the probe is errored."""
-JUDGE_MAX_WAIT_SECONDS = 60.0
+JUDGE_MAX_WAIT_SECONDS = PATIENCE_SECONDS
+"""In a process, nothing is gained by handing on what waits."""
 
 
 @dataclass
@@ -54,6 +57,7 @@ class EvaluationRunner:
     budget: EvaluationBudget | None = None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     outcomes: dict[int, Outcome] = field(default_factory=dict)
+    waits: ModelWaits = field(default_factory=ModelWaits)
 
     async def run(self) -> tuple[ProbeResult, ...]:
         """Run all probes. An exception of a callback ends the evaluation and is raised; no further call is made."""
@@ -70,7 +74,13 @@ class EvaluationRunner:
         return tuple(ProbeResult(self._probe_of(each), each) for _, each in sorted(self.outcomes.items()))
 
     def _selection_graders(self, index: int) -> GraderFactory:
-        return replace(self.plan.graders, attempt=self._cached(self._patient_calls, self.plan.probe(index).repeat))
+        calls = self._cached(self._patient_calls, self.plan.probe(index).repeat)
+        return self._graders(calls, max_wait_seconds=JUDGE_MAX_WAIT_SECONDS)
+
+    def _graders(self, calls: Attempt, on_wait: OnWait = ignore_wait, **changes: Any) -> GraderFactory:
+        """Those of one probe, which wait for their models and count their own attempts."""
+        limiter = PatientLimiter(self.plan.graders.limiter, self.waits, on_wait)
+        return replace(self.plan.graders, attempt=calls, limiter=limiter, log=AttemptLog(), **changes)
 
     @property
     def _patient_calls(self) -> Attempt:
@@ -117,23 +127,25 @@ class EvaluationRunner:
 
     async def _run_conversation(self, probe: Probe, calls: Attempt) -> Outcome:
         target = self.plan.target_of(probe).target(self.plan.options, self.executor, calls)
-        target = replace(target, files=self.plan.definition.files)
+        on_wait = partial(self.progress.note_wait, probe.index)
+        guard = partial(PatientLimiter(self.plan.graders.limiter, self.waits, on_wait).target, target.model)
+        target = replace(target, files=self.plan.definition.files, guard=guard)
         embed_attempt = self.budget.calls.embed if self.budget else embed
-        graders = replace(self.plan.graders, attempt=calls, embed_attempt=embed_attempt)
+        graders = self._graders(calls, on_wait, embed_attempt=embed_attempt)
         spec = self.plan.conversation_spec(probe, graders, self.executor)
         checkpoints = MemoryCheckpoints()
-        unstarted, waits = ConversationState((), started_at=utc_now()), 0
+        unstarted, waited_seconds = ConversationState((), started_at=utc_now()), 0.0
         while True:
             try:
                 return await run_conversation(spec, target, checkpoints, utc_now, None)
             except RetryLater as wait:
-                waits += 1
-                if waits > MAX_WAITS:
+                if waited_seconds >= PATIENCE_SECONDS:
                     return probe_error(spec, target.model, wait, utc_now(), None, checkpoints.state or unstarted)
+                waited_seconds += wait.retry_after_seconds
                 until = utc_now() + timedelta(seconds=wait.retry_after_seconds)
-                self.progress.wait(probe.index, wait.model or target.model, until)
+                on_wait(wait.model or target.model, until, wait.words)
                 await self.sleep(wait.retry_after_seconds)
-                self.progress.resume(probe.index)
+                on_wait(wait.model or target.model, None, "")
             except BudgetShortage as shortage:
                 if shortage.exhausted is not None and self.budget is not None:
                     error = budget_error(shortage, self.budget.max_usd)
@@ -146,9 +158,12 @@ class EvaluationRunner:
         model = rules.judged_by(self.plan.grader_config.judge_model) if rules else None
         if rules is None or model is None:
             raise ValueError("only the transcripts of a definition with a judge can lack a final summary")
-        graders = replace(self.plan.graders, attempt=calls, max_wait_seconds=JUDGE_MAX_WAIT_SECONDS)
+        graders = self._graders(calls, max_wait_seconds=JUDGE_MAX_WAIT_SECONDS)
         judge = DecisionJudge(graders.grader(model), rules.rubric)
-        return await judge_summary(judge, transcript, utc_now)
+        try:
+            return await judge_summary(judge, transcript, utc_now)
+        except RetryLater as wait:
+            return without_judge(transcript, wait.detail, utc_now())
 
 
 def is_fully_graded(outcome: Outcome) -> bool:

@@ -1,8 +1,9 @@
 """select-best: once all targets have answered a case, the judge compares their answers."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from cupel.in_process.plan import EvaluationPlan
 from cupel.in_process.saved_outcomes import OutcomeFile
@@ -10,12 +11,15 @@ from cupel_core.domain.runs.transcripts import Outcome, Transcript
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.decisions import last_answer
 from cupel_core.domain.scoring.selections import (
+    Selection,
     assertion_result,
     select_best_assertions,
     sibling_probes,
     with_selection_results,
 )
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.graders import GraderFactory
+from cupel_core.providers.errors import RetryLater
 from cupel_core.scoring.selection import compare_answers
 
 
@@ -48,6 +52,16 @@ def _assertions(plan: EvaluationPlan, index: int) -> tuple[Assertion, ...]:
     return select_best_assertions((*plan.definition.content.assertions, *scenario.assertions))
 
 
+async def _compare(
+    answers: Mapping[int, str], assertion: Assertion, variables: Mapping[str, Any], graders: GraderFactory
+) -> Selection:
+    """A judge whose provider asks to wait for too long is recorded as the selection's error, too."""
+    try:
+        return await compare_answers(answers, assertion, variables, graders)
+    except RetryLater as wait:
+        return Selection(tuple(answers), 1, None, "could not be computed", wait.detail, Spend())
+
+
 async def _select_best(
     plan: EvaluationPlan, outcomes: dict[int, Outcome], index: int, graders: GraderFactory
 ) -> tuple[int, ...]:
@@ -59,8 +73,7 @@ async def _select_best(
     answers = {each: last_answer(transcript.messages) for each, transcript in candidates.items()}
     variables = plan.probe(index).scenario.variables
     selections = [
-        (assertion, await compare_answers(answers, assertion, variables, graders))
-        for assertion in _assertions(plan, index)
+        (assertion, await _compare(answers, assertion, variables, graders)) for assertion in _assertions(plan, index)
     ]
     for each, transcript in candidates.items():
         results = [assertion_result(selection, assertion, each) for assertion, selection in selections]

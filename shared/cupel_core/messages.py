@@ -75,6 +75,8 @@ class ProbeSlice(RunMessage):
     """How often these probes were requeued because a provider asked for a longer wait than an invocation can take."""
     failures: int = 0
     """How often in a row an internal error stopped these probes."""
+    begun: list[int] = []
+    """Those of them whose conversations were begun before."""
 
 
 class GenerationRequest(QueueMessage):

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
 from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
-from cupel_core.providers.errors import CallPostponed
+from cupel_core.providers.errors import CallPostponed, RetryLater
 from cupel_core.slice_graders import MAX_CONCURRENT, TimeIsUp
 
 
@@ -25,7 +25,8 @@ async def process_concurrently[Item, Result](
     process: Callable[[Item], Awaitable[Result]],
     collect: Callable[[Result], Awaitable[None]] | None = None,
 ) -> SliceProgress:
-    """Process the items, MAX_CONCURRENT at a time; left are those for which `process` raised TimeIsUp or CallPostponed.
+    """Process the items, MAX_CONCURRENT at a time; left are those for which `process` raised TimeIsUp, CallPostponed or
+    RetryLater: there was no time, or an account or its provider asks to wait.
 
     `collect` gets one result at a time, in the order of completion. Any other exception cancels the remaining items.
     """
@@ -35,7 +36,7 @@ async def process_concurrently[Item, Result](
         async with slots:
             try:
                 return (await process(item),)
-            except (TimeIsUp, CallPostponed):
+            except (TimeIsUp, CallPostponed, RetryLater):
                 return None
 
     progress = SliceProgress()

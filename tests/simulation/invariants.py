@@ -12,6 +12,7 @@ import orjson
 from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.records import AnalysisStatus
+from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.runs.barrier import Node, child_count, leaf_of
 from cupel_core.domain.runs.leaf_log import OutcomePlace
 from cupel_core.domain.runs.plan import ProbePosition
@@ -209,6 +210,9 @@ class Invariants:
             # What the table refused to store is an error, which a retry of the run has taken out.
             was_refused = call.turn in self._cloud.models.refused_turns and run.retry_round > call.retry_round
             require(may_be_lost or was_refused, f"3: {call.turn} was answered and is called again")
+        paid = [each for each in earlier if each.was_paid and each.retry_round == call.retry_round]
+        noted = sum(not each.invocation.had_failure for each in paid)
+        require(noted < MAX_ATTEMPTS, f"12: {call.turn} is attempted again after {noted} paid attempts")
 
     def _check_not_stopped(self, run: Run) -> None:
         now = self._cloud.scheduler.now

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from cupel_core.domain.limits.provider_errors import Repair
 from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers.errors import ProviderError
@@ -47,6 +48,8 @@ class Call:
     retry_round: int
     is_over: bool = False
     was_answered: bool = False
+    was_paid: bool = False
+    """Whether it failed and may have been billed: one of its attempts."""
 
 
 class Models:
@@ -79,6 +82,9 @@ class Models:
             await self._maybe_hang(timeout_seconds)
             self._maybe_fail()
             call.was_answered = True
+        except ProviderError as error:
+            call.was_paid = error.repair is Repair.REPEAT
+            raise
         finally:
             call.is_over = True
         self._cloud.scheduler.log(f"model replied to {call.turn}")
@@ -106,6 +112,10 @@ class Models:
             text = self._structured_reply(properties)
             if call is not None:
                 call.was_answered = text != _INVALID_REPLY  # An invalid reply is not stored.
+        except ProviderError as error:
+            if call is not None:
+                call.was_paid = error.repair is Repair.REPEAT
+            raise
         finally:
             if call is not None:
                 call.is_over = True

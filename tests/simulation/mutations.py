@@ -416,6 +416,15 @@ def restart_a_conversation_from_its_first_turn(patches: Patches) -> None:
     patches.set(table_checkpoints, "checkpoints", _PatchedModule(checkpoints, load=lambda *_: None))
 
 
+@mutation(SLOW_MODELS)
+def attempts_start_again_after_a_postponement(patches: Patches) -> None:
+    """The next delivery does not know the attempts that earlier ones have made and paid."""
+    from cupel_core.providers.attempt_log import AttemptLog
+
+    resume = AttemptLog.resume
+    patches.set(AttemptLog, "resume", lambda self, _, save: resume(self, {}, save))
+
+
 @mutation(TOOLS, first_seed=1_971)
 def do_not_store_the_results_of_tools(patches: Patches) -> None:
     """Calls of a reply are executed, but what they returned is stored with the model's next reply only."""

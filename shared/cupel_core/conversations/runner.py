@@ -6,12 +6,13 @@ from dataclasses import field
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from uuid import NAMESPACE_OID, uuid5
 
 from cupel_core import sandbox
 from cupel_core.conversations.delayed_saver import DelayedSaver
 from cupel_core.conversations.pipeline_turn import TurnOperations
+from cupel_core.conversations.resumable import CheckpointStore, ResumableState
 from cupel_core.conversations.structured_output import output_of
 from cupel_core.conversations.tool_execution import ToolExecution, ToolExecutor
 from cupel_core.conversations.turn import CalledTarget, Halted, run_turn
@@ -97,6 +98,8 @@ class ConversationSpec:
     """Executes the calls that no script answers; None if nothing does."""
     profile: RunProfile | None = None
     """What runs before and after the target's calls."""
+    is_resumed: bool = False
+    """Whether another delivery may have begun the conversation."""
 
     @cached_property
     def rules(self) -> ConversationRules:
@@ -148,14 +151,6 @@ class ConversationSpec:
         return self.content.opening_of(self.scenario, self.prompt)
 
 
-class CheckpointStore(Protocol):
-    """Stores the state of an unfinished conversation, so that calls already paid for are not repeated."""
-
-    async def load(self) -> ConversationState | None: ...
-
-    async def save(self, state: ConversationState) -> None: ...
-
-
 async def run_conversation(
     spec: ConversationSpec,
     target: CalledTarget,
@@ -175,12 +170,15 @@ async def run_conversation(
         error = ProviderError(ProbeErrorCode.INVALID_REQUEST, str(missing), final=True)
         return probe_error(spec, target.model, error, now(), retention, ConversationState((), started_at=now()))
     state = (await checkpoints.load() if _may_have_checkpoint(spec, opening) else None) or opening
+    resumable = ResumableState(checkpoints, spec.graders.log, state)
+    target = replace(target, log=spec.graders.log)
     try:
         while (step := next_step(state, spec.rules)) is not NextStep.END:
-            state = await _perform_or_save_spend(step, spec, target, state, checkpoints, now)
+            state = await _perform_or_save_spend(step, spec, target, state, resumable, now)
+            resumable.latest = state
             if _needs_checkpoint(spec, state):
-                await checkpoints.save(state)
-        scoring, state = await _score(spec, state, checkpoints)
+                await resumable.save(state)
+        scoring, state = await _score(spec, state, resumable)
     except ProviderError as error:
         spent = error.spend if isinstance(error, GraderError) else Spend()  # unusable replies
         return probe_error(spec, target.model, error, now(), retention, _with_grader_spend(state, step, spent))
@@ -189,7 +187,10 @@ async def run_conversation(
 
 
 def _may_have_checkpoint(spec: ConversationSpec, opening: ConversationState) -> bool:
-    """Whether the conversation has more than one call; one of a single call has no checkpoint to read."""
+    """Whether the conversation was begun before, or has more than one call: one of a single call has no checkpoint to
+    read."""
+    if spec.is_resumed:
+        return True
     if spec.rules.max_tool_rounds or (spec.operations and spec.operations.may_have_checkpoint):
         return True
     if next_step(opening, spec.rules) not in (NextStep.CALL_TARGET, NextStep.RUN_BEFORE):
@@ -224,7 +225,7 @@ async def _perform_or_save_spend(
     spec: ConversationSpec,
     target: CalledTarget,
     state: ConversationState,
-    checkpoints: CheckpointStore,
+    checkpoints: ResumableState,
     now: Callable[[], datetime],
 ) -> ConversationState:
     """Perform the step. If it must be performed again later, save what its unusable replies have cost, and the answer
@@ -254,7 +255,7 @@ async def _perform(
     target: CalledTarget,
     state: ConversationState,
     interrupted: list[Spend],
-    checkpoints: CheckpointStore,
+    checkpoints: ResumableState,
 ) -> ConversationState:
     match step:
         case NextStep.EXECUTE_CALLS:
@@ -273,7 +274,7 @@ async def _operate(
     step: NextStep,
     operations: TurnOperations,
     state: ConversationState,
-    checkpoints: CheckpointStore,
+    checkpoints: ResumableState,
     now: Callable[[], datetime],
 ) -> ConversationState | None:
     """None if the step is not one of the profile's."""
@@ -411,7 +412,7 @@ def _with_user_message(state: ConversationState, text: str) -> ConversationState
 
 
 async def _score(
-    spec: ConversationSpec, state: ConversationState, checkpoints: CheckpointStore
+    spec: ConversationSpec, state: ConversationState, checkpoints: ResumableState
 ) -> tuple[Scoring | None, ConversationState]:
     unjudged = _unjudged_results(spec, state)
     outcome = outcome_of(state, spec.rules) if state.verdict else None
@@ -423,7 +424,7 @@ async def _score(
 
 
 async def _score_assertions(
-    spec: ConversationSpec, state: ConversationState, checkpoints: CheckpointStore
+    spec: ConversationSpec, state: ConversationState, checkpoints: ResumableState
 ) -> AssertionScores:
     """Save finished grades while others are being given, and before waiting or halting. Otherwise none are saved."""
 

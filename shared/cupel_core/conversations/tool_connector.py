@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import field
 from functools import partial
 from random import Random
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ExhaustedAllowance, ProbeErrorCode, Usage
 from cupel_core.domain.turns.tool_results import ToolOutcome
 from cupel_core.domain.turns.tools import ToolCall
+from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.providers.call_guard import CallGuard
 from cupel_core.providers.completion import Sleep, with_retry
 from cupel_core.providers.errors import ProviderError, RetryLater
@@ -64,6 +66,8 @@ class ConnectorTools:
     rng: Random
     allow_private: bool = False
     sleep: Sleep = asyncio.sleep
+    log: AttemptLog = field(default_factory=AttemptLog)
+    """The failed attempts of the conversation's calls."""
 
     async def __call__(self, call: ToolCall, arguments: dict[str, Any]) -> ToolOutcome:
         if self.connector is None:
@@ -74,10 +78,10 @@ class ConnectorTools:
                 max_wait_seconds=MAX_WAIT_SECONDS,
                 rng=self.rng,
                 sleep=self.sleep,
+                attempts=self.log.of(f"{self.connector.target} {call.id}"),
             )
         except RetryLater as wait:
-            code = ProbeErrorCode.TOOL_ERROR
-            raise RetryLater(wait.retry_after_seconds, code, wait.attempts, self.connector.target) from wait
+            raise wait.by(ProbeErrorCode.TOOL_ERROR, self.connector.target) from wait
         except ProviderError as error:
             why = storable(error.message, MAX_MESSAGE_LENGTH)
             message = f"the connector {self.connector.name} could not execute {call.name}: {error.code}: {why}"

@@ -1,7 +1,7 @@
 """One turn: one pass around exactly one main model call."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from random import Random
 from typing import NamedTuple, Protocol
 
@@ -9,6 +9,7 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
+from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.providers.call_guard import CallGuard, no_guard
 from cupel_core.providers.call_time import start_timer
 from cupel_core.providers.completion import Attempt, OnRetry, complete, complete_with_retry
@@ -33,6 +34,8 @@ class CalledTarget:
     attempt: Attempt = complete
     files: "FileReader | None" = None
     """None where no message can have files."""
+    log: AttemptLog = field(default_factory=AttemptLog)
+    """The failed attempts of the conversation's calls."""
 
 
 class FileReader(Protocol):
@@ -73,6 +76,7 @@ async def run_turn(request: ModelRequest, target: CalledTarget) -> Turn:
         on_retry=target.on_retry,
         attempt=attempt,
         max_attempts=target.max_attempts,
+        log=target.log,
     )
     return Turn(reply, attempt.duration_ms)
 

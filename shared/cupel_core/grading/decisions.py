@@ -15,7 +15,7 @@ from cupel_core.domain.turns.material import messages_material, reading_request
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.grader import Grader, GraderError, GraderReply, request_structured
-from cupel_core.providers.errors import ProviderError, RetryLater
+from cupel_core.providers.errors import ProviderError
 
 _INSTRUCTIONS = """You read the "conversation" of a user and an assistant and report the assistant's decision.
 Use this rubric and nothing else:
@@ -30,6 +30,9 @@ why."""
 _TEXT_INSTRUCTIONS = """You read the "conversation" of a user and an assistant and summarize the assistant's decision.
 Answer with one JSON object: "decisionText" says in one or two sentences what was decided and why, or that nothing
 was."""
+
+
+_NOTHING = Spend()
 
 
 class _DecisionText(BaseModel):
@@ -54,7 +57,8 @@ class DecisionJudge:
 async def judge_summary(judge: DecisionJudge, transcript: Transcript, now: Callable[[], datetime]) -> Summary:
     """The transcript's final summary: the judge's text, and its decision unless the transcript has one.
 
-    A failing judge is recorded as `error`; a code and an excerpt that a pattern gave stay.
+    A failing judge is recorded as `error`; a code and an excerpt that a pattern gave stay. RetryLater passes through: a
+    judge whose provider asks to wait has not failed.
     """
     before, interrupted = transcript.summary, list[Spend]()
     try:
@@ -64,10 +68,16 @@ async def judge_summary(judge: DecisionJudge, transcript: Transcript, now: Calla
             return Summary(decided.value.decisionCode, decided.value.decisionText, now(), spend=decided.spend)
         written = await _request(judge, _TEXT_INSTRUCTIONS, transcript, _DecisionText, interrupted)
         return Summary(before.decision_code, written.value.decisionText, now(), spend=written.spend)
-    except (ProviderError, RetryLater) as error:
+    except ProviderError as error:
         spend = error.spend if isinstance(error, GraderError) else sum(interrupted, Spend())
-        code, text = (before.decision_code, before.decision_text) if before else (OTHER, "")
-        return Summary(code, text, now(), error=error.detail, spend=spend)
+        return without_judge(transcript, error.detail, now(), spend)
+
+
+def without_judge(transcript: Transcript, error: str, now: datetime, spend: Spend = _NOTHING) -> Summary:
+    """The final summary of a transcript whose judge has failed with this error."""
+    before = transcript.summary
+    code, text = (before.decision_code, before.decision_text) if before else (OTHER, "")
+    return Summary(code, text, now, error=error, spend=spend)
 
 
 async def _request[T: BaseModel](

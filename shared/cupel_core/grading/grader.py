@@ -1,7 +1,7 @@
 """Calls of models other than the target: for a verdict, a score, or a simulated user's next message."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import partial
 from random import Random
@@ -18,6 +18,7 @@ from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
+from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.providers.call_guard import CallGuard, no_guard
 from cupel_core.providers.completion import Attempt, complete, complete_with_retry
 from cupel_core.providers.embeddings import EmbedAttempt, embed
@@ -54,6 +55,8 @@ class Grader:
     model_role: ModelRole = ModelRole.JUDGE
     """To which its calls are charged."""
     max_attempts: int = MAX_ATTEMPTS
+    log: AttemptLog = field(default_factory=AttemptLog)
+    """The failed attempts of the calls that it is part of."""
 
 
 class GraderReply[T](NamedTuple):
@@ -147,14 +150,15 @@ async def complete_request(grader: Grader, request: ModelRequest) -> Reply:
         rng=grader.rng,
         attempt=partial(_attempt, grader),
         max_attempts=grader.max_attempts,
+        log=grader.log,
     )
 
 
 async def _complete(grader: Grader, request: ModelRequest, spend: Spend) -> tuple[Reply, Spend]:
     try:
         reply = await complete_request(grader, request)
-    except RetryLater as wait:  # If given up on, the error must name the grader and not the target.
-        raise RetryLater(wait.retry_after_seconds, grader.role.error_code, wait.attempts, wait.model) from wait
+    except RetryLater as wait:
+        raise wait.by(grader.role.error_code, wait.model) from wait
     except ProviderError as error:
         message = f"the {grader.role} {grader.model}: {error.code}: {error.message}"
         raise GraderError(grader.role, message, spend, error.attempts) from error

@@ -12,6 +12,7 @@ from cupel_core.errors import Invalid
 from cupel_core.grading.grader import Grader, GraderRole
 from cupel_core.providers import PROVIDERS
 from cupel_core.providers.account import Account
+from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.providers.call_guard import BeforeCall, CallLimiter, allow_call
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.providers.embeddings import EmbedAttempt, embed
@@ -38,6 +39,8 @@ class GraderFactory:
     embed_attempt: EmbedAttempt = embed
     rng: Random = field(default_factory=Random)
     evaluator_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    log: AttemptLog = field(default_factory=AttemptLog)
+    """The failed attempts of the calls of one conversation, or of one task."""
     allow_private: bool = False
     """Whether webhooks and external evaluators may have private network addresses."""
 
@@ -67,6 +70,7 @@ class GraderFactory:
             attempt=self.attempt,
             embed_attempt=self.embed_attempt,
             guard=partial(self.limiter.slot, self.workspace, account, model, self.before_call),
+            log=self.log,
         )
 
     def _configured(self, model: str | None, field_name: str) -> Grader:

@@ -26,6 +26,7 @@ from cupel_core.domain.limits.governor import (
     WorkerReport,
     breakers_after_calls,
 )
+from cupel_core.domain.limits.provider_errors import Repair
 from cupel_core.domain.limits.worker_capacity import MAX_CALLS
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import ProbeErrorCode
@@ -72,6 +73,8 @@ class LeaseKey:
     priority: Priority
     is_interactive: bool = False
     """Whether a person waits for the calls."""
+    hands_back: bool = False
+    """Whether calls that only the owner of the account can repair are made again later."""
 
     @property
     def name(self) -> str:
@@ -142,6 +145,8 @@ class LeaseHolder:
         self._observations = Observations()
         self._breakers: dict[str, Breaker] = {}
         self._used_trials: set[tuple[str, float | None]] = set()
+        self._answered: set[str] = set()
+        """The models that have answered a call of this worker."""
         self._tokens_per_call = _INITIAL_TOKENS_PER_CALL
 
     @property
@@ -209,7 +214,7 @@ class LeaseHolder:
 
     @property
     def _blocked_until(self) -> float:
-        return max(self._governor.blocked_until, self._observations.exhausted_until)
+        return self._governor.blocked_until
 
     def requeue_delay_seconds(self) -> float | None:
         """After how long all pending probes should be redelivered; None if they may start or waiting is worth it."""
@@ -325,13 +330,19 @@ class LeaseHolder:
             self._return_attempt(model)
             raise
         except ProviderError as error:
-            call = CallRecord(model, error.code, started_at, error.detail, error.is_quoting)
-            self._record_call(call, error.retry_after_seconds)
+            wait_seconds = error.retry_after_seconds or 0.0
+            if error.repair is Repair.OWNER:
+                is_limit = error.code is ProbeErrorCode.RATE_LIMITED
+                error.is_handed_back = self._key.hands_back and (is_limit or model in self._answered)
+            self._record_call(
+                CallRecord(model, error.code, started_at, error.detail, error.is_quoting, error.repair, wait_seconds)
+            )
             raise
         else:
             for answer in answers:
+                self._answered.add(model)
                 self._record_call(CallRecord(model, None, started_at))
-                self._record_usage(answer)
+                self._record_usage(model, answer)
         finally:
             self._release_slot()
 
@@ -401,25 +412,27 @@ class LeaseHolder:
         self._used_at = self._clock()
         self.serve_waiting_calls()
 
-    def _record_call(self, call: CallRecord, retry_after_seconds: float | None = None) -> None:
+    def _record_call(self, call: CallRecord) -> None:
         now = self._clock()
-        self._observations.record(call, now, retry_after_seconds)
-        was_open = self._is_open(call.model)
+        self._observations.calls.append(call)
+        before = self._breakers.get(call.model)
         if call.code is not None or call.model in self._breakers:
-            self._breakers = breakers_after_calls(self._breakers, [call], now)
-        self._schedule.is_urgent |= self._is_open(call.model) != was_open
+            self._breakers = breakers_after_calls(self._breakers, [call], now, self.in_flight - 1)
+        after = self._breakers.get(call.model)
+        self._schedule.is_urgent |= (before and before.opened_at) != (after and after.opened_at)
 
     def _is_open(self, model: str) -> bool:
         return model in self._breakers and self._breakers[model].is_open
 
-    def _record_usage(self, answer: Answer) -> None:
+    def _record_usage(self, model: str, answer: Answer) -> None:
         if answer.usage is not None:
             self._observations.tokens += answer.usage.total
             self._tokens_per_call += _SMOOTHING_FACTOR * (answer.usage.total - self._tokens_per_call)
         if answer.exhausted_allowance is not None:
-            self._observations.exhausted_until = max(
-                self._observations.exhausted_until, self._clock() + answer.exhausted_allowance.wait_seconds
-            )
+            now = self._clock()
+            until = now + min(MAX_DELAY_SECONDS, answer.exhausted_allowance.wait_seconds)
+            self._observations.exhausted[model] = max(self._observations.exhausted.get(model, 0.0), until)
+            self._breakers[model] = self._breakers.get(model, Breaker()).exhausted(until, now)
             self._schedule.is_urgent = True
 
     @property
@@ -492,8 +505,7 @@ class LeaseHolder:
             calls=tuple(observed.calls),
             attempts=observed.attempts,
             tokens=observed.tokens,
-            throttled_until=observed.throttled_until,
-            exhausted_until=observed.exhausted_until,
+            exhausted={model: until for model, until in observed.exhausted.items() if until > self._clock()},
             models=models,
             is_interactive=self._key.is_interactive,
         )

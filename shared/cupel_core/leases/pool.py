@@ -36,13 +36,15 @@ class LeasePool:
         priority: Priority = Priority.NORMAL,
         *,
         is_interactive: bool = False,
+        hands_back: bool = False,
         clock: Callable[[], float] = time.time,
         rng: Random | None = None,
         max_wait_seconds: Callable[[], float] = lambda: MAX_WAIT_SECONDS,
         patient: bool = False,
         on_change: Callable[[], None] = _ignore,
     ) -> None:
-        """An interactive pool may use the slots that are reserved for calls for which a person waits.
+        """An interactive pool may use the slots that are reserved for calls for which a person waits. Of a pool that
+        `hands_back`, calls that only the owner of an account can repair are made again later.
 
         `max_wait_seconds` is for a slot; a `patient` pool also waits that long while an account is paused.
 
@@ -51,6 +53,7 @@ class LeasePool:
         self._worker_id = worker_id or uuid.uuid4().hex[:12]
         self._priority = priority
         self._is_interactive = is_interactive
+        self._hands_back = hands_back
         self._clock = clock
         self._rng = rng or Random()  # noqa: S311 - jitter
         self._max_wait_seconds = max_wait_seconds
@@ -85,7 +88,9 @@ class LeasePool:
     def _lease_holder(self, workspace: str, limited: str | RunRef, limits: Limits) -> LeaseHolder:
         key = workspace, limited
         if key not in self._holders:
-            lease_key = LeaseKey(workspace, limited, self._worker_id, self._priority, self._is_interactive)
+            lease_key = LeaseKey(
+                workspace, limited, self._worker_id, self._priority, self._is_interactive, self._hands_back
+            )
             self._holders[key] = LeaseHolder(lease_key, self._clock, self._rng)
         holder = self._holders[key]
         holder.limits = limits

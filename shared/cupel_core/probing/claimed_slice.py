@@ -52,6 +52,8 @@ class ClaimedSlice:
     """Whether probes of it end without an outcome or a message, because their run is not open any more."""
     is_lost: bool = False
     """Whether another worker has taken the probes over because the claim expired: no further call may start."""
+    begun: set[int] = field(default_factory=set)
+    """The probes whose conversations were begun, by this worker or before: they may have a checkpoint."""
 
     @property
     def is_done(self) -> bool:
@@ -69,6 +71,12 @@ class ClaimedSlice:
     def start(self, index: int) -> None:
         self.pending.remove(index)
         self.started.add(index)
+
+    def begin(self, index: int) -> bool:
+        """Note that its conversation begins; returns whether it was begun before."""
+        was_begun = index in self.begun
+        self.begun.add(index)
+        return was_begun
 
     def postpone_pending(self, index: int, delay_seconds: float, reason: str) -> None:
         self.pending.remove(index)
@@ -94,6 +102,7 @@ class ClaimedSlice:
                 self.probe_slice.model_copy(
                     update={
                         "indexes": sorted(remainder.indexes),
+                        "begun": sorted(self.begun.intersection(remainder.indexes)),
                         "handoffs": self.probe_slice.handoffs + (reason == RETRY_LATER),
                         "failures": self.probe_slice.failures + (reason == INTERNAL_ERROR),
                     }

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import count
 
@@ -95,6 +95,7 @@ class SliceClaimer:
             rounds={index: division.round_of(index, run.conversation_round) for index in probe_slice.indexes},
             rest=rest,
             scenario_mb=scenario_bytes / 1_000_000,
+            begun=set(_begun(received, delivery, division.expired)),
         )
         claimed.pending.extend(expired)
         for index in division.claimed:
@@ -136,6 +137,13 @@ def _start_run(probe_slice: ProbeSlice) -> None:
         return
 
 
+def _begun(received: ProbeSlice, delivery: Delivery, expired: Iterable[int]) -> Iterable[int]:
+    """The probes whose conversations another delivery may have begun: before a pause or a crash, perhaps any."""
+    if delivery.receive_count > 1 or received.fencing_token > 1:
+        return received.indexes
+    return (*received.begun, *expired)
+
+
 def _first_part(received: ProbeSlice, run: Run) -> tuple[ProbeSlice, float]:
     """As many of its probes as have scenarios of MAX_CLAIMED_BYTES, at least one; and the size of these scenarios."""
     snapshot, cases = snapshots.get(run.snapshot_key), set[int]()
@@ -153,5 +161,6 @@ def _first_part(received: ProbeSlice, run: Run) -> tuple[ProbeSlice, float]:
 def send_rest(claimed: ClaimedSlice) -> None:
     """Send the probes that were not claimed back to the queue, for this worker and others. If this one dies, the whole
     slice comes back too, and whoever receives a probe twice finds it claimed or done."""
-    message = claimed.probe_slice.model_copy(update={"indexes": list(claimed.rest)})
+    begun = sorted(claimed.begun.intersection(claimed.rest))
+    message = claimed.probe_slice.model_copy(update={"indexes": list(claimed.rest), "begun": begun})
     queues.send(claimed.delivery.queue_url, [message], group=message.workspace)

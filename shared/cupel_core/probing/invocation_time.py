@@ -6,6 +6,8 @@ from cupel_core.settings import settings
 
 MARGIN_SECONDS = 6.0
 """Reserved at the end of an invocation for the last commit."""
+SPARE_SECONDS = 0.5
+"""A call that ends by its timeout ends so long before its conversation must."""
 
 
 class InvocationTime:
@@ -15,7 +17,9 @@ class InvocationTime:
         self._clock = clock
         self._deadline = ends_at - MARGIN_SECONDS
         # With calls as long as the invocation, no time would be left to start one.
-        self.call_timeout_seconds = min(settings().call_timeout_seconds, max(0.0, self.remaining_seconds) / 2)
+        self.call_timeout_seconds = min(
+            settings().call_timeout_seconds, max(0.0, self.remaining_seconds) / 2 - SPARE_SECONDS
+        )
 
     def now(self) -> float:
         return self._clock()
@@ -27,5 +31,5 @@ class InvocationTime:
 
     @property
     def is_closing(self) -> bool:
-        """Whether a call that starts now might not end in time."""
-        return self.remaining_seconds < self.call_timeout_seconds
+        """Whether a call that starts now might not end in time. One that is cut off would have been paid for."""
+        return self.remaining_seconds < self.call_timeout_seconds + SPARE_SECONDS

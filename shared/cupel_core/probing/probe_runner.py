@@ -39,8 +39,9 @@ MAX_FAILURES = 5
 """After so many internal errors in a row, a probe ends with the last one."""
 OUTDATED_DELAY_SECONDS = 2
 """Before a model is tried again whose breaker was perhaps closed since the worker read it."""
-MAX_HANDOFFS = 20
-"""After this many requeues for a provider that asks for long waits, the probe ends with that error."""
+MAX_HANDOFFS = 100
+"""After this many requeues of a probe with whose calls the provider asks to wait, while it answers others, the probe
+ends with that error. Each stands for 20 s at least."""
 
 
 @dataclass
@@ -81,7 +82,8 @@ class ProbeRunner:
     ) -> Outcome | None:
         model, target = claimed.context.model_of(index), self._target(claimed, index, calls)
         graders = claimed.context.graders(calls, self.rng, self.time.call_timeout_seconds)
-        spec = claimed.context.conversation_spec(index, claimed.rounds[index], graders)
+        is_resumed = claimed.begin(index)
+        spec = claimed.context.conversation_spec(index, claimed.rounds[index], graders, is_resumed=is_resumed)
         checkpoints = TableCheckpoints(claimed.probe_slice.run, index, claimed.rounds[index])
         try:
             async with asyncio.timeout(self.time.remaining_seconds):

@@ -135,7 +135,9 @@ class SliceContext:
             allow_private=settings().allow_private_endpoints,
         )
 
-    def conversation_spec(self, index: int, retry_round: int, graders: GraderFactory) -> ConversationSpec:
+    def conversation_spec(
+        self, index: int, retry_round: int, graders: GraderFactory, *, is_resumed: bool = False
+    ) -> ConversationSpec:
         probe = self.run.plan.probe(index)
         persona = self.snapshot.persona(probe.case)
         headers, is_withheld = self._persona_headers(index, persona)
@@ -160,6 +162,7 @@ class SliceContext:
             retry_round=retry_round,
             tool_executor=self._tool_executor(index, retry_round, params, graders),
             profile=self.profile,
+            is_resumed=is_resumed,
         )
 
     def _tool_executor(
@@ -181,6 +184,7 @@ class SliceContext:
             timeout_seconds=graders.call_timeout_seconds,
             rng=graders.rng,
             allow_private=graders.allow_private,
+            log=graders.log,
         )
 
     def internal_error(

@@ -85,7 +85,7 @@ class Worker:
         self._received_at = self._saw_end_at = clock()
         """When the worker last received what it needed, and last saw the end of the queue."""
         worker_id, rng = uuid.uuid4().hex[:12], Random()  # noqa: S311 - jitter
-        self._leases = LeasePool(worker_id, priority, clock=clock, rng=rng, on_change=self._wake.set)
+        self._leases = LeasePool(worker_id, priority, hands_back=True, clock=clock, rng=rng, on_change=self._wake.set)
         self._paces = RunPaces(self._leases, clock, rng, self._wake.set)
         self._allowances = RunAllowances(worker_id, ends_at, clock, on_report=self._wake.set)
         self._pauses = RunPauses(self._allowances, on_end=self._wake.set)

@@ -21,7 +21,7 @@ from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.turns.tools import ToolCall, ToolChoice, ToolMode
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import is_bedrock_address
-from cupel_core.providers.errors import ErrorDetail, ProviderError, error_code_for_status, malformed_reply
+from cupel_core.providers.errors import ErrorDetail, ProviderError, malformed_reply, refusal_error
 from cupel_core.providers.reply_ends import check_end
 from cupel_core.providers.reply_fields import arguments_of, content_of, label, mapping, mappings
 from cupel_core.providers.retry_after import retry_after_seconds
@@ -51,14 +51,6 @@ _NATIVE_SCHEMA = re.compile(
 )
 """Models of which Amazon says that Converse enforces schemas. Where it does not, it refuses the field by name."""
 
-# Errors whose HTTP status alone does not determine the code.
-_CODES = {
-    "ExpiredTokenException": ProbeErrorCode.AUTH,
-    "ModelErrorException": ProbeErrorCode.PROVIDER_ERROR,
-    "ModelNotReadyException": ProbeErrorCode.PROVIDER_ERROR,
-    "ServiceQuotaExceededException": ProbeErrorCode.RATE_LIMITED,
-    "UnrecognizedClientException": ProbeErrorCode.AUTH,
-}
 
 type ClientFor = Callable[[Account, float], "BedrockRuntimeClient"]
 
@@ -278,9 +270,9 @@ def _error_from_client_error(error: "ClientError", now: datetime) -> ProviderErr
     message = error.response.get("Error", {}).get("Message", "")
     metadata = error.response.get("ResponseMetadata", {})
     status = metadata.get("HTTPStatusCode", 500)
-    code = _CODES.get(name) or error_code_for_status(status, ErrorDetail(frozenset({name}), message))
     retry_after = retry_after_seconds(metadata.get("HTTPHeaders", {}), now)
-    return ProviderError(code, f"HTTP {status} {name}: {message}", retry_after, refused=True)
+    detail = ErrorDetail(frozenset({name}), message, retry_after)
+    return refusal_error(status, detail, f"HTTP {status} {name}: {message}", now)
 
 
 def _code_of_botocore_error(error: "BotoCoreError") -> ProbeErrorCode:

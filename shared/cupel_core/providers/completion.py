@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from cupel_core.clock import utc_now
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS, delay_seconds
 from cupel_core.domain.limits.breaker import REFUSALS
+from cupel_core.domain.limits.provider_errors import Repair
 from cupel_core.domain.text.quotations import quotes
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, RequestParameter
 from cupel_core.providers import model_name_of, wire_format_of
 from cupel_core.providers.account import Account, secrets_of
 from cupel_core.providers.adaptation import ADAPTER, with_omitted
+from cupel_core.providers.attempt_log import AttemptLog, CallAttempts
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.errors import ParameterRejected, ProviderError, RetryLater
 from cupel_core.providers.reply_ends import answer_of
@@ -28,6 +30,12 @@ MAX_MESSAGE_LENGTH = 500
 MAX_MALFORMED_REPLIES = 2
 MAX_REJECTIONS = len(RequestParameter)
 """Each rejection names another parameter."""
+
+HAND_BACK_SECONDS = 10.0
+"""Before a call is made again that only the owner of the account can repair; by then its run is paused."""
+
+_REPORTED = (Repair.WAIT, Repair.OWNER)
+"""Whoever can repair these is shown the provider's words, beyond the conversation."""
 
 type Attempt = Callable[[Account, str, ModelRequest, float], Awaitable[Reply]]
 type OnRetry = Callable[[ProviderError, float], None]
@@ -139,10 +147,11 @@ def sanitized(error: ProviderError, account: Account, said: Iterable[str] = ()) 
         error.attempts,
         final=error.final,
         refused=error.refused,
-        is_quoting=error.code in REFUSALS and quotes(message, said),
+        is_quoting=(error.code in REFUSALS or error.repair in _REPORTED) and quotes(message, said),
         is_malformed=error.is_malformed,
         usage=error.usage,
         cost_usd=error.cost_usd,
+        repair=error.repair,
     )
 
 
@@ -158,8 +167,12 @@ async def complete_with_retry(
     attempt: Attempt = complete,
     max_attempts: int = MAX_ATTEMPTS,
     sleep: Sleep = asyncio.sleep,
+    log: AttemptLog | None = None,
 ) -> Reply:
-    """Make as many attempts at the next message as `with_retry` does; raises the same errors."""
+    """Make as many attempts at the next message as `with_retry` does; raises the same errors.
+
+    `log` has the attempts of the calls of the same conversation.
+    """
     try:
         return await with_retry(
             lambda: attempt(account, model, request, timeout_seconds),
@@ -168,6 +181,7 @@ async def complete_with_retry(
             on_retry=on_retry,
             max_attempts=max_attempts,
             sleep=sleep,
+            attempts=None if log is None else log.of_call(model, request),
         )
     except RetryLater as wait:
         wait.model = model
@@ -182,35 +196,54 @@ async def with_retry[T](
     on_retry: OnRetry | None = None,
     max_attempts: int = MAX_ATTEMPTS,
     sleep: Sleep = asyncio.sleep,
+    attempts: CallAttempts | None = None,
 ) -> T:
     """Make up to `max_attempts`, with a delay between them that is reported to `on_retry`.
 
-    An attempt whose request the model rejected because of a parameter is repeated without it; it is not counted.
-    A reply that cannot be read was paid for, and the next one is seldom another: no more than two are asked for.
+    An attempt whose request the model rejected because of a parameter is repeated without it; it is not counted. Nor is
+    one that the provider answered by asking to wait. `attempts` has those that earlier deliveries of the same work have
+    made, and gets each that fails. A reply that cannot be read was paid for, and the next one is seldom another: no
+    more than two are asked for.
 
     Raises `ProviderError` after the last attempt or for an error that is not retryable, and `RetryLater` when the
     delays together would exceed `max_wait_seconds`.
     """
-    attempts, rejections, malformed = 0, 0, 0
+    waits, rejections, malformed = 0, 0, 0
+    attempts = attempts or AttemptLog().of("")
+    attempts.raise_if_used_up(max_attempts)
     while True:
-        attempts += 1
         try:
-            return await attempt()
+            answer = await attempt()
         except ParameterRejected as error:
-            rejections, attempts = rejections + 1, attempts - 1
-            error.attempts = attempts + rejections
+            rejections += 1
+            error.attempts = attempts.failed + rejections
             if rejections > MAX_REJECTIONS:
                 raise
             continue
         except ProviderError as error:
-            error.attempts = attempts
+            waits += error.asks_to_wait
             malformed += error.is_malformed
-            if attempts >= max_attempts or malformed >= MAX_MALFORMED_REPLIES or not error.retryable:
-                raise
-            delay = delay_seconds(attempts, error.retry_after_seconds, rng)
+            await _note_failure(error, attempts, max_attempts, is_last=malformed >= MAX_MALFORMED_REPLIES)
+            delay = delay_seconds(waits if error.asks_to_wait else attempts.failed, error.retry_after_seconds, rng)
             if delay > max_wait_seconds:
-                raise RetryLater(delay, error.code, attempts) from error
+                raise RetryLater(delay, error.code, error.attempts, words=error.detail) from error
             if on_retry is not None:
                 on_retry(error, delay)
+        else:
+            attempts.note_answer()
+            return answer
         max_wait_seconds -= delay
         await sleep(delay)
+
+
+async def _note_failure(error: ProviderError, attempts: CallAttempts, max_attempts: int, *, is_last: bool) -> None:
+    """Count the attempt unless the provider asks to wait; raise if it was the last one of this call, or of this
+    delivery."""
+    may_repeat = (error.retryable or error.is_handed_back) and not is_last
+    if not error.asks_to_wait:
+        await attempts.note_failure(error, is_final=not may_repeat)
+    error.attempts = attempts.failed or 1
+    if attempts.failed >= max_attempts or not may_repeat:
+        raise error
+    if error.is_handed_back:
+        raise RetryLater(HAND_BACK_SECONDS, error.code, error.attempts, words=error.detail) from error

@@ -1,17 +1,18 @@
-"""Errors of model calls, and the one place that classifies them."""
+"""Errors of model calls, and how they are read. What they mean is in `domain/limits/provider_errors.py`."""
 
-import re
-from collections.abc import Mapping
-from datetime import datetime
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 import orjson
 from pydantic import ValidationError
 
+from cupel_core.clock import utc_now
+from cupel_core.domain.limits.provider_errors import Refusal, Repair, meaning_of, usual_repair
 from cupel_core.domain.text.html_pages import describe_page, page_title
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.errors import AppError, RetryableError
-from cupel_core.providers.retry_after import duration_seconds, retry_after_seconds
+from cupel_core.providers.retry_after import MAX_SECONDS, duration_seconds, retry_after_seconds, seconds_until_reset
 
 _MAX_BODY_BYTES = 4000
 
@@ -35,14 +36,20 @@ class ProviderError(AppError):
         is_malformed: bool = False,
         usage: Usage | None = None,
         cost_usd: float | None = None,
+        repair: Repair | None = None,
     ) -> None:
         """`refused` means that the provider certainly generated nothing: it answered with an error, or not at all;
         `is_quoting` that the message repeats what was said; `is_malformed` that a reply could not be read, which
-        another attempt seldom changes. `usage` and `cost_usd` are what a reply without a usable answer reports."""
+        another attempt seldom changes. `usage` and `cost_usd` are what a reply without a usable answer reports;
+        `repair` says who can repair it, if the code alone does not tell."""
         super().__init__(message)
         self.is_malformed = is_malformed
         self.usage = usage
         self.cost_usd = cost_usd
+        self.repair = usual_repair(code) if repair is None else repair
+        self.is_handed_back = False
+        """Whether the call is to be made again once the owner has repaired it, because the model had answered before or
+        certainly will: a run is paused meanwhile."""
         self.is_quoting = is_quoting
         self.code = code
         self.refused = refused
@@ -56,7 +63,12 @@ class ProviderError(AppError):
 
     @property
     def retryable(self) -> bool:
-        return self.code.retryable and not self.final
+        return self.repair in (Repair.WAIT, Repair.REPEAT) and not self.final
+
+    @property
+    def asks_to_wait(self) -> bool:
+        """Whether the account or the model asks to wait, which costs no attempt."""
+        return self.repair is Repair.WAIT and not self.final
 
     @property
     def may_be_billed(self) -> bool:
@@ -85,6 +97,7 @@ class ParameterRejected(ProviderError):
             refusal.attempts,
             refused=True,
             is_quoting=refusal.is_quoting,
+            repair=refusal.repair,
         )
 
 
@@ -94,14 +107,24 @@ class RetryLater(RetryableError):
     title = "The model provider asks to wait"
 
     def __init__(
-        self, retry_after_seconds: float, code: ProbeErrorCode, attempts: int = 1, model: str | None = None
+        self,
+        retry_after_seconds: float,
+        code: ProbeErrorCode,
+        attempts: int = 1,
+        model: str | None = None,
+        words: str = "",
     ) -> None:
-        """`model` is the one whose provider asks to wait, if known."""
-        super().__init__(f"{code}: try again in {retry_after_seconds:.0f} s", retry_after_seconds)
+        """`model` is the one whose provider asks to wait, if known, and `words` are what the provider says."""
+        super().__init__(f"{words or code}; try again in {retry_after_seconds:.0f} s", retry_after_seconds)
         self.retry_after_seconds = retry_after_seconds
         self.code = code
         self.attempts = attempts
         self.model = model
+        self.words = words
+
+    def by(self, code: ProbeErrorCode, model: str | None) -> "RetryLater":
+        """The same of a call that is not the target's: if given up on, the error must not name the target."""
+        return RetryLater(self.retry_after_seconds, code, self.attempts, model, self.words)
 
 
 class CallPrevented(Exception):
@@ -148,52 +171,36 @@ class ErrorDetail(NamedTuple):
     retry_after_seconds: float | None = None
 
 
-# Refusals by the API itself, before or instead of a model call: OpenAI and Azure, xAI (a 403), Anthropic, DeepSeek.
-_FILTER_CODES = frozenset({
-    "content_filter", "content_policy_violation", "image_content_policy_violation", "ResponsibleAIPolicyViolation",
-})  # fmt: skip
-_FILTER_MESSAGE = re.compile(
-    r"content filtering policy|Content violates usage guidelines|Content Exists Risk"
-    r"|flagged as potentially violating",
-    re.I,
-)
-# Together AI answers 403 for a conversation that is too long, which is no question of access.
-_TOO_LONG = re.compile(r"max_(new_)?tokens|context length", re.I)
-# OpenAI returns 429 for an account without credit, Google 400 for an invalid key: only the owner can fix these.
-_ACCOUNT_CODES = frozenset({"insufficient_quota", "billing_error", "API_KEY_INVALID"})
-# Groq: 400 for an answer that was not the JSON it should enforce. Another attempt may succeed.
-_GENERATION_CODES = frozenset({"json_validate_failed"})
-
-
 def error_code_for_status(status: int, detail: ErrorDetail) -> ProbeErrorCode:
-    """The code for a response whose status is not 2xx.
+    """The code for a response whose status is not 2xx."""
+    return refusal_error(status, detail).code
 
-    Fireworks answers 412 for a suspended account, Groq 498 when it has no capacity.
-    """
-    if detail.codes & _FILTER_CODES or (status in (400, 403) and _FILTER_MESSAGE.search(detail.message)):
-        return ProbeErrorCode.CONTENT_FILTERED
-    if status == 403 and _TOO_LONG.search(detail.message):
-        return ProbeErrorCode.INVALID_REQUEST
-    if status in (401, 402, 403, 412) or detail.codes & _ACCOUNT_CODES:
-        return ProbeErrorCode.AUTH
-    if status in (429, 498):
-        return ProbeErrorCode.RATE_LIMITED
-    if detail.codes & _GENERATION_CODES:
-        return ProbeErrorCode.PROVIDER_ERROR
-    if status in (408, 504):
-        return ProbeErrorCode.TIMEOUT
-    return ProbeErrorCode.PROVIDER_ERROR if status >= 500 else ProbeErrorCode.INVALID_REQUEST
+
+def refusal_error(
+    status: int,
+    detail: ErrorDetail,
+    message: str | None = None,
+    now: datetime | None = None,
+    *,
+    refused: bool = True,
+) -> ProviderError:
+    """The error of a response that is no answer, whose body says this. `message` is shown instead of the detail's."""
+    seconds = detail.retry_after_seconds
+    meaning = meaning_of(Refusal(status, detail.codes, detail.message, seconds))
+    shown = detail.message if message is None else message
+    is_limit = meaning.code is ProbeErrorCode.RATE_LIMITED and meaning.repair is Repair.OWNER
+    if is_limit and seconds is not None:
+        resets_at = (now or utc_now()) + timedelta(seconds=seconds)
+        shown = f"{shown} (until {resets_at:%Y-%m-%d %H:%M} UTC)"
+    return ProviderError(meaning.code, shown, seconds, refused=refused, repair=meaning.repair)
 
 
 def error_from_response(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> ProviderError:
-    detail = parse_error_detail(body)
-    retry_after = retry_after_seconds(headers, now)
-    return ProviderError(
-        error_code_for_status(status, detail),
-        f"HTTP {status}: {detail.message}" if detail.message else f"HTTP {status}",
-        detail.retry_after_seconds if retry_after is None else retry_after,
-        refused=True,
-    )
+    detail = parse_error_detail(body, now)
+    if (retry_after := retry_after_seconds(headers, now)) is not None:
+        detail = detail._replace(retry_after_seconds=retry_after)
+    message = f"HTTP {status}: {detail.message}" if detail.message else f"HTTP {status}"
+    return refusal_error(status, detail, message, now)
 
 
 def error_in_reply(error: object, *, unknown_status: int = 500) -> ProviderError:
@@ -202,8 +209,7 @@ def error_in_reply(error: object, *, unknown_status: int = 500) -> ProviderError
     Its code is an HTTP status, as a number or as text, or a name that stands for one; of another name,
     `unknown_status` is taken.
     """
-    detail = _detail_of(error, str(error))
-    return ProviderError(error_code_for_status(_status_of(error, unknown_status), detail), detail.message, refused=True)
+    return refusal_error(_status_of(error, unknown_status), _detail_of(error, str(error), utc_now()))
 
 
 def reply_error(body: object, *, unknown_status: int = 500) -> ProviderError | None:
@@ -319,7 +325,7 @@ def html_page_error(title: str, status: int) -> ProviderError:
     return ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, is_malformed=True, refused=True)
 
 
-def parse_error_detail(body: bytes) -> ErrorDetail:
+def parse_error_detail(body: bytes, now: datetime | None = None) -> ErrorDetail:
     """Parse `{error: {message, type, code}}` (OpenAI, Anthropic), `{error: {message, status, details}}` (Google) and
     `{message}` (Cohere).
     """
@@ -331,27 +337,50 @@ def parse_error_detail(body: bytes) -> ErrorDetail:
         return ErrorDetail(frozenset(), text if title is None else describe_page(title))
     if isinstance(parsed, list) and parsed:
         parsed = parsed[0]
-    return _detail_of(parsed.get("error", parsed) if isinstance(parsed, dict) else {}, text)
+    return _detail_of(parsed.get("error", parsed) if isinstance(parsed, dict) else {}, text, now or utc_now())
 
 
 _MESSAGES = ("message", "detail", "msg", "error_msg", "error_message", "errors")
 
 
-def _detail_of(error: object, text: str) -> ErrorDetail:
+def _detail_of(error: object, text: str, now: datetime) -> ErrorDetail:
     """`text` is the message if the error has none."""
     if not isinstance(error, dict):
         return ErrorDetail(frozenset(), str(error))
     details = [detail for detail in _list(error.get("details")) if isinstance(detail, dict)]
     objects = [error, *details, *(inner for inner in [error.get("innererror")] if isinstance(inner, dict))]
     codes = {str(item[key]) for item in objects for key in ("code", "type", "status", "reason") if item.get(key)}
-    delays = [duration_seconds(str(detail["retryDelay"])) for detail in details if "retryDelay" in detail]
     message = next((str(error[name]) for name in _MESSAGES if error.get(name)), text)
     upstream = error.get("metadata")
     if isinstance(upstream, dict):
         codes |= {"content_filter"} if "flagged_input" in upstream else set()
         message = ": ".join([message, *(str(upstream[key]) for key in ("provider_name", "raw") if upstream.get(key))])
-    return ErrorDetail(frozenset(codes), message, delays[0] if delays else None)
+    waits = [wait for wait in _waits_in(error, details, now) if wait is not None]
+    return ErrorDetail(frozenset({*codes, *_quotas_in(details)}), message, max(waits, default=None))
 
 
-def _list(value: object) -> list[object]:
+def _quotas_in(details: list[dict[str, Any]]) -> Iterator[str]:
+    """The names of the quotas that Google says are exhausted, such as `GenerateRequestsPerDayPerProjectPerModel`."""
+    for detail in details:
+        for violation in _list(detail.get("violations")):
+            if isinstance(violation, dict):
+                yield from (str(violation[key]) for key in ("quotaId", "quotaMetric") if violation.get(key))
+
+
+def _waits_in(error: dict[str, Any], details: list[dict[str, Any]], now: datetime) -> Iterator[float | None]:
+    """The waits that a body asks for: Google's RetryInfo, `retry_after` of several gateways, and what OpenRouter passes
+    on of the headers that it received."""
+    yield from (duration_seconds(str(detail["retryDelay"])) for detail in details if "retryDelay" in detail)
+    if error.get("retry_after") is not None:
+        yield duration_seconds(str(error["retry_after"]))
+    upstream = error.get("metadata")
+    headers = upstream.get("headers") if isinstance(upstream, dict) else None
+    if isinstance(headers, dict):
+        lower = {str(name).lower(): str(value) for name, value in headers.items()}
+        yield retry_after_seconds(lower, now)
+        if "x-ratelimit-reset" in lower and (seconds := seconds_until_reset(lower["x-ratelimit-reset"], now)):
+            yield min(max(0.0, seconds), MAX_SECONDS)
+
+
+def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []

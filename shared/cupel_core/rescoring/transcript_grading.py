@@ -19,7 +19,6 @@ from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.criteria import evaluate_criteria
 from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
-from cupel_core.providers.errors import RetryLater
 from cupel_core.scoring.score import AssertionScores, score
 from cupel_core.selections import SelectionRunner
 
@@ -57,7 +56,7 @@ class TranscriptGrader:
     selections: SelectionRunner
 
     async def grade(self, transcript: Transcript) -> RescoreResult:
-        """The transcript's new result. TimeIsUp passes through; every other failure becomes a result with an error."""
+        """The transcript's new result. TimeIsUp and RetryLater pass through; every other failure becomes an error."""
         if not transcript.messages:
             deleted = AssertionResult(_TRANSCRIPT, None, None, "could not be computed", error=_CONTENT_DELETED)
             return RescoreResult.of(transcript, build_scoring(None, None, (deleted,)), Spend())
@@ -83,13 +82,11 @@ class TranscriptGrader:
         return await self._judge(transcript, criteria) if criteria else _CriteriaGrading()
 
     async def _judge(self, transcript: Transcript, criteria: Criteria) -> _CriteriaGrading:
-        interrupted: list[Spend] = []
         try:
-            reply = await evaluate_criteria(self.graders.judge(), transcript.messages, criteria, interrupted)
-        except (GraderError, RetryLater) as error:
+            reply = await evaluate_criteria(self.graders.judge(), transcript.messages, criteria, [])
+        except GraderError as error:
             failed = AssertionResult(CRITERIA, None, None, "could not be computed", error=error.detail)
-            spend = error.spend if isinstance(error, GraderError) else sum(interrupted, Spend())
-            return _CriteriaGrading(results=(failed,), spend=spend)
+            return _CriteriaGrading(results=(failed,), spend=error.spend)
         return _CriteriaGrading(apply_verdict(reply.value, criteria, is_last=True), reply.value, spend=reply.spend)
 
     def _params(self, index: int) -> ParameterFields:
@@ -104,8 +101,4 @@ class TranscriptGrader:
         index = transcript.probe_index
         thread = thread_id(self.run.id, index, transcript.retry_round)
         spec = ConversationSpec(index, scenario, self.content, self.graders, thread, params=self._params(index))
-        try:
-            return await score(assertions, assertion_context(spec, transcript.conversation), self.graders)
-        except RetryLater as error:
-            failed = AssertionResult("assertions", None, None, "could not be computed", error=error.detail)
-            return AssertionScores((failed,), Spend())
+        return await score(assertions, assertion_context(spec, transcript.conversation), self.graders)

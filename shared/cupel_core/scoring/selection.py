@@ -11,7 +11,7 @@ from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Invalid
 from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
-from cupel_core.providers.errors import ProviderError, RetryLater
+from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.check_result import NotComputable
 from cupel_core.scoring.model_graded import select_best
 
@@ -31,7 +31,7 @@ async def compare_answers(
     try:
         rendered = replace(assertion, value=render_variables(assertion.value, variables))
         best = await select_best(rendered, tuple(answers.values()), graders)
-    except (NotComputable, Invalid, ProviderError, RetryLater, ValueError) as error:
+    except (NotComputable, Invalid, ProviderError, ValueError) as error:
         spend = error.spend if isinstance(error, GraderError) else Spend()
         return Selection(candidates, retry_round, None, "could not be computed", str(error), spend)
     return Selection(candidates, retry_round, candidates[best.index], best.reason, spend=best.spend)

@@ -18,6 +18,7 @@ from cupel_core.domain.pipeline.turns import PipelineState
 from cupel_core.domain.runs.run_spend import Cost, checkpoint_member
 from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.turns.attempts import FailedAttempts
 from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, StopReason, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
 from cupel_core.domain.turns.replies import ReplyRecord
@@ -71,6 +72,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         "grades": {
             path: [grade.result.to_json(), grade.spend.to_json(by_model=True)] for path, grade in state.grades.items()
         },
+        "attempts": {call: failed.to_json() for call, failed in state.attempts.items()},
     }
     expires = now + min(RETENTION, settings().retention or RETENTION)
     item = CheckpointItem(
@@ -193,4 +195,5 @@ def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> Conversati
             path: AssertionGrade(AssertionResult.from_json(result), Spend.from_json(spend))
             for path, (result, spend) in body.get("grades", {}).items()
         },
+        attempts={call: FailedAttempts.from_json(failed) for call, failed in body.get("attempts", {}).items()},
     )

@@ -163,7 +163,7 @@ def _to_json(governor: Governor) -> dict[str, Any]:
         "tokens": governor.tokens and asdict(governor.tokens),
         "epoch": epoch,
         "leases": {worker_id: _lease_to_text(lease, epoch) for worker_id, lease in governor.leases.items()},
-        "breakers": {model: asdict(breaker) for model, breaker in governor.breakers.items()},
+        "breakers": {model: _breaker_to_json(breaker) for model, breaker in governor.breakers.items()},
         **_interactive_to_json(governor),
     }
 
@@ -173,6 +173,15 @@ def _interactive_to_json(governor: Governor) -> dict[str, Any]:
     if not governor.interactive_until:
         return {}
     return {"interactive": sorted(governor.interactive), "interactive_until": governor.interactive_until}
+
+
+def _breaker_to_json(breaker: Breaker) -> dict[str, Any]:
+    """Without what there is none of: most breakers are not those of models that ask to wait."""
+    body = asdict(breaker)
+    return {name: value for name, value in body.items() if value or name not in _WAITS}
+
+
+_WAITS = frozenset({"waits_in_row", "asked_since", "steps"})
 
 
 def _lease_to_text(lease: WorkerLease, epoch: int) -> str:

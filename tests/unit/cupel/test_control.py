@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cupel_core import record_outcomes
+from cupel_core.domain.limits.breaker import CallRecord
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Priority, Progress, Run
@@ -122,7 +123,10 @@ def test_an_option_before_a_subcommand_is_refused(cupel: Cupel, call: str):
 
 def test_a_throttled_provider_is_shown_as_such(cupel: Cupel):
     now = datetime.now(UTC).timestamp()
-    report = WorkerReport("w", Priority.NORMAL, 4, 4, exhausted_until=now + 600)
+    refused = [
+        CallRecord(f"sim/{n}", ProbeErrorCode.RATE_LIMITED, now, wait_seconds=600) for n in (1, 2, 3) for _ in "ab"
+    ]
+    report = WorkerReport("w", Priority.NORMAL, 4, 0, calls=tuple(refused))
     governor.renew("acme", "sim", Limits(50), report, now)
     assert "throttled until 20" in cupel("queue", "--provider", "sim").stdout
 

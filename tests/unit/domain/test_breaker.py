@@ -3,6 +3,7 @@
 import pytest
 
 from cupel_core.domain.limits.breaker import MAX_OPEN_SECONDS, MIN_OPEN_SECONDS, Breaker, CallRecord
+from cupel_core.domain.limits.provider_errors import Repair
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 MODEL = "openai/m"
@@ -101,8 +102,79 @@ def test_filtered_content_is_an_answer() -> None:
     assert not after(*[ProbeErrorCode.CONTENT_FILTERED] * 40).is_open
 
 
-def test_a_rate_limit_says_nothing_about_the_model() -> None:
-    assert after(*[ProbeErrorCode.RATE_LIMITED] * 40) == Breaker()
+def waiting(now: float = 100.0, wait_seconds: float = 0.0, started_at: float | None = None) -> CallRecord:
+    started = now if started_at is None else started_at
+    return CallRecord(
+        MODEL, ProbeErrorCode.RATE_LIMITED, started, "HTTP 429: Too Many Requests", wait_seconds=wait_seconds
+    )
+
+
+def test_a_single_request_to_wait_opens_nothing() -> None:
+    assert not Breaker().after_call(waiting(), 100.0).is_open
+    assert after(ProbeErrorCode.RATE_LIMITED, None).is_healthy
+
+
+def test_requests_to_wait_among_calls_in_flight_open_nothing() -> None:
+    """A refusal takes milliseconds and an answer seconds: what is in flight may be answered."""
+    breaker = Breaker()
+    for _ in range(19):
+        breaker = breaker.after_call(waiting(), 100.0, in_flight=40)
+        assert not breaker.is_open
+    assert breaker.after_call(waiting(), 100.0, in_flight=40).is_waiting
+
+
+def test_a_model_that_only_asks_to_wait_is_tried_after_growing_waits() -> None:
+    breaker, now, waits = Breaker(), 100.0, list[float]()
+    breaker = breaker.after_call(waiting(now), now)
+    for _ in range(8):
+        breaker = breaker.after_call(waiting(now), now)
+        waits.append(breaker.until - now)
+        now = breaker.until
+    assert waits == [5, 10, 20, 60, 180, 330, 330, 330]
+    assert "Too Many Requests" in breaker.reason
+    assert "--requests-per-minute" in breaker.reason
+
+
+def test_a_wait_that_is_asked_for_is_respected() -> None:
+    breaker = Breaker().after_call(waiting(), 100.0).after_call(waiting(wait_seconds=47), 100.0)
+    assert breaker.until == 147
+
+
+def test_refusals_of_the_same_burst_are_one_step() -> None:
+    breaker = Breaker()
+    for _ in range(50):
+        breaker = breaker.after_call(waiting(started_at=99.0), 100.0)
+    assert (breaker.steps, breaker.until) == (1, 105)
+
+
+def test_an_answer_to_the_trial_ends_the_waits() -> None:
+    breaker = Breaker().after_call(waiting(), 100.0).after_call(waiting(), 100.0)
+    assert breaker.after_call(CallRecord(MODEL, None, 106.0), 107.0) == Breaker()
+
+
+def test_a_model_that_has_asked_to_wait_for_an_hour_is_left_to_the_owner() -> None:
+    breaker, now = Breaker().after_call(waiting(), 100.0), 100.0
+    while not breaker.is_refusing:
+        breaker = breaker.after_call(waiting(now), now)
+        now = breaker.until
+    assert 3_600 <= (breaker.opened_at or 0) - 100 <= 4_000
+    assert "has asked to wait" in breaker.reason
+    assert "Too Many Requests" in breaker.reason
+
+
+def test_another_failure_of_the_trial_makes_the_model_wait_on() -> None:
+    breaker = Breaker().after_call(waiting(), 100.0).after_call(waiting(), 100.0)
+    after_timeout = breaker.after_call(CallRecord(MODEL, ProbeErrorCode.TIMEOUT, 106.0), 110.0)
+    assert (after_timeout.is_waiting, after_timeout.until) == (True, 120)
+
+
+def test_a_quota_that_only_the_owner_can_raise_counts_as_a_refusal() -> None:
+    call = CallRecord(MODEL, ProbeErrorCode.RATE_LIMITED, 100.0, "per day (until 08:00)", repair=Repair.OWNER)
+    breaker = Breaker()
+    for _ in range(5):
+        breaker = breaker.after_call(call, 100.0)
+    assert breaker.is_refusing
+    assert "until 08:00" in breaker.reason
 
 
 def test_calls_in_flight_when_it_opened_change_nothing() -> None:

@@ -29,10 +29,10 @@ def report(worker_id: str = "a", demand: int = 50, in_flight: int = 0, priority:
     return WorkerReport(worker_id, priority, demand, in_flight)
 
 
-def throttled(times: int, of: int, throttled_until: float = 0.0) -> WorkerReport:
+def throttled(times: int, of: int) -> WorkerReport:
     codes = [ProbeErrorCode.RATE_LIMITED] * times + [None] * (of - times)
     calls = tuple(CallRecord("openai/m", code, 1.0) for code in codes)
-    return replace(report(in_flight=50), calls=calls, throttled_until=throttled_until)
+    return replace(report(in_flight=50), calls=calls)
 
 
 def granted(governor: Governor, worker_id: str = "a") -> int:
@@ -182,7 +182,7 @@ def test_refusals_that_come_before_the_answers_of_other_calls_change_nothing() -
 
 
 def test_a_stray_throttling_changes_nothing() -> None:
-    governor = after_report(Governor(), FIFTY, throttled(4, of=50, throttled_until=30.0), 10.0)
+    governor = after_report(Governor(), FIFTY, throttled(4, of=50), 10.0)
     assert (governor.learned, governor.blocked_until) == (None, 0.0)
 
 
@@ -210,13 +210,31 @@ def test_a_time_without_calls_raises_the_limit_too() -> None:
     assert after_report(governor, FIFTY, report(), 3_700.0).learned is None
 
 
-def test_a_throttled_account_is_blocked_as_long_as_it_asks() -> None:
-    assert after_report(Governor(), FIFTY, throttled(20, of=50, throttled_until=42.0), 10.0).blocked_until == 42.0
+def refused_calls(*models: str) -> WorkerReport:
+    calls = [CallRecord(model, ProbeErrorCode.RATE_LIMITED, 1.0, wait_seconds=30.0) for model in models for _ in "12"]
+    return replace(report(), calls=tuple(calls))
 
 
-def test_a_spent_allowance_blocks_without_lowering_the_limit() -> None:
-    governor = after_report(Governor(), FIFTY, replace(report(), exhausted_until=42.0), 10.0)
-    assert (governor.blocked_until, governor.learned) == (42.0, None)
+def test_a_limit_is_the_model_s_that_it_was_said_about() -> None:
+    governor = after_report(Governor(), FIFTY, refused_calls("openai/m", "openai/n"), 10.0)
+    assert governor.breakers["openai/m"].is_waiting
+    assert governor.blocked_until == 0.0
+
+
+def test_after_three_models_were_refused_the_account_waits() -> None:
+    governor = after_report(Governor(), FIFTY, refused_calls("openai/m", "openai/n", "openai/o"), 10.0)
+    assert governor.blocked_until == 40.0
+
+
+def test_an_account_that_answers_any_model_does_not_wait() -> None:
+    refused = refused_calls("openai/m", "openai/n", "openai/o")
+    answered = replace(refused, calls=(*refused.calls, CallRecord("openai/p", None, 1.0)))
+    assert after_report(Governor(), FIFTY, answered, 10.0).blocked_until == 0.0
+
+
+def test_a_spent_allowance_stops_its_model_without_lowering_the_limit() -> None:
+    governor = after_report(Governor(), FIFTY, replace(report(), exhausted={"openai/m": 42.0}), 10.0)
+    assert (governor.breakers["openai/m"].until, governor.blocked_until, governor.learned) == (42.0, 0.0, None)
 
 
 def test_requests_are_lent_within_the_rate_and_returned_unused() -> None:

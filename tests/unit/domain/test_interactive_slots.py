@@ -32,8 +32,8 @@ def granted(governor: Governor, worker_id: str = "a") -> int:
     return governor.leases[worker_id].granted
 
 
-@pytest.mark.parametrize(("limit", "reserved"), [(1, 0), (2, 1), (9, 1), (19, 1), (20, 2), (50, 5), (1_000, 100)])
-def test_a_tenth_is_reserved_but_never_all(limit: int, reserved: int) -> None:
+@pytest.mark.parametrize(("limit", "reserved"), [(1, 0), (2, 0), (9, 0), (10, 1), (20, 2), (50, 5), (1_000, 100)])
+def test_a_tenth_is_reserved_and_nothing_of_a_small_account(limit: int, reserved: int) -> None:
     assert reserved_slots(limit) == reserved
 
 

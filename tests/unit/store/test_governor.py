@@ -176,7 +176,8 @@ def test_a_status_has_limits_workers_and_suspended_models(cloud: Settings) -> No
     assert (status.limit, status.workers) == (50, 1)
     assert status.learned_limit is not None
     assert [(suspended.model, "auth" in suspended.reason) for suspended in status.suspended_models] == [
-        ("openai/typo", True)
+        ("openai/m", False),
+        ("openai/typo", True),
     ]
 
 

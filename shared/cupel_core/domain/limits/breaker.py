@@ -4,8 +4,13 @@ A breaker opens when half of the latest calls failed. While it is open, its mode
 doubles with every consecutive opening, one probe may try; a success closes the breaker. Filtered content counts as an
 answer: only infrastructure errors count.
 
-It also opens after several refusals in a row (a bad key, a model that does not exist). No wait cures these: the runs
-that call the model are paused. A request refused for its content, such as a prompt that is too long, says nothing about
+It also opens when the provider asks to wait (a rate limit, an overloaded model) and nothing is answered any more: then
+the model is tried again after growing waits, and no probe is charged for it. A single throttled call among answered
+ones opens nothing.
+
+It also opens after several refusals in a row that only the owner can repair (a bad key, no credit) or that show that
+the model does not exist. No wait cures these: the runs that call the model are paused. So they are when the provider
+has asked to wait for too long. A request refused for its content, such as a prompt that is too long, says nothing about
 the model, and neither does an invalid request to a model that has answered lately.
 """
 
@@ -14,6 +19,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.limits.provider_errors import Repair, usual_repair
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 MAX_REFUSALS = 5
@@ -25,6 +31,13 @@ TRIAL_SECONDS = 120.0
 """A trial that has not ended by then is given up: its worker must have died."""
 RECHECK_SECONDS = 5.0
 """How soon to check again while another worker's trial is under way."""
+WAIT_STEPS_SECONDS = (5.0, 10.0, 20.0, 60.0, 180.0, 330.0)
+"""How long a model is not called whose provider asks to wait; the last is repeated. The fourth outlasts a minute, for
+which most limits hold, and all together last ten minutes."""
+MIN_WAITS_IN_ROW = 2
+PATIENCE_SECONDS = 3_600.0
+"""After which a provider that only asks to wait is left to the owner of the run."""
+PACING_HINT = "a limit on requests per minute (cupel providers set … --requests-per-minute) avoids such refusals"
 
 REFUSALS = frozenset({ProbeErrorCode.AUTH, ProbeErrorCode.INVALID_REQUEST})
 _FAILURES = REFUSALS | {ProbeErrorCode.TIMEOUT, ProbeErrorCode.PROVIDER_ERROR, ProbeErrorCode.NETWORK}
@@ -34,6 +47,7 @@ _CONTENT_REFUSED = re.compile(
 )
 _MAX_REASON_LENGTH = 400
 _QUOTING = "the provider repeats what was said, so its words are only in the errors of the probes"
+_EXHAUSTED = f"its rate limit is used up, as its provider reports; {PACING_HINT}"
 _FAILED, _ANSWERED = "x", "."
 
 
@@ -47,6 +61,23 @@ class CallRecord(NamedTuple):
     """The provider's words."""
     is_quoting: bool = False
     """Whether they repeat what was said in the conversation, which may be deleted: the message is not stored here."""
+    repair: Repair | None = None
+    """Who can repair the error; None if its code says so."""
+    wait_seconds: float = 0.0
+    """How long the provider asks to wait."""
+
+    @property
+    def asks_to_wait(self) -> bool:
+        return self._repair is Repair.WAIT
+
+    @property
+    def is_owners(self) -> bool:
+        """Whether only the owner of the account can repair it."""
+        return self._repair is Repair.OWNER
+
+    @property
+    def _repair(self) -> Repair | None:
+        return self.repair or (usual_repair(self.code) if self.code is not None else None)
 
 
 @dataclass(frozen=True)
@@ -63,6 +94,12 @@ class Breaker:
     trial_of: str | None = None
     """Id of the worker that has the trial."""
     trial_until: float = 0.0
+    waits_in_row: int = 0
+    """Calls since the last answer whose provider asked to wait."""
+    asked_since: float | None = None
+    """Since when it has, without an answer in between."""
+    steps: int = 0
+    """How often the model was suspended for that in a row."""
 
     @property
     def is_open(self) -> bool:
@@ -74,21 +111,32 @@ class Breaker:
         return self.is_open and self.refusals >= MAX_REFUSALS
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether it is open because the provider asks to wait."""
+        return self.is_open and self.steps > 0
+
+    @property
     def is_healthy(self) -> bool:
         """Whether it is closed without recent failures, so that it need not be stored."""
-        return not self.is_open and _FAILED not in self.recent
+        return not self.is_open and _FAILED not in self.recent and not self.waits_in_row
 
-    def after_call(self, call: CallRecord, now: float) -> "Breaker":
-        """The breaker after one more call. A rate limit or a prompt that is too long says nothing about the model."""
-        if call.code is ProbeErrorCode.RATE_LIMITED or _refuses_content(call):
+    def after_call(
+        self, call: CallRecord, now: float, in_flight: int = 0, patience_seconds: float = PATIENCE_SECONDS
+    ) -> "Breaker":
+        """The breaker after one more call, with others in flight. A prompt that is too long says nothing about it."""
+        if call.asks_to_wait:
+            return self._after_request_to_wait(call, now, in_flight, patience_seconds)
+        if _refuses_content(call):
             return replace(self, trial_of=None) if self.trial_of else self
-        failed = call.code in _FAILURES
+        failed = call.code in _FAILURES or call.is_owners
         if self.opened_at is not None:
             return self._after_call_while_open(call, self.opened_at, failed=failed, now=now)
         updated = replace(
             self,
             refusals=self.refusals + 1 if self._is_refusal(call) else 0,
             recent=(self.recent + (_FAILED if failed else _ANSWERED))[-WINDOW:],
+            waits_in_row=self.waits_in_row if failed else 0,
+            asked_since=self.asked_since if failed else None,
         )
         if updated.refusals >= MAX_REFUSALS:
             return updated.refusing(call, now)
@@ -103,20 +151,67 @@ class Breaker:
         if not failed and call.started_at > opened_at:
             return Breaker()
         if failed and call.started_at >= self.until:
+            if self.is_waiting and not call.is_owners:
+                return self.waiting(call, now)
             is_refusal = self.is_refusing and self._is_refusal(call)
             return self.refusing(call, now) if is_refusal else self.opened(self.reason, now)
         return self
+
+    def _after_request_to_wait(
+        self, call: CallRecord, now: float, in_flight: int, patience_seconds: float
+    ) -> "Breaker":
+        """Of calls that were in flight when it opened, only the wait that they ask for counts: they are one burst."""
+        if self.is_open and not self.is_waiting:
+            is_trial = call.started_at >= self.until
+            return Breaker(waits_in_row=1, asked_since=now).waiting(call, now) if is_trial else self
+        since = now if self.asked_since is None else self.asked_since
+        asked = replace(self, waits_in_row=self.waits_in_row + 1, asked_since=since)
+        if self.is_open and call.started_at < self.until:
+            return replace(asked, until=max(self.until, now + min(call.wait_seconds, MAX_OPEN_SECONDS)))
+        if not self.is_open and asked.waits_in_row < max(MIN_WAITS_IN_ROW, min(WINDOW, in_flight)):
+            return asked
+        if now - since >= patience_seconds:
+            words = f"its provider has asked to wait for {(now - since) / 60:.0f} minutes: {_words_of(call)}"
+            return replace(asked.opened(words[:_MAX_REASON_LENGTH], now), refusals=MAX_REFUSALS)
+        return asked.waiting(call, now)
+
+    def waiting(self, call: CallRecord, now: float) -> "Breaker":
+        """The breaker while the provider asks to wait: as long as it asks for, and longer with each refusal."""
+        step = WAIT_STEPS_SECONDS[min(self.steps, len(WAIT_STEPS_SECONDS) - 1)]
+        reason = f"its provider asks to wait: {_words_of(call)}"[: _MAX_REASON_LENGTH - len(PACING_HINT) - 2]
+        return replace(
+            self,
+            opened_at=now,
+            until=now + max(step, call.wait_seconds),
+            steps=self.steps + 1,
+            reason=f"{reason}; {PACING_HINT}" if call.code is ProbeErrorCode.RATE_LIMITED else reason,
+            trial_of=None,
+            trial_until=0.0,
+        )
+
+    def exhausted(self, until: float, now: float) -> "Breaker":
+        """The breaker after an answer that reports that the rate limit of the model is used up until then."""
+        if self.is_open and (not self.is_waiting or self.until >= until):
+            return self
+        return replace(
+            self,
+            opened_at=now,
+            until=until,
+            steps=max(1, self.steps),
+            reason=_EXHAUSTED,
+            trial_of=None,
+            trial_until=0.0,
+        )
 
     def _is_refusal(self, call: CallRecord) -> bool:
         """Whether the call shows that the model refuses every call."""
         if call.code is ProbeErrorCode.INVALID_REQUEST:
             return _ANSWERED not in self.recent
-        return call.code in REFUSALS
+        return call.is_owners
 
     def refusing(self, call: CallRecord, now: float) -> "Breaker":
         """The open breaker after a refusal too many."""
-        words = _QUOTING if call.is_quoting else call.message
-        reason = f"it refuses every call ({call.code}): {words}"[:_MAX_REASON_LENGTH]
+        reason = f"it refuses every call ({call.code}): {_words_of(call)}"[:_MAX_REASON_LENGTH]
         return replace(self.opened(reason, now), refusals=max(MAX_REFUSALS, self.refusals))
 
     def opened(self, reason: str, now: float) -> "Breaker":
@@ -132,6 +227,10 @@ class Breaker:
     def suspended_seconds(self, now: float) -> float:
         """How long a probe of the model waits, unless it is the trial."""
         return max(self.until - now, RECHECK_SECONDS) if self.is_open else 0.0
+
+
+def _words_of(call: CallRecord) -> str:
+    return _QUOTING if call.is_quoting else call.message
 
 
 def _refuses_content(call: CallRecord) -> bool:

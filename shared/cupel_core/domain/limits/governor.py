@@ -5,10 +5,12 @@ than the others leave: so all workers together stay within the limit without tal
 grant shrinks keeps its calls in flight reserved. The lease of a dead worker expires.
 
 While people hold chats, a part of the parallel calls is reserved for those: a call of theirs would otherwise wait until
-one of a run has ended.
+one of a run has ended. A small account has too few calls for that; there, chats take the next one that is free.
 
 The limit itself is learned as in TCP (additive increase, multiplicative decrease; Chiu and Jain 1989): halved when
 the provider throttles (`throttling.py`), raised slowly while it does not, never above the account's configured limit.
+Waits that a provider asks for are those of the model that was called (`breaker.py`), and the account's only after
+several of its models were refused.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,9 +37,11 @@ workers that have not read the new limit yet."""
 INCREASE_INTERVAL_SECONDS = 5.0
 RAISE_FRACTION = 0.05
 MAX_BLOCK_SECONDS = 900.0
+MIN_BLOCKED_MODELS = 3
+"""So many models of an account must be asked to wait before the account is."""
 INTERACTIVE_RESERVE = 0.1
-"""Of the parallel calls; one at least, but never the only one."""
-INTERACTIVE_SECONDS = 600.0
+"""Of the parallel calls, rounded down: of an account with fewer than ten, no call is reserved."""
+INTERACTIVE_SECONDS = 60.0
 """For how long after its last interactive worker an account has the reserve."""
 
 _PRIORITIES = tuple(sorted(Priority, key=lambda priority: priority.rank))
@@ -82,10 +86,8 @@ class WorkerReport:
     attempts: int = 0
     """Calls started, which a limit on requests counts."""
     tokens: int = 0
-    throttled_until: float = 0.0
-    """The latest Unix time until which a throttled call was asked to wait."""
-    exhausted_until: float = 0.0
-    """The same for a successful call whose headers reported an exhausted allowance."""
+    exhausted: Mapping[str, float] = field(default_factory=dict)
+    """By model, the Unix time until which its allowance is used up, as the headers of an answer reported."""
     models: frozenset[str] = frozenset()
     """Models with waiting probes: one of those may become a breaker's trial."""
     is_interactive: bool = False
@@ -93,7 +95,12 @@ class WorkerReport:
 
     @property
     def throttles(self) -> int:
-        return sum(call.code is ProbeErrorCode.RATE_LIMITED for call in self.calls)
+        return sum(call.code is ProbeErrorCode.RATE_LIMITED and call.asks_to_wait for call in self.calls)
+
+    @property
+    def is_only_refused(self) -> bool:
+        """Whether its calls were asked to wait, and none was answered."""
+        return any(call.asks_to_wait for call in self.calls) and all(call.code is not None for call in self.calls)
 
 
 @dataclass(frozen=True)
@@ -149,6 +156,7 @@ def after_report(governor: Governor, limits: Limits, report: WorkerReport, now: 
     governor = _after_throttles(governor, limits.parallel, report, now)
     governor = _with_loan_returned(governor, limits, report, own, now)
     governor = replace(governor, breakers=_updated_breakers(governor, report, now))
+    governor = _with_blocked_account(governor, report, now)
     governor = _with_interactive_workers(governor, report, now)
     return _with_renewed_lease(governor, limits, report, now)
 
@@ -182,7 +190,7 @@ def effective_limit(governor: Governor, parallel: int) -> int:
 
 def reserved_slots(limit: int) -> int:
     """How many parallel calls are reserved for interactive workers, of so many."""
-    return min(limit - 1, max(1, floor(limit * INTERACTIVE_RESERVE)))
+    return floor(limit * INTERACTIVE_RESERVE)
 
 
 def _with_interactive_workers(governor: Governor, report: WorkerReport, now: float) -> Governor:
@@ -199,9 +207,7 @@ def _after_throttles(governor: Governor, parallel: int, report: WorkerReport, no
     # A refusal takes milliseconds and an answer seconds: calls in flight count as not throttled.
     in_flight = report.in_flight + _reserved_by_others(governor, report)
     throttled = replace(recent, calls=recent.calls + in_flight).are_throttled
-    until = max(report.exhausted_until, report.throttled_until if throttled else 0.0)
-    blocked_until = max(governor.blocked_until, min(until, now + MAX_BLOCK_SECONDS))
-    governor = replace(governor, recent=recent, blocked_until=blocked_until)
+    governor = replace(governor, recent=recent)
     return (
         _with_lowered_limit(governor, parallel, report, now)
         if throttled
@@ -254,21 +260,32 @@ def _refilled_bucket(bucket: TokenBucket | None, per_minute: int | None, now: fl
     return (bucket or full_bucket(per_minute, now)).refilled(per_minute, now)
 
 
+def _with_blocked_account(governor: Governor, report: WorkerReport, now: float) -> Governor:
+    """A limit is the model's that it was said about, until several models are refused and none answers."""
+    waiting = [breaker.until for breaker in governor.breakers.values() if breaker.is_waiting and breaker.until > now]
+    if len(waiting) < MIN_BLOCKED_MODELS or not report.is_only_refused:
+        return governor
+    return replace(governor, blocked_until=max(governor.blocked_until, min(*waiting, now + MAX_BLOCK_SECONDS)))
+
+
 def _updated_breakers(governor: Governor, report: WorkerReport, now: float) -> dict[str, Breaker]:
-    breakers = breakers_after_calls(governor.breakers, report.calls, now)
+    breakers = breakers_after_calls(governor.breakers, report.calls, now, report.in_flight)
+    for model, until in report.exhausted.items():
+        if until > now:
+            breakers[model] = breakers.get(model, Breaker()).exhausted(min(until, now + MAX_BLOCK_SECONDS), now)
     for model in report.models & breakers.keys():
         breakers[model] = breakers[model].with_trial_by(report.worker_id, now)
     return breakers
 
 
 def breakers_after_calls(
-    breakers: Mapping[str, Breaker], calls: Iterable[CallRecord], now: float
+    breakers: Mapping[str, Breaker], calls: Iterable[CallRecord], now: float, in_flight: int = 0
 ) -> dict[str, Breaker]:
-    """The breakers after these calls. Only models with recent failures have one."""
+    """The breakers after these calls, with others in flight. Only models with recent failures have one."""
     after = dict(breakers)
     for call in calls:
         if call.code is not None or call.model in after:
-            after[call.model] = after.get(call.model, Breaker()).after_call(call, now)
+            after[call.model] = after.get(call.model, Breaker()).after_call(call, now, in_flight)
     return {model: breaker for model, breaker in after.items() if not breaker.is_healthy}
 
 

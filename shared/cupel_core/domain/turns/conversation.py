@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.turns.attempts import FailedAttempts
 from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
 from cupel_core.domain.turns.replies import ReplyRecord, ReplyVerdict
 from cupel_core.domain.turns.spend import Spend, added_costs
@@ -165,6 +166,8 @@ class ConversationState:
     replies: tuple[ReplyRecord, ...] = field(default=(), compare=False)
     """Of the target's calls, in order; without the verdict on the last answer, and fewer than `target_calls` if an
     earlier release has stored them."""
+    attempts: Mapping[str, FailedAttempts] = field(default_factory=dict, compare=False)
+    """Of the calls that have no answer yet, by call (`providers/attempt_log.py`)."""
 
     @property
     def full_cost_usd(self) -> float | None:

@@ -92,8 +92,7 @@ def _check_limits(call: ModelCall, request: ModelRequest, grader: Grader) -> Non
 async def _complete(grader: Grader, request: ModelRequest) -> Reply:
     try:
         return await complete_request(grader, request)
-    except RetryLater as wait:  # If given up on, the error must not name the target.
-        code = ProbeErrorCode.OPERATION_ERROR
-        raise RetryLater(wait.retry_after_seconds, code, wait.attempts, wait.model) from wait
+    except RetryLater as wait:
+        raise wait.by(ProbeErrorCode.OPERATION_ERROR, wait.model) from wait
     except ProviderError as error:
         raise OperationFailed(error.code, error.message) from error

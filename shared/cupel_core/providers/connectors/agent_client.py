@@ -74,6 +74,7 @@ def sanitized(error: ProviderError, client: AgentClient) -> ProviderError:
         is_malformed=error.is_malformed,
         usage=error.usage,
         cost_usd=error.cost_usd,
+        repair=error.repair,
     )
 
 

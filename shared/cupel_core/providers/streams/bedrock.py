@@ -11,18 +11,15 @@ from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, 
 from cupel_core.providers import bedrock
 from cupel_core.providers.account import Account
 from cupel_core.providers.bedrock import ClientFor
-from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.errors import ErrorDetail, ProviderError, refusal_error
 from cupel_core.providers.reply_fields import content_of, label, mapping
 from cupel_core.providers.streams.reply_stream import OnText, TextReader, check_parts
 
 if TYPE_CHECKING:
     from mypy_boto3_bedrock_runtime import BedrockRuntimeClient
 
-_CODES = {
-    "throttlingException": ProbeErrorCode.RATE_LIMITED,
-    "validationException": ProbeErrorCode.INVALID_REQUEST,
-}
-"""Of errors within a stream; the others are the provider's."""
+_STATUSES = {"throttlingException": 429, "validationException": 400, "serviceUnavailableException": 503}
+"""Of errors within a stream, which have none; the others are failures of the server."""
 
 
 async def complete(
@@ -72,9 +69,9 @@ def _read(stream: Any, reader: TextReader, is_abandoned: threading.Event) -> Non
     except EventStreamError as error:
         details = error.response.get("Error", {})
         name = details.get("Code", "")
-        raise ProviderError(
-            _CODES.get(name, ProbeErrorCode.PROVIDER_ERROR), f"{name}: {details.get('Message')}"
-        ) from None
+        message = f"{name}: {details.get('Message')}"
+        detail = ErrorDetail(frozenset({name}), message)
+        raise refusal_error(_STATUSES.get(name, 500), detail, refused=False) from None
     except (ParserError, ResponseParserError) as error:
         message = f"malformed stream: {type(error).__name__}"
         raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, message) from None

@@ -1,0 +1,82 @@
+"""The failed attempts of the calls of one conversation, over all deliveries, workers and restarts.
+
+`maxAttempts` bounds what a call may cost. A worker that runs out of time, or dies, must not begin to count again: the
+log is stored with the conversation's checkpoint after each failed attempt, before the next one is made.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from hashlib import blake2b
+
+from cupel_core.domain.turns.attempts import FailedAttempts
+from cupel_core.domain.turns.model_request import ModelRequest
+from cupel_core.providers.errors import ProviderError
+
+_MAX_MESSAGE_LENGTH = 500
+
+
+async def _save_nothing() -> None:
+    return
+
+
+class AttemptLog:
+    """By call; a call without failed attempts is in no log."""
+
+    def __init__(self) -> None:
+        self._failed: dict[str, FailedAttempts] = {}
+        self._save: Callable[[], Awaitable[None]] = _save_nothing
+
+    @property
+    def failed(self) -> Mapping[str, FailedAttempts]:
+        return dict(self._failed)
+
+    def resume(self, failed: Mapping[str, FailedAttempts], save: Callable[[], Awaitable[None]]) -> None:
+        """Continue with the attempts that were stored; `save` stores the log after each further one."""
+        self._failed = {**failed, **self._failed}
+        self._save = save
+
+    def of_call(self, model: str, request: ModelRequest) -> "CallAttempts":
+        """The attempts of the call of a model with this request."""
+        said = "\x00".join(f"{message.role}\x01{message.text}" for message in request.messages)
+        return self.of(f"{model} {request.role} {said}")
+
+    def of(self, call: str) -> "CallAttempts":
+        """The attempts of the call that this text identifies."""
+        return CallAttempts(self, blake2b(call.encode(errors="replace"), digest_size=9).hexdigest())
+
+    def failed_attempts(self, key: str) -> FailedAttempts | None:
+        return self._failed.get(key)
+
+    async def add(self, key: str, failed: FailedAttempts, *, is_final: bool) -> None:
+        """Nothing follows a final attempt but its outcome."""
+        self._failed[key] = failed
+        if not is_final:
+            await self._save()
+
+    def remove(self, key: str) -> None:
+        self._failed.pop(key, None)
+
+
+class CallAttempts:
+    """The attempts of one call."""
+
+    def __init__(self, log: AttemptLog, key: str) -> None:
+        self._log = log
+        self._key = key
+
+    @property
+    def failed(self) -> int:
+        failed = self._log.failed_attempts(self._key)
+        return failed.number if failed else 0
+
+    def raise_if_used_up(self, max_attempts: int) -> None:
+        """Raise the error of the last attempt if no further one may be made."""
+        failed = self._log.failed_attempts(self._key)
+        if failed is not None and failed.number >= max_attempts:
+            raise ProviderError(failed.code, failed.message, attempts=failed.number, final=True)
+
+    async def note_failure(self, error: ProviderError, *, is_final: bool) -> None:
+        failed = FailedAttempts(self.failed + 1, error.code, error.message[:_MAX_MESSAGE_LENGTH])
+        await self._log.add(self._key, failed, is_final=is_final)
+
+    def note_answer(self) -> None:
+        self._log.remove(self._key)
