@@ -200,7 +200,8 @@ def _pages(dynamodb: Any, run: Run) -> Iterator[dict[str, Any]]:
 def moto_cloud(provider: str = "custom") -> Iterator[None]:
     """The resources of the stack that a run of the provider's models needs, on moto."""
     credentials = {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": _REGION}
-    os.environ.pop("AWS_ENDPOINT_URL", None)
+    for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"):
+        os.environ.pop(name, None)
     os.environ.update(credentials, TABLE_NAME="cupel", BUCKET_NAME="cupel", ALLOW_PRIVATE_ENDPOINTS="true")
     with mock_aws():
         sqs = clients.sqs()

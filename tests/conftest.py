@@ -15,7 +15,7 @@ os.environ.update(
     POWERTOOLS_SERVICE_NAME="cupel",
     POWERTOOLS_METRICS_NAMESPACE="Cupel",
 )
-for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_CA_BUNDLE"):
+for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_PROFILE", "AWS_CA_BUNDLE"):
     os.environ.pop(name, None)
 
 import pytest

@@ -59,7 +59,7 @@ def up(
     if allow_origin:
         choose_origins(paths, allow_origin)
     for host in choose_hosts(paths, allow_host or []):
-        session.remark(f"warning: the stack also answers at {host}: whoever reaches it there can use the API's tokens")
+        session.remark(f"warning: the stack also answers at {host}; all who reach that address can call its API")
     local = lifecycle.up(paths, port, session.remark)
     session.remark(f"Cupel is up at {local.api_url} (token in {paths.local_file})")
     session.remark(f"web page: {local.api_url}/ (`cupel open` signs in)")
