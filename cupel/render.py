@@ -60,6 +60,9 @@ def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool |
             lines.append(
                 f"{model.name}: {model.unscored:,} could not be scored and count neither as passed nor as failed"
             )
+        if model.cut_answers:
+            verb = "was" if model.cut_answers == 1 else "were"
+            lines.append(f"{model.name}: {count_of(model.cut_answers, 'answer')} {verb} cut by the token limit")
         lines += [f"{model.name}: {r.count:,} errored with {r.code}: {shorten(r.example, 100)}" for r in model.reasons]
     simulated = [model.name for model in results if model.simulated]
     if simulated:

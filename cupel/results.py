@@ -18,6 +18,7 @@ from cupel_core.domain.statistics import (
     ScenarioDecision,
     decision_statistics,
 )
+from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -41,6 +42,7 @@ class ModelTotals:
     judged: Counter[str] = field(default_factory=Counter)
     successes: Counter[str] = field(default_factory=Counter)
     unscored: int = 0
+    cut_answers: int = 0
     tokens: int = 0
     calls: int = 0
     cost_usd: float = 0.0
@@ -57,6 +59,7 @@ class ModelTotals:
             self.successes[transcript["scenarioId"]] += bool(result["success"])
         self.unscored += is_unscored(transcript)
         self.durations_ms.append(transcript["durationMs"])
+        self.cut_answers += end_of(transcript.get("finishReason")) is ReplyEnd.CUT
         self.tokens += transcript["tokenCount"]
         self._add_spend(transcript["totalSpend"])
 
@@ -112,6 +115,8 @@ class ModelResults:
     median_duration_ms: float | None
     cost_usd: float | None
     reasons: tuple[ErrorReason, ...]
+    cut_answers: int = 0
+    """Completed probes whose last answer was cut by a limit of tokens."""
     extrapolated: Json | None = None
     """To all scenarios, in the fields of the API; None unless the run is a sample."""
 
@@ -161,6 +166,7 @@ def _read_row(row: Json) -> ModelResults:
         median_duration_ms=duration and duration["p50"],
         cost_usd=operations["costUsd"],
         reasons=tuple(ErrorReason(each["code"], each["count"], each["example"] or "") for each in row["errors"]),
+        cut_answers=row.get("cutAnswers", 0),
         extrapolated=row["extrapolated"],
     )
 
@@ -196,6 +202,7 @@ def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResult
         median_duration_ms=median(totals.durations_ms) if totals.durations_ms else None,
         cost_usd=None if totals.unpriced or not totals.calls else totals.cost_usd,
         reasons=tuple(ErrorReason(code, count, totals.examples[code]) for code, count in totals.errors.most_common()),
+        cut_answers=totals.cut_answers,
     )
 
 
@@ -237,6 +244,7 @@ def _model_json(model: ModelResults) -> Json:
         },
         "passRate": rate and {"passed": rate.passed, "judged": rate.judged, "interval95": rate.interval},
         "unscored": model.unscored,
+        "cutAnswers": model.cut_answers,
         "tokens": model.tokens,
         "medianDurationMs": model.median_duration_ms,
         "costUsd": model.cost_usd,

@@ -2155,6 +2155,8 @@ export interface Message {
   toolCallId: string | null;
   /** True of a tool's result that says why the call failed, else absent */
   isError: boolean | null;
+  /** What the assistant wrote to itself: neither graded nor sent back; absent if nothing */
+  reasoning: string | null;
   /** Of a reply of the target; absent if an earlier release stored it */
   reply: Reply | null;
 }
@@ -2237,6 +2239,8 @@ export interface ModelParametersInput {
   maxToolRounds?: number | null;
   /** Connector of type `tools` that executes the calls which no script answers */
   toolConnectorId?: string | null;
+  /** Whether reasoning that the model writes into its text, such as `<think>…</think>`, stays part of the answer; otherwise it is stored beside the answer and not graded */
+  keepReasoning?: boolean | null;
 }
 
 /** What a model is called for. The values are the same in stored items and the API. */
@@ -4485,6 +4489,8 @@ export interface TokenUsage {
   cachedInputTokens: number;
   /** Of the input tokens, those that the provider has written to its cache of prompts */
   cacheWriteTokens: number;
+  /** Calls whose usage nobody reported; their tokens are in none of the counts */
+  unreportedCalls: number;
 }
 
 export interface ToolCall {

@@ -46,7 +46,7 @@ def _row(result: ProbeResult) -> dict[str, Any]:
         "answer": last_answer(result.messages) if transcript else None,
         "turns": transcript.conversation.turns if transcript else None,
         "duration_ms": transcript.conversation.duration_ms if transcript else None,
-        "tokens": spend.usage.total,
+        "tokens": spend.usage.total if spend.usage.total or not spend.usage.unreported_calls else None,
         "cost_usd": spend.cost_usd if spend.calls else None,
         "error_code": str(error.code) if error else None,
         "error_message": error.message if error else None,

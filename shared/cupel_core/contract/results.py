@@ -44,6 +44,9 @@ class TokenUsageResponse(ResponseModel):
     cache_write_tokens: Annotated[
         int, Field(description="Of the input tokens, those that the provider has written to its cache of prompts")
     ]
+    unreported_calls: Annotated[
+        int, Field(description="Calls whose usage nobody reported; their tokens are in none of the counts", default=0)
+    ]
 
     @classmethod
     def of(cls, usage: Usage) -> "TokenUsageResponse":
@@ -52,6 +55,7 @@ class TokenUsageResponse(ResponseModel):
             output_tokens=usage.output_tokens,
             cached_input_tokens=usage.cached_input_tokens,
             cache_write_tokens=usage.cache_write_tokens,
+            unreported_calls=usage.unreported_calls,
         )
 
 
@@ -99,6 +103,13 @@ class MessageResponse(ResponseModel):
         bool | None,
         Field(exclude_if=_is_none, description="True of a tool's result that says why the call failed, else absent"),
     ] = None
+    reasoning: Annotated[
+        str | None,
+        Field(
+            exclude_if=_is_none,
+            description="What the assistant wrote to itself: neither graded nor sent back; absent if nothing",
+        ),
+    ] = None
     reply: Annotated[
         ReplyResponse | None,
         Field(exclude_if=_is_none, description="Of a reply of the target; absent if an earlier release stored it"),
@@ -114,6 +125,7 @@ class MessageResponse(ResponseModel):
             tool_calls=calls or None,
             tool_call_id=message.tool_call_id,
             is_error=message.is_error or None,
+            reasoning=message.reasoning or None,
             reply=ReplyResponse.of(record) if record else None,
         )
 

@@ -36,6 +36,9 @@ class ColumnResultsResponse(ColumnFields):
     estimate: Annotated[GroupEstimateResponse, Field(description="Its figures")]
     extrapolated: Extrapolated
     unscored: Annotated[int, Field(description="Completed probes of which a weighted assertion could not be computed")]
+    cut_answers: Annotated[
+        int, Field(description="Completed probes whose last answer was cut by a limit of tokens", default=0)
+    ]
     tokens: Annotated[int, Field(description="Of the target's calls, in and out")]
     operations: Annotated[OperatingFiguresResponse, Field(description="What its probes took and cost")]
     errors: Annotated[list[ErrorReasonResponse], Field(description="The most frequent first")]
@@ -48,6 +51,7 @@ class ColumnResultsResponse(ColumnFields):
             estimate=GroupEstimateResponse.model_validate(found.estimate),
             extrapolated=extrapolated_response(found.extrapolated),
             unscored=found.totals.unscored,
+            cut_answers=found.totals.cut,
             tokens=found.totals.tokens,
             operations=OperatingFiguresResponse.model_validate(OperatingFigures.of(found.totals)),
             errors=_reasons(found.totals, messages),

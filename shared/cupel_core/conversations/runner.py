@@ -349,7 +349,7 @@ def _merged(*omitted: tuple[RequestParameter, ...]) -> tuple[RequestParameter, .
 def _model_request(spec: ConversationSpec, state: ConversationState, prompt: tuple[Message, ...]) -> ModelRequest:
     is_separate = spec.scenario.separate_turns
     return ModelRequest(
-        prompt,
+        tuple(message.without_reasoning for message in prompt),
         _parameters(spec, state),
         simulation_key=spec.simulation_key,
         thread=AgentThread(

@@ -64,7 +64,7 @@ class AssertionContext:
             "output": self.output,
             "value": self.value,
             "is_transformed": self.is_transformed,
-            "messages": [message.to_json() for message in self.messages],
+            "messages": [message.without_reasoning.to_json() for message in self.messages],
             "target_calls": self.target_calls,
             "tools": [tool.to_json() for tool in self.tools],
         }

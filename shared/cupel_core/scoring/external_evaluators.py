@@ -115,7 +115,7 @@ async def evaluate_externally(
 def _shown(message: Message) -> dict[str, Any]:
     """As in transcripts: calls of tools and their results too, but nothing that only the provider wants back."""
     calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.tool_calls]
-    return {**message.to_json(), **({"toolCalls": calls} if calls else {})}
+    return {**message.without_reasoning.to_json(), **({"toolCalls": calls} if calls else {})}
 
 
 def _assertion_result(result: _EvaluatorResult) -> AssertionResult:

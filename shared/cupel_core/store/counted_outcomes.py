@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
+from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.messages import RunRef
 from cupel_core.store import outcomes, rescore_results
@@ -49,6 +50,7 @@ def _transcript(stored: StoredOutcome) -> CountedOutcome:
         output_tokens=body["outputTokens"],
         model_version=body["modelVersion"],
         costs=costs,
+        is_cut=end_of(body.get("finishReason")) is ReplyEnd.CUT,
         **_result({**body.get("scored", {}), **(correction or {})}, is_corrected=correction is not None),
     )
 

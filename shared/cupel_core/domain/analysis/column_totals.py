@@ -58,6 +58,8 @@ class CountedOutcome(NamedTuple):
     costs: Sequence[CountedCost] = ()
     checks: Mapping[str, bool | None] = {}
     """Whether each assertion passed, by name; None if it could not be computed."""
+    is_cut: bool = False
+    """Whether the limit of tokens cut the last answer."""
 
 
 class CheckCount(NamedTuple):
@@ -178,6 +180,8 @@ class ColumnTotals:
     model_versions: Counter[str] = field(default_factory=Counter)
     checks: dict[str, CheckCount] = field(default_factory=dict)
     """By the name of the assertion; at most MAX_NAMES."""
+    cut: int = 0
+    """Completed probes whose last answer was cut by a limit of tokens."""
 
     def add(self, outcome: CountedOutcome) -> None:
         for cost in outcome.costs:
@@ -207,6 +211,7 @@ class ColumnTotals:
             self._add_check(name, CheckCount.of(passed))
         if outcome.model_version is not None:
             _count(self.model_versions, {outcome.model_version: 1})
+        self.cut += outcome.is_cut
 
     def merge(self, other: "ColumnTotals") -> None:
         """Add the sums over other outcomes."""
@@ -217,6 +222,7 @@ class ColumnTotals:
         for code, error in other.errors.items():
             self._add_errors(code, error)
         self.unscored += other.unscored
+        self.cut += other.cut
         self.score.merge(other.score)
         for name, total in other.metrics.items():
             self._add_metric(name, total)
@@ -265,6 +271,7 @@ class ColumnTotals:
             "tags": dict(sorted(self.tags.items())),
             "modelVersions": dict(sorted(self.model_versions.items())),
             **({"checks": {name: list(each) for name, each in sorted(self.checks.items())}} if self.checks else {}),
+            **({"cut": self.cut} if self.cut else {}),
         }
 
     @classmethod
@@ -282,6 +289,7 @@ class ColumnTotals:
             Counter(data["tags"]),
             Counter(data["modelVersions"]),
             {name: CheckCount(*counted) for name, counted in data.get("checks", {}).items()},
+            data.get("cut", 0),
         )
 
 

@@ -4,6 +4,7 @@ from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, Transcript
 from cupel_core.domain.scoring.scoring import check_results
+from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 
 
 def counted_outcome(outcome: Outcome) -> CountedOutcome:
@@ -28,6 +29,7 @@ def counted_outcome(outcome: Outcome) -> CountedOutcome:
         model_version=state.model_version,
         costs=costs,
         checks=check_results(scoring.results) if scoring else {},
+        is_cut=end_of(state.finish_reason) is ReplyEnd.CUT,
     )
 
 

@@ -59,6 +59,10 @@ class Message:
         return replace(self, content=change(self.content))
 
     @property
+    def without_reasoning(self) -> "Message":
+        return replace(self, reasoning="") if self.reasoning else self
+
+    @property
     def text(self) -> str:
         """What it says and the functions it calls, as assertions and counts of tokens read it."""
         if not self.tool_calls:
