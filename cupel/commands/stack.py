@@ -34,15 +34,30 @@ AllowedOrigins = Annotated[
 ]
 
 
-def up(ctx: typer.Context, port: Port = None, allow_origin: AllowedOrigins = None) -> None:
+CallTimeout = Annotated[
+    int | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="How long a model call may take, up to 600; default: 120. Remembered.",
+        show_default=False,
+    ),
+]
+
+
+def up(
+    ctx: typer.Context, port: Port = None, allow_origin: AllowedOrigins = None, call_timeout: CallTimeout = None
+) -> None:
     """Start the embedded cloud, and deploy the stack to it from the sources."""
     paths = _find_stack("cupel up")
     from cupel.stack import lifecycle
+    from cupel.stack.call_timeout import choose_call_timeout
     from cupel.stack.origins import choose_origins
 
     session = ctx.ensure_object(Session)
     if allow_origin:
         choose_origins(paths, allow_origin)
+    if call_timeout is not None:
+        choose_call_timeout(paths, call_timeout)
     local = lifecycle.up(paths, port, session.remark)
     session.remark(f"Cupel is up at {local.api_url} (token in {paths.local_file})")
     session.remark(f"web page: {local.api_url}/ (`cupel open` signs in)")
