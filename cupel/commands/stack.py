@@ -45,14 +45,27 @@ AllowedHosts = Annotated[
         show_default=False,
     ),
 ]
+CallTimeout = Annotated[
+    int | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="How long a model call may take, up to 600; default: 120. Remembered.",
+        show_default=False,
+    ),
+]
 
 
 def up(
-    ctx: typer.Context, port: Port = None, allow_origin: AllowedOrigins = None, allow_host: AllowedHosts = None
+    ctx: typer.Context,
+    port: Port = None,
+    allow_origin: AllowedOrigins = None,
+    allow_host: AllowedHosts = None,
+    call_timeout: CallTimeout = None,
 ) -> None:
     """Start the embedded cloud, and deploy the stack to it from the sources."""
     paths = _find_stack("cupel up")
     from cupel.stack import lifecycle
+    from cupel.stack.call_timeout import choose_call_timeout
     from cupel.stack.origins import choose_hosts, choose_origins
 
     session = ctx.ensure_object(Session)
@@ -60,6 +73,8 @@ def up(
         choose_origins(paths, allow_origin)
     for host in choose_hosts(paths, allow_host or []):
         session.remark(f"warning: the stack also answers at {host}; all who reach that address can call its API")
+    if call_timeout is not None:
+        choose_call_timeout(paths, call_timeout)
     local = lifecycle.up(paths, port, session.remark)
     session.remark(f"Cupel is up at {local.api_url} (token in {paths.local_file})")
     session.remark(f"web page: {local.api_url}/ (`cupel open` signs in)")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cupel.errors import CupelError
+from cupel.stack.call_timeout import probe_timeout, read_call_timeout
 from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator, save_deployment
 from cupel.stack.origins import read_origins
@@ -35,7 +36,7 @@ _ARCHITECTURES = {"arm64": "arm64", "aarch64": "arm64", "x86_64": "x86_64", "AMD
 
 
 def is_recorded(paths: StackPaths, digest: str) -> bool:
-    """Whether these sources were deployed last, for the same origins; the data may have been lost since then."""
+    """Whether these sources were deployed last, with the same choices; the data may have been lost since then."""
     record = _record(paths)
     return record.is_file() and record.read_text() == _deployment(paths, digest)
 
@@ -51,7 +52,8 @@ def deploy(paths: StackPaths, emulator: Emulator, digest: str) -> None:
     command = ["sam", "deploy", "--config-file", configuration, "--template-file", str(paths.build / "template.yaml")]
     command += ["--stack-name", STACK_NAME]
     command += ["--no-confirm-changeset", "--no-fail-on-empty-changeset", "--no-progressbar"]
-    command += ["--parameter-overrides", *(f"{name}={value}" for name, value in _parameters(origins).items())]
+    parameters = _parameters(origins, read_call_timeout(paths))
+    command += ["--parameter-overrides", *(f"{name}={value}" for name, value in parameters.items())]
     run(command, paths, child_environment(paths, emulator.access), paths.deploy_log)
     _configure_cors(emulator, origins)
     save_deployment(emulator)
@@ -59,10 +61,10 @@ def deploy(paths: StackPaths, emulator: Emulator, digest: str) -> None:
 
 
 def _deployment(paths: StackPaths, digest: str) -> str:
-    return "\n".join((digest, *read_origins(paths)))
+    return "\n".join((digest, *read_origins(paths), f"calls of {read_call_timeout(paths)} s"))
 
 
-def _parameters(origins: Sequence[str]) -> dict[str, str]:
+def _parameters(origins: Sequence[str], call_seconds: int) -> dict[str, str]:
     """The parameters that differ on one machine; the others keep the template's defaults."""
     machine = platform.machine()
     if machine not in _ARCHITECTURES:
@@ -71,10 +73,10 @@ def _parameters(origins: Sequence[str]) -> dict[str, str]:
         "Architecture": _ARCHITECTURES[machine],
         "AllowedOrigins": ",".join(origins),
         "DataDeletionPolicy": "Delete",
-        "ProbeTimeoutSeconds": "120",
+        "ProbeTimeoutSeconds": str(probe_timeout(call_seconds)),
         "ProbeWorkers": str(probe_workers()),
         "ProbeMemorySize": str(MEMORY_MB),
-        "CallTimeoutSeconds": "60",
+        "CallTimeoutSeconds": str(call_seconds),
         "AllowPrivateEndpoints": "true",
         "MaxWaitingRequests": str(MAX_WAITING_REQUESTS),
     }

@@ -16,12 +16,14 @@ from typer.testing import CliRunner
 
 from cupel.cli import app
 from cupel.errors import CupelError, UsageError
+from cupel.in_process.options import CALL_TIMEOUT_SECONDS
 from cupel.stack import emulator
 from cupel.stack.access.cloud import CloudAccess
 from cupel.stack.access.hosts import read_hosts
 from cupel.stack.access.signatures import AccessKey
 from cupel.stack.address import LocalStack, read_local, write_local
 from cupel.stack.build import is_built, sources_digest
+from cupel.stack.call_timeout import ALLOWED_SECONDS, choose_call_timeout, probe_timeout, read_call_timeout
 from cupel.stack.deploy import CORS, is_recorded
 from cupel.stack.interpreters import find_python
 from cupel.stack.locks import lock_file
@@ -32,6 +34,7 @@ from cupel.stack.subprocesses import child_environment, run
 from cupel.stack.warmup import warmup_calls
 from cupel.stack.workers import probe_workers
 from cupel_core.gateway import cors
+from cupel_core.probing.invocation_time import MARGIN_SECONDS
 from cupel_core.settings import Settings
 from tests.conftest import ROOT, template
 from tests.lambda_context import Context
@@ -84,10 +87,38 @@ def test_what_no_browser_sends_is_no_origin(paths: StackPaths, origin: str) -> N
 
 def test_a_stack_with_other_origins_is_deployed_again(paths: StackPaths) -> None:
     paths.state.mkdir()
-    (paths.state / "deployed.digest").write_text("\n".join(("digest", *DEFAULT_ORIGINS)))
+    (paths.state / "deployed.digest").write_text("\n".join(("digest", *DEFAULT_ORIGINS, "calls of 120 s")))
     before = is_recorded(paths, "digest")
     choose_origins(paths, ["http://localhost:3000"])
     assert (before, is_recorded(paths, "digest")) == (True, False)
+
+
+def test_a_model_call_may_take_as_long_as_everywhere_unless_chosen_otherwise(paths: StackPaths) -> None:
+    on_aws = template()["Parameters"]["CallTimeoutSeconds"]["Default"]
+    assert read_call_timeout(paths) == CALL_TIMEOUT_SECONDS == int(on_aws)
+    choose_call_timeout(paths, 600)
+    assert read_call_timeout(paths) == 600
+
+
+def test_a_call_timeout_that_the_template_does_not_allow_is_refused(paths: StackPaths) -> None:
+    with pytest.raises(UsageError, match="240, 300, 480, 600"):
+        choose_call_timeout(paths, 700)
+
+
+def test_a_stack_with_another_call_timeout_is_deployed_again(paths: StackPaths) -> None:
+    paths.state.mkdir()
+    (paths.state / "deployed.digest").write_text("\n".join(("digest", *DEFAULT_ORIGINS, "calls of 120 s")))
+    before = is_recorded(paths, "digest")
+    choose_call_timeout(paths, 300)
+    assert (before, is_recorded(paths, "digest")) == (True, False)
+
+
+def test_the_call_timeouts_are_those_of_the_template_and_fit_into_an_invocation() -> None:
+    parameters = template()["Parameters"]
+    assert [str(each) for each in ALLOWED_SECONDS] == parameters["CallTimeoutSeconds"]["AllowedValues"]
+    for seconds in ALLOWED_SECONDS:
+        assert str(probe_timeout(seconds)) in parameters["ProbeTimeoutSeconds"]["AllowedValues"]
+        assert probe_timeout(seconds) - MARGIN_SECONDS - seconds >= 10
 
 
 def test_the_embedded_cloud_allows_what_the_api_does() -> None:

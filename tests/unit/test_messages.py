@@ -15,6 +15,7 @@ SLICE = {
     "indexes": [100, 101],
     "handoffs": 1,
     "failures": 1,
+    "begun": [101],
 }
 GENERATION = {"workspace": "ws_a", "definitionId": "def_a", "generationId": "gen_a"}
 

@@ -10,7 +10,7 @@ from cupel_core.store.versioned_items import Versioned
 _SORT_KEY = "waiting"
 
 
-class _Codec:
+class _WaitingCodec:
     name = "the list of waiting requests"
 
     def default(self) -> WaitingRequests:
@@ -23,7 +23,7 @@ class _Codec:
         return WaitingRequests(tuple(WaitingRequest(*each) for each in body["requests"]))
 
 
-_CODEC = _Codec()
+_CODEC = _WaitingCodec()
 
 
 def change(

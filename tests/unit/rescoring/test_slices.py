@@ -175,16 +175,19 @@ async def test_the_judges_spend_is_reported(cloud: Settings) -> None:
     assert (first.judge.calls, first.judge.usage.input_tokens) == (2, 20)
 
 
-@pytest.mark.parametrize(
-    "failure",
-    [ProviderError(ProbeErrorCode.AUTH, "bad key"), RetryLater(90, ProbeErrorCode.RATE_LIMITED)],
-    ids=["error", "wait"],
-)
-async def test_a_judge_that_fails_leaves_a_transcript_unscored(cloud: Settings, failure: Exception) -> None:
+async def test_a_judge_that_fails_leaves_a_transcript_unscored(cloud: Settings) -> None:
     run = AnsweredRun((asking(YES, POLITE, BEST, criteria=Criteria("booked")),)).completed()
+    failure = ProviderError(ProbeErrorCode.AUTH, "bad key")
     first, _ = await rescore_with(run, ScriptedJudge(error=failure), judge_model=OTHER)
     assert (first.success, first.unscored) == (None, True)
     assert rescores.get(ref_of(run), "scr_1").counts == RescoreCounts(scored=0, errors=2)
+
+
+async def test_a_judge_whose_provider_asks_to_wait_leaves_transcripts_to_the_next_task(cloud: Settings) -> None:
+    run = AnsweredRun((asking(YES, POLITE, BEST, criteria=Criteria("booked")),)).completed()
+    judge = ScriptedJudge(error=RetryLater(90, ProbeErrorCode.RATE_LIMITED))
+    assert await rescore_with(run, judge, judge_model=OTHER) == []
+    assert rescores.get(ref_of(run), "scr_1").counts == RescoreCounts()
 
 
 async def test_errored_probes_are_not_rescored(cloud: Settings) -> None:

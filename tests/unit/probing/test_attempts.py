@@ -1,0 +1,134 @@
+"""Attempts bound what a probe may cost, over all deliveries; waits that a provider asks for are none of them."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from cupel_core import accounts
+from cupel_core.domain.limits.provider_errors import Repair
+from cupel_core.domain.runs.run import Progress, Run, RunStatus
+from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
+from cupel_core.messages import ProbeSlice
+from cupel_core.probing.invocation_time import InvocationTime
+from cupel_core.probing.worker import Worker
+from cupel_core.providers import completion
+from cupel_core.providers.errors import ProviderError
+from cupel_core.settings import Settings
+from cupel_core.store import barrier, clients, outcomes, runs
+from cupel_core.store.barrier import Tree
+from tests.started_runs import RunSetup, ref_of, send_and_receive, slice_message
+
+type Answer = Callable[[ModelRequest], Reply]
+TIMEOUT = ProviderError(ProbeErrorCode.TIMEOUT, "no response within 57 s")
+KEY = ProviderError(ProbeErrorCode.AUTH, "HTTP 401: Incorrect API key provided", repair=Repair.OWNER, refused=True)
+
+
+class Model:
+    """Answers as it is told, and counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.error: ProviderError | None = None
+        self.fails_from = 0
+
+    async def __call__(self, *_: object) -> Reply:
+        self.calls += 1
+        if self.error is not None and self.calls > self.fails_from:
+            raise self.error
+        return Reply("Rating: 4")
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Model:
+    model = Model()
+    monkeypatch.setattr(completion, "_call_provider", model)
+    return model
+
+
+@pytest.fixture
+def sent(cloud: Settings, finish_starts: list[tuple[str, int]]) -> Iterator[list[ProbeSlice]]:
+    """The messages that a worker hands on."""
+    events, seen = clients.sqs().meta.events, list[ProbeSlice]()
+
+    def note(params: dict[str, Any], **_: object) -> None:
+        seen.extend(ProbeSlice.model_validate_json(entry["MessageBody"]) for entry in params["Entries"])
+
+    events.register("provide-client-params.sqs.SendMessageBatch", note)
+    yield seen
+    events.unregister("provide-client-params.sqs.SendMessageBatch", note)
+
+
+def begin(run: Run, indexes: list[int], sent: list[ProbeSlice]) -> list[Any]:
+    deliveries = send_and_receive(slice_message(run, indexes))
+    sent.clear()
+    return deliveries
+
+
+def worker() -> Worker:
+    return Worker("sim", time.time() + 600, receive_wait_seconds=0)
+
+
+async def deliver_again(sent: list[ProbeSlice]) -> None:
+    """Deliver what was handed on, whatever its delay."""
+    messages = list(sent)
+    deliveries = send_and_receive(*messages)
+    sent.clear()
+    await worker().run(deliveries)
+
+
+async def test_attempts_are_counted_over_all_deliveries(
+    sent: list[ProbeSlice], model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call as long as half of an invocation: after each timeout there is no time for another one."""
+    model.error = TIMEOUT
+    monkeypatch.setattr(InvocationTime, "is_closing", property(lambda _: model.calls > closing_after))
+    run = RunSetup(scenario_count=1).start()
+    closing_after = 0
+    deliveries, number = begin(run, [0], sent), 0
+    await worker().run(deliveries)
+    while sent and number < 10:
+        number, closing_after = number + 1, model.calls
+        await deliver_again(sent)
+    error = outcomes.get(ref_of(run), 0)
+    assert isinstance(error, ProbeError)
+    assert (model.calls, error.attempts, error.code) == (4, 4, ProbeErrorCode.TIMEOUT)
+
+
+async def test_a_wait_that_the_provider_asks_for_is_no_attempt(sent: list[ProbeSlice], model: Model) -> None:
+    model.error = ProviderError(ProbeErrorCode.RATE_LIMITED, "HTTP 429: Too Many Requests", refused=True)
+    run = RunSetup(scenario_count=6).start()
+    await worker().run(begin(run, list(range(6)), sent))
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(6)
+    assert sorted(index for message in sent for index in message.indexes) == list(range(6))
+    assert all(message.handoffs == 0 for message in sent)
+
+
+async def test_calls_in_flight_when_a_key_is_revoked_are_handed_back(sent: list[ProbeSlice], model: Model) -> None:
+    accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 5})
+    model.error, model.fails_from = KEY, 20
+    run = RunSetup(scenario_count=80).start()
+    await worker().run(begin(run, list(range(80)), sent))
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(80, completed=20)
+    assert runs.get(ref_of(run)).status is RunStatus.PAUSED
+
+
+async def test_a_key_that_was_never_right_is_an_error_at_once(sent: list[ProbeSlice], model: Model) -> None:
+    model.error = KEY
+    run = RunSetup(scenario_count=1).start()
+    await worker().run(begin(run, [0], sent))
+    assert (model.calls, barrier.get_progress(Tree.for_run(run)).failed) == (1, 1)
+
+
+async def test_a_quota_for_the_day_pauses_the_run_and_errors_no_probe(sent: list[ProbeSlice], model: Model) -> None:
+    accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 5})
+    words = "HTTP 429: free-models-per-day (until 2026-01-16 00:00 UTC)"
+    model.error = ProviderError(ProbeErrorCode.RATE_LIMITED, words, repair=Repair.OWNER, refused=True)
+    run = RunSetup(scenario_count=30).start()
+    await worker().run(begin(run, list(range(30)), sent))
+    paused = runs.get(ref_of(run))
+    assert (paused.status, barrier.get_progress(Tree.for_run(run)).failed) == (RunStatus.PAUSED, 0)
+    assert paused.pause_cause is not None
+    assert words in paused.pause_cause.message
