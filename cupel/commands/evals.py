@@ -114,7 +114,7 @@ def try_scenario(
     session = ctx.ensure_object(Session)
     provider, slash, name = target.partition("/")
     if not slash or not name:
-        raise UsageError("--target: expected a model such as openai/gpt-5-mini, or connector/<id>")
+        raise UsageError("--target: expected a model such as openai/gpt-6.1-terra, or connector/<id>")
     target_field = {"connectorId": name} if provider == "connector" else {"model": target}
     config = run_config(session, [target], judge_model=judge_model, persona_model=persona_model)
     playground_run = {"scenarioId": scenario_id, **target_field, **without_none(personaId=persona), "config": config}

@@ -20,7 +20,7 @@ _PROFILE_PREFIX = "prof_"
 def split_models(models: list[str], option: str = "--models") -> list[str]:
     names = [name.strip() for each in models for name in each.split(",")]
     if not all(names):
-        raise UsageError(f"{option}: expected names such as openai/gpt-5-mini, separated by commas")
+        raise UsageError(f"{option}: expected names such as openai/gpt-6.1-terra, separated by commas")
     return names
 
 
@@ -40,7 +40,7 @@ def read_targets(text: str) -> list[Json]:
     targets = document.get("targets") if isinstance(document, dict) else document
     if not isinstance(targets, list) or not targets or not all(isinstance(each, dict) for each in targets):
         raise UsageError(
-            f"--targets: {text}: expected a list of targets such as {{model: openai/gpt-5-mini, label: A}}"
+            f"--targets: {text}: expected a list of targets such as {{model: openai/gpt-6.1-terra, label: A}}"
         )
     return targets
 

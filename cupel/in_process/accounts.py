@@ -105,9 +105,9 @@ def _is_price(value: object) -> bool:
 
 
 def _has_aws_credentials() -> bool:
-    from botocore.session import get_session
+    from cupel_core.providers import bedrock  # imports botocore, which is an extra
 
-    return get_session().get_credentials() is not None
+    return bedrock.has_role()
 
 
 def _key_variables(provider: Provider) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def evaluate(definition: DefinitionSource, targets: Targets, **options: Unpack[E
     """Run all probes of a definition against targets, and return their results.
 
     `definition` is the path of a definition file, or a mapping with the fields of one. `targets` is one target or
-    several: a model (`openai/gpt-5-mini`), a connector of the definition (`connector/<name>`), a mapping with the
+    several: a model (`openai/gpt-6.1-terra`), a connector of the definition (`connector/<name>`), a mapping with the
     fields of a connector or of a target (`{"model": …, "label": …, "params": {…}}`), or a Python function. The options
     are those of `EvaluationOptions`.
 

@@ -98,7 +98,7 @@ _VARIANT = {
     "basedOn": 1,
     "branchId": _BRANCH_ID,
     "turnId": "turn_01k1f0aa",
-    "modelId": "openai/gpt-5-mini",
+    "modelId": "openai/gpt-6.1-terra",
     "usage": _USAGE,
     "costUsd": 0.00002,
     "annotations": [],
@@ -122,7 +122,7 @@ _USER = {
     "usage": None,
     "costUsd": None,
 }
-_TARGET = {"model": "openai/gpt-5-mini", "params": {"temperature": 0.7}}
+_TARGET = {"model": "openai/gpt-6.1-terra", "params": {"temperature": 0.7}}
 _SHOWN_TARGET = {**_TARGET, "connectorId": None, "maxAttempts": 4, "callTimeoutSeconds": 60}
 _CHAT = {
     "id": "chat_01k1f0aa",
@@ -160,7 +160,7 @@ _TURN: dict[str, Any] = {
     "initiator": "tok_01k1f0aa",
     "clientRequestId": "5c0f9e1a",
     "profile": {"id": "prof_01", "version": 2, "enabled": True, "sessionId": "session_01"},
-    "model": "openai/gpt-5-mini",
+    "model": "openai/gpt-6.1-terra",
     "status": "failed",
     "phase": "finished",
     "failedType": "before_barrier",
@@ -211,7 +211,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
         **_TURN,
         "leftOut": [{"operationId": "notes", "reason": "trigger_mismatch"}],
         "operations": [{"operationId": "tone", "name": "Tone", "hook": "before_main_llm", "status": "error"}],
-        "main": {"performed": False, "model": "openai/gpt-5-mini"},
+        "main": {"performed": False, "model": "openai/gpt-6.1-terra"},
         "commits": [{"hook": "before_main_llm", "operationId": "tone", "effectIndex": 0, "status": "applied"}],
         "artifacts": {"persisted": [_ARTIFACT_VERSION], "runOnly": [_ARTIFACT_DIGEST]},
         "uncertainUsd": 0.0002,
@@ -257,10 +257,10 @@ CHAT_EXAMPLES: dict[str, Any] = {
     "TurnPrompt.messages": [{"role": "system", "content": "The customer wants a refund.", "operationId": "summary"}],
     "StartTurn.branchId": _BRANCH_ID,
     "StartTurn.deadlineMs": 120_000,
-    "StartTurn.model": "openai/gpt-5-mini",
+    "StartTurn.model": "openai/gpt-6.1-terra",
     "StartTurn.profileId": "prof_01",
     "StartTurn.trigger": "generate",
-    "ChatTargetInput.model": "openai/gpt-5-mini",
+    "ChatTargetInput.model": "openai/gpt-6.1-terra",
     "ChatTargetInput.connectorId": "conn_01k1f0aa",
     "CreateBranch.artifacts": "carry",
     "CreateBranch.fromBranchId": _BRANCH_ID,

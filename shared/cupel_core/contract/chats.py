@@ -42,7 +42,7 @@ Revision = Annotated[
 class ChatTargetInput(RequestModel):
     """The model or the connector that answers, as runs name their targets: exactly one of `model` and `connectorId`."""
 
-    model_config = example({"model": "openai/gpt-5-mini", "params": {"temperature": 0.7}})
+    model_config = example({"model": "openai/gpt-6.1-terra", "params": {"temperature": 0.7}})
 
     model: ModelId | None = None
     connector_id: Annotated[

@@ -66,7 +66,7 @@ class CreateDefinition(RequestModel):
                         "levels": [{"score": 1, "label": "two days"}, {"score": 5, "label": "two months"}],
                     }
                 ],
-                "decision": {"rubric": "1 = refused, 5 = granted", "judgeModel": "openai/gpt-5-mini"},
+                "decision": {"rubric": "1 = refused, 5 = granted", "judgeModel": "openai/gpt-6.1-terra"},
                 "assertions": [{"type": "contains", "value": "refund"}],
             },
             "scenarios": [{"name": "late refund", "prompt": "I want my money back.", "dimensions": {"delay": 5}}],

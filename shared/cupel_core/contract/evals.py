@@ -38,7 +38,7 @@ class UpdateEval(RequestModel):
     """Omitted fields keep their value and null clears it. `targets`, `connectorId` and `model` replace each other;
     `params` replaces all parameters."""
 
-    model_config = example({"scenarioIds": ["scn_01", "scn_02", "scn_03"], "judgeModel": "anthropic/claude-sonnet-4-5"})
+    model_config = example({"scenarioIds": ["scn_01", "scn_02", "scn_03"], "judgeModel": "anthropic/claude-sonnet-5-5"})
 
     name: ResourceName | None = None
     scenario_ids: ScenarioIds | None = None
@@ -89,7 +89,7 @@ class CreateEval(UpdateEval):
             "name": "Refunds, nightly",
             "scenarioIds": ["scn_01", "scn_02"],
             "connectorId": "con_01",
-            "judgeModel": "openai/gpt-5-mini",
+            "judgeModel": "openai/gpt-6.1-terra",
         }
     )
 
@@ -183,7 +183,7 @@ class UpdateSettings(RequestModel):
 
     model_config = example(
         {
-            "judgeModel": "openai/gpt-5-mini",
+            "judgeModel": "openai/gpt-6.1-terra",
             "evaluator": {
                 "url": "https://evaluator.example.com/score",
                 "headers": {"Authorization": "Bearer evaluator-key"},

@@ -20,8 +20,8 @@ _CREATED = "2026-11-20T09:30:00Z"
 _STARTED = "2026-11-20T09:30:02Z"
 _COMPLETED = "2026-11-20T09:34:10Z"
 _LATER = "2026-11-20T10:00:00Z"
-_MODEL = "openai/gpt-5-mini"
-_JUDGE_MODEL = "anthropic/claude-sonnet-4-5"
+_MODEL = "openai/gpt-6.1-terra"
+_JUDGE_MODEL = "anthropic/claude-sonnet-5-5"
 _ASSERTION = {"type": "contains", "value": "30 days"}
 _PROMPT = "I want my money back."
 _ANSWER = "You can return it within 30 days."
@@ -125,7 +125,7 @@ BY_NAME: dict[str, Any] = {
     "resultId": "cmp_5d41402abc4b2a76b9719d91",
     "runIds": ["run_01k1f0aa", "run_01k1f0ab"],
     "scenariosNeeded": 36,
-    "sentence": "openai/gpt-5-mini rates 0.42 points higher than in the baseline.",
+    "sentence": "openai/gpt-6.1-terra rates 0.42 points higher than in the baseline.",
     "stage": "comparing",
     "totalVariation": 0.2,
     "callTimeoutSeconds": 60.0,
@@ -515,7 +515,7 @@ BY_SCHEMA: dict[str, Any] = {
     "Model.id": _MODEL,
     "Model.inputModalities": ["text", "image", "pdf"],
     "Model.maxOutputTokens": 128_000,
-    "Model.name": "gpt-5-mini",
+    "Model.name": "gpt-6.1-terra",
     "Model.supportedParameters": ["tools", "toolChoice", "responseFormat", "reasoningEffort"],
     "ColumnScores.tags": {"polite": 12},
     "Persona.id": "per_01",

@@ -29,7 +29,7 @@ class JudgeConversation(RequestModel):
                 {"role": "assistant", "content": "You have 30 days to return it."},
             ],
             "successCriteria": "The agent explains the 30-day limit.",
-            "model": "openai/gpt-5-mini",
+            "model": "openai/gpt-6.1-terra",
         }
     )
 
@@ -78,7 +78,7 @@ class GeneratePersonaMessage(RequestModel):
             "messages": [{"role": "assistant", "content": "How can I help you?"}],
             "instructions": "Ask for a refund after two months.",
             "persona": {"name": "Impatient customer"},
-            "model": "openai/gpt-5-mini",
+            "model": "openai/gpt-6.1-terra",
         }
     )
 

@@ -201,7 +201,7 @@ class TargetInput(RequestModel):
 
     model_config = example(
         {
-            "model": "openai/gpt-5-mini",
+            "model": "openai/gpt-6.1-terra",
             "label": "sober",
             "params": {"temperature": 0},
             "maxAttempts": 2,

@@ -84,7 +84,7 @@ class RunConditionInput(RequestModel):
 class OperationTargetInput(RequestModel):
     """The model that an operation calls, as runs name their targets."""
 
-    model_config = example({"model": "openai/gpt-5-mini", "params": {"temperature": 0.2, "maxOutputTokens": 300}})
+    model_config = example({"model": "openai/gpt-6.1-terra", "params": {"temperature": 0.2, "maxOutputTokens": 300}})
 
     model: ModelId
     params: Parameters = with_defaults(ModelParametersInput)
@@ -132,7 +132,7 @@ class TemplateParamsInput(RequestModel):
 class LlmParamsInput(RequestModel):
     """Calls a model once."""
 
-    model_config = example({"target": {"model": "openai/gpt-5-mini"}, "prompt": "Plan the answer to: {{ user.text }}"})
+    model_config = example({"target": {"model": "openai/gpt-6.1-terra"}, "prompt": "Plan the answer to: {{ user.text }}"})
 
     target: OperationTargetInput
     system: TemplateText | None = None
@@ -269,7 +269,7 @@ class OperationInput(RequestModel):
             "kind": "llm",
             "hooks": ["before_main_llm"],
             "order": 20,
-            "params": {"target": {"model": "openai/gpt-5-mini"}, "prompt": "Plan the answer to: {{ user.text }}"},
+            "params": {"target": {"model": "openai/gpt-6.1-terra"}, "prompt": "Plan the answer to: {{ user.text }}"},
             "artifact": {"tag": "notes"},
             "effects": [{"type": "prompt.append_after_last_user", "role": "system"}],
         }

@@ -248,7 +248,7 @@ class ReportSummaryResponse(ResponseModel):
 class CreateReport(RequestModel):
     """All fields may be omitted."""
 
-    model_config = example({"summarizerModel": "openai/gpt-5-mini"})
+    model_config = example({"summarizerModel": "openai/gpt-6.1-terra"})
 
     summarizer_model: Annotated[
         ModelId | None,

@@ -33,7 +33,7 @@ class CreateRescore(RequestModel):
 
     model_config = example(
         {
-            "judgeModel": "anthropic/claude-sonnet-4-5",
+            "judgeModel": "anthropic/claude-sonnet-5-5",
             "assertions": [{"type": "contains", "value": "refund"}],
             "criteria": {"success": "The agent explains the 30-day limit."},
         }

@@ -124,7 +124,7 @@ class CreateRun(LabelFields, BudgetFields):
     model_config = example(
         {
             "definitionId": "def_01",
-            "models": ["openai/gpt-5-mini", "anthropic/claude-sonnet-4-5"],
+            "models": ["openai/gpt-6.1-terra", "anthropic/claude-sonnet-5-5"],
             "samplePercentage": 10,
             "sampleSeed": 17,
             "priority": "NORMAL",
@@ -132,7 +132,7 @@ class CreateRun(LabelFields, BudgetFields):
             "name": "Release candidate 2",
             "tags": ["nightly"],
             "metadata": {"commit": "6f1b2c9"},
-            "config": {"temperature": 0.7, "maxTurns": 6, "judgeModel": "openai/gpt-5-mini"},
+            "config": {"temperature": 0.7, "maxTurns": 6, "judgeModel": "openai/gpt-6.1-terra"},
         }
     )
 
@@ -218,7 +218,7 @@ class CreatePlaygroundRun(EvalRunFields):
     model_config = example(
         {
             "scenarioId": "scn_01",
-            "model": "openai/gpt-5-mini",
+            "model": "openai/gpt-6.1-terra",
             "personaId": "per_01",
             "config": {"maxTurns": 6},
         }
@@ -245,7 +245,7 @@ class RerunRun(LabelFields, BudgetFields):
     """The rerun has the definition's version, scenarios, personas and configuration of the run as they were. Given
     fields replace the run's; in `config`, omitted fields keep the run's value and null removes one."""
 
-    model_config = example({"models": ["openai/gpt-5-mini"], "config": {"judgeModel": "anthropic/claude-sonnet-4-5"}})
+    model_config = example({"models": ["openai/gpt-6.1-terra"], "config": {"judgeModel": "anthropic/claude-sonnet-5-5"}})
 
     models: Models | None = None
     targets: Targets | None = None
@@ -278,7 +278,7 @@ class RerunRun(LabelFields, BudgetFields):
 class EstimateRetry(RequestModel):
     """At most one of `model` and `probeIndex`; without them all errored probes are retried."""
 
-    model_config = example({"model": "openai/gpt-5-mini"})
+    model_config = example({"model": "openai/gpt-6.1-terra"})
 
     model: Annotated[
         TargetName | None,

@@ -50,7 +50,7 @@ WordCount = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
 class JudgedEvaluatorInput(RequestModel):
     """An evaluator that a judge decides."""
 
-    model_config = example({"judgeModel": "openai/gpt-5-mini", "threshold": 0.8})
+    model_config = example({"judgeModel": "openai/gpt-6.1-terra", "threshold": 0.8})
 
     judge_model: Annotated[ModelId | None, Field(description="Judge of this evaluator; that of the run if omitted")] = (
         None
@@ -80,7 +80,7 @@ class EvaluatorsInput(RequestModel):
             "toxicity": False,
             "refusal": True,
             "format": True,
-            "goal": {"judgeModel": "openai/gpt-5-mini", "threshold": 0.8},
+            "goal": {"judgeModel": "openai/gpt-6.1-terra", "threshold": 0.8},
         }
     )
 
@@ -146,13 +146,13 @@ class CreateScaleRun(LabelFields, BudgetFields):
 
     model_config = example(
         {
-            "models": ["openai/gpt-5-mini"],
+            "models": ["openai/gpt-6.1-terra"],
             "systemPrompt": "You are the support agent of a shop. Refunds are possible within 30 days.",
             "userMessage": "I bought this two months ago and want my money back.",
             "goal": "The agent explains the 30-day limit and offers a repair.",
             "count": 20,
             "maxTurns": 6,
-            "judgeModel": "openai/gpt-5-mini",
+            "judgeModel": "openai/gpt-6.1-terra",
             "evaluators": {"toxicity": False},
         }
     )

@@ -41,7 +41,7 @@ class CreateSchedule(RequestModel):
             "name": "Nightly refunds",
             "expression": "cron(0 3 * * ? *)",
             "timezone": "Europe/Berlin",
-            "run": {"definitionId": "def_01", "models": ["openai/gpt-5-mini"]},
+            "run": {"definitionId": "def_01", "models": ["openai/gpt-6.1-terra"]},
             "enabled": True,
         }
     )

@@ -132,7 +132,7 @@ def _check_model(workspace: str, spec: GenerationSpec) -> Account | None:
                 raise Invalid.field(field, "is allowed in mode llm only")
         return None
     if spec.model is None:
-        raise Invalid.field("model", "is required in mode llm, for example openai/gpt-5-mini")
+        raise Invalid.field("model", "is required in mode llm, for example openai/gpt-6.1-terra")
     provider = provider_of(spec.model, "model")
     if error := account_error(workspace, spec.model):
         raise Invalid.field("model", error)

@@ -160,7 +160,7 @@ def simulated_model_error(model: str) -> str | None:
 
 
 def model_name_of(model: str) -> str:
-    """The provider's own name of a model: `org/llama` for `custom/org/llama`, `o3` for `openai/responses:o3`."""
+    """The provider's own name of a model: `org/llama` for `custom/org/llama`, `o3` for `openai/responses:gpt-6.1-sol`."""
     return model.partition("/")[2].removeprefix(_RESPONSES)
 
 

@@ -75,6 +75,13 @@ def client_for(account: Account, timeout_seconds: float) -> "BedrockRuntimeClien
     return _client(account.base_url or None, key, timeout_seconds)
 
 
+def has_role() -> bool:
+    """Whether this process has an AWS identity."""
+    from botocore.session import get_session
+
+    return get_session().get_credentials() is not None
+
+
 @lru_cache(maxsize=16)
 def _client(endpoint_url: str | None, key: str, timeout_seconds: float) -> "BedrockRuntimeClient":
     from botocore import UNSIGNED

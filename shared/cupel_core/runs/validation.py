@@ -131,7 +131,7 @@ def _range_errors(spec: RunSpec) -> Iterator[FieldError]:
 
 def _target_errors(workspace: str, spec: RunSpec, checks: ModelChecks) -> Iterator[FieldError]:
     if not spec.targets:
-        yield FieldError("models", "must name at least one model, such as openai/gpt-5-mini")
+        yield FieldError("models", "must name at least one model, such as openai/gpt-6.1-terra")
     for number, target in enumerate(spec.targets):
         field, is_plain = f"targets.{number}", _are_plain(spec.targets)
         if target.id in (other.id for other in spec.targets[:number]):

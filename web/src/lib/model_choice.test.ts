@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { firstChoice, inOrder, unlistedModels } from "./model_choice";
 
-const LISTED = ["openai/gpt-5", "sim/steady"];
+const LISTED = ["openai/gpt-6.1-sol", "sim/steady"];
 
 test.each([
   ["custom/my-model", ["custom/my-model"]],
   ["  openrouter/vendor/model:free ", ["openrouter/vendor/model:free"]],
-  ["openai/gpt-5", []],
+  ["openai/gpt-6.1-sol", []],
   ["gpt", []],
   ["/model", []],
   ["provider/", []],
@@ -21,14 +21,14 @@ test("chosen models stay whatever is sought, once", () => {
 });
 
 const [KEYED, KEYLESS, SIMULATED] = [
-  { id: "openai/gpt-5", simulated: false, hasKey: true },
+  { id: "openai/gpt-6.1-sol", simulated: false, hasKey: true },
   { id: "bedrock/nova", simulated: false, hasKey: false },
   { id: "sim/steady", simulated: true, hasKey: false },
 ];
 
 test.each([
   ["without any key", [KEYLESS, SIMULATED], ["sim/steady", "bedrock/nova"], ["sim/steady"]],
-  ["with a key", [KEYLESS, KEYED, SIMULATED], ["bedrock/nova", "openai/gpt-5", "sim/steady"], []],
+  ["with a key", [KEYLESS, KEYED, SIMULATED], ["bedrock/nova", "openai/gpt-6.1-sol", "sim/steady"], []],
   ["without simulated models", [KEYLESS], ["bedrock/nova"], []],
 ])("%s, simulated models are first and chosen as they should be", (_, models, listed, chosen) => {
   expect(inOrder(models).map((each) => each.id)).toEqual(listed);

@@ -1,4 +1,4 @@
-"""Names of models: `gpt-5-mini` is `openai/gpt-5-mini`; any other target has its provider in its name."""
+"""Names of models: `gpt-6.1-terra` is `openai/gpt-6.1-terra`; any other target has its provider in its name."""
 
 _OPENAI = "openai/"
 
