@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cupel_core import accounts
-from cupel_core.domain.limits.provider_errors import Repair
+from cupel_core.domain.limits.provider_errors import Remedy
 from cupel_core.domain.runs.run import Progress, Run, RunStatus
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
@@ -23,7 +23,7 @@ from tests.started_runs import RunSetup, ref_of, send_and_receive, slice_message
 
 type Answer = Callable[[ModelRequest], Reply]
 TIMEOUT = ProviderError(ProbeErrorCode.TIMEOUT, "no response within 57 s")
-KEY = ProviderError(ProbeErrorCode.AUTH, "HTTP 401: Incorrect API key provided", repair=Repair.OWNER, refused=True)
+KEY = ProviderError(ProbeErrorCode.AUTH, "HTTP 401: Incorrect API key provided", repair=Remedy.OWNER, refused=True)
 
 
 class Model:
@@ -125,7 +125,7 @@ async def test_a_key_that_was_never_right_is_an_error_at_once(sent: list[ProbeSl
 async def test_a_quota_for_the_day_pauses_the_run_and_errors_no_probe(sent: list[ProbeSlice], model: Model) -> None:
     accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 5})
     words = "HTTP 429: free-models-per-day (until 2026-01-16 00:00 UTC)"
-    model.error = ProviderError(ProbeErrorCode.RATE_LIMITED, words, repair=Repair.OWNER, refused=True)
+    model.error = ProviderError(ProbeErrorCode.RATE_LIMITED, words, repair=Remedy.OWNER, refused=True)
     run = RunSetup(scenario_count=30).start()
     await worker().run(begin(run, list(range(30)), sent))
     paused = runs.get(ref_of(run))
