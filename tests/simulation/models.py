@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from cupel_core.domain.limits.provider_errors import Repair
+from cupel_core.domain.limits.provider_errors import Remedy
 from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers.errors import ProviderError
@@ -83,7 +83,7 @@ class Models:
             self._maybe_fail()
             call.was_answered = True
         except ProviderError as error:
-            call.was_paid = error.repair is Repair.REPEAT
+            call.was_paid = error.repair is Remedy.REPEAT
             raise
         finally:
             call.is_over = True
@@ -114,7 +114,7 @@ class Models:
                 call.was_answered = text != _INVALID_REPLY  # An invalid reply is not stored.
         except ProviderError as error:
             if call is not None:
-                call.was_paid = error.repair is Repair.REPEAT
+                call.was_paid = error.repair is Remedy.REPEAT
             raise
         finally:
             if call is not None:

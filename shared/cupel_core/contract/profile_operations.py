@@ -132,7 +132,9 @@ class TemplateParamsInput(RequestModel):
 class LlmParamsInput(RequestModel):
     """Calls a model once."""
 
-    model_config = example({"target": {"model": "openai/gpt-6.1-terra"}, "prompt": "Plan the answer to: {{ user.text }}"})
+    model_config = example(
+        {"target": {"model": "openai/gpt-6.1-terra"}, "prompt": "Plan the answer to: {{ user.text }}"}
+    )
 
     target: OperationTargetInput
     system: TemplateText | None = None

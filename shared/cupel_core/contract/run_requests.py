@@ -245,7 +245,9 @@ class RerunRun(LabelFields, BudgetFields):
     """The rerun has the definition's version, scenarios, personas and configuration of the run as they were. Given
     fields replace the run's; in `config`, omitted fields keep the run's value and null removes one."""
 
-    model_config = example({"models": ["openai/gpt-6.1-terra"], "config": {"judgeModel": "anthropic/claude-sonnet-5-5"}})
+    model_config = example(
+        {"models": ["openai/gpt-6.1-terra"], "config": {"judgeModel": "anthropic/claude-sonnet-5-5"}}
+    )
 
     models: Models | None = None
     targets: Targets | None = None

@@ -26,7 +26,7 @@ from cupel_core.domain.limits.governor import (
     WorkerReport,
     breakers_after_calls,
 )
-from cupel_core.domain.limits.provider_errors import Repair
+from cupel_core.domain.limits.provider_errors import Remedy
 from cupel_core.domain.limits.worker_capacity import MAX_CALLS
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import ProbeErrorCode
@@ -331,7 +331,7 @@ class LeaseHolder:
             raise
         except ProviderError as error:
             wait_seconds = error.retry_after_seconds or 0.0
-            if error.repair is Repair.OWNER:
+            if error.repair is Remedy.OWNER:
                 is_limit = error.code is ProbeErrorCode.RATE_LIMITED
                 error.is_handed_back = self._key.hands_back and (is_limit or model in self._answered)
             self._record_call(

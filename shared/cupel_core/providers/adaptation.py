@@ -164,13 +164,13 @@ def _fold(system: str, exchanges: tuple[Message, ...]) -> tuple[Message, ...]:
     return (Message(MessageRole.USER, f"{system}\n\n{first.content}".strip()), *others)
 
 
-class _Refusal(NamedTuple):
+class _RefusedParameter(NamedTuple):
     parameter: RequestParameter
     content: str = ""
     """A digest of what was refused, if it was refused for what it contains."""
 
 
-_LIMIT_NAME = _Refusal(RequestParameter.MAX_OUTPUT_TOKENS, "name")
+_LIMIT_NAME = _RefusedParameter(RequestParameter.MAX_OUTPUT_TOKENS, "name")
 """Of the name under which the limit was sent; the other one is tried next."""
 _OTHER_LIMIT_NAMES = re.compile(r"max_completion_tokens|max_tokens", re.I)
 
@@ -191,7 +191,7 @@ class Adapter:
 
     def __init__(self, max_models: int = MAX_REMEMBERED_MODELS) -> None:
         self._max_models = max_models
-        self._refused: OrderedDict[tuple[str, str, str, str], OrderedDict[_Refusal, None]] = OrderedDict()
+        self._refused: OrderedDict[tuple[str, str, str, str], OrderedDict[_RefusedParameter, None]] = OrderedDict()
 
     def adaptation(self, account: Account, model: str, request: ModelRequest) -> Adaptation:
         """What the request needs to be accepted, as far as is known."""
@@ -240,19 +240,21 @@ def _names_both(error: ProviderError) -> bool:
     return len({name.lower() for name in _OTHER_LIMIT_NAMES.findall(error.message)}) > 1
 
 
-def _refusal(parameter: RequestParameter, request: ModelRequest) -> _Refusal:
+def _refusal(parameter: RequestParameter, request: ModelRequest) -> _RefusedParameter:
     """What a refusal of this parameter of the request is about."""
     fields = request.parameters
     match parameter:
         case RequestParameter.JSON_SCHEMA:
-            return _Refusal(parameter, _digest(request.json_schema))
+            return _RefusedParameter(parameter, _digest(request.json_schema))
         case RequestParameter.TOOLS | RequestParameter.TOOL_CHOICE:
-            return _Refusal(parameter, _digest([[tool.to_json() for tool in fields.tools], repr(fields.tool_choice)]))
+            return _RefusedParameter(
+                parameter, _digest([[tool.to_json() for tool in fields.tools], repr(fields.tool_choice)])
+            )
         case RequestParameter.STOP:
-            return _Refusal(parameter, _digest(fields.stop))
+            return _RefusedParameter(parameter, _digest(fields.stop))
         case RequestParameter.REASONING_EFFORT:
-            return _Refusal(parameter, str(fields.reasoning_effort))
-    return _Refusal(parameter)
+            return _RefusedParameter(parameter, str(fields.reasoning_effort))
+    return _RefusedParameter(parameter)
 
 
 def _digest(value: object) -> str:

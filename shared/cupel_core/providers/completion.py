@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cupel_core.clock import utc_now
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS, delay_seconds
 from cupel_core.domain.limits.breaker import REFUSALS
-from cupel_core.domain.limits.provider_errors import Repair
+from cupel_core.domain.limits.provider_errors import Remedy
 from cupel_core.domain.text.quotations import quotes
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, RequestParameter
@@ -34,7 +34,7 @@ MAX_REJECTIONS = len(RequestParameter)
 HAND_BACK_SECONDS = 10.0
 """Before a call is made again that only the owner of the account can repair; by then its run is paused."""
 
-_REPORTED = (Repair.WAIT, Repair.OWNER)
+_REPORTED = (Remedy.WAIT, Remedy.OWNER)
 """Whoever can repair these is shown the provider's words, beyond the conversation."""
 
 type Attempt = Callable[[Account, str, ModelRequest, float], Awaitable[Reply]]

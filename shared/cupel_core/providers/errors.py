@@ -8,7 +8,7 @@ import orjson
 from pydantic import ValidationError
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.limits.provider_errors import Refusal, Repair, meaning_of, usual_repair
+from cupel_core.domain.limits.provider_errors import RefusedCall, Remedy, meaning_of, usual_repair
 from cupel_core.domain.text.html_pages import describe_page, page_title
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.errors import AppError, RetryableError
@@ -36,7 +36,7 @@ class ProviderError(AppError):
         is_malformed: bool = False,
         usage: Usage | None = None,
         cost_usd: float | None = None,
-        repair: Repair | None = None,
+        repair: Remedy | None = None,
     ) -> None:
         """`refused` means that the provider certainly generated nothing: it answered with an error, or not at all;
         `is_quoting` that the message repeats what was said; `is_malformed` that a reply could not be read, which
@@ -63,12 +63,12 @@ class ProviderError(AppError):
 
     @property
     def retryable(self) -> bool:
-        return self.repair in (Repair.WAIT, Repair.REPEAT) and not self.final
+        return self.repair in (Remedy.WAIT, Remedy.REPEAT) and not self.final
 
     @property
     def asks_to_wait(self) -> bool:
         """Whether the account or the model asks to wait, which costs no attempt."""
-        return self.repair is Repair.WAIT and not self.final
+        return self.repair is Remedy.WAIT and not self.final
 
     @property
     def may_be_billed(self) -> bool:
@@ -186,9 +186,9 @@ def refusal_error(
 ) -> ProviderError:
     """The error of a response that is no answer, whose body says this. `message` is shown instead of the detail's."""
     seconds = detail.retry_after_seconds
-    meaning = meaning_of(Refusal(status, detail.codes, detail.message, seconds))
+    meaning = meaning_of(RefusedCall(status, detail.codes, detail.message, seconds))
     shown = detail.message if message is None else message
-    is_limit = meaning.code is ProbeErrorCode.RATE_LIMITED and meaning.repair is Repair.OWNER
+    is_limit = meaning.code is ProbeErrorCode.RATE_LIMITED and meaning.repair is Remedy.OWNER
     if is_limit and seconds is not None:
         resets_at = (now or utc_now()) + timedelta(seconds=seconds)
         shown = f"{shown} (until {resets_at:%Y-%m-%d %H:%M} UTC)"

@@ -3,7 +3,7 @@
 import pytest
 
 from cupel_core.domain.limits.breaker import MAX_OPEN_SECONDS, MIN_OPEN_SECONDS, Breaker, CallRecord
-from cupel_core.domain.limits.provider_errors import Repair
+from cupel_core.domain.limits.provider_errors import Remedy
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 MODEL = "openai/m"
@@ -169,7 +169,7 @@ def test_another_failure_of_the_trial_makes_the_model_wait_on() -> None:
 
 
 def test_a_quota_that_only_the_owner_can_raise_counts_as_a_refusal() -> None:
-    call = CallRecord(MODEL, ProbeErrorCode.RATE_LIMITED, 100.0, "per day (until 08:00)", repair=Repair.OWNER)
+    call = CallRecord(MODEL, ProbeErrorCode.RATE_LIMITED, 100.0, "per day (until 08:00)", repair=Remedy.OWNER)
     breaker = Breaker()
     for _ in range(5):
         breaker = breaker.after_call(call, 100.0)

@@ -10,14 +10,14 @@ import orjson
 import pytest
 from multidict import CIMultiDict
 
-from cupel_core.domain.limits.provider_errors import RULES, Refusal, Repair, Rule, meaning_of
+from cupel_core.domain.limits.provider_errors import RULES, RefusedCall, Remedy, Rule, meaning_of
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError, error_from_response, error_in_reply
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
 DOCUMENT = Path(__file__).parents[3] / "docs" / "providers.md"
 
-WAIT, REPEAT, OWNER, REQUEST, NOBODY = Repair
+WAIT, REPEAT, OWNER, REQUEST, NOBODY = Remedy
 BY_STATUS = {
     400: REQUEST,
     401: OWNER,
@@ -41,7 +41,7 @@ BY_STATUS = {
     529: WAIT,
 }
 """What a status means if nothing else says more."""
-CODES: dict[str | None, Repair | None] = {
+CODES: dict[str | None, Remedy | None] = {
     None: None,
     "content_filter": NOBODY,
     "insufficient_quota": OWNER,
@@ -52,7 +52,7 @@ CODES: dict[str | None, Repair | None] = {
     "rate_limit_exceeded": WAIT,
     "made_up": None,
 }
-TYPES: dict[str | None, Repair | None] = {
+TYPES: dict[str | None, Remedy | None] = {
     None: None,
     "exceeded_current_quota_error": OWNER,
     "rate_limit_error": WAIT,
@@ -63,7 +63,7 @@ REFUSED, BROKEN = (400, 402, 403, 412, 429), (400, 404, 408, 409, 424, 425, 499,
 
 class Words(NamedTuple):
     text: str
-    repair: Repair | None
+    repair: Remedy | None
     statuses: tuple[int, ...] = ()
     """With which they mean anything."""
 
@@ -90,7 +90,7 @@ class Case(NamedTuple):
     wire_format: str
 
     @property
-    def expected(self) -> Repair:
+    def expected(self) -> Remedy:
         said = self.words.repair if self.status in self.words.statuses else None
         hints = (CODES[self.code], TYPES[self.type], said)
         return next((each for each in STRENGTH if each in hints), BY_STATUS[self.status])
@@ -172,14 +172,14 @@ def test_a_reset_in_the_metadata_is_read_and_shown() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "repair"), [(3_600, WAIT), (3_601, OWNER)])
-def test_a_wait_of_more_than_an_hour_is_the_owners(seconds: int, repair: Repair) -> None:
-    assert meaning_of(Refusal(429, wait_seconds=seconds)).repair is repair
+def test_a_wait_of_more_than_an_hour_is_the_owners(seconds: int, repair: Remedy) -> None:
+    assert meaning_of(RefusedCall(429, wait_seconds=seconds)).repair is repair
 
 
 def test_a_limit_for_a_day_that_names_its_wait_is_waited_for() -> None:
     text = "Rate limit reached on tokens per day (TPD). Please try again in 7m12s."
-    assert meaning_of(Refusal(429, message=text, wait_seconds=432)).repair is WAIT
-    assert meaning_of(Refusal(429, message=text)).repair is OWNER
+    assert meaning_of(RefusedCall(429, message=text, wait_seconds=432)).repair is WAIT
+    assert meaning_of(RefusedCall(429, message=text)).repair is OWNER
 
 
 def _row(rule: Rule) -> str:

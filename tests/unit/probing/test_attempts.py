@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cupel_core import accounts
-from cupel_core.domain.limits.provider_errors import Repair
+from cupel_core.domain.limits.provider_errors import Remedy
 from cupel_core.domain.runs.run import Progress, Run, RunStatus
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
@@ -23,7 +23,7 @@ from tests.started_runs import RunSetup, ref_of, send_and_receive, slice_message
 
 type Answer = Callable[[ModelRequest], Reply]
 TIMEOUT = ProviderError(ProbeErrorCode.TIMEOUT, "no response within 57 s")
-KEY = ProviderError(ProbeErrorCode.AUTH, "HTTP 401: Incorrect API key provided", repair=Repair.OWNER, refused=True)
+KEY = ProviderError(ProbeErrorCode.AUTH, "HTTP 401: Incorrect API key provided", repair=Remedy.OWNER, refused=True)
 
 
 class Model:
@@ -49,12 +49,19 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Model:
 
 
 @pytest.fixture
-def sent(cloud: Settings, finish_starts: list[tuple[str, int]]) -> Iterator[list[ProbeSlice]]:
+def delays() -> list[int]:
+    """Of the messages that a worker hands on."""
+    return []
+
+
+@pytest.fixture
+def sent(cloud: Settings, finish_starts: list[tuple[str, int]], delays: list[int]) -> Iterator[list[ProbeSlice]]:
     """The messages that a worker hands on."""
     events, seen = clients.sqs().meta.events, list[ProbeSlice]()
 
     def note(params: dict[str, Any], **_: object) -> None:
         seen.extend(ProbeSlice.model_validate_json(entry["MessageBody"]) for entry in params["Entries"])
+        delays.extend(entry["DelaySeconds"] for entry in params["Entries"])
 
     events.register("provide-client-params.sqs.SendMessageBatch", note)
     yield seen
@@ -106,6 +113,37 @@ async def test_a_wait_that_the_provider_asks_for_is_no_attempt(sent: list[ProbeS
     assert all(message.handoffs == 0 for message in sent)
 
 
+class Clock:
+    """Jumps to when a message that was handed on is due."""
+
+    def __init__(self) -> None:
+        self.now = time.time()
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_half_an_hour_of_refusals_loses_nothing_and_costs_nothing(
+    sent: list[ProbeSlice], delays: list[int], model: Model
+) -> None:
+    clock = Clock()
+    model.error = ProviderError(ProbeErrorCode.RATE_LIMITED, "HTTP 429: Too Many Requests", refused=True)
+    run = RunSetup(scenario_count=40).start()
+    deliveries, started_at, received = begin(run, list(range(40)), sent), clock.now, list[int]()
+    while clock.now < started_at + 1_800:
+        received += [delivery.receive_count for delivery in deliveries]
+        assert await Worker("sim", clock.now + 600, clock, receive_wait_seconds=0).run(deliveries) == []
+        clock.now += max(1, min(delays))
+        messages = list(sent)
+        deliveries = send_and_receive(*messages)
+        sent.clear()
+        delays.clear()
+    assert set(received) == {1}, "no message was left to its visibility timeout, which leads to a dead letter"
+    assert sorted(index for message in messages for index in message.indexes) == list(range(40))
+    assert model.calls < 150
+    assert (barrier.get_progress(Tree.for_run(run)), runs.get(ref_of(run)).status) == (Progress(40), RunStatus.RUNNING)
+
+
 async def test_calls_in_flight_when_a_key_is_revoked_are_handed_back(sent: list[ProbeSlice], model: Model) -> None:
     accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 5})
     model.error, model.fails_from = KEY, 20
@@ -125,7 +163,7 @@ async def test_a_key_that_was_never_right_is_an_error_at_once(sent: list[ProbeSl
 async def test_a_quota_for_the_day_pauses_the_run_and_errors_no_probe(sent: list[ProbeSlice], model: Model) -> None:
     accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 5})
     words = "HTTP 429: free-models-per-day (until 2026-01-16 00:00 UTC)"
-    model.error = ProviderError(ProbeErrorCode.RATE_LIMITED, words, repair=Repair.OWNER, refused=True)
+    model.error = ProviderError(ProbeErrorCode.RATE_LIMITED, words, repair=Remedy.OWNER, refused=True)
     run = RunSetup(scenario_count=30).start()
     await worker().run(begin(run, list(range(30)), sent))
     paused = runs.get(ref_of(run))

@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from cupel_core.deferred import dataclass
-from cupel_core.domain.limits.provider_errors import Repair, usual_repair
+from cupel_core.domain.limits.provider_errors import Remedy, usual_repair
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 MAX_REFUSALS = 5
@@ -61,22 +61,22 @@ class CallRecord(NamedTuple):
     """The provider's words."""
     is_quoting: bool = False
     """Whether they repeat what was said in the conversation, which may be deleted: the message is not stored here."""
-    repair: Repair | None = None
+    repair: Remedy | None = None
     """Who can repair the error; None if its code says so."""
     wait_seconds: float = 0.0
     """How long the provider asks to wait."""
 
     @property
     def asks_to_wait(self) -> bool:
-        return self._repair is Repair.WAIT
+        return self._repair is Remedy.WAIT
 
     @property
     def is_owners(self) -> bool:
         """Whether only the owner of the account can repair it."""
-        return self._repair is Repair.OWNER
+        return self._repair is Remedy.OWNER
 
     @property
-    def _repair(self) -> Repair | None:
+    def _repair(self) -> Remedy | None:
         return self.repair or (usual_repair(self.code) if self.code is not None else None)
 
 

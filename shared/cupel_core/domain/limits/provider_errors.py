@@ -16,7 +16,7 @@ MAX_WAIT_SECONDS = 3_600.0
 """A provider that asks for a longer wait leaves it to the owner whether the run is worth it."""
 
 
-class Repair(StrEnum):
+class Remedy(StrEnum):
     """Who can repair a refusal, and what follows."""
 
     WAIT = "time"
@@ -32,21 +32,21 @@ class Repair(StrEnum):
 
 
 _REPAIR_BY_CODE = {
-    ProbeErrorCode.RATE_LIMITED: Repair.WAIT,
-    ProbeErrorCode.TIMEOUT: Repair.REPEAT,
-    ProbeErrorCode.PROVIDER_ERROR: Repair.REPEAT,
-    ProbeErrorCode.NETWORK: Repair.REPEAT,
-    ProbeErrorCode.AUTH: Repair.OWNER,
-    ProbeErrorCode.INVALID_REQUEST: Repair.REQUEST,
+    ProbeErrorCode.RATE_LIMITED: Remedy.WAIT,
+    ProbeErrorCode.TIMEOUT: Remedy.REPEAT,
+    ProbeErrorCode.PROVIDER_ERROR: Remedy.REPEAT,
+    ProbeErrorCode.NETWORK: Remedy.REPEAT,
+    ProbeErrorCode.AUTH: Remedy.OWNER,
+    ProbeErrorCode.INVALID_REQUEST: Remedy.REQUEST,
 }
 
 
-def usual_repair(code: ProbeErrorCode) -> Repair:
+def usual_repair(code: ProbeErrorCode) -> Remedy:
     """Of an error that no response explains."""
-    return _REPAIR_BY_CODE.get(code, Repair.NOBODY)
+    return _REPAIR_BY_CODE.get(code, Remedy.NOBODY)
 
 
-class Refusal(NamedTuple):
+class RefusedCall(NamedTuple):
     """A response that is no answer, in whatever format it came."""
 
     status: int
@@ -59,7 +59,7 @@ class Refusal(NamedTuple):
 
 class Meaning(NamedTuple):
     code: ProbeErrorCode
-    repair: Repair
+    repair: Remedy
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Rule:
 
     title: str
     code: ProbeErrorCode
-    repair: Repair
+    repair: Remedy
     statuses: tuple[int, ...] = ()
     codes: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class Rule:
     def _words(self) -> re.Pattern[str]:
         return _pattern(self.words, "…", ".{0,100}")
 
-    def fits(self, refusal: Refusal) -> bool:
+    def fits(self, refusal: RefusedCall) -> bool:
         if self.statuses and refusal.status not in self.statuses:
             return False
         if self.has_no_wait and refusal.wait_seconds is not None:
@@ -109,7 +109,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "content that the provider filters",
         _Code.CONTENT_FILTERED,
-        Repair.NOBODY,
+        Remedy.NOBODY,
         codes=(
             "content_filter",
             "content_policy_violation",
@@ -120,7 +120,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "content that the provider filters",
         _Code.CONTENT_FILTERED,
-        Repair.NOBODY,
+        Remedy.NOBODY,
         statuses=(400, 403),
         words=(
             "content filtering policy",
@@ -132,36 +132,36 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "a prompt that is too long for the model",
         _Code.INVALID_REQUEST,
-        Repair.REQUEST,
+        Remedy.REQUEST,
         statuses=(403,),
         words=("max_tokens", "max_new_tokens", "context length"),
     ),
     Rule(
         "a prompt that is larger than the limit for a minute",
         _Code.INVALID_REQUEST,
-        Repair.REQUEST,
+        Remedy.REQUEST,
         statuses=(429,),
         words=("request too large",),
     ),
-    Rule("a request that is too large", _Code.INVALID_REQUEST, Repair.REQUEST, statuses=(413,)),
+    Rule("a request that is too large", _Code.INVALID_REQUEST, Remedy.REQUEST, statuses=(413,)),
     Rule(
         "a model that the plan does not include",
         _Code.AUTH,
-        Repair.OWNER,
+        Remedy.OWNER,
         statuses=(429,),
         words=("quota exceeded…limit: 0,", "quota exceeded…limit: 0\n", "extra usage is required"),
     ),
     Rule(
         "a quota for a day (Google)",
         _Code.RATE_LIMITED,
-        Repair.OWNER,
+        Remedy.OWNER,
         statuses=(403, 429),
         codes=("*PerDay*",),
     ),
     Rule(
         "a quota for a day, without a time",
         _Code.RATE_LIMITED,
-        Repair.OWNER,
+        Remedy.OWNER,
         statuses=(403, 429),
         words=("per day", "per-day", "daily limit", "daily quota", "quota for today"),
         has_no_wait=True,
@@ -169,14 +169,14 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "a quota for a minute (Google)",
         _Code.RATE_LIMITED,
-        Repair.WAIT,
+        Remedy.WAIT,
         statuses=(429,),
         codes=("*PerMinute*", "RESOURCE_EXHAUSTED"),
     ),
     Rule(
         "billing: no credit, no plan, a suspended account",
         _Code.AUTH,
-        Repair.OWNER,
+        Remedy.OWNER,
         codes=(
             "insufficient_quota",
             "insufficient_balance",
@@ -192,7 +192,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "billing: no credit, no plan, a suspended account",
         _Code.AUTH,
-        Repair.OWNER,
+        Remedy.OWNER,
         statuses=(400, 402, 403, 412, 429),
         words=(
             "credit balance",
@@ -215,7 +215,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "a key that is wrong, expired or revoked",
         _Code.AUTH,
-        Repair.OWNER,
+        Remedy.OWNER,
         codes=(
             "API_KEY_INVALID",
             "invalid_api_key",
@@ -230,13 +230,13 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "a model that is overloaded, or still loading",
         _Code.PROVIDER_ERROR,
-        Repair.WAIT,
+        Remedy.WAIT,
         codes=("overloaded_error", "*overloaded*", "slow_down", "ModelNotReadyException", "UNAVAILABLE"),
     ),
     Rule(
         "a rate limit",
         _Code.RATE_LIMITED,
-        Repair.WAIT,
+        Remedy.WAIT,
         codes=(
             "rate_limit_error",
             "rate_limit_exceeded",
@@ -249,49 +249,49 @@ RULES: tuple[Rule, ...] = (
             "TooManyRequestsException",
         ),
     ),
-    Rule("a rate limit, or no capacity (Groq: 498)", _Code.RATE_LIMITED, Repair.WAIT, statuses=(429, 498)),
+    Rule("a rate limit, or no capacity (Groq: 498)", _Code.RATE_LIMITED, Remedy.WAIT, statuses=(429, 498)),
     Rule(
         "a model that is overloaded, or still loading",
         _Code.PROVIDER_ERROR,
-        Repair.WAIT,
+        Remedy.WAIT,
         statuses=(400, 404, 408, 409, 424, 425, 499, *_SERVER_ERRORS),
         words=("overloaded", "loading model", "model is…loading", "at capacity", "no capacity", "server is busy"),
     ),
-    Rule("a service that asks to come back", _Code.PROVIDER_ERROR, Repair.WAIT, statuses=(503, 529)),
+    Rule("a service that asks to come back", _Code.PROVIDER_ERROR, Remedy.WAIT, statuses=(503, 529)),
     Rule(
         "a page of a proxy that checks its visitors",
         _Code.PROVIDER_ERROR,
-        Repair.REPEAT,
+        Remedy.REPEAT,
         statuses=(403,),
         words=("just a moment", "attention required"),
     ),
     Rule(
         "no access: the key, the plan or the region (Fireworks: 412 for a suspended account)",
         _Code.AUTH,
-        Repair.OWNER,
+        Remedy.OWNER,
         statuses=(401, 402, 403, 412),
     ),
     Rule(
         "an answer that was not the JSON or the call that the provider enforces (Groq)",
         _Code.PROVIDER_ERROR,
-        Repair.REPEAT,
+        Remedy.REPEAT,
         codes=("json_validate_failed", "tool_use_failed"),
     ),
-    Rule("no answer in time", _Code.TIMEOUT, Repair.REPEAT, statuses=(408, 504)),
+    Rule("no answer in time", _Code.TIMEOUT, Remedy.REPEAT, statuses=(408, 504)),
     Rule(
         "a call that was cancelled, or collided with another",
         _Code.PROVIDER_ERROR,
-        Repair.REPEAT,
+        Remedy.REPEAT,
         statuses=(409, 424, 425, 499),
     ),
-    Rule("a failure of the server", _Code.PROVIDER_ERROR, Repair.REPEAT, statuses=_SERVER_ERRORS),
-    Rule("any other refusal", _Code.INVALID_REQUEST, Repair.REQUEST),
+    Rule("a failure of the server", _Code.PROVIDER_ERROR, Remedy.REPEAT, statuses=_SERVER_ERRORS),
+    Rule("any other refusal", _Code.INVALID_REQUEST, Remedy.REQUEST),
 )
 
 
-def meaning_of(refusal: Refusal) -> Meaning:
+def meaning_of(refusal: RefusedCall) -> Meaning:
     """What the refusal means, by the first rule that fits it."""
     rule = next(rule for rule in RULES if rule.fits(refusal))
-    if rule.repair is Repair.WAIT and (refusal.wait_seconds or 0.0) > MAX_WAIT_SECONDS:
-        return Meaning(rule.code, Repair.OWNER)
+    if rule.repair is Remedy.WAIT and (refusal.wait_seconds or 0.0) > MAX_WAIT_SECONDS:
+        return Meaning(rule.code, Remedy.OWNER)
     return Meaning(rule.code, rule.repair)
