@@ -55,9 +55,7 @@ def delays() -> list[int]:
 
 
 @pytest.fixture
-def sent(
-    cloud: Settings, finish_starts: list[tuple[str, int]], delays: list[int]
-) -> Iterator[list[ProbeSlice]]:
+def sent(cloud: Settings, finish_starts: list[tuple[str, int]], delays: list[int]) -> Iterator[list[ProbeSlice]]:
     """The messages that a worker hands on."""
     events, seen = clients.sqs().meta.events, list[ProbeSlice]()
 
