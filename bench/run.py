@@ -23,6 +23,8 @@ from bench.cases import (
     find_or_create_definition,
     find_or_create_prompts,
 )
+from bench.in_process import CASES as IN_PROCESS
+from bench.in_process import print_in_process
 from bench.local_server import model_server
 from bench.processes import emulator_pid
 from cupel.client import Client
@@ -36,6 +38,10 @@ AGENT, JUDGE = "custom/bench-a", "custom/bench-judge"
 
 def main() -> None:
     arguments = _arguments()
+    if arguments.in_process:
+        with model_server() as server:
+            print_in_process(server, [case for case in IN_PROCESS if case.faults or not arguments.faults])
+        return
     with Client.from_environment() as client, model_server() as server:
         definition_id = find_or_create_definition(client, short=arguments.short)
         bench = Bench(client, server, emulator_pid(client), definition_id, arguments.poll)
@@ -58,6 +64,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--latency", type=float, default=0.2, help="seconds per model call, with --probes")
     parser.add_argument("--parallel", type=int, default=50, help="calls at a time, with --probes")
     parser.add_argument("--faults", action="store_true", help="5 %% 429, 2 %% 500, 1 %% dropped; with --probes")
+    parser.add_argument("--in-process", action="store_true", help="without a stack; with --faults, only that case")
     parser.add_argument("--short", action="store_true", help="short prompts and answers, which flatter")
     parser.add_argument("--poll", action="store_true", help="with a client that polls the run every second")
     parser.add_argument("--starts", action="store_true", help="only how long starts of a million probes take")

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from cupel.in_process.answer_cache import AnswerCache, CachedCalls
@@ -67,7 +67,7 @@ class EvaluationRunner:
             self.progress.add(outcome)
             await _notify(self.plan.options.get("on_status"), self._probe_of(outcome), ProbeStatus.COMPLETED)
         missing = [index for index in range(self.plan.probe_plan.total) if index not in self.outcomes]
-        indexes, count = iter(missing), min(self.plan.max_concurrency, len(missing))
+        indexes, count = iter(missing), min(2 * self.plan.max_concurrency, len(missing))
         await _gather_or_cancel(asyncio.create_task(self._run_probes(indexes)) for _ in range(count))
         await run_selections(self.plan, self.outcomes, self.file, self._selection_graders)
         self.progress.end(self.outcomes.values())
@@ -98,23 +98,28 @@ class EvaluationRunner:
 
     async def _run_probes(self, indexes: Iterator[int]) -> None:
         """Run probes from the shared iterator until it is exhausted."""
-        options = self.plan.options
-        on_status = options.get("on_status")
-        for index in indexes:
-            probe = self.plan.probe(index)
-            self.progress.start(index)
-            await _notify(on_status, probe, ProbeStatus.RUNNING)
-            await _notify(options.get("on_start"), probe)
-            outcome = self.outcomes[index] = await self._run_probe(probe)
-            self.progress.finish(outcome)
-            if self.file is not None:
-                self.file.record(outcome)
-            if isinstance(outcome, ProbeError):
-                await _notify(on_status, probe, ProbeStatus.ERROR)
-                await _notify(options.get("on_error"), probe, outcome)
-            else:
-                await _notify(on_status, probe, ProbeStatus.COMPLETED)
-                await _notify(options.get("on_complete"), probe, outcome)
+        while True:
+            async with self._slots:
+                index = next(indexes, None)
+                if index is None:
+                    return
+                await self._run_and_record(index)
+
+    async def _run_and_record(self, index: int) -> None:
+        on_status, probe = self.plan.options.get("on_status"), self.plan.probe(index)
+        self.progress.start(index)
+        await _notify(on_status, probe, ProbeStatus.RUNNING)
+        await _notify(self.plan.options.get("on_start"), probe)
+        outcome = self.outcomes[index] = await self._run_probe(probe)
+        self.progress.finish(outcome)
+        if self.file is not None:
+            self.file.record(outcome)
+        if isinstance(outcome, ProbeError):
+            await _notify(on_status, probe, ProbeStatus.ERROR)
+            await _notify(self.plan.options.get("on_error"), probe, outcome)
+        else:
+            await _notify(on_status, probe, ProbeStatus.COMPLETED)
+            await _notify(self.plan.options.get("on_complete"), probe, outcome)
 
     async def _run_probe(self, probe: Probe) -> Outcome:
         calls = self._cached(self.budget.calls.attempt if self.budget else complete, probe.repeat)
@@ -129,7 +134,7 @@ class EvaluationRunner:
         target = self.plan.target_of(probe).target(self.plan.options, self.executor, calls)
         on_wait = partial(self.progress.note_wait, probe.index)
         guard = partial(PatientLimiter(self.plan.graders.limiter, self.waits, on_wait).target, target.model)
-        target = replace(target, files=self.plan.definition.files, guard=guard)
+        target = replace(target, files=self.plan.definition.files, guard=guard, sleep=self._pause)
         embed_attempt = self.budget.calls.embed if self.budget else embed
         graders = self._graders(calls, on_wait, embed_attempt=embed_attempt)
         spec = self.plan.conversation_spec(probe, graders, self.executor)
@@ -144,13 +149,26 @@ class EvaluationRunner:
                 waited_seconds += wait.retry_after_seconds
                 until = utc_now() + timedelta(seconds=wait.retry_after_seconds)
                 on_wait(wait.model or target.model, until, wait.words)
-                await self.sleep(wait.retry_after_seconds)
+                await self._pause(wait.retry_after_seconds)
                 on_wait(wait.model or target.model, None, "")
             except BudgetShortage as shortage:
                 if shortage.exhausted is not None and self.budget is not None:
                     error = budget_error(shortage, self.budget.max_usd)
                     return probe_error(spec, target.model, error, utc_now(), None, checkpoints.state or unstarted)
                 await self.sleep(WAIT_SECONDS)
+
+    @cached_property
+    def _slots(self) -> asyncio.Semaphore:
+        """Of conversations; one that waits between the attempts of a call has none."""
+        return asyncio.Semaphore(self.plan.max_concurrency)
+
+    async def _pause(self, seconds: float) -> None:
+        """Let another conversation go on meanwhile."""
+        self._slots.release()
+        try:
+            await self.sleep(seconds)
+        finally:
+            await self._slots.acquire()
 
     async def _summarize(self, transcript: Transcript, calls: Attempt) -> Summary:
         """The judge's decision text, and its decision by the rubric if the answer matched no pattern."""

@@ -1,5 +1,6 @@
 """One turn: one pass around exactly one main model call."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from random import Random
@@ -12,7 +13,7 @@ from cupel_core.providers.account import Account
 from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.providers.call_guard import CallGuard, no_guard
 from cupel_core.providers.call_time import start_timer
-from cupel_core.providers.completion import Attempt, OnRetry, complete, complete_with_retry
+from cupel_core.providers.completion import Attempt, OnRetry, Sleep, complete, complete_with_retry
 from cupel_core.providers.errors import CallPrevented, ProviderError
 
 MAX_WAIT_SECONDS = 20.0
@@ -36,6 +37,8 @@ class CalledTarget:
     """None where no message can have files."""
     log: AttemptLog = field(default_factory=AttemptLog)
     """The failed attempts of the conversation's calls."""
+    sleep: Sleep = asyncio.sleep
+    """Between the attempts of a call."""
 
 
 class FileReader(Protocol):
@@ -77,6 +80,7 @@ async def run_turn(request: ModelRequest, target: CalledTarget) -> Turn:
         attempt=attempt,
         max_attempts=target.max_attempts,
         log=target.log,
+        sleep=target.sleep,
     )
     return Turn(reply, attempt.duration_ms)
 
