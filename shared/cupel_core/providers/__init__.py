@@ -160,7 +160,7 @@ def simulated_model_error(model: str) -> str | None:
 
 
 def model_name_of(model: str) -> str:
-    """The provider's own name of a model: `org/llama` for `custom/org/llama`, `o3` for `openai/responses:gpt-6.1-sol`."""
+    """The provider's own name, such as `org/llama` of `custom/org/llama`, and `m` of `openai/responses:m`."""
     return model.partition("/")[2].removeprefix(_RESPONSES)
 
 
