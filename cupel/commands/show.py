@@ -262,6 +262,9 @@ def _print_conversation(session: Session, transcript: Json, *, ids: bool) -> Non
 def print_messages(session: Session, messages: Iterable[Json]) -> None:
     for message in messages:
         session.out.print(message["role"], style="bold")
+        if reasoning := message.get("reasoning"):
+            count = f"{len(reasoning):,} characters of reasoning, which is not part of the answer; --json has it"
+            session.out.print(f"[{count}]", markup=False, style="dim")
         session.out.print(content_text(message), markup=False, soft_wrap=True)
 
 

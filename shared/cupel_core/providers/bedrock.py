@@ -21,7 +21,7 @@ from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.turns.tools import ToolCall, ToolChoice, ToolMode
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import is_bedrock_address
-from cupel_core.providers.errors import ErrorDetail, ProviderError, malformed_reply, refusal_error
+from cupel_core.providers.errors import ErrorDetail, ProviderError, malformed_reply, refusal_error, reply_error
 from cupel_core.providers.reply_ends import check_end
 from cupel_core.providers.reply_fields import arguments_of, content_of, label, mapping, mappings
 from cupel_core.providers.retry_after import retry_after_seconds
@@ -253,6 +253,8 @@ def _blocks(request: ModelRequest, message: Message, numbers: Iterator[int]) -> 
 
 def parse(body: object) -> Reply:
     """Converse does not report a model version; the model id identifies the version."""
+    if error := reply_error(body):
+        raise error
     response = mapping(body)
     tokens, reason = bedrock_usage(response.get("usage")), label(response.get("stopReason"))
     if end_of(reason) is ReplyEnd.FILTERED:

@@ -21,7 +21,7 @@ from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connections import TimedConnector, new_session
 from cupel_core.providers.errors import ProviderError, error_from_response
 from cupel_core.providers.rate_limits import parse_exhausted_allowance
-from cupel_core.providers.reply_content import read_content
+from cupel_core.providers.reply_content import ReplyContent, read_content
 from cupel_core.providers.safe_http import ContentReader, HttpResponse
 from cupel_core.providers.streams.formats import StreamFormat
 from cupel_core.providers.streams.reply_stream import OnText, ReplyStream
@@ -113,16 +113,24 @@ async def exchange_stream(
 def parse_response(wire_format: HttpWireFormat, request: WireRequest, response: HttpResponse, now: datetime) -> Reply:
     """The reply in a response, also if it is a stream that was not asked for. Raises `ProviderError`."""
     content = read_content(response.content, response.headers, response.status)
-    body, events = content.value, content.events
-    if events is None and isinstance(body, list) and len(body) > 1:
-        events = tuple(body)  # Google streams a list unless it is asked for events.
-    if events is not None:
-        from cupel_core.providers.streams.formats import body_of_events
+    return with_headers(_parse(wire_format, request, content), response.headers, now)
 
-        body = body_of_events(wire_format, request, events)
-    elif isinstance(body, list):
-        body = body[0] if body else None
-    return with_headers(wire_format.parse(body), response.headers, now)
+
+def _parse(wire_format: HttpWireFormat, request: WireRequest, content: ReplyContent) -> Reply:
+    events = content.events
+    if events is None and isinstance(content.value, list):
+        events = tuple(content.value)  # Google streams a list unless it is asked for events.
+    if not events:
+        return wire_format.parse(None if content.value == [] else content.value)
+    if len(events) == 1:
+        try:
+            return wire_format.parse(events[0])
+        except ProviderError as error:
+            if not error.is_malformed:
+                raise
+    from cupel_core.providers.streams.formats import body_of_events
+
+    return wire_format.parse(body_of_events(wire_format, request, events))
 
 
 def with_headers(reply: Reply, headers: Mapping[str, str], now: datetime) -> Reply:

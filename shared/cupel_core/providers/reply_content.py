@@ -29,7 +29,7 @@ _PLAIN_ENCODINGS = frozenset({"", "identity", "none", "utf-8", "utf8", "text"})
 _GZIP_MAGIC = b"\x1f\x8b"
 _COMMENTS = re.compile(r"\A(?:\s*:[^\n]*\n)+")
 """Lines that keep a connection alive, as in streams of events."""
-_EVENT_FIELD = re.compile(r"\A\s*(?:data|event|id|retry):", re.M)
+_EVENT_FIELD = re.compile(r"^(?:data|event|id|retry):", re.MULTILINE)
 _DONE = "[DONE]"
 
 

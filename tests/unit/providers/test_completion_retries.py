@@ -8,7 +8,7 @@ import pytest
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete_with_retry
-from cupel_core.providers.errors import ProviderError, RetryLater
+from cupel_core.providers.errors import ProviderError, RetryLater, malformed_reply
 
 HELLO = ModelRequest((Message(MessageRole.USER, "Hello"),))
 ACCOUNT = Account("openai", "https://api.openai.com/v1", "sk-test")
@@ -106,3 +106,17 @@ async def test_the_limit_is_for_all_waits_together() -> None:
         await script.run(max_wait_seconds=60)
     assert "try again in 4" in caught.value.detail
     assert len(script.slept) == 1
+
+
+async def test_an_unreadable_reply_is_asked_for_twice() -> None:
+    script = Script([malformed_reply("it is empty")] * 4)
+    with pytest.raises(ProviderError, match="it is empty") as caught:
+        await script.run()
+    assert (script.attempts, caught.value.attempts) == (2, 2)
+
+
+async def test_unreadable_replies_count_apart_from_other_errors() -> None:
+    busy = failed(ProbeErrorCode.RATE_LIMITED)
+    script = Script([busy, malformed_reply("it is empty"), busy])
+    assert await script.run() == REPLY
+    assert script.attempts == 4

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from math import inf
+from random import Random
 from typing import Any
 
 import pytest
@@ -22,12 +23,12 @@ from cupel_core.domain.turns.model_request import (
 )
 from cupel_core.providers import safe_http
 from cupel_core.providers.account import Account
-from cupel_core.providers.completion import complete
+from cupel_core.providers.completion import complete, complete_with_retry
 from cupel_core.providers.connectors import connection_test
 from cupel_core.providers.connectors.expressions import _parts
 from cupel_core.providers.errors import ProviderError
 from cupel_core.sandbox import pool
-from tests.unit.providers.agents import ReceivedRequest, json, serving
+from tests.unit.providers.agents import Handler, ReceivedRequest, json, serving
 
 TALK = (
     Message(MessageRole.SYSTEM, "Be kind"),
@@ -313,3 +314,32 @@ def test_an_ordinary_expression_is_computed_here(expression: str) -> None:
 @pytest.mark.parametrize("expression", ["a[*].b", "a | b", "length(a)", "{a: {b: @}.{c: b}}", "a[?b == `1`]"])
 def test_an_expression_that_does_more_than_select_is_not(expression: str) -> None:
     assert _parts(expression) == inf
+
+
+UNREADABLE: dict[str, Handler] = {
+    "no match": lambda _: json({"other": 1}),
+    "page": lambda _: web.Response(text="<html><title>Sign in</title>42</html>", content_type="text/html"),
+    "stream": lambda _: web.Response(text="data: {}\n\ndata: {}\n\n", content_type="text/event-stream"),
+    "empty": lambda _: web.Response(body=b""),
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+async def test_an_agent_is_called_once_for_a_reply_that_cannot_be_read(kind: str) -> None:
+    async with serving(UNREADABLE[kind]) as agent:
+        account = Account(
+            "connector",
+            agent.url,
+            connector=connector("http", {"request": "{m: message}", "reply": "answer.text", "path": "/"}, agent.url),
+            allow_private=True,
+        )
+        with pytest.raises(ProviderError) as caught:
+            await complete_with_retry(
+                account,
+                "connector/con_1",
+                ModelRequest((Message(MessageRole.USER, "Hello"),)),
+                timeout_seconds=5,
+                max_wait_seconds=60,
+                rng=Random(1),
+            )
+    assert (len(agent.requests), caught.value.retryable) == (1, False)

@@ -286,3 +286,25 @@ async def test_a_status_says_what_went_wrong(status: int, code: ProbeErrorCode, 
 async def test_the_server_may_ask_to_wait() -> None:
     error = await failure(lambda _: json({"detail": "slow down"}, 429, {"Retry-After": "7"}))
     assert (error.code, error.retry_after_seconds) == (ProbeErrorCode.RATE_LIMITED, 7)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        agent_saying(ai(None, tool_calls=[{"id": "t", "name": "f", "args": {}}]), ai("It is 42.")),
+        agent_saying({"type": "tool", "id": "t1", "content": {"rows": 3}, "tool_call_id": "t"}, ai("It is 42.")),
+        agent_saying(ai("It is 42.", response_metadata=None, usage_metadata=[], tool_calls=None)),
+        agent_saying(ai([{"type": "reasoning", "text": "41?"}, {"type": "text", "text": "It is 42."}])),
+        agent_saying(ai("<think>41?</think>It is 42.", id=17)),
+    ],
+    ids=["calls", "tool object", "nulls", "reasoning part", "reasoning tags"],
+)
+async def test_parts_that_nobody_needs_do_not_make_the_agent_run_again(answer: Handler) -> None:
+    async with serving(answer) as agent:
+        reply = await ask(agent)
+        runs = [request for request in agent.requests if "runs" in request.path]
+    assert (reply.text, len(runs)) == ("It is 42.", 1)
+
+
+async def test_tokens_that_are_not_reported_are_unknown() -> None:
+    assert (await reply_of(agent_saying(ai("It is 42.")))).usage is None

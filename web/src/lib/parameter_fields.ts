@@ -25,6 +25,7 @@ export const PARAMETERS: readonly FieldSpec[] = [
     label: "Reasoning effort",
     control: { kind: "choice", options: ["none", "minimal", "low", "medium", "high", "xhigh"] },
   },
+  { name: "keepReasoning", label: "Reasoning in the answer is part of it", control: { kind: "flag" } },
   {
     name: "stop",
     label: "Stop sequences",

@@ -1,9 +1,9 @@
 """The JSON object in a model's reply that surrounds it with reasoning, a code fence or other text."""
 
 import json
-import re
 
-_REASONING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.S | re.I)
+from cupel_core.domain.text.reasoning import separate_reasoning
+
 _MAX_ATTEMPTS = 50
 """Each attempt to decode may read the whole text."""
 
@@ -12,7 +12,7 @@ def extract_json_object(text: str) -> str:
     """The last complete JSON object, as reasoning comes first; the text from the first to the last brace if there is
     none, so that the reader's error describes it.
     """
-    text = _REASONING.sub("", text)
+    text = separate_reasoning(text).answer
     decoder, found = json.JSONDecoder(), None
     position = text.find("{")
     for _ in range(_MAX_ATTEMPTS):

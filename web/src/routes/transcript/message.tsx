@@ -47,6 +47,12 @@ export function MessageBody(props: MessageProps) {
         <Code text={JSON.stringify(message, null, 2)} words={words} />
       ) : (
         <>
+          {message.reasoning && (
+            <details className={styles.fold}>
+              <summary>Reasoning, which is not part of the answer</summary>
+              <p className={styles.value}>{visible(message.reasoning)}</p>
+            </details>
+          )}
           {typeof message.content === "string"
             ? (message.content !== "" || !message.toolCalls?.length) && said(message.content)
             : message.content.map((part, index) =>
