@@ -20,7 +20,7 @@ from api.admission import admit
 from api.auditing import audit
 from api.idempotency import respond_once
 from cupel_core.contract.operations import Operation, operations_at
-from cupel_core.errors import AppError, NotFound
+from cupel_core.errors import AppError, ClientError, NotFound
 from cupel_core.gateway import cors, locations
 from cupel_core.gateway.caller import caller
 from cupel_core.gateway.compression import compress
@@ -29,6 +29,15 @@ from cupel_core.gateway.requests import check_edge
 from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger()
+
+
+_INVALID = (
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+)
+"""What requests are refused with before anything is looked up."""
 
 
 def _new_app(**options: Any) -> APIGatewayHttpResolver:
@@ -83,18 +92,14 @@ def _as_get(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any]:
-    response = _answer(request, context)
-    if response["statusCode"] in _INVALID:
-        return _find_missing(request, context) or response
-    return response
-
-
-_INVALID = (
-    HTTPStatus.BAD_REQUEST,
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-    HTTPStatus.UNPROCESSABLE_ENTITY,
-)
+    problems.is_request_invalid.set(False)
+    try:
+        response = _answer(request, context)
+        return (_find_missing(request, context) if problems.is_request_invalid.get() else None) or response
+    except AppError as refusal:
+        return lambda_response(refusal, request.request_context.request_id)
+    except AWS_ERRORS as error:
+        return lambda_response(from_unexpected(error), request.request_context.request_id)
 
 
 def _find_missing(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any] | None:
@@ -127,24 +132,23 @@ def _find_missing_upload(request: APIGatewayProxyEventV2, upload_id: str) -> dic
 
 
 def _answer(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any]:
+    check_edge(request.headers)
+    if request.http_method == "OPTIONS":
+        return cors.preflight(request.path)
     try:
-        check_edge(request.headers)
-        if request.http_method == "OPTIONS":
-            return cors.preflight(request.path)
         operation = admit(request)
         routing.load(_app_of(request.path), request.path, operation.method)
         routing.check_query(operation.id, request.query_string_parameters)
-        event = request.raw_event
-        return respond_once(
-            operation,
-            request,
-            respond=lambda: _carry_out(operation, event, context),
-            read=lambda path: _read(path, event, context),
-        )
-    except AppError as refusal:
+    except ClientError as refusal:
+        problems.is_request_invalid.set(refusal.status in _INVALID)
         return lambda_response(refusal, request.request_context.request_id)
-    except AWS_ERRORS as error:
-        return lambda_response(from_unexpected(error), request.request_context.request_id)
+    event = request.raw_event
+    return respond_once(
+        operation,
+        request,
+        respond=lambda: _carry_out(operation, event, context),
+        read=lambda path: _read(path, event, context),
+    )
 
 
 def _carry_out(operation: Operation, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

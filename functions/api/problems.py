@@ -1,6 +1,7 @@
 """Errors of routes as responses: problem documents."""
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import orjson
@@ -17,6 +18,9 @@ logger = Logger(child=True)
 _MAX_NAME_LENGTH = 200
 """Of a field that the request names; without a limit, a response could have the request's size."""
 
+is_request_invalid: ContextVar[bool] = ContextVar("is_request_invalid", default=False)
+"""Whether the current request was refused by what it contains, before its operation looked anything up."""
+
 type Path = tuple[str | int, ...]
 
 
@@ -27,6 +31,7 @@ def register(app: APIGatewayHttpResolver, locate: Callable[[Path, Any], Path] = 
         return str(app.current_event.request_context.request_id)
 
     def on_validation_error(error: RequestValidationError) -> Response[str]:
+        is_request_invalid.set(True)
         return response(from_validation(error, lambda path: locate(path, app.current_event.json_body)), request_id())
 
     app.exception_handler(AppError)(lambda error: _on_app_error(error, request_id()))
