@@ -1902,6 +1902,15 @@ export interface Extrapolation {
   interval95: number[] | null;
 }
 
+export interface FailedCall {
+  /** Attempts of the call that have failed so far, over all workers */
+  attempts: number;
+  /** Kind of error; see docs/architecture.md */
+  code: ProbeErrorCode;
+  /** Of the last of them */
+  message: string;
+}
+
 /** Where a turn failed. */
 export type FailedType = "before_barrier" | "main_llm" | "after_main_llm";
 
@@ -2804,6 +2813,8 @@ export interface ProbeDetail {
   simulatedUserPrompt: string | null;
   /** The last answer that is the JSON object that was requested and satisfies its schema, or what an agent returned besides its message */
   output: unknown | null;
+  /** Of a running probe: calls that have no answer yet, and are attempted again */
+  repeatedCalls: FailedCall[];
 }
 
 /** An infrastructure error; it never counts as the model's failure. */

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from cupel_core.domain.limits.breaker import Breaker, CallRecord
+from cupel_core.domain.limits.throttling import RecentCalls
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import BeforeCall, CallLimiter, OnAnswer, allow_call, ignore_answer
@@ -38,6 +39,8 @@ class ModelWaits:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     breakers: dict[str, Breaker] = field(default_factory=dict)
     in_flight: Counter[str] = field(default_factory=Counter)
+    answers: dict[str, RecentCalls] = field(default_factory=dict)
+    """By model, how many calls it has answered lately."""
     trials: set[str] = field(default_factory=set)
     """The suspended models that one call tries at present."""
 
@@ -52,9 +55,11 @@ class ModelWaits:
         except ParameterRejected:
             raise
         except ProviderError as error:
-            self._note(_record(model, error, started_at))
+            others = self.in_flight[model] - 1 + round(self._answered(model, 0).calls)
+            self._note(_record(model, error, started_at, others))
             raise
         else:
+            self.answers[model] = self._answered(model, 1)
             self._note(CallRecord(model, None, started_at))
         finally:
             self.in_flight[model] -= 1
@@ -90,21 +95,24 @@ class ModelWaits:
             if has_waited:
                 on_wait(model, None, "")
 
+    def _answered(self, model: str, more: int) -> RecentCalls:
+        return self.answers.get(model, RecentCalls()).with_calls(more, 0, self.clock())
+
     def _note(self, call: CallRecord) -> None:
         """Only waits that are asked for suspend a model here: other failures cost attempts of their own probe."""
         before = self.breakers.get(call.model, Breaker())
         if call.code is not None and not call.asks_to_wait:
             return
-        after = before.after_call(call, self.clock(), self.in_flight[call.model] - 1, PATIENCE_SECONDS)
+        after = before.after_call(call, self.clock(), PATIENCE_SECONDS)
         if after.is_healthy:
             self.breakers.pop(call.model, None)
         else:
             self.breakers[call.model] = after
 
 
-def _record(model: str, error: ProviderError, started_at: float) -> CallRecord:
+def _record(model: str, error: ProviderError, started_at: float, others: int) -> CallRecord:
     repair, seconds = error.repair, error.retry_after_seconds or 0.0
-    return CallRecord(model, error.code, started_at, error.detail, error.is_quoting, repair, seconds)
+    return CallRecord(model, error.code, started_at, error.detail, error.is_quoting, repair, seconds, others)
 
 
 @dataclass(frozen=True)

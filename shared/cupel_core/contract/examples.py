@@ -528,6 +528,7 @@ BY_SCHEMA: dict[str, Any] = {
     "Probe.id": "run_01k1f0aa-7",
     "ProbeDetail.id": "run_01k1f0aa-7",
     "ProbeDetail.messages": [{"role": "user", "content": _PROMPT}, {"role": "assistant", "content": _ANSWER}],
+    "ProbeDetail.repeatedCalls": [{"attempts": 1, "code": "timeout", "message": "no response within 120 s"}],
     "Problem.errors": [{"field": "models.1", "message": "unknown provider for model 'opnai/gpt-5'"}],
     "Problem.type": "urn:cupel:problem:not-found",
     "Provider.baseUrl": "https://api.openai.com/v1",

@@ -11,11 +11,23 @@ from cupel_core.contract.results import MESSAGES_DESCRIPTION, MessageResponse, S
 from cupel_core.contract.runs import ProbeResponse
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.runs.views import ProbeView
+from cupel_core.domain.turns.attempts import FailedAttempts
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 
 class ProbeOrder(StrEnum):
     OLDEST = "oldest"
     NEWEST = "newest"
+
+
+class FailedCallResponse(ResponseModel):
+    attempts: Annotated[int, Field(description="Attempts of the call that have failed so far, over all workers")]
+    code: ProbeErrorCode
+    message: Annotated[str, Field(description="Of the last of them")]
+
+    @classmethod
+    def of(cls, failed: FailedAttempts) -> "FailedCallResponse":
+        return cls(attempts=failed.number, code=failed.code, message=failed.message)
 
 
 class ProbeDetailResponse(ProbeResponse):
@@ -30,6 +42,10 @@ class ProbeDetailResponse(ProbeResponse):
             "an agent returned besides its message"
         ),
     ]
+    repeated_calls: Annotated[
+        list[FailedCallResponse],
+        Field(description="Of a running probe: calls that have no answer yet, and are attempted again"),
+    ]
 
     @classmethod
     def of(cls, view: ProbeView) -> "ProbeDetailResponse":
@@ -41,6 +57,7 @@ class ProbeDetailResponse(ProbeResponse):
             messages=MessageResponse.list_of(conversation) if conversation else [],
             simulated_user_prompt=conversation.simulated_user_prompt if conversation else None,
             output=dict(conversation.output) if conversation and conversation.output else None,
+            repeated_calls=[FailedCallResponse.of(each) for each in view.repeated_calls],
         )
 
 

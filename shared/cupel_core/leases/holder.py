@@ -27,6 +27,7 @@ from cupel_core.domain.limits.governor import (
     breakers_after_calls,
 )
 from cupel_core.domain.limits.provider_errors import Remedy
+from cupel_core.domain.limits.throttling import RecentCalls
 from cupel_core.domain.limits.worker_capacity import MAX_CALLS
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.model_request import ProbeErrorCode
@@ -145,8 +146,8 @@ class LeaseHolder:
         self._observations = Observations()
         self._breakers: dict[str, Breaker] = {}
         self._used_trials: set[tuple[str, float | None]] = set()
-        self._answered: set[str] = set()
-        """The models that have answered a call of this worker."""
+        self._answers: dict[str, RecentCalls] = {}
+        """By model that has answered a call of this worker: how many it has answered lately."""
         self._tokens_per_call = _INITIAL_TOKENS_PER_CALL
 
     @property
@@ -333,14 +334,23 @@ class LeaseHolder:
             wait_seconds = error.retry_after_seconds or 0.0
             if error.repair is Remedy.OWNER:
                 is_limit = error.code is ProbeErrorCode.RATE_LIMITED
-                error.is_handed_back = self._key.hands_back and (is_limit or model in self._answered)
+                error.is_handed_back = self._key.hands_back and (is_limit or model in self._answers)
             self._record_call(
-                CallRecord(model, error.code, started_at, error.detail, error.is_quoting, error.repair, wait_seconds)
+                CallRecord(
+                    model,
+                    error.code,
+                    started_at,
+                    error.detail,
+                    error.is_quoting,
+                    error.repair,
+                    wait_seconds,
+                    self.in_flight - 1 + self._answered_lately(model),
+                )
             )
             raise
         else:
             for answer in answers:
-                self._answered.add(model)
+                self._answers[model] = self._answers.get(model, RecentCalls()).with_calls(1, 0, self._clock())
                 self._record_call(CallRecord(model, None, started_at))
                 self._record_usage(model, answer)
         finally:
@@ -417,12 +427,15 @@ class LeaseHolder:
         self._observations.calls.append(call)
         before = self._breakers.get(call.model)
         if call.code is not None or call.model in self._breakers:
-            self._breakers = breakers_after_calls(self._breakers, [call], now, self.in_flight - 1)
+            self._breakers = breakers_after_calls(self._breakers, [call], now)
         after = self._breakers.get(call.model)
         self._schedule.is_urgent |= (before and before.opened_at) != (after and after.opened_at)
 
     def _is_open(self, model: str) -> bool:
         return model in self._breakers and self._breakers[model].is_open
+
+    def _answered_lately(self, model: str) -> int:
+        return round(self._answers.get(model, RecentCalls()).with_calls(0, 0, self._clock()).calls)
 
     def _record_usage(self, model: str, answer: Answer) -> None:
         if answer.usage is not None:

@@ -212,7 +212,8 @@ class Worker:
         reservation = lease_holder.start_conversation(claimed.context.model_of(index))
         before_call = partial(self._runner.raise_if_halted, claimed)
         workspace = claimed.probe_slice.workspace
-        return ConversationCalls(self._leases, workspace, reservation, before_call, allowance, opening)
+        was_interrupted = claimed.probe_slice.fencing_token > 1
+        return ConversationCalls(self._leases, workspace, reservation, before_call, allowance, opening, was_interrupted)
 
     def _may_open(self, claimed: ClaimedSlice, index: int) -> bool:
         """Whether this worker carries the conversation, its run allows it now, and its graders are not crowded."""

@@ -102,11 +102,11 @@ def test_filtered_content_is_an_answer() -> None:
     assert not after(*[ProbeErrorCode.CONTENT_FILTERED] * 40).is_open
 
 
-def waiting(now: float = 100.0, wait_seconds: float = 0.0, started_at: float | None = None) -> CallRecord:
-    started = now if started_at is None else started_at
-    return CallRecord(
-        MODEL, ProbeErrorCode.RATE_LIMITED, started, "HTTP 429: Too Many Requests", wait_seconds=wait_seconds
-    )
+def waiting(
+    now: float = 100.0, wait_seconds: float = 0.0, started_at: float | None = None, others: int = 0
+) -> CallRecord:
+    started, words = now if started_at is None else started_at, "HTTP 429: Too Many Requests"
+    return CallRecord(MODEL, ProbeErrorCode.RATE_LIMITED, started, words, wait_seconds=wait_seconds, others=others)
 
 
 def test_a_single_request_to_wait_opens_nothing() -> None:
@@ -114,13 +114,13 @@ def test_a_single_request_to_wait_opens_nothing() -> None:
     assert after(ProbeErrorCode.RATE_LIMITED, None).is_healthy
 
 
-def test_requests_to_wait_among_calls_in_flight_open_nothing() -> None:
+def test_requests_to_wait_among_calls_in_flight_or_answered_open_nothing() -> None:
     """A refusal takes milliseconds and an answer seconds: what is in flight may be answered."""
     breaker = Breaker()
     for _ in range(19):
-        breaker = breaker.after_call(waiting(), 100.0, in_flight=40)
+        breaker = breaker.after_call(waiting(others=40), 100.0)
         assert not breaker.is_open
-    assert breaker.after_call(waiting(), 100.0, in_flight=40).is_waiting
+    assert breaker.after_call(waiting(others=40), 100.0).is_waiting
 
 
 def test_a_model_that_only_asks_to_wait_is_tried_after_growing_waits() -> None:

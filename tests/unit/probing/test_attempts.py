@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from cupel_core import accounts
+from cupel_core.clock import utc_now
 from cupel_core.domain.limits.provider_errors import Remedy
-from cupel_core.domain.runs.run import Progress, Run, RunStatus
+from cupel_core.domain.runs.run import Action, Progress, Run, RunStatus
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.messages import ProbeSlice
@@ -16,10 +17,11 @@ from cupel_core.probing.invocation_time import InvocationTime
 from cupel_core.probing.worker import Worker
 from cupel_core.providers import completion
 from cupel_core.providers.errors import ProviderError
+from cupel_core.runs import control
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, clients, outcomes, runs
 from cupel_core.store.barrier import Tree
-from tests.started_runs import RunSetup, ref_of, send_and_receive, slice_message
+from tests.started_runs import NOW, RunSetup, ref_of, send_and_receive, slice_message
 
 type Answer = Callable[[ModelRequest], Reply]
 TIMEOUT = ProviderError(ProbeErrorCode.TIMEOUT, "no response within 57 s")
@@ -60,7 +62,8 @@ def sent(cloud: Settings, finish_starts: list[tuple[str, int]], delays: list[int
     events, seen = clients.sqs().meta.events, list[ProbeSlice]()
 
     def note(params: dict[str, Any], **_: object) -> None:
-        seen.extend(ProbeSlice.model_validate_json(entry["MessageBody"]) for entry in params["Entries"])
+        bodies = [entry["MessageBody"] for entry in params["Entries"]]
+        seen.extend(ProbeSlice.model_validate_json(body) for body in bodies if "indexes" in body)
         delays.extend(entry["DelaySeconds"] for entry in params["Entries"])
 
     events.register("provide-client-params.sqs.SendMessageBatch", note)
@@ -158,6 +161,18 @@ async def test_a_key_that_was_never_right_is_an_error_at_once(sent: list[ProbeSl
     run = RunSetup(scenario_count=1).start()
     await worker().run(begin(run, [0], sent))
     assert (model.calls, barrier.get_progress(Tree.for_run(run)).failed) == (1, 1)
+
+
+async def test_a_run_that_is_resumed_with_a_wrong_key_is_paused_again_without_errors(
+    sent: list[ProbeSlice], model: Model
+) -> None:
+    accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 5})
+    run = RunSetup(scenario_count=30).start()
+    runs.transition(ref_of(run), Action.PAUSE, NOW)
+    resumed, model.error = control.resume("ws_a", run.id, utc_now()), KEY
+    await worker().run(begin(resumed, list(range(30)), sent))
+    assert runs.get(ref_of(run)).status is RunStatus.PAUSED
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(30)
 
 
 async def test_a_quota_for_the_day_pauses_the_run_and_errors_no_probe(sent: list[ProbeSlice], model: Model) -> None:

@@ -65,6 +65,8 @@ class CallRecord(NamedTuple):
     """Who can repair the error; None if its code says so."""
     wait_seconds: float = 0.0
     """How long the provider asks to wait."""
+    others: int = 0
+    """Calls of the worker that were in flight when it ended, or that the model has answered lately."""
 
     @property
     def asks_to_wait(self) -> bool:
@@ -120,12 +122,10 @@ class Breaker:
         """Whether it is closed without recent failures, so that it need not be stored."""
         return not self.is_open and _FAILED not in self.recent and not self.waits_in_row
 
-    def after_call(
-        self, call: CallRecord, now: float, in_flight: int = 0, patience_seconds: float = PATIENCE_SECONDS
-    ) -> "Breaker":
-        """The breaker after one more call, with others in flight. A prompt that is too long says nothing about it."""
+    def after_call(self, call: CallRecord, now: float, patience_seconds: float = PATIENCE_SECONDS) -> "Breaker":
+        """The breaker after one more call. A prompt that is too long says nothing about the model."""
         if call.asks_to_wait:
-            return self._after_request_to_wait(call, now, in_flight, patience_seconds)
+            return self._after_request_to_wait(call, now, patience_seconds)
         if _refuses_content(call):
             return replace(self, trial_of=None) if self.trial_of else self
         failed = call.code in _FAILURES or call.is_owners
@@ -157,9 +157,7 @@ class Breaker:
             return self.refusing(call, now) if is_refusal else self.opened(self.reason, now)
         return self
 
-    def _after_request_to_wait(
-        self, call: CallRecord, now: float, in_flight: int, patience_seconds: float
-    ) -> "Breaker":
+    def _after_request_to_wait(self, call: CallRecord, now: float, patience_seconds: float) -> "Breaker":
         """Of calls that were in flight when it opened, only the wait that they ask for counts: they are one burst."""
         if self.is_open and not self.is_waiting:
             is_trial = call.started_at >= self.until
@@ -168,7 +166,7 @@ class Breaker:
         asked = replace(self, waits_in_row=self.waits_in_row + 1, asked_since=since)
         if self.is_open and call.started_at < self.until:
             return replace(asked, until=max(self.until, now + min(call.wait_seconds, MAX_OPEN_SECONDS)))
-        if not self.is_open and asked.waits_in_row < max(MIN_WAITS_IN_ROW, min(WINDOW, in_flight)):
+        if not self.is_open and asked.waits_in_row < max(MIN_WAITS_IN_ROW, min(WINDOW, call.others)):
             return asked
         if now - since >= patience_seconds:
             words = f"its provider has asked to wait for {(now - since) / 60:.0f} minutes: {_words_of(call)}"

@@ -269,7 +269,7 @@ def _with_blocked_account(governor: Governor, report: WorkerReport, now: float) 
 
 
 def _updated_breakers(governor: Governor, report: WorkerReport, now: float) -> dict[str, Breaker]:
-    breakers = breakers_after_calls(governor.breakers, report.calls, now, report.in_flight)
+    breakers = breakers_after_calls(governor.breakers, report.calls, now)
     for model, until in report.exhausted.items():
         if until > now:
             breakers[model] = breakers.get(model, Breaker()).exhausted(min(until, now + MAX_BLOCK_SECONDS), now)
@@ -279,13 +279,13 @@ def _updated_breakers(governor: Governor, report: WorkerReport, now: float) -> d
 
 
 def breakers_after_calls(
-    breakers: Mapping[str, Breaker], calls: Iterable[CallRecord], now: float, in_flight: int = 0
+    breakers: Mapping[str, Breaker], calls: Iterable[CallRecord], now: float
 ) -> dict[str, Breaker]:
-    """The breakers after these calls, with others in flight. Only models with recent failures have one."""
+    """The breakers after these calls. Only models with recent failures have one."""
     after = dict(breakers)
     for call in calls:
         if call.code is not None or call.model in after:
-            after[call.model] = after.get(call.model, Breaker()).after_call(call, now, in_flight)
+            after[call.model] = after.get(call.model, Breaker()).after_call(call, now)
     return {model: breaker for model, breaker in after.items() if not breaker.is_healthy}
 
 

@@ -16,6 +16,7 @@ from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import ProbeStatus, Progress, Run
 from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
+from cupel_core.domain.turns.attempts import FailedAttempts
 from cupel_core.domain.turns.conversation import ConversationState
 
 
@@ -135,6 +136,12 @@ class ProbeView:
         """When its conversation started, as its outcome or a checkpoint says, or at least when a worker took it."""
         sources = (source for source in (self.error, self.conversation) if source)
         return next((source.started_at for source in sources if source.started_at), self.claimed_since)
+
+    @property
+    def repeated_calls(self) -> tuple[FailedAttempts, ...]:
+        """The attempts of calls that a running probe makes again."""
+        state = self.partial_conversation if self.status is ProbeStatus.RUNNING else None
+        return tuple(state.attempts.values()) if state else ()
 
     @property
     def completed_at(self) -> datetime | None:
