@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from cupel_core.domain.text.html_pages import describe_page, page_title
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import AppError, RetryableError
 from cupel_core.providers.retry_after import duration_seconds, retry_after_seconds
 
@@ -40,6 +41,8 @@ class ProviderError(AppError):
         `is_quoting` that the message repeats what was said; `is_malformed` that a reply could not be read, which
         another attempt seldom changes. `usage` and `cost_usd` are what a reply without a usable answer reports."""
         super().__init__(message)
+        self.spend: Spend | None = None
+        """What the attempts that ended so have cost, or may have."""
         self.is_malformed = is_malformed
         self.usage = usage
         self.cost_usd = cost_usd
