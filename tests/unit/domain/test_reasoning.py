@@ -78,9 +78,5 @@ def test_reasoning_that_leads_a_stream_is_not_passed_on(begin: str, end: str, si
 
 
 def test_a_stream_without_reasoning_is_passed_on_as_it_arrives() -> None:
-    stream = AnswerFilter()
-    assert [stream.feed(piece) for piece in ("The ", "answer", " is <b>42</b>.")] == [
-        "The ",
-        "answer",
-        " is <b>42</b>.",
-    ]
+    pieces = ["The ", "answer", " is <b>42</b>."]
+    assert list(map(AnswerFilter().feed, pieces)) == pieces

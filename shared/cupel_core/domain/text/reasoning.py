@@ -68,6 +68,7 @@ class AnswerFilter:
 
     def __init__(self) -> None:
         self._held = ""
+        self._follows_reasoning = False
         self.has_begun = False
         """Whether the answer has."""
 
@@ -80,7 +81,10 @@ class AnswerFilter:
             ending = opening[1].search(self._held, opening[0])
             if ending is None:
                 return ""
-            self._held = self._held[ending.end() :].lstrip()
+            self._held = self._held[ending.end() :]
+            self._follows_reasoning = True
+        if self._follows_reasoning:
+            self._held = self._held.lstrip()
         self.has_begun = not _may_begin_tag(self._held)
         return self._held if self.has_begun else ""
 
