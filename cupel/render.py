@@ -63,6 +63,8 @@ def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool |
         if model.cut_answers:
             verb = "was" if model.cut_answers == 1 else "were"
             lines.append(f"{model.name}: {count_of(model.cut_answers, 'answer')} {verb} cut by the token limit")
+        if model.uncertain_usd:
+            lines.append(f"{model.name}: calls without an answer may have cost ${model.uncertain_usd:.6g} besides")
         lines += [f"{model.name}: {r.count:,} errored with {r.code}: {shorten(r.example, 100)}" for r in model.reasons]
     simulated = [model.name for model in results if model.simulated]
     if simulated:

@@ -46,6 +46,7 @@ class ModelTotals:
     tokens: int = 0
     calls: int = 0
     cost_usd: float = 0.0
+    uncertain_usd: float = 0.0
     unpriced: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
@@ -70,6 +71,7 @@ class ModelTotals:
     def _add_spend(self, spend: Json) -> None:
         self.calls += spend["calls"]
         self.cost_usd += spend["costUsd"] or 0.0
+        self.uncertain_usd += spend.get("uncertainUsd", 0.0)
         self.unpriced += spend["costUsd"] is None
 
     def add_error(self, error: Json) -> None:
@@ -117,6 +119,8 @@ class ModelResults:
     reasons: tuple[ErrorReason, ...]
     cut_answers: int = 0
     """Completed probes whose last answer was cut by a limit of tokens."""
+    uncertain_usd: float = 0.0
+    """What calls without an answer may have cost besides."""
     extrapolated: Json | None = None
     """To all scenarios, in the fields of the API; None unless the run is a sample."""
 
@@ -167,6 +171,7 @@ def _read_row(row: Json) -> ModelResults:
         cost_usd=operations["costUsd"],
         reasons=tuple(ErrorReason(each["code"], each["count"], each["example"] or "") for each in row["errors"]),
         cut_answers=row.get("cutAnswers", 0),
+        uncertain_usd=operations.get("uncertainUsd", 0.0),
         extrapolated=row["extrapolated"],
     )
 
@@ -203,6 +208,7 @@ def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResult
         cost_usd=None if totals.unpriced or not totals.calls else totals.cost_usd,
         reasons=tuple(ErrorReason(code, count, totals.examples[code]) for code, count in totals.errors.most_common()),
         cut_answers=totals.cut_answers,
+        uncertain_usd=totals.uncertain_usd,
     )
 
 
@@ -248,6 +254,7 @@ def _model_json(model: ModelResults) -> Json:
         "tokens": model.tokens,
         "medianDurationMs": model.median_duration_ms,
         "costUsd": model.cost_usd,
+        "uncertainUsd": model.uncertain_usd,
         "errors": [asdict(reason) for reason in model.reasons],
         "extrapolated": model.extrapolated,
     }

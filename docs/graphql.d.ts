@@ -2471,6 +2471,8 @@ export interface OperatingFigures {
   simulatedUserCostUsd: number | null;
   /** Answers by version that the provider named */
   modelVersions: unknown;
+  /** What calls that timed out or gave no answer may have cost besides */
+  uncertainUsd: number;
 }
 
 /** One action before or after the main call: it makes one value, stores it under one tag, and may use it. */
@@ -4239,6 +4241,8 @@ export interface Spend {
   usage: TokenUsage;
   /** In US dollars; null for a model without a known price */
   costUsd: number | null;
+  /** What calls that timed out or gave no answer may have cost besides */
+  uncertainUsd: number;
 }
 
 export type StaleReason = "inputs" | "algorithm" | "requested";

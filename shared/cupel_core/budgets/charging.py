@@ -14,7 +14,7 @@ from cupel_core.providers.account import Account
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.providers.embeddings import EmbedAttempt, Embeddings, embed
 from cupel_core.providers.errors import CallPostponed, CallPrevented, ProviderError
-from cupel_core.providers.reservations import bound_of_call, bound_of_embedding
+from cupel_core.providers.reservations import bound_of_call, bound_of_embedding, spend_of_failure
 
 RECHECK_SECONDS = 0.5
 """After a longer wait for its reservation, what has allowed a call is checked again: a pause may have come since."""
@@ -64,7 +64,13 @@ class ChargedCalls:
         request = _with_limit(request)
         bound = bound_of_call(account, model, request, self._allowance.outputs.mean_tokens(model))
         async with self._charge(account, bound.nano_usd, request.role) as call:
-            reply = await self._attempt(account, model, request, timeout_seconds)
+            try:
+                reply = await self._attempt(account, model, request, timeout_seconds)
+            except ProviderError as error:
+                spend = spend_of_failure(account, model, request, error)
+                if spend.calls and spend.cost_usd is not None:
+                    call.note_cost(nano_usd(spend.cost_usd))
+                raise
             cost = prices.spend_of(account, model, reply).cost_usd
             amount = nano_usd(cost or 0.0)
             if cost is None and reply.usage is None:

@@ -98,6 +98,10 @@ class OperatingFiguresResponse(FiguresModel):
     judge_cost_usd: Annotated[float | None, Field(description="Of judging and summarizing")]
     simulated_user_cost_usd: Annotated[float | None, Field(description="Of simulating users")]
     model_versions: Annotated[dict[str, int], Field(description="Answers by version that the provider named")]
+    uncertain_usd: Annotated[
+        float,
+        Field(description="What calls that timed out or gave no answer may have cost besides", default=0.0),
+    ]
 
 
 class WinRateResponse(FiguresModel):

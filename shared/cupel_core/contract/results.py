@@ -139,10 +139,18 @@ class SpendResponse(ResponseModel):
     calls: Annotated[int, Field(description="Number of model calls")]
     usage: TokenUsageResponse
     cost_usd: CostUsd
+    uncertain_usd: Annotated[
+        float, Field(description="What calls that timed out or gave no answer may have cost besides", default=0.0)
+    ]
 
     @classmethod
     def of(cls, spend: Spend) -> "SpendResponse":
-        return cls(calls=spend.calls, usage=TokenUsageResponse.of(spend.usage), cost_usd=spend.cost_usd)
+        return cls(
+            calls=spend.calls,
+            usage=TokenUsageResponse.of(spend.usage),
+            cost_usd=spend.cost_usd,
+            uncertain_usd=spend.uncertain_usd,
+        )
 
 
 class ProbeResultResponse(ResponseModel):

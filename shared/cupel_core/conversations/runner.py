@@ -51,7 +51,6 @@ from cupel_core.domain.turns.tool_results import (
 )
 from cupel_core.domain.turns.tools import ToolMode
 from cupel_core.grading.criteria import evaluate_criteria
-from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.grading.simulated_user import generate_persona_message, simulated_user_prompt
 from cupel_core.pipeline.kinds import ModelCaller
@@ -180,8 +179,8 @@ async def run_conversation(
                 await resumable.save(state)
         scoring, state = await _score(spec, state, resumable)
     except ProviderError as error:
-        spent = error.spend if isinstance(error, GraderError) else Spend()  # unusable replies
-        return probe_error(spec, target.model, error, now(), retention, _with_grader_spend(state, step, spent))
+        spent = error.spend or Spend()  # unusable replies
+        return probe_error(spec, target.model, error, now(), retention, _with_spend(state, step, spent))
     summary = await summarize_without_judge(spec, state.messages, now())
     return _transcript(spec, target, state, scoring, summary, now(), retention)
 
@@ -237,13 +236,19 @@ async def _perform_or_save_spend(
         return await _perform(step, spec, target, state, interrupted, checkpoints)
     except (RetryLater, CallPostponed, Halted, asyncio.CancelledError):
         if interrupted:
-            await checkpoints.save(_with_grader_spend(state, step, sum(interrupted, Spend())))
+            await checkpoints.save(_with_spend(state, step, sum(interrupted, Spend())))
         elif step is NextStep.RUN_AFTER and not _needs_checkpoint(spec, state):
             await checkpoints.save(state)
         raise
+    except ProviderError as error:
+        if interrupted and error.spend is None:
+            error.spend = sum(interrupted, Spend())
+        raise
 
 
-def _with_grader_spend(state: ConversationState, step: NextStep, spend: Spend) -> ConversationState:
+def _with_spend(state: ConversationState, step: NextStep, spend: Spend) -> ConversationState:
+    if step is NextStep.CALL_TARGET:
+        return replace(state, unusable=state.unusable + spend)
     if step is NextStep.SIMULATE_USER:
         return replace(state, persona_spend=state.persona_spend + spend)
     return replace(state, judge_spend=state.judge_spend + spend)
@@ -267,7 +272,7 @@ async def _perform(
         case NextStep.SIMULATE_USER:
             return await _add_user_message(spec, state, interrupted)
         case _:
-            return await _call_target(spec, target, state)
+            return await _call_target(spec, target, state, interrupted)
 
 
 async def _operate(
@@ -288,13 +293,15 @@ async def _operate(
     return None
 
 
-async def _call_target(spec: ConversationSpec, target: CalledTarget, state: ConversationState) -> ConversationState:
+async def _call_target(
+    spec: ConversationSpec, target: CalledTarget, state: ConversationState, unusable: list[Spend]
+) -> ConversationState:
     """Call it with the prompt that the operations of a profile have made, if there is one."""
     operations = spec.operations
     if operations is None:
-        return await _ask(spec, target, state, _prompt(spec, state))
+        return await _ask(spec, target, state, _prompt(spec, state), unusable)
     prompt = operations.prompt(state)
-    state = await _ask(spec, target, state, prompt)
+    state = await _ask(spec, target, state, prompt, unusable)
     return operations.answered(state, prompt) if not state.pending_calls else state
 
 
@@ -305,10 +312,14 @@ def _prompt(spec: ConversationSpec, state: ConversationState) -> tuple[Message, 
 
 
 async def _ask(
-    spec: ConversationSpec, target: CalledTarget, state: ConversationState, prompt: tuple[Message, ...]
+    spec: ConversationSpec,
+    target: CalledTarget,
+    state: ConversationState,
+    prompt: tuple[Message, ...],
+    unusable: list[Spend],
 ) -> ConversationState:
     """Price each call separately, because some prices depend on the length of a prompt."""
-    turn = await run_turn(_model_request(spec, state, prompt), target)
+    turn = await run_turn(_model_request(spec, state, prompt), target, unusable)
     spend = prices.spend_of(target.account, target.model, turn.reply)
     message = with_distinct_ids(turn.reply.message, state.messages)
     count = state.count_reply(message, spec.rules)
@@ -321,6 +332,7 @@ async def _ask(
         stop_reason=count.stop_reason,
         replies=(*state.replies, ReplyRecord(turn.reply.counted_usage, turn.duration_ms, spend.cost_usd)),
         usage=state.usage + turn.reply.counted_usage,
+        unusable=state.unusable + sum(unusable, Spend()),
         duration_ms=state.duration_ms + turn.duration_ms,
         cost_usd=added_costs(state.cost_usd, spend.cost_usd),
         cached_turns=state.cached_turns + spend.cached_calls,

@@ -9,12 +9,14 @@ from typing import NamedTuple, Protocol
 from cupel_core.deferred import dataclass
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.providers.account import Account
 from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.providers.call_guard import CallGuard, no_guard
 from cupel_core.providers.call_time import start_timer
 from cupel_core.providers.completion import Attempt, OnRetry, Sleep, complete, complete_with_retry
 from cupel_core.providers.errors import CallPrevented, ProviderError
+from cupel_core.providers.reservations import spend_of_failure
 
 MAX_WAIT_SECONDS = 20.0
 """For all waits of one call together. Longer ones waste invocation time: the probe is requeued with a delay."""
@@ -62,13 +64,13 @@ class Turn(NamedTuple):
     duration_ms: int
 
 
-async def run_turn(request: ModelRequest, target: CalledTarget) -> Turn:
-    """Make one main model call.
+async def run_turn(request: ModelRequest, target: CalledTarget, unusable: list[Spend] | None = None) -> Turn:
+    """Make one main model call. What attempts without a usable answer have cost, or may have, is added to `unusable`.
 
     Raises ProviderError when the call failed for good, RetryLater when it should be made later, and what the guard
     raises (Halted, CallPostponed).
     """
-    attempt = _TimedAttempt(target)
+    attempt = _TimedAttempt(target, unusable if unusable is not None else [])
     reply = await complete_with_retry(
         target.account,
         target.model,
@@ -102,13 +104,19 @@ async def _with_files(request: ModelRequest, reader: FileReader | None) -> Model
 @dataclass
 class _TimedAttempt:
     target: CalledTarget
+    unusable: list[Spend]
     duration_ms: int = 0
     """Of the attempt that was answered."""
 
     async def __call__(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
         async with self.target.guard() as on_answer:
             timer = start_timer()
-            reply = await self.target.attempt(account, model, request, timeout_seconds)
+            try:
+                reply = await self.target.attempt(account, model, request, timeout_seconds)
+            except ProviderError as error:
+                if spend := spend_of_failure(account, model, request, error):
+                    self.unusable.append(spend)
+                raise
             cached_ms = reply.cached_duration_ms
             self.duration_ms = timer.duration_ms if cached_ms is None else cached_ms
             on_answer(reply)

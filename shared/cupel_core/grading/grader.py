@@ -73,7 +73,7 @@ class GraderError(ProviderError):
     def __init__(self, role: GraderRole, message: str, spend: Spend, attempts: int = 1) -> None:
         super().__init__(role.error_code, message, attempts=attempts)
         self.title = f"The {role} failed"
-        self.spend = spend
+        self.spend: Spend = spend
 
 
 MAX_REQUESTS = 2

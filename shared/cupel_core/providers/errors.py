@@ -11,6 +11,7 @@ from cupel_core.clock import utc_now
 from cupel_core.domain.limits.provider_errors import RefusedCall, Remedy, meaning_of, usual_repair
 from cupel_core.domain.text.html_pages import describe_page, page_title
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import AppError, RetryableError
 from cupel_core.providers.retry_after import MAX_SECONDS, duration_seconds, retry_after_seconds, seconds_until_reset
 
@@ -43,6 +44,8 @@ class ProviderError(AppError):
         another attempt seldom changes. `usage` and `cost_usd` are what a reply without a usable answer reports;
         `repair` says who can repair it, if the code alone does not tell."""
         super().__init__(message)
+        self.spend: Spend | None = None
+        """What the attempts that ended so have cost, or may have."""
         self.is_malformed = is_malformed
         self.usage = usage
         self.cost_usd = cost_usd

@@ -7,12 +7,14 @@ from cupel_core.domain.budgets.call_tokens import (
     max_input_tokens,
     unlimited_output_tokens,
 )
-from cupel_core.domain.budgets.money import nano_usd
-from cupel_core.domain.turns.model_request import ModelRequest, RequestParameter, Usage
+from cupel_core.domain.budgets.money import nano_usd, usd
+from cupel_core.domain.turns.model_request import ModelRequest, Reply, RequestParameter, Usage
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.providers import is_claude, model_name_of, wire_format_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.adaptation import ADAPTER
-from cupel_core.providers.prices import cost_usd
+from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.prices import cost_usd, spend_of
 
 
 class CallBound(NamedTuple):
@@ -33,6 +35,15 @@ def bound_of_call(account: Account, model: str, request: ModelRequest, mean_outp
     else:
         usage = Usage(max_input_tokens(request, formulas), limit)
     return CallBound(nano_usd(cost_usd(model, usage, account) or 0.0), limit is not None)
+
+
+def spend_of_failure(account: Account, model: str, request: ModelRequest, error: ProviderError) -> Spend:
+    """What a call without a usable answer has cost, if its reply says so; else what it may have cost at most."""
+    if error.usage is not None or error.cost_usd is not None:
+        return spend_of(account, model, Reply("", usage=error.usage, cost_usd=error.cost_usd))
+    if not error.may_be_billed:
+        return Spend()
+    return Spend(uncertain_usd=usd(bound_of_call(account, model, request).nano_usd))
 
 
 def bound_of_embedding(account: Account, model: str, texts: tuple[str, ...]) -> int:

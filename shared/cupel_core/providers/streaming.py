@@ -3,6 +3,7 @@
 from functools import partial
 
 from cupel_core.clock import utc_now
+from cupel_core.domain.text.reasoning import AnswerFilter
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.providers import model_name_of, wire_format_of
 from cupel_core.providers.account import Account
@@ -24,8 +25,18 @@ async def complete_streaming(
         reply = await complete(account, model, request, timeout_seconds)
         on_text(reply.text)
         return reply
-    call = partial(_stream, account, model, timeout_seconds, on_text)
-    return await adapted_call(account, model, request, timeout_seconds, call)
+    answer = AnswerFilter()
+    keeps_reasoning = bool(request.parameters.keep_reasoning)
+
+    def pass_on(text: str) -> None:
+        if shown := text if keeps_reasoning else answer.feed(text):
+            on_text(shown)
+
+    call = partial(_stream, account, model, timeout_seconds, pass_on)
+    reply = await adapted_call(account, model, request, timeout_seconds, call)
+    if reply.text and not (keeps_reasoning or answer.has_begun):
+        on_text(reply.text)
+    return reply
 
 
 async def _stream(

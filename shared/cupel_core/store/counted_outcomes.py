@@ -37,6 +37,7 @@ def _transcript(stored: StoredOutcome) -> CountedOutcome:
     turns = body["turnCount"]
     tokens = (body["inputTokens"], body["outputTokens"])
     costs = [CountedCost("target", turns, body["costUsd"] if turns else 0.0, *tokens)]
+    costs += (each._replace(kind="target", models={}) for each in _costs({"unusable": body.get("unusable")}))
     others = {name: body.get(name) for name in ("judge", "persona", "operation")}
     costs += _costs({**others, "summary": summary.get("spend")})
     return CountedOutcome(
@@ -79,4 +80,5 @@ def _costs(spends: Mapping[str, Mapping[str, Any] | None]) -> Iterable[CountedCo
             counted_spend = Spend.from_json(spend)
             usage, models = counted_spend.usage, counted_spend.models
             tokens = (usage.input_tokens, usage.output_tokens)
-            yield CountedCost(kind, counted_spend.calls, counted_spend.cost_usd, *tokens, models)
+            calls, cost, uncertain = counted_spend.calls, counted_spend.cost_usd, counted_spend.uncertain_usd
+            yield CountedCost(kind, calls, cost, *tokens, models, uncertain)

@@ -244,6 +244,7 @@ def _fill_transcript(item: OutcomeItem, transcript: Transcript) -> None:
         omittedParameters=list(state.omitted_parameters) or None,
         judge=state.judge_spend.to_json(by_model=True) if state.judge_spend.calls else None,
         persona=state.persona_spend.to_json() if state.persona_spend.calls else None,
+        unusable=state.unusable.to_json() if state.unusable else None,
         operation=state.pipeline.spend.to_json() if state.pipeline and state.pipeline.spend.calls else None,
         wordCount=state.answer_word_count if state.messages else transcript.word_count,
         # The statistics of a run are computed from this, without reading the content.
@@ -311,6 +312,7 @@ def _conversation(body: dict[str, Any], content: dict[str, Any]) -> Conversation
         verdict=Verdict.from_json(verdict) if verdict else None,
         judge_spend=Spend.from_json(body["judge"]) if "judge" in body else Spend(),
         persona_spend=Spend.from_json(body["persona"]) if "persona" in body else Spend(),
+        unusable=Spend.from_json(body["unusable"]) if "unusable" in body else Spend(),
         thread_id=body.get("threadId"),
         started_at=_moment(body.get("startedAt")),
         output=content.get("output"),

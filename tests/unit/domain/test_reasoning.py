@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.text.reasoning import begins_with_reasoning, separate_reasoning
+from cupel_core.domain.text.reasoning import AnswerFilter, separate_reasoning
 
 TAGS = (
     ("<think>", "</think>"),
@@ -35,8 +35,6 @@ def test_what_leads_in_tags_is_reasoning(begin: str, end: str) -> None:
 @pytest.mark.parametrize(("begin", "end"), TAGS)
 def test_tags_that_are_never_closed_leave_no_answer(begin: str, end: str) -> None:
     assert separate_reasoning(f"{begin}\n{THOUGHT}") == ("", THOUGHT)
-    assert begins_with_reasoning(f"{begin}\n{THOUGHT}")
-    assert not begins_with_reasoning(f"{begin}\n{THOUGHT}{end}")
 
 
 @pytest.mark.parametrize(("begin", "end"), UNOPENED)
@@ -68,3 +66,17 @@ def test_a_text_without_reasoning_is_left_as_it_is(text: str) -> None:
 @given(thought=WORDS, answer=WORDS, tags=st.sampled_from(TAGS))
 def test_nothing_is_lost(thought: str, answer: str, tags: tuple[str, str]) -> None:
     assert separate_reasoning(f"{tags[0]}{thought}{tags[1]}{answer}") == (answer.strip(), thought.strip())
+
+
+@pytest.mark.parametrize(("begin", "end"), TAGS)
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+def test_reasoning_that_leads_a_stream_is_not_passed_on(begin: str, end: str, size: int) -> None:
+    text = f"{begin}\n{THOUGHT}\n{end}\n\nThe answer is 42."
+    stream = AnswerFilter()
+    passed = "".join(stream.feed(text[start : start + size]) for start in range(0, len(text), size))
+    assert passed == "The answer is 42."
+
+
+def test_a_stream_without_reasoning_is_passed_on_as_it_arrives() -> None:
+    pieces = ["The ", "answer", " is <b>42</b>."]
+    assert list(map(AnswerFilter().feed, pieces)) == pieces

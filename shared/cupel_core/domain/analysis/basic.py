@@ -102,6 +102,8 @@ class OperatingFigures:
     simulated_user_cost_usd: float | None
     model_versions: Mapping[str, int]
     """Answers by version, the most frequent first; at most MAX_VERSIONS."""
+    uncertain_usd: float = 0.0
+    """What calls without an answer may have cost besides."""
 
     @classmethod
     def of(cls, totals: ColumnTotals) -> "OperatingFigures":
@@ -116,6 +118,7 @@ class OperatingFigures:
             judge_cost_usd=_cost(totals, "judge", "summary"),
             simulated_user_cost_usd=_cost(totals, "persona"),
             model_versions=dict(totals.model_versions.most_common(MAX_VERSIONS)),
+            uncertain_usd=totals.uncertain_usd,
         )
 
 

@@ -31,6 +31,8 @@ class CountedCost(NamedTuple):
     output_tokens: int = 0
     models: Mapping[str, ModelCalls] = {}
     """What was used of each model, as far as it was recorded: not of targets."""
+    uncertain_usd: float = 0.0
+    """What calls without an answer may have cost besides."""
 
 
 class CountedOutcome(NamedTuple):
@@ -115,11 +117,13 @@ class CostTotal:
     output_tokens: int = 0
     models: dict[str, ModelCalls] = field(default_factory=dict)
     """What was used of each model, as far as it was recorded; at most MAX_NAMES."""
+    uncertain_nano_usd: int = 0
 
     def add(self, cost: CountedCost) -> None:
         self.calls += cost.calls
         self.nano_usd += round((cost.usd or 0.0) * _NANO)
         self.unpriced += cost.usd is None
+        self.uncertain_nano_usd += round(cost.uncertain_usd * _NANO)
         self.input_tokens += cost.input_tokens
         self.output_tokens += cost.output_tokens
         self._add_uses(cost.models)
@@ -128,6 +132,7 @@ class CostTotal:
         self.calls += other.calls
         self.nano_usd += other.nano_usd
         self.unpriced += other.unpriced
+        self.uncertain_nano_usd += other.uncertain_nano_usd
         self.input_tokens += other.input_tokens
         self.output_tokens += other.output_tokens
         self._add_uses(other.models)
@@ -141,6 +146,8 @@ class CostTotal:
         """Deterministic: models ascend."""
         models = {model: list(use) for model, use in sorted(self.models.items())}
         numbers = [self.calls, self.nano_usd, self.unpriced, self.input_tokens, self.output_tokens]
+        if self.uncertain_nano_usd:
+            return [*numbers, models, self.uncertain_nano_usd]
         return [*numbers, models] if models else numbers
 
     @classmethod
@@ -148,6 +155,7 @@ class CostTotal:
         """The first releases wrote three numbers."""
         total = cls(*data[:5])
         total.models = {model: ModelCalls(*use) for model, use in (data[5] if len(data) > 5 else {}).items()}
+        total.uncertain_nano_usd = data[6] if len(data) > 6 else 0
         return total
 
     @property
@@ -253,6 +261,11 @@ class ColumnTotals:
         if not self.calls or any(cost.unpriced for cost in self.costs.values()):
             return None
         return sum(cost.nano_usd for cost in self.costs.values()) / _NANO
+
+    @property
+    def uncertain_usd(self) -> float:
+        """What calls of all kinds without an answer may have cost besides."""
+        return sum(cost.uncertain_nano_usd for cost in self.costs.values()) / _NANO
 
     @property
     def tokens(self) -> int:

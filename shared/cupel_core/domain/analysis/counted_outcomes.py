@@ -42,7 +42,14 @@ def _costs(spending: Spending) -> list[CountedCost]:
         "operation": spending.operation,
     }
     return [
-        CountedCost(kind, spend.calls, spend.cost_usd, spend.usage.input_tokens, spend.usage.output_tokens)
+        CountedCost(
+            kind,
+            spend.calls,
+            spend.cost_usd,
+            spend.usage.input_tokens,
+            spend.usage.output_tokens,
+            uncertain_usd=spend.uncertain_usd,
+        )
         for kind, spend in parts.items()
-        if spend.calls
+        if spend
     ]

@@ -39,9 +39,7 @@ class Spending:
     def to_json(self) -> dict[str, Any] | None:
         """Only the kinds of which calls were made; None if none was."""
         return {
-            each.name: spend.to_json(by_model=True)
-            for each in fields(self)
-            if (spend := getattr(self, each.name)).calls
+            each.name: spend.to_json(by_model=True) for each in fields(self) if (spend := getattr(self, each.name))
         } or None
 
     @classmethod
@@ -53,5 +51,6 @@ def conversation_spending(state: ConversationState) -> Spending:
     """What a conversation has cost so far."""
     cost_usd = state.cost_usd if state.target_calls else 0.0
     target = Spend(state.target_calls, state.usage, cost_usd, state.cached_turns, state.cached_cost_usd)
+    target += state.unusable
     operation = state.pipeline.spend if state.pipeline else Spend()
     return Spending(target, state.judge_spend, state.persona_spend, operation=operation)

@@ -26,6 +26,8 @@ _UNOPENED_END = re.compile(
 )
 """Some templates write the opening tag into the prompt, so that the text has the closing one alone."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.S)
+_FIRST_CHARACTERS = ("<", "[", "◁")
+_MAX_TAG_LENGTH = 50
 _MARKS = ("<", "[THINK]", "[/THINK]", "◁")
 
 
@@ -61,10 +63,35 @@ def separate_reasoning(text: str) -> Separated:
     return Separated(rest.strip(), "\n\n".join(filter(None, map(str.strip, [*thoughts, *more]))))
 
 
-def begins_with_reasoning(text: str) -> bool:
-    """Whether the text leads with reasoning that has not ended, as that of a stream that is still arriving."""
-    opening = _leading_pair(text)
-    return opening is not None and opening[1].search(text, opening[0]) is None
+class AnswerFilter:
+    """Of a text that arrives in pieces, passes on what follows the reasoning that leads it."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._follows_reasoning = False
+        self.has_begun = False
+        """Whether the answer has."""
+
+    def feed(self, piece: str) -> str:
+        """What of the answer has arrived."""
+        if self.has_begun:
+            return piece
+        self._held += piece
+        while (opening := _leading_pair(self._held)) is not None:
+            ending = opening[1].search(self._held, opening[0])
+            if ending is None:
+                return ""
+            self._held = self._held[ending.end() :]
+            self._follows_reasoning = True
+        if self._follows_reasoning:
+            self._held = self._held.lstrip()
+        self.has_begun = not _may_begin_tag(self._held)
+        return self._held if self.has_begun else ""
+
+
+def _may_begin_tag(text: str) -> bool:
+    beginning = text.lstrip()
+    return not beginning or (len(beginning) < _MAX_TAG_LENGTH and beginning.startswith(_FIRST_CHARACTERS))
 
 
 def _leading_pair(text: str) -> tuple[int, re.Pattern[str]] | None:

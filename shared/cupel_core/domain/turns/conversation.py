@@ -141,6 +141,8 @@ class ConversationState:
     """On the last answer; None until it is judged."""
     judge_spend: Spend = field(default_factory=Spend)
     persona_spend: Spend = field(default_factory=Spend)
+    unusable: Spend = field(default_factory=Spend)
+    """Calls of the target that were, or may have been, billed and gave no usable answer."""
     grades: Mapping[str, AssertionGrade] = field(default_factory=dict)
     """Of the assertions that a model has graded so far, by their path (`scoring/grade_log.py`)."""
     started_at: datetime | None = field(default=None, compare=False)

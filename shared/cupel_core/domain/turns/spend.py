@@ -44,6 +44,9 @@ class Spend:
     """What the cached answers cost when they were made."""
     models: Mapping[str, ModelCalls] = field(default_factory=dict, compare=False)
     """What was used of each model; without calls that earlier releases have counted."""
+    uncertain_usd: float = 0.0
+    """What calls that ended without an answer may have cost besides: nobody knows what their providers bill. They are
+    not among `calls`."""
 
     def __add__(self, other: "Spend") -> "Spend":
         return Spend(
@@ -53,6 +56,7 @@ class Spend:
             self.cached_calls + other.cached_calls,
             added_costs(self.cached_cost_usd, other.cached_cost_usd),
             added_uses(self.models, other.models),
+            self.uncertain_usd + other.uncertain_usd,
         )
 
     def to_json(self, *, by_model: bool = False) -> dict[str, Any]:
@@ -62,12 +66,18 @@ class Spend:
             **self.usage.to_json(),
             "costUsd": self.cost_usd,
             **({"models": models} if models else {}),
+            **({"uncertainUsd": self.uncertain_usd} if self.uncertain_usd else {}),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Spend":
         models = {model: ModelCalls(*use) for model, use in (data.get("models") or {}).items()}
-        return cls(data["calls"], Usage.from_json(data), data["costUsd"], models=models)
+        uncertain = data.get("uncertainUsd", 0.0)
+        return cls(data["calls"], Usage.from_json(data), data["costUsd"], models=models, uncertain_usd=uncertain)
+
+    def __bool__(self) -> bool:
+        """Whether any call was, or may have been, billed."""
+        return bool(self.calls or self.uncertain_usd)
 
     @classmethod
     def of_call(cls, model: str, usage: Usage, cost_usd: float | None, *, cached: bool = False) -> "Spend":

@@ -1,0 +1,67 @@
+"""What calls of the target without a usable answer have cost, or may have, is part of what their probe has cost."""
+
+from collections.abc import Callable
+
+import pytest
+
+from cupel_core.domain.analysis.column_totals import ColumnTotals
+from cupel_core.domain.analysis.counted_outcomes import counted_outcome
+from cupel_core.domain.resources.providers import ModelPrice
+from cupel_core.domain.runs.transcripts import ProbeError, Transcript
+from cupel_core.domain.turns.model_parameters import ModelParameters
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.spend import Spend
+from cupel_core.providers.account import Account
+from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.reservations import spend_of_failure
+from tests.unit.conversations.conftest import ConversationHarness
+
+type Harnesses = Callable[..., ConversationHarness]
+PRICED = Account("custom", "http://127.0.0.1:1", prices=(ModelPrice(None, 1.0, 2.0),))
+REQUEST = ModelRequest((Message(MessageRole.USER, "Hello"),), ModelParameters(max_output_tokens=100))
+FILTERED = ProviderError(ProbeErrorCode.CONTENT_FILTERED, "no", usage=Usage(1_000, 500))
+BILLED = ProviderError(ProbeErrorCode.PROVIDER_ERROR, "no", final=True, cost_usd=0.25)
+
+
+def test_a_reply_that_reports_its_usage_costs_what_that_costs() -> None:
+    spend = spend_of_failure(PRICED, "custom/m", REQUEST, FILTERED)
+    assert (spend.calls, spend.cost_usd, spend.uncertain_usd) == (1, 0.002, 0.0)
+
+
+def test_a_call_that_timed_out_may_have_cost_what_it_costs_at_most() -> None:
+    spend = spend_of_failure(PRICED, "custom/m", REQUEST, ProviderError(ProbeErrorCode.TIMEOUT, "slow"))
+    assert (spend.calls, spend.uncertain_usd > 0.0002) == (0, True)
+
+
+@pytest.mark.parametrize("code", [ProbeErrorCode.RATE_LIMITED, ProbeErrorCode.AUTH, ProbeErrorCode.INVALID_REQUEST])
+def test_a_refused_call_costs_nothing(code: ProbeErrorCode) -> None:
+    assert spend_of_failure(PRICED, "custom/m", REQUEST, ProviderError(code, "no")) == Spend()
+
+
+async def test_an_errored_probe_has_the_cost_of_its_reply(harness: Harnesses) -> None:
+    outcome = await harness(target=[BILLED], judged=False).run()
+    assert isinstance(outcome, ProbeError)
+    assert (outcome.spending.target.calls, outcome.spending.target.cost_usd) == (1, 0.25)
+
+
+async def test_a_completed_probe_has_the_cost_of_what_was_unusable_before(harness: Harnesses) -> None:
+    unusable = ProviderError(ProbeErrorCode.PROVIDER_ERROR, "no", retry_after_seconds=0.01, cost_usd=0.25)
+    outcome = await harness(target=[unusable, Reply("Hi", usage=Usage(1, 1), cost_usd=0.5)], judged=False).run()
+    assert isinstance(outcome, Transcript)
+    assert (outcome.spending.target.calls, outcome.spending.target.cost_usd) == (2, 0.75)
+    totals = ColumnTotals()
+    totals.add(counted_outcome(outcome))
+    assert (totals.cost_usd, ColumnTotals.from_json(totals.to_json()).cost_usd) == (0.75, 0.75)
+
+
+def test_what_is_uncertain_is_summed_and_stored() -> None:
+    spend = Spend(uncertain_usd=0.5) + Spend(1, Usage(1, 1), 0.25, uncertain_usd=0.25)
+    assert Spend.from_json(spend.to_json()) == spend
+    assert (bool(spend), bool(Spend()), spend.uncertain_usd) == (True, False, 0.75)
+
+
+async def test_answers_that_were_cut_are_counted(harness: Harnesses) -> None:
+    totals = ColumnTotals()
+    for reason in ("stop", "length", "MAX_TOKENS", "max_tokens"):
+        totals.add(counted_outcome(await harness(target=[Reply("Hi", finish_reason=reason)], judged=False).run()))
+    assert (totals.cut, ColumnTotals.from_json(totals.to_json()).cut) == (3, 3)
