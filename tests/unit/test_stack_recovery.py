@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from cupel.stack import recovery, warmup
+from cupel.stack.access.signatures import AccessKey
 from cupel.stack.emulator import Emulator, find_free_port
 from cupel.stack.recovery import Recovery, resume_lost
 
@@ -47,7 +48,7 @@ class FakeLambda:
 
         with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
             Thread(target=server.serve_forever, daemon=True).start()
-            yield Emulator(0, server.server_address[1])
+            yield Emulator(0, server.server_address[1], key=AccessKey.create())
             server.shutdown()
 
 
