@@ -114,7 +114,7 @@ def test_a_parameter_that_the_provider_does_not_know_is_refused(client: Client, 
     assert client.put("/v1/providers/anthropic", {"apiKey": "sk-test"}).status == 200
     target = {"model": "anthropic/claude-haiku-4-5", "params": {"seed": 7}}
     message = errors(start(client, definition_id, targets=[target]))["targets.0.params.seed"]
-    assert message.startswith("is no parameter of Anthropic; it takes maxOutputTokens, maxToolRounds, ")
+    assert message.startswith("is no parameter of Anthropic; it takes keepReasoning, maxOutputTokens, ")
 
 
 def test_a_default_applies_to_the_targets_that_know_it(client: Client, definition_id: str) -> None:
