@@ -7,11 +7,12 @@ from typing import Any
 
 from cupel.errors import CupelError
 from cupel.stack.clients import make_client
+from cupel.stack.durability.processes import MAX_WAITING_REQUESTS
 from cupel.stack.emulator import Emulator, save_deployment
 from cupel.stack.origins import read_origins
 from cupel.stack.paths import STACK_NAME, StackPaths
 from cupel.stack.subprocesses import child_environment, run
-from cupel.stack.workers import MAX_WAITING_REQUESTS, MEMORY_MB, probe_workers
+from cupel.stack.workers import MEMORY_MB, probe_workers
 
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
 CORS: dict[str, Any] = {

@@ -6,8 +6,6 @@ MEMORY_MB = 1_769
 """With this memory, a function on AWS has one processor, as a worker here. Nothing is reserved for it."""
 _MAX_WORKERS = 4
 """Beyond that, the embedded cloud is the limit: it is one process."""
-MAX_WAITING_REQUESTS = 8
-"""Each takes a process of about 80 MB."""
 
 
 def probe_workers(processors: int | None = None) -> int:

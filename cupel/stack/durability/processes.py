@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
-from cupel.stack.workers import MAX_WAITING_REQUESTS
-
+MAX_WAITING_REQUESTS = 8
+"""Of all workspaces; each takes a process of about 80 MB."""
 _PATIENCE_SECONDS = 0.25
 """Half of what the start of a process takes, and the time of ten short requests."""
 _MAX_SECONDS = 25.0
