@@ -42,8 +42,13 @@ _VARIABLE = {
 scenarios' ids; whether an earlier page has used the same sample; and estimates, which runs of earlier pages refine."""
 
 _SCRIPT = {
-    "You judge a conversation": {"successMet": True, "failureMet": False, "confidence": 0.9, "reasoning": "booked"},
-    "You compare the facts": {"reason": "It names the tilt of the axis.", "category": "C"},
+    "Judge the assistant by these criteria": {
+        "successMet": True,
+        "failureMet": False,
+        "confidence": 0.9,
+        "reasoning": "booked",
+    },
+    "You compare the facts of a": {"reason": "It names the tilt of the axis.", "category": "C"},
     "You take appointments": "Your haircut is booked for Friday at 16:00, Ada.",
     "What is the capital of Australia? Answer": "Canberra",
     "What is the capital of Canada? Answer": "Ottawa",

@@ -78,7 +78,7 @@ def test_a_failed_sweep_does_not_fail_the_start() -> None:
 
 
 def test_a_cloud_that_does_not_answer_does_not_fail_the_start() -> None:
-    assert "Could not connect" in resume_lost(Emulator(0, find_free_port()), STARTED_AT).failure
+    assert "Could not connect" in resume_lost(Emulator(0, find_free_port(), key=AccessKey.create()), STARTED_AT).failure
 
 
 def test_every_kind_of_work_that_the_sweeper_resumes_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ def examples_of(page: Path) -> list[str]:
 def run_examples(model_server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunExamples:
     """Runs the examples of a page, with a given agent, and returns the names that they have defined."""
     model_server.reset()
-    model_server.configure(script=[{"contains": "You judge a conversation", "reply": _VERDICT}])
+    model_server.configure(script=[{"contains": "Judge the assistant by these criteria", "reply": _VERDICT}])
     for provider in ("OPENAI", "ANTHROPIC"):
         monkeypatch.setenv(f"{provider}_API_KEY", "sk-test")
         monkeypatch.setenv(f"{provider}_BASE_URL", f"{model_server.url}/v1")
