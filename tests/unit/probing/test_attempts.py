@@ -60,16 +60,16 @@ def delays() -> list[int]:
 
 @pytest.fixture
 def sent(cloud: Settings, finish_starts: list[tuple[str, int]], delays: list[int]) -> Iterator[list[ProbeSlice]]:
-    """The messages that a worker hands on with a delay. The queue keeps them: it would deliver them beside the copies
-    that a test sends. What has no delay is received by the worker itself."""
+    """The messages that a worker hands on. The queue keeps those with a delay: it would deliver them beside the copies
+    that a test sends."""
     events, seen = clients.sqs().meta.events, list[ProbeSlice]()
 
     def note(params: dict[str, Any], **_: object) -> None:
         for entry in params["Entries"]:
-            if entry["DelaySeconds"] and "indexes" in entry["MessageBody"]:
+            if "indexes" in entry["MessageBody"]:
                 seen.append(ProbeSlice.model_validate_json(entry["MessageBody"]))
                 delays.append(entry["DelaySeconds"])
-                entry["DelaySeconds"] = MAX_DELAY_SECONDS
+                entry["DelaySeconds"] = entry["DelaySeconds"] and MAX_DELAY_SECONDS
 
     events.register("provide-client-params.sqs.SendMessageBatch", note)
     yield seen
@@ -138,12 +138,14 @@ async def test_half_an_hour_of_refusals_loses_nothing_and_costs_nothing(
     model.error = ProviderError(ProbeErrorCode.RATE_LIMITED, "HTTP 429: Too Many Requests", refused=True)
     run = RunSetup(scenario_count=40).start()
     deliveries, started_at, received = begin(run, list(range(40)), sent), clock.now, list[int]()
+    delays.clear()
     while clock.now < started_at + 1_800:
         deliveries += queues.receive(settings().probe_queue_url("sim"), 10)
         received += [delivery.receive_count for delivery in deliveries]
         assert await Worker("sim", clock.now + 600, clock, receive_wait_seconds=0).run(deliveries) == []
-        clock.now += min(delays)
-        messages = list(sent)
+        # What has no delay was received by the worker itself, or is received with the next messages.
+        messages = [message for message, delay in zip(sent, delays, strict=True) if delay]
+        clock.now += min(filter(None, delays))
         deliveries = send_and_receive(*messages)
         sent.clear()
         delays.clear()
