@@ -10,11 +10,12 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from cupel_core.access.request_rates import key_of
 from cupel_core.domain.access import Caller
-from cupel_core.domain.limits.waiting import RETRY_AFTER_SECONDS, WaitingLimits, WaitingRequest, WaitingRequests
+from cupel_core.domain.limits.slots import Slot, Slots
+from cupel_core.domain.limits.waiting import RETRY_AFTER_SECONDS, WaitingLimits
 from cupel_core.errors import RetryableError
 from cupel_core.ids import new_short_id
 from cupel_core.settings import settings
-from cupel_core.store import waiting_requests
+from cupel_core.store import slots
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.versioned_items import Versioned
 
@@ -47,12 +48,11 @@ def may_wait(caller: Caller, seconds: float = _REQUEST_SECONDS) -> Iterator[bool
     """
     now, request_id, limits = time.time(), new_short_id(), settings().workspace_quotas.waiting
     until = now + min(seconds + _MARGIN_SECONDS, _REQUEST_SECONDS)
-    of_token = WaitingRequest(request_id, key_of(caller)[:_OWNER_LENGTH], until)
-    of_workspace = WaitingRequest(request_id, caller.workspace, until)
+    of_token, of_workspace = Slot(key_of(caller)[:_OWNER_LENGTH], until), Slot(caller.workspace, until)
     of_stack = WaitingLimits(per_owner=limits.total, total=settings().max_waiting_requests)
     with ExitStack() as entered:
-        is_permitted = _enters(entered, caller.workspace, of_token, limits, now) and _enters(
-            entered, None, of_workspace, of_stack, now
+        is_permitted = _enters(entered, caller.workspace, request_id, of_token, limits, now) and _enters(
+            entered, None, request_id, of_workspace, of_stack, now
         )
         if not is_permitted:
             entered.close()
@@ -69,17 +69,18 @@ def waiting(caller: Caller) -> Iterator[None]:
 
 
 def _enters(
-    entered: ExitStack, workspace: str | None, request: WaitingRequest, limits: WaitingLimits, now: float
+    entered: ExitStack, workspace: str | None, request_id: str, slot: Slot, limits: WaitingLimits, now: float
 ) -> bool:
     """Whether the list has room for the request, which leaves it with the others that it has `entered`."""
     with suppress(RetryableError, *AWS_ERRORS):
-        listed = waiting_requests.change(workspace, lambda before: before.after_entry(request, limits, now))
-        if request.id in listed.value:
-            entered.callback(_leave, workspace, request.id, listed)
+        key = slots.waiting_requests(workspace)
+        listed = slots.change(key, lambda taken: taken.take(request_id, slot, limits.have_room, now))
+        if request_id in listed.value:
+            entered.callback(_leave, key, request_id, listed)
             return True
     return False
 
 
-def _leave(workspace: str | None, request_id: str, last: Versioned[WaitingRequests]) -> None:
+def _leave(key: slots.ItemKey, request_id: str, last: Versioned[Slots]) -> None:
     with suppress(RetryableError, *AWS_ERRORS):  # Otherwise it leaves with its time.
-        waiting_requests.change(workspace, lambda before: before.after_exit(request_id), last)
+        slots.change(key, lambda taken: taken.release(request_id), last)

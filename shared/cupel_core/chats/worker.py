@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from aws_lambda_powertools import Logger
 
 from cupel_core.accounts import load_accounts
+from cupel_core.chats import turn_slots
 from cupel_core.chats.calls import ChatCalls, call_failure, chat_calls, perform_or_fail
 from cupel_core.chats.drafts import DraftWriter
 from cupel_core.chats.endings import (
@@ -69,7 +70,7 @@ from cupel_core.providers.account import Account
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.providers.parameters import omitted_parameters, without_unknown
 from cupel_core.settings import settings
-from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats, queues, turn_slots
+from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats, queues
 from cupel_core.store.chat_turns import StoredTurn
 from cupel_core.store.clients import AWS_ERRORS
 

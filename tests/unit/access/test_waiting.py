@@ -10,7 +10,7 @@ from cupel_core.access import waiting
 from cupel_core.access.waiting import TooManyWaiting, may_wait
 from cupel_core.domain.access import AccessRole, Caller
 from cupel_core.settings import Settings, settings
-from cupel_core.store import versioned_items, waiting_requests
+from cupel_core.store import slots, versioned_items
 
 TOKEN = "tok_1"
 pytestmark = pytest.mark.usefixtures("cloud")
@@ -66,7 +66,7 @@ def test_requests_of_many_workspaces_are_bounded_by_the_stack(
     settings.cache_clear()
     callers = [caller(f"tok_{number % 4}", f"ws{number // 12}") for number in range(60)]
     assert wait(open_requests, *callers) == ([True] * 10 + [False] * 2) * 2 + [True] * 5 + [False] * 31
-    assert not waiting_requests.change("ws4", lambda listed: listed).value.requests
+    assert not slots.change(slots.waiting_requests("ws4"), lambda taken: taken).value.taken
     del cloud
 
 
@@ -76,7 +76,7 @@ def test_a_request_that_the_stack_refuses_takes_no_room_of_its_workspace(
     monkeypatch.setenv("MAX_WAITING_REQUESTS", "1")
     settings.cache_clear()
     assert wait(open_requests, caller(workspace="other"), *[caller()] * 5) == [True] + [False] * 5
-    assert not waiting_requests.change("acme", lambda listed: listed).value.requests
+    assert not slots.change(slots.waiting_requests("acme"), lambda taken: taken).value.taken
 
 
 def test_a_request_does_not_wait_if_the_list_cannot_be_changed(

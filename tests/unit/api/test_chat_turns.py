@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from api import idempotency as api_idempotency
 from api.routes import chat_branches as chat_branch_routes
 from cupel_core import event_loop
-from cupel_core.chats import branches, endings, exchanges, worker
+from cupel_core.chats import branches, endings, exchanges, turn_slots, worker
 from cupel_core.chats import turns as chat_turn_rules
 from cupel_core.chats.drafts import DraftWriter
 from cupel_core.chats.journal import TurnJournal
@@ -29,7 +29,7 @@ from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers.connectors import dispatch
 from cupel_core.providers.errors import ProviderError
 from cupel_core.settings import Settings
-from cupel_core.store import blobs, chat_branches, chat_turns, chats, clients, idempotency_keys, queues, turn_slots
+from cupel_core.store import blobs, chat_branches, chat_turns, chats, clients, idempotency_keys, queues
 from cupel_core.sweeping.erasure import erase_due
 from cupel_core.sweeping.turn_recovery import recover_turns
 from tests.profiles import operation, profile

@@ -1,0 +1,40 @@
+"""Slots of what a stack has few of: invocations that run turns of chats, and environments that requests wait in.
+
+A slot ends at its time, so that one whose holder died becomes free without a repair.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+
+from cupel_core.deferred import dataclass
+
+type HasRoom = Callable[[int, int], bool]
+"""Whether an owner may have this many slots while this many are taken in all; both numbers include the new slot."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    owner: str
+    until: float
+    """Unix time."""
+
+
+@dataclass(frozen=True)
+class Slots:
+    """The slots that are taken, by holder: a worker, or a request."""
+
+    taken: Mapping[str, Slot] = field(default_factory=dict)
+
+    def __contains__(self, holder: object) -> bool:
+        return holder in self.taken
+
+    def take(self, holder: str, slot: Slot, has_room: HasRoom, now: float) -> "Slots":
+        """Return the slots with one for this holder, or these if there is no room. The slot of a holder is extended."""
+        taken = {each: other for each, other in self.taken.items() if other.until > now}
+        own = sum(other.owner == slot.owner for other in taken.values()) + 1
+        if holder in taken or has_room(own, len(taken) + 1):
+            return Slots({**taken, holder: slot})
+        return self
+
+    def release(self, holder: str) -> "Slots":
+        return Slots({each: slot for each, slot in self.taken.items() if each != holder})
