@@ -17,9 +17,10 @@ from aiohttp import web
 import cupel
 from cupel.errors import UsageError
 from cupel.in_process import EvaluationOptions, ProbeResult
+from cupel.in_process.model_waits import PATIENCE_SECONDS, ModelWaits
 from cupel.in_process.plan import plan_evaluation
 from cupel.in_process.progress import EvaluationProgress
-from cupel.in_process.runner import MAX_WAITS, EvaluationRunner
+from cupel.in_process.runner import EvaluationRunner
 from cupel_core.clock import utc_now
 from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.resources.providers import ModelPrice
@@ -180,6 +181,7 @@ class RunWithWaits(NamedTuple):
     waits: list[float]
     delays: list[list[Json]]
     requests: int
+    seconds: float
 
 
 async def run_with_waits(busy: int) -> RunWithWaits:
@@ -187,7 +189,14 @@ async def run_with_waits(busy: int) -> RunWithWaits:
     waits: list[float] = []
     delays: list[list[Json]] = []
 
+    started_at = now = 1_800_000_000.0
+
+    async def pass_time(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
     async def sleep(seconds: float) -> None:
+        await pass_time(seconds)
         waits.append(seconds)
         delays.append(progress.read(utc_now())["targets"][0]["delays"])
 
@@ -198,10 +207,11 @@ async def run_with_waits(busy: int) -> RunWithWaits:
         )
         progress = EvaluationProgress(plan, utc_now())
         with ThreadPoolExecutor(1) as threads:
-            (result,) = await EvaluationRunner(plan, progress, threads, sleep=sleep).run()
+            runner = EvaluationRunner(plan, progress, threads, sleep=sleep, waits=ModelWaits(lambda: now, pass_time))
+            (result,) = await runner.run()
     await safe_http.close()
     delays.append(progress.read(utc_now())["targets"][0]["delays"])
-    return RunWithWaits(result, waits, delays, len(server.requests))
+    return RunWithWaits(result, waits, delays, len(server.requests), now - started_at)
 
 
 async def test_a_provider_that_asks_to_wait_is_waited_for() -> None:
@@ -209,16 +219,17 @@ async def test_a_provider_that_asks_to_wait_is_waited_for() -> None:
     assert (run.result.success, run.requests) == (True, 3)
     assert run.waits == pytest.approx([45, 45], rel=0.2)
     assert [[(delay["reason"], delay["provider"]) for delay in delays] for delays in run.delays] == [
-        [("throttled", "custom")],
-        [("throttled", "custom")],
+        [("model_suspended", "custom")],
+        [("model_suspended", "custom")],
         [],
     ]
 
 
 async def test_a_provider_that_asks_to_wait_again_and_again_is_an_error() -> None:
-    run = await run_with_waits(busy=MAX_WAITS + 1)
+    run = await run_with_waits(busy=100)
     assert run.result.error
-    assert (run.result.error.code, len(run.waits)) == (ProbeErrorCode.RATE_LIMITED, MAX_WAITS)
+    assert run.result.error.code is ProbeErrorCode.RATE_LIMITED
+    assert PATIENCE_SECONDS <= run.seconds <= 2 * PATIENCE_SECONDS
 
 
 def test_an_errored_probe_does_not_stop_the_others() -> None:
