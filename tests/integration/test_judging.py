@@ -13,8 +13,8 @@ from tests.stacks import ModelServer
 JUDGED = {"decision": {"rubric": "1 is never, 5 is always.", "judgeModel": "custom/judge"}}
 JUDGING = "1 is never, 5 is always."
 FUNCTION = "cupel-finish"
-SHORT_TIMEOUT = 70
-"""Judge calls start in the first 5 s of an invocation only: one may take 60 s, and 5 s are for storing results."""
+SHORT_TIMEOUT = 130
+"""Judge calls start in the first 5 s of an invocation only: one may take 120 s, and 5 s are for storing results."""
 
 
 @pytest.fixture

@@ -45,7 +45,6 @@ def test_a_name_with_control_characters_is_refused(client: Client, name: str) ->
             {**DEFINITION, "content": {"decision": {"judgeModel": "sim/a\x1b"}}},
             "content.decision.judgeModel",
         ),
-        ("definitions/def_1/scenarios", {"items": [{"name": "a\x1b", "prompt": "p"}]}, "items.0.name"),
         ("personas", {"name": "a\x1b"}, "name"),
         ("connectors", {**CONNECTOR, "name": "a\x1b"}, "name"),
         ("evals", {"name": "a\x1b", "scenarioIds": ["s"], "model": "sim/steady"}, "name"),
@@ -61,6 +60,12 @@ def test_a_name_with_control_characters_is_refused(client: Client, name: str) ->
 def test_every_kind_of_name_is_checked(client: Client, path: str, body: dict[str, Any], field: str) -> None:
     refused = client.post(f"/v1/{path}", body)
     assert (refused.status, refused.fields()) == (422, [field])
+
+
+def test_the_name_of_an_added_scenario_is_checked(client: Client) -> None:
+    made = client.post("/v1/definitions", DEFINITION).json()
+    refused = client.post(f"/v1/definitions/{made['id']}/scenarios", {"items": [{"name": "a\x1b", "prompt": "p"}]})
+    assert (refused.status, refused.fields()) == (422, ["items.0.name"])
 
 
 def test_texts_keep_line_breaks_and_tabs(client: Client) -> None:
