@@ -46,7 +46,7 @@ _COLUMNS = ("kill", "beside", "up", "of CPU", "first call", "end", "ideal rest",
 class Kill:
     up_seconds: float
     up_cpu_seconds: float
-    """It sums the CPU time of the command, the embedded cloud and its workers: the least time on one processor."""
+    """It sums the command, the embedded cloud and its workers: on one processor, the start takes at least this long."""
     first_call_seconds: float
     """It counts from the end of `cupel up`, as `end_seconds` does, and is negative if the call was earlier."""
     end_seconds: float

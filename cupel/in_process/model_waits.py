@@ -99,8 +99,7 @@ class ModelWaits:
         return self.answers.get(model, RecentCalls()).with_calls(more, 0, self.clock())
 
     def _note(self, call: CallRecord) -> None:
-        """Record a call. Only a provider's request to wait suspends a model here; other failures use up attempts of
-        their probe."""
+        """Record a call. Only requests to wait suspend a model here; other failures use up attempts of their probe."""
         before = self.breakers.get(call.model, Breaker())
         if call.code is not None and not call.asks_to_wait:
             return

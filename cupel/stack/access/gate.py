@@ -22,7 +22,7 @@ from cupel.stack.access.signatures import SignableRequest, Signature
 from cupel.stack.asgi import Application, AsgiMessage, BodyTooLargeError, Receive, Scope, Send, read_body, replay
 
 MAX_SIGNED_BODY_BYTES = 64 * 1024 * 1024
-"""This applies to a body that has to be read before the request's signature can be verified; S3 states its hash in a
+"""The limit applies to a body that is read before the request's signature is verified; S3 states the hash in a
 header."""
 _OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _OBJECT_METHODS = ("GET", "HEAD", "PUT")

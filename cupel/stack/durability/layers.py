@@ -36,8 +36,7 @@ class _Layer(zipfile.ZipFile):
         self._shared, self._one_at_a_time = folder / _digest(self), lock
 
     def namelist(self) -> list[str]:
-        """Return the entries that `extractall` creates. The emulator checks these paths; `ZipFile` checks all
-        others."""
+        """Return what `extractall` creates. The emulator checks these paths; `ZipFile` checks all others."""
         return sorted({each.filename.partition("/")[0] for each in self.infolist()})
 
     def extractall(self, path: Any = None, *_: Any) -> None:

@@ -41,7 +41,7 @@ OUTDATED_DELAY_SECONDS = 2
 """Before a model is tried again whose breaker was perhaps closed since the worker read it."""
 MAX_HANDOFFS = 100
 """After this many requeues, a probe ends with the provider's error. It is requeued while the provider asks its calls
-to wait, although it answers other calls; each requeue stands for 20 s at least."""
+to wait, although it answers other calls; each requeue is a wait of at least 20 s."""
 
 
 @dataclass

@@ -54,7 +54,7 @@ _RECEIVE_AGAIN_SECONDS = 0.2
 _LOOK_SECONDS = 1.0
 """How long slices of other workspaces may wait unseen behind those of one that the worker has enough of."""
 _LOOK_WHILE_RECEIVING_SECONDS = 5.0
-"""They may wait this long while the worker needs further slices all the time, so that the queue moves."""
+"""Such slices may wait this long while the worker keeps receiving further slices, because the queue moves then."""
 _MAX_PUT_BACK_SECONDS = 30.0
 
 
@@ -83,8 +83,7 @@ class Worker:
         self._target_leases: set[LeaseHolder] = set()
         self._next_hand_back = 0.0
         self._received_at = self._saw_end_at = clock()
-        """The worker last received what it needed at the first time, and last saw the end of the queue at the
-        second."""
+        """These are the times when the worker last received what it needed, and last saw the end of the queue."""
         worker_id, rng = uuid.uuid4().hex[:12], Random()  # noqa: S311 - jitter
         self._leases = LeasePool(worker_id, priority, hands_back=True, clock=clock, rng=rng, on_change=self._wake.set)
         self._paces = RunPaces(self._leases, clock, rng, self._wake.set)
@@ -269,7 +268,7 @@ class Worker:
 
     @property
     def _expected_slots(self) -> int:
-        """Return the slots that an account of which the worker has no probes is expected to have."""
+        """Return the slots that an account is expected to have if the worker has no probes of it."""
         return DEFAULT_PARALLEL_REQUESTS // settings().probe_workers
 
     def _probes_by_account(self, workspace: str | None = None) -> list[AccountProbes]:
@@ -286,7 +285,8 @@ class Worker:
         ]
 
     def _accounts_without_pending(self) -> list[AccountProbes]:
-        """List the accounts that still have conversations here, while only other workspaces have pending probes."""
+        """List the accounts with conversations here whose workspaces have no pending probes; none if nothing is
+        pending."""
         pending = self._backlog_by_account().keys()
         workspaces = {holder.workspace for holder in pending}
         others = (each for each in self._target_leases if each.open_conversations and each.workspace not in workspaces)
@@ -304,8 +304,7 @@ class Worker:
         return probes_of_use(own, carried, self._expected_slots) > received
 
     def put_back_seconds(self, workspace: str) -> float:
-        """Return half the time that the pending probes will take to start, judged by as many conversations that have
-        ended."""
+        """Return half the time that its pending probes will take to start, judged by as many that have ended."""
         pending = sum(min(each.slots, each.startable) for each in self._probes_by_account(workspace))
         return min(_MAX_PUT_BACK_SECONDS, self._open.seconds_to_end(workspace, pending) / 2)
 

@@ -253,7 +253,7 @@ def _is_error(error: object) -> bool:
 
 
 def _of_response(error: object, body: Mapping[str, object]) -> object:
-    """Return the error with the fields that are beside it in the body, unless it has fields of its own."""
+    """Return the error with the fields that are beside it in the body, unless it is an object."""
     if not isinstance(error, dict):
         beside = {name: body[name] for name in ("code", "type", "status", "error_type") if body.get(name)}
         return {"message": str(error), **beside} if beside else error

@@ -65,8 +65,7 @@ def _parse(line: str) -> ModelMetadata:
 
 
 def shutdown_note(model: str, today: date) -> str | None:
-    """Say that a model is no longer served, and what takes its place; None if it is served, or not known to be shut
-    down."""
+    """Say that a model is no longer served, and what takes its place; None unless it is known to be shut down."""
     found = metadata_of(model)
     if found.shutdown_on is None or found.shutdown_on > today:
         return None

@@ -57,8 +57,8 @@ def as_json(value: object) -> str:
 
 
 def arguments_of(value: object) -> str:
-    """Return the arguments of a call: the text that the model wrote, or the object that its server has read from it
-    as JSON."""
+    """Return the arguments of a call: the text that the model wrote, or JSON of the object that its server has
+    parsed."""
     return "{}" if value is None else as_json(value)
 
 

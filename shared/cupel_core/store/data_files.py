@@ -19,7 +19,7 @@ from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, updated
 
 _REPEATED_BYTES = 1_000_000
-"""Even a small upload may receive this much more than it announced, because its parts are repeated as often."""
+"""An upload may receive this much beyond twice its size, because parts of small ones are repeated as often."""
 
 
 class UploadStatus(StrEnum):

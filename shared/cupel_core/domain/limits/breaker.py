@@ -158,8 +158,7 @@ class Breaker:
         return self
 
     def _after_request_to_wait(self, call: CallRecord, now: float, patience_seconds: float) -> "Breaker":
-        """Apply a request to wait. Calls that were in flight when the breaker opened only extend its wait: they are
-        one burst."""
+        """Apply a request to wait. Calls in flight when the breaker opened only extend its wait: they are one burst."""
         if self.is_open and not self.is_waiting:
             is_trial = call.started_at >= self.until
             return Breaker(waits_in_row=1, asked_since=now).waiting(call, now) if is_trial else self

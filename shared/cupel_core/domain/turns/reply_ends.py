@@ -50,8 +50,7 @@ _ENDS = {
     )
     for reason in reasons
 }
-"""The reasons are in lower case. All formats share one list, because gateways pass on the reasons of one format in
-another."""
+"""The reasons are in lower case. All formats share one list, because gateways mix the reasons of several formats."""
 
 
 def end_of(reason: str | None) -> ReplyEnd:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_bedrock_runtime import BedrockRuntimeClient
 
 _STATUSES = {"throttlingException": 429, "validationException": 400, "serviceUnavailableException": 503}
-"""Errors within a stream have no status: these are theirs, and all others are failures of the server."""
+"""Errors within a stream have no status of their own. All others count as failures of the server."""
 
 
 async def complete(
