@@ -1,4 +1,4 @@
-"""The same cases as an evaluation in this process, without a stack (`python -m bench.run --in-process`)."""
+"""Measures the cases as an evaluation in this process, without a stack (`python -m bench.run --in-process`)."""
 
 import time
 from collections.abc import Sequence

@@ -46,12 +46,12 @@ _COLUMNS = ("kill", "beside", "up", "of CPU", "first call", "end", "ideal rest",
 class Kill:
     up_seconds: float
     up_cpu_seconds: float
-    """Of the command, the embedded cloud and its workers until then: how long it takes at least on one processor."""
+    """It sums the command, the embedded cloud and its workers: on one processor, the start takes at least this long."""
     first_call_seconds: float
-    """From the end of `cupel up` on, like `end_seconds`; negative if the call was earlier."""
+    """It counts from the end of `cupel up`, as `end_seconds` does, and is negative if the call was earlier."""
     end_seconds: float
     ideal_seconds: float
-    """What the missing probes take alone, if every call starts as soon as another one ends."""
+    """The missing probes alone would take this long if each call started as soon as another one ended."""
     repeated_calls: int
     load: float
     """The highest load average of a minute meanwhile."""

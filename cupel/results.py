@@ -120,7 +120,7 @@ class ModelResults:
     cut_answers: int = 0
     """Completed probes whose last answer was cut by a limit of tokens."""
     uncertain_usd: float = 0.0
-    """What calls without an answer may have cost besides."""
+    """Calls without an answer may have cost this much in addition."""
     extrapolated: Json | None = None
     """To all scenarios, in the fields of the API; None unless the run is a sample."""
 

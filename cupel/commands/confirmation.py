@@ -1,4 +1,4 @@
-"""What is asked first: starts that are expected to cost more than their budget, and the deletion of all data."""
+"""Asks for confirmation of starts that are expected to cost more than their budget, and before all data is deleted."""
 
 from collections.abc import Callable
 

@@ -36,7 +36,7 @@ def write_text_file(path: Path, text: str) -> None:
 
 @contextmanager
 def written_output() -> Iterator[None]:
-    """While much is written to standard output. CupelError if that fails, unless its reader has stopped reading."""
+    """Flush standard output at the end. Raises CupelError if writing fails, unless its reader has stopped reading."""
     try:
         yield
         sys.stdout.flush()

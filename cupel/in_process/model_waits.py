@@ -1,4 +1,4 @@
-"""What the calls of an evaluation wait for because a provider asks for it, by the rules of a stack (`domain/limits`).
+"""Delays the calls of an evaluation when a provider asks for it, by the rules of a stack (`domain/limits`).
 
 A model that answers nothing and asks to wait is not called for growing times; then one call tries. Waiting costs no
 attempt. A model that has asked for it for PATIENCE_SECONDS is given up: its calls fail with the provider's words.
@@ -28,19 +28,19 @@ type OnWait = Callable[[str, datetime | None, str], None]
 
 
 def ignore_wait(model: str, until: datetime | None, reason: str) -> None:
-    """For calls whose waits nobody shows."""
+    """Ignore the wait, because nobody shows it."""
 
 
 @dataclass
 class ModelWaits:
-    """Of all models of one evaluation."""
+    """Tracks the waits of all models of one evaluation."""
 
     clock: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     breakers: dict[str, Breaker] = field(default_factory=dict)
     in_flight: Counter[str] = field(default_factory=Counter)
     answers: dict[str, RecentCalls] = field(default_factory=dict)
-    """By model, how many calls it has answered lately."""
+    """It counts, by model, the calls that were answered recently."""
     trials: set[str] = field(default_factory=set)
     """The suspended models that one call tries at present."""
 
@@ -99,7 +99,7 @@ class ModelWaits:
         return self.answers.get(model, RecentCalls()).with_calls(more, 0, self.clock())
 
     def _note(self, call: CallRecord) -> None:
-        """Only waits that are asked for suspend a model here: other failures cost attempts of their own probe."""
+        """Record a call. Only requests to wait suspend a model here; other failures use up attempts of their probe."""
         before = self.breakers.get(call.model, Breaker())
         if call.code is not None and not call.asks_to_wait:
             return

@@ -31,7 +31,7 @@ from cupel_core.providers.embeddings import embed
 from cupel_core.providers.errors import RetryLater
 
 JUDGE_MAX_WAIT_SECONDS = PATIENCE_SECONDS
-"""In a process, nothing is gained by handing on what waits."""
+"""A judge's call waits in place this long: within one process, no other worker could take it over."""
 
 
 @dataclass
@@ -78,7 +78,7 @@ class EvaluationRunner:
         return self._graders(calls, max_wait_seconds=JUDGE_MAX_WAIT_SECONDS)
 
     def _graders(self, calls: Attempt, on_wait: OnWait = ignore_wait, **changes: Any) -> GraderFactory:
-        """Those of one probe, which wait for their models and count their own attempts."""
+        """Return the factory of one probe's graders, which wait for their models and count their own attempts."""
         limiter = PatientLimiter(self.plan.graders.limiter, self.waits, on_wait)
         return replace(self.plan.graders, attempt=calls, limiter=limiter, log=AttemptLog(), **changes)
 
@@ -159,7 +159,7 @@ class EvaluationRunner:
 
     @cached_property
     def _slots(self) -> asyncio.Semaphore:
-        """Of conversations; one that waits between the attempts of a call has none."""
+        """Each conversation in progress takes a slot, except while it waits between the attempts of a call."""
         return asyncio.Semaphore(self.plan.max_concurrency)
 
     async def _pause(self, seconds: float) -> None:

@@ -8,13 +8,13 @@ from cupel.stack.paths import StackPaths
 from cupel.whole_files import replace_file
 
 DEFAULT_SECONDS = 120
-"""As everywhere."""
+"""The template has the same default."""
 ALLOWED_SECONDS = (5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 480, 600)
-"""Those of the template's CallTimeoutSeconds."""
+"""The template allows these values of CallTimeoutSeconds."""
 _PROBE_SECONDS = (120, 300, 600, 900)
-"""Those of ProbeTimeoutSeconds that a local stack uses; the first that leaves time for calls is chosen."""
+"""A local stack uses these values of ProbeTimeoutSeconds, and chooses the first that leaves enough time for calls."""
 _RESERVED_SECONDS = 16
-"""For the last commit of an invocation, and for new calls."""
+"""An invocation reserves this time for its last commit, and for new calls."""
 
 
 def read_call_timeout(paths: StackPaths) -> int:

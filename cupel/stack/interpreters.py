@@ -30,14 +30,15 @@ def find_python(environment: Mapping[str, str], own_prefix: str = sys.base_prefi
 
 
 def _prefixes_of(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Where the interpreters are installed that PATH leads to."""
+    """Yield the installation prefixes of the interpreters that are found through PATH."""
     for folder in dict.fromkeys(environment.get("PATH", "").split(":")):
         if folder and (found := shutil.which(_NAME, path=folder)) and (prefix := _ask_for_prefix(found, environment)):
             yield Path(prefix)
 
 
 def _ask_for_prefix(program: str, environment: Mapping[str, str]) -> str | None:
-    """What the interpreter says, or the one that a shim starts; None if it cannot be started, as with an unset shim."""
+    """Return the prefix of the interpreter, or of the one that a shim starts; None if it cannot be started, as with
+    an unset shim."""
     try:
         answer = subprocess.run(
             [program, "-I", "-c", _PRINT_BASE],

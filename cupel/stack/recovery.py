@@ -17,12 +17,12 @@ from cupel.stack.paths import STACK_NAME
 
 _KINDS = {"dispatched": "run", "redispatched": "run", "finish-started": "run", "scorings": "rescore", "turns": "turn"}
 _KINDS |= {"jobs": "job", "generations": "generation", "callbacks": "webhook call"}
-"""What the counts of the sweep function are counts of."""
+"""It maps the counts that the sweep function returns to what they count."""
 
 
 class Recovery(NamedTuple):
     resumed: str
-    """What was resumed, such as `2 runs, 1 turn`; empty if nothing was."""
+    """It lists what was resumed, such as `2 runs, 1 turn`, and is empty if nothing was."""
     failure: str = ""
 
 

@@ -53,7 +53,7 @@ def start_warming(emulator: Emulator, calls: Iterable[WarmupCall]) -> None:
 
 
 def warmup_calls() -> tuple[WarmupCall, ...]:
-    """For all functions but the API and its authorizer, which the first request starts."""
+    """Return a call for each function except the API and its authorizer, which the first request starts."""
     return (
         WarmupCall("dispatch", _delivery(DispatchRequest(workspace=_WORKSPACE, run_id=_RUN_ID, fencing_token=1))),
         WarmupCall(

@@ -37,7 +37,7 @@ _INVALID = (
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
 )
-"""What requests are refused with before anything is looked up."""
+"""A request is refused with one of these statuses before anything is looked up."""
 
 
 def _new_app(**options: Any) -> APIGatewayHttpResolver:

@@ -82,8 +82,11 @@ def _policy(issuer: _Issuer | None) -> str:
 
 
 def _image_origins() -> list[str]:
-    """Of the bucket, whose images the page draws from presigned addresses: as botocore makes these, with the region
-    in the host but for the oldest region; on one machine, the embedded cloud's origin of objects."""
+    """Return the origins from which the page loads the bucket's images by presigned URL.
+
+    botocore puts the region into the host, except for the oldest region. On one machine, it is the origin of the
+    embedded cloud's objects.
+    """
     if endpoint := _ORIGIN.match(os.environ.get("AWS_ENDPOINT_URL_S3", "")):
         return [endpoint[0]]
     bucket = os.environ.get("BUCKET_NAME", "")

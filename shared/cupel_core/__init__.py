@@ -1,2 +1,2 @@
 VERSION = "0.1.0"
-"""Of this release; functions have no package metadata."""
+"""Functions read the release from here, because they have no package metadata."""

@@ -76,7 +76,7 @@ class ProbeSlice(RunMessage):
     failures: int = 0
     """How often in a row an internal error stopped these probes."""
     begun: list[int] = []
-    """Those of them whose conversations were begun before."""
+    """The conversations of these `indexes` have begun already."""
 
 
 class GenerationRequest(QueueMessage):

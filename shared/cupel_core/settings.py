@@ -70,7 +70,7 @@ class Settings:
     workspace_parallel_requests: int = 1_000
     """Calls in flight to one provider, however many a workspace sets."""
     workspace_quotas: Quotas = Quotas()
-    """What one workspace may use (cupel_core/domain/limits/quotas.py)."""
+    """These limit what one workspace may use (cupel_core/domain/limits/quotas.py)."""
     max_waiting_requests: int = 200
     """Requests of all workspaces that may wait at a time: each takes an execution environment."""
     oidc_issuer: str = ""
@@ -110,7 +110,7 @@ class Settings:
 
     @property
     def request_limit(self) -> RequestLimit:
-        """Of a token or user."""
+        """It applies to each token or user."""
         return RequestLimit(self.requests_per_second, self.request_burst)
 
     def request_limit_of(self, scope: LimitScope) -> RequestLimit:

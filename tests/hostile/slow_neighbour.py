@@ -27,7 +27,7 @@ from tests.unit.providers.agents import ReceivedRequest, serving
 
 NEIGHBOUR, SLOW = "ws_neighbour", "ws_slow"
 PROBES, PARALLEL = 50, 25
-"""Of the neighbour."""
+"""The neighbor's run has this many probes and parallel calls."""
 CARRIED = 100
 """Conversations of a worker: few, because both workers and both agents share a process."""
 WORKERS = 2
@@ -36,7 +36,7 @@ _MAX_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Load:
-    """What the slow workspace starts. Its agent answers nothing before the neighbour's run is over."""
+    """Describes what the slow workspace starts. Its agent answers nothing before the neighbor's run is over."""
 
     runs: int = 3
     probes: int = 5_000
@@ -46,10 +46,10 @@ class Load:
 
 class Result(NamedTuple):
     seconds: float
-    """From the neighbour's dispatch to its last outcome."""
+    """It counts from the neighbor's dispatch to its last outcome."""
     completed: int
     calls: Counter[str]
-    """By workspace, when the neighbour's last outcome was recorded."""
+    """It counts the calls of each workspace until the neighbor's last outcome was recorded."""
     answered: int
     """Calls of the slow workspace that had been answered by then."""
 
@@ -60,7 +60,7 @@ class _Agents:
     calls: Counter[str] = field(default_factory=Counter)
     answered: int = 0
     release: asyncio.Event = field(default_factory=asyncio.Event)
-    """Until then, the slow agent answers nothing."""
+    """The slow agent answers nothing until this is set."""
     in_flight: asyncio.Event = field(default_factory=asyncio.Event)
     expected: int = 0
     """Calls of the slow workspace, after which `in_flight` is set."""
@@ -102,7 +102,7 @@ def _worker() -> Worker:
 
 @asynccontextmanager
 async def _working() -> AsyncIterator[None]:
-    """As many workers as the stack has, each replaced when it ends because the queue was empty for it."""
+    """Run as many workers as the stack has, and replace each that ends because the queue was empty for it."""
     url = settings().probe_queue_url(PROVIDER)
 
     async def work() -> None:
@@ -129,7 +129,7 @@ async def _dispatch(*started: Run) -> None:
 
 
 async def _dispatch_repeatedly() -> None:
-    """As the dispatch function does: what it finds no room for is in its queue."""
+    """Dispatch as the function does: a request for which there is no room returns to its queue."""
     url = settings().dispatch_queue_url
     while True:
         for delivery in await asyncio.to_thread(queues.receive, url, 10):

@@ -1,4 +1,4 @@
-"""What waits, not what computes: a slow agent takes nothing from other workspaces, whatever its owner starts."""
+"""A slow agent takes nothing from other workspaces, whatever its owner starts. The load waits; it does not compute."""
 
 import pytest
 

@@ -138,7 +138,7 @@ def read_events(url: str, *types: str) -> list[str]:
 
 
 def call_openai_client(client: str, url: str, key: str) -> dict[str, Any]:
-    """What a client of OpenAI, one of OPENAI_CLIENTS, receives from a server of its Evals API."""
+    """Return what an OpenAI client, one of OPENAI_CLIENTS, receives from a server of its Evals API."""
     scripts = LOCKS / "openai_clients"
     if client in PYTHON_CLIENTS:
         command = [str(_python_client(client) / "bin" / "python"), str(scripts / "life.py")]

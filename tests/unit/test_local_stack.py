@@ -385,7 +385,7 @@ def test_the_interpreter_of_the_command_is_used_if_it_has_the_version_of_the_fun
 
 
 def test_an_interpreter_behind_a_shim_is_found(tmp_path: Path) -> None:
-    """As of a version manager: uv does not follow it."""
+    """A version manager installs such shims, and uv does not follow them."""
     interpreter = executable(tmp_path / f"versions/{PYTHON_VERSION}.0/bin/python{PYTHON_VERSION}")
     executable(tmp_path / f"shims/python{PYTHON_VERSION}", f"echo {interpreter.parents[1]}")
     assert find_python({"PATH": f"{tmp_path}/none:{tmp_path}/shims"}, "/none") == str(interpreter)
@@ -422,7 +422,7 @@ def test_who_gets_the_lock_at_once_says_nothing(tmp_path: Path) -> None:
 
 
 def test_stopping_ends_with_the_last_worker_and_its_code(paths: StackPaths) -> None:
-    """Of an emulator that was killed; with what the last start has not deleted yet."""
+    """The emulator was killed, and what its last start has not deleted yet is left, too."""
     code = paths.state / "scratch/ministack-lambda-cupel-probe-1/_worker.py"
     code.parent.mkdir(parents=True)
     code.write_text("input()")

@@ -1,4 +1,4 @@
-"""What `cupel up` asks of the sweeper after a start, and what it says about the answer."""
+"""After a start, `cupel up` asks the sweeper to resume lost work, and reports the answer."""
 
 import json
 from collections.abc import Iterator

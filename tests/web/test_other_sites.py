@@ -21,7 +21,7 @@ from tests.web.tools import find_browser
 REBOUND = "evil.example"
 """A name of the attacker's, which resolves to this machine."""
 SLOW_MS = 120_000
-"""For what the stack does, on a machine that may be busy with something else."""
+"""The stack gets this long, because the machine may be busy with something else."""
 CREATED = "POST /2015-03-31/functions "
 ASK_AS_THE_SAME_ORIGIN = """async () => {
   const headers = { 'X-Amz-Target': 'secretsmanager.ListSecrets', 'Content-Type': 'application/x-amz-json-1.1' }
@@ -65,7 +65,7 @@ def attacker(tmp_path: Path) -> Iterator[Attacker]:
 
 @pytest.fixture
 def keyed(stack: LocalStack, api: Client) -> LocalStack:
-    """With the key of a provider."""
+    """Store the key of a provider."""
     api.update_provider("openai", {"apiKey": SECRET})
     return stack
 

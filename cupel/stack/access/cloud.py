@@ -1,4 +1,4 @@
-"""Where the embedded cloud is and the key with which its AWS APIs are called."""
+"""Describes where the embedded cloud listens, and the key for its AWS APIs."""
 
 import shlex
 from typing import NamedTuple

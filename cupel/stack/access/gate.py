@@ -22,7 +22,8 @@ from cupel.stack.access.signatures import SignableRequest, Signature
 from cupel.stack.asgi import Application, AsgiMessage, BodyTooLargeError, Receive, Scope, Send, read_body, replay
 
 MAX_SIGNED_BODY_BYTES = 64 * 1024 * 1024
-"""Of a request whose body has to be read before its signature can be verified; S3 states the hash in a header."""
+"""The limit applies to a body that is read before the request's signature is verified; S3 states the hash in a
+header."""
 _OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _OBJECT_METHODS = ("GET", "HEAD", "PUT")
 _CORS_PREFIX = b"access-control-"
@@ -43,12 +44,12 @@ class Buckets(Protocol):
         """The answer to OPTIONS."""
 
     def cors_response_headers(self, bucket_name: str, method: str, headers: dict[str, str]) -> dict[str, str]:
-        """Of the rule that allows the request's origin."""
+        """Return the headers of the rule that allows the request's origin."""
 
 
 class Ports(NamedTuple):
     first: int
-    """Of the API and of everything that is signed."""
+    """It serves the API and all requests that are signed."""
     objects: int
 
 
@@ -164,7 +165,7 @@ class AccessGate:
 
 
 def _is_of_another_site(headers: Mapping[str, str]) -> bool:
-    """By what browsers say. `none` is a person who has typed the address."""
+    """Decide by the headers that browsers send; `none` means that a person has typed the address."""
     if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
         return True
     origin = headers.get("origin")
@@ -172,7 +173,7 @@ def _is_of_another_site(headers: Mapping[str, str]) -> bool:
 
 
 def _read_headers(fields: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """By name in lower case. Repeated fields are joined, so that two hosts are none that is known."""
+    """Return the headers by lower-case name. Repeated fields are joined, so that two hosts match no known host."""
     headers: dict[str, str] = {}
     for name, value in fields:
         text = name.decode("latin-1").lower()

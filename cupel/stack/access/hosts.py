@@ -21,7 +21,7 @@ def is_host(text: str) -> bool:
 
 
 def read_hosts(file: Path) -> frozenset[str]:
-    """As they are in the header Host. None if the file is missing or damaged: nothing further is allowed then."""
+    """Read the additional allowed hosts, as the header Host has them. A missing or damaged file allows none."""
     try:
         hosts = [each for each in json.loads(file.read_text()) if is_host(each)]
     except (OSError, ValueError, TypeError):

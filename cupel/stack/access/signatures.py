@@ -47,7 +47,7 @@ class SignableRequest(NamedTuple):
     """Percent-encoded."""
     query: str
     headers: Mapping[str, str]
-    """By name in lower case."""
+    """The names are in lower case."""
 
 
 class Signature(NamedTuple):

@@ -41,7 +41,7 @@ class Journal:
         self._has_torn_tail = False
         self._older_log_bytes = 0
         self.dropped: str | None = None
-        """What `replay` has dropped, if anything: a record that was being written, or whose file was cut since then."""
+        """It describes what `replay` dropped: a record that was being written, or whose file was cut since then."""
         self.snapshot_bytes = 0
         self._snapshot_at = self._find_snapshot_time()
 

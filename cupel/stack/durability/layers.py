@@ -36,7 +36,7 @@ class _Layer(zipfile.ZipFile):
         self._shared, self._one_at_a_time = folder / _digest(self), lock
 
     def namelist(self) -> list[str]:
-        """What `extractall` creates. The emulator checks these paths; `ZipFile` checks all others."""
+        """Return what `extractall` creates. The emulator checks these paths; `ZipFile` checks all others."""
         return sorted({each.filename.partition("/")[0] for each in self.infolist()})
 
     def extractall(self, path: Any = None, *_: Any) -> None:
@@ -51,7 +51,7 @@ class _Layer(zipfile.ZipFile):
 
 
 def _digest(archive: zipfile.ZipFile) -> str:
-    """Of the names and checksums of its files, which determine what is extracted."""
+    """Return a digest of the names and checksums of the archive's files, which determine what is extracted."""
     digest = sha256()
     for each in archive.infolist():
         digest.update(f"{each.filename}\0{each.CRC}\0{each.file_size}\n".encode())

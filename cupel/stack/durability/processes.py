@@ -14,9 +14,10 @@ from contextvars import ContextVar
 from typing import Any
 
 MAX_WAITING_REQUESTS = 8
-"""Of all workspaces at a time. Each takes a process of about 80 MB."""
+"""All workspaces share this limit. Each waiting request takes a process of about 80 MB."""
 _PATIENCE_SECONDS = 0.25
-"""Half of what the start of a process takes, and the time of ten short requests."""
+"""A call waits this long for a busy process before another process is started: half as long as such a start takes,
+and as long as ten short requests take."""
 _MAX_SECONDS = 25.0
 """The gateway gives up after 30 s."""
 _START_SECONDS = 10.0
@@ -30,12 +31,12 @@ MAX_PROCESSES = {
     "graphqlapi": _SHORT_CALLS,
     "page": _SHORT_CALLS,
 }
-"""By function. Other functions are called by queues and state machines, which bound them."""
+"""The keys are functions. All other functions are called by queues and state machines, which bound them."""
 
 type Acquired = tuple[Any, str]
 
 _group: ContextVar[str] = ContextVar("group", default="")
-"""What the call that this thread carries out belongs to."""
+"""It is the group of the call that this thread carries out."""
 
 
 class Line:

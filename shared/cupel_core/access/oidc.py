@@ -19,7 +19,7 @@ from cupel_core.store import workspaces
 
 _ALGORITHMS = ["RS256", "ES256"]
 TIMEOUT_SECONDS = 3
-"""For each of the issuer's two documents, however slowly it sends them."""
+"""It bounds the download of each of the issuer's two documents, however slowly they arrive."""
 _MAX_DOCUMENT_BYTES = 1_000_000
 _MAX_REASON_LENGTH = 300
 """A reason may repeat what a stranger wrote into a token's header."""

@@ -1,4 +1,4 @@
-"""Which requests may wait: at most a few of each token, of each workspace, and of the stack.
+"""Decides which requests may wait: at most a few of each token, of each workspace, and of the stack.
 
 A request that waits takes an execution environment (on one machine, a process) for seconds, which no limit of requests
 per second bounds. It leaves the lists when it ends, or with the time until which it could wait if its process dies.
@@ -20,11 +20,11 @@ from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.versioned_items import Versioned
 
 _MARGIN_SECONDS = 10.0
-"""For what a request does besides waiting."""
+"""It allows for what a request does besides waiting."""
 _REQUEST_SECONDS = 29.0
 """No request takes longer."""
 _OWNER_LENGTH = 16
-"""Of the hexadecimal digits that identify a token among those of a workspace."""
+"""This many hexadecimal digits identify a token among those of a workspace."""
 
 
 class TooManyWaiting(RetryableError):

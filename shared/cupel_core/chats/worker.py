@@ -78,7 +78,7 @@ logger = Logger(child=True)
 RENEW_SECONDS = 1.0
 _RENEW_SLOT_AFTER = timedelta(seconds=5)
 _MAX_WAIT_SECONDS = 8
-"""Until a turn tries again that has to wait for others of its workspace."""
+"""A turn that has to wait for others of its workspace tries again within this time."""
 _FIRST_WATCH_SECONDS = 0.1
 """The claim is new: the first calls go first."""
 _MAX_END_ATTEMPTS = 8

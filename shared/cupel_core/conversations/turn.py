@@ -40,7 +40,7 @@ class CalledTarget:
     log: AttemptLog = field(default_factory=AttemptLog)
     """The failed attempts of the conversation's calls."""
     sleep: Sleep = asyncio.sleep
-    """Between the attempts of a call."""
+    """It waits between the attempts of a call."""
 
 
 class FileReader(Protocol):

@@ -147,7 +147,7 @@ class LeaseHolder:
         self._breakers: dict[str, Breaker] = {}
         self._used_trials: set[tuple[str, float | None]] = set()
         self._answers: dict[str, RecentCalls] = {}
-        """By model that has answered a call of this worker: how many it has answered lately."""
+        """It counts, by model, the calls of this worker that were answered recently."""
         self._tokens_per_call = _INITIAL_TOKENS_PER_CALL
 
     @property

@@ -12,7 +12,7 @@ class Observations:
     attempts: int = 0
     tokens: int = 0
     exhausted: dict[str, float] = field(default_factory=dict)
-    """By model, the time (seconds since 1970) until which its rate allowance is used up, as a reply reported."""
+    """It maps a model to the Unix time until which its rate allowance is used up, as a reply reported."""
 
     def discard(self, calls: int, attempts: int, tokens: int) -> None:
         """Drop what was reported; what was observed during the report stays."""

@@ -245,7 +245,7 @@ def _grader_error(result: AssertionResult) -> Document | None:
 
 
 def _judge_sample(output_item: EvalOutputItem, assertion: Assertion, result: AssertionResult) -> Document:
-    """What the judge was asked and replied, and what that used."""
+    """Return the judge's messages, reply and usage as the sample of a result."""
     params, reply = assertion.value.get("params", {}), result.judge_reply
     asked = judge_input(assertion, output_item.view)
     return {

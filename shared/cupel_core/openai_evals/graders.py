@@ -69,9 +69,10 @@ def run(workspace: str, body: RunGrader) -> GraderRun:
 
 
 def judge_input(assertion: Assertion, view: ProbeView) -> Sequence[Message]:
-    """What the judge of a probe's answer was asked.
+    """Return the messages that the judge of a probe's answer received.
 
-    Empty without the conversation, if it cannot be rendered, and if a transform made what the judge saw of the answer.
+    There are none if the conversation is missing or cannot be rendered, or if a transform changed what the judge saw of
+    the answer.
     """
     conversation = view.conversation
     if conversation is None or not conversation.messages or assertion.transform is not None:

@@ -14,7 +14,7 @@ class OpenConversations:
         self._clock = clock
         self._by_workspace: dict[str, WorkerUse] = defaultdict(WorkerUse)
         self._ended_at: dict[str, deque[float]] = {}
-        """When the last ones of each workspace ended; at first, when its first one started."""
+        """It lists when the latest conversations of each workspace ended; at first, when the first one started."""
 
     def of(self, workspace: str) -> WorkerUse:
         return self._by_workspace[workspace]

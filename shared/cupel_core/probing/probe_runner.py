@@ -40,8 +40,8 @@ MAX_FAILURES = 5
 OUTDATED_DELAY_SECONDS = 2
 """Before a model is tried again whose breaker was perhaps closed since the worker read it."""
 MAX_HANDOFFS = 100
-"""After this many requeues of a probe with whose calls the provider asks to wait, while it answers others, the probe
-ends with that error. Each stands for 20 s at least."""
+"""After this many requeues, a probe ends with the provider's error. It is requeued while the provider asks its calls
+to wait, although it answers other calls; each requeue is a wait of at least 20 s."""
 
 
 @dataclass

@@ -28,20 +28,20 @@ from cupel_core.store.queues import Delivery
 
 _RECENT_SLICES = 3
 _MAX_MESSAGES = 10
-"""Of one receive."""
+"""One receive returns at most this many messages."""
 _MAX_LOOKS = 5
 """Receives of one look through the queue."""
 
 
 class WorkspaceShares(Protocol):
-    """What a worker has of each workspace."""
+    """Decides how much of a worker each workspace may use."""
 
     def has_use(self, workspace: str, received: int) -> bool:
         """Whether another slice of this workspace is of use to the worker, after `received` probes that it is about to
         claim."""
 
     def put_back_seconds(self, workspace: str) -> float:
-        """After how long a slice of this workspace that is put back should be delivered again."""
+        """Return the seconds after which a slice of this workspace that is put back should be delivered again."""
 
 
 class SliceReceiver:
@@ -123,7 +123,8 @@ class SliceReceiver:
         return len(others)
 
     async def _find_surplus(self, deliveries: Sequence[Delivery]) -> dict[str, tuple[Delivery, ProbeSlice]]:
-        """Those whose workspace has enough here, by receipt. Void ones do not count: they are dropped instead."""
+        """Return, by receipt, the slices of workspaces that have enough probes in this worker. Void slices are not
+        among them: they are dropped instead."""
         received, surplus = Counter[str](), dict[str, tuple[Delivery, ProbeSlice]]()
         for delivery in deliveries:
             probe_slice = _parse(delivery)
@@ -192,7 +193,7 @@ class SliceReceiver:
 
 
 def _parse(delivery: Delivery) -> ProbeSlice | None:
-    """None for a malformed message, which cannot be claimed."""
+    """Return the slice, or None for a malformed message, which cannot be claimed."""
     try:
         return ProbeSlice.model_validate_json(delivery.body)
     except ValidationError:

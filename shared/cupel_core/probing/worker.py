@@ -50,11 +50,11 @@ from cupel_core.settings import settings
 from cupel_core.store.queues import Delivery
 
 _RECEIVE_AGAIN_SECONDS = 0.2
-"""After a receive that found nothing of use, while the worker still has probes."""
+"""The worker receives again after this time if it found nothing of use and still has probes."""
 _LOOK_SECONDS = 1.0
 """How long slices of other workspaces may wait unseen behind those of one that the worker has enough of."""
 _LOOK_WHILE_RECEIVING_SECONDS = 5.0
-"""The same while the worker needs further slices all the time, so that the queue moves."""
+"""Such slices may wait this long while the worker keeps receiving further slices, because the queue moves then."""
 _MAX_PUT_BACK_SECONDS = 30.0
 
 
@@ -83,7 +83,7 @@ class Worker:
         self._target_leases: set[LeaseHolder] = set()
         self._next_hand_back = 0.0
         self._received_at = self._saw_end_at = clock()
-        """When the worker last received what it needed, and last saw the end of the queue."""
+        """These are the times when the worker last received what it needed, and last saw the end of the queue."""
         worker_id, rng = uuid.uuid4().hex[:12], Random()  # noqa: S311 - jitter
         self._leases = LeasePool(worker_id, priority, hands_back=True, clock=clock, rng=rng, on_change=self._wake.set)
         self._paces = RunPaces(self._leases, clock, rng, self._wake.set)
@@ -268,11 +268,11 @@ class Worker:
 
     @property
     def _expected_slots(self) -> int:
-        """Of an account that the worker has no probes of."""
+        """Return the slots that an account is expected to have if the worker has no probes of it."""
         return DEFAULT_PARALLEL_REQUESTS // settings().probe_workers
 
     def _probes_by_account(self, workspace: str | None = None) -> list[AccountProbes]:
-        """Of the accounts with pending probes; only those of one workspace if it is given."""
+        """List the accounts with pending probes, and only those of one workspace if it is given."""
         workers = settings().probe_workers
         return [
             AccountProbes(
@@ -285,7 +285,8 @@ class Worker:
         ]
 
     def _accounts_without_pending(self) -> list[AccountProbes]:
-        """Those that still have conversations here, beside accounts with pending probes of other workspaces."""
+        """List the accounts with conversations here whose workspaces have no pending probes; none if nothing is
+        pending."""
         pending = self._backlog_by_account().keys()
         workspaces = {holder.workspace for holder in pending}
         others = (each for each in self._target_leases if each.open_conversations and each.workspace not in workspaces)
@@ -303,7 +304,7 @@ class Worker:
         return probes_of_use(own, carried, self._expected_slots) > received
 
     def put_back_seconds(self, workspace: str) -> float:
-        """Half as long as its pending probes will take to start, judged by as many conversations that have ended."""
+        """Return half the time that its pending probes will take to start, judged by as many that have ended."""
         pending = sum(min(each.slots, each.startable) for each in self._probes_by_account(workspace))
         return min(_MAX_PUT_BACK_SECONDS, self._open.seconds_to_end(workspace, pending) / 2)
 

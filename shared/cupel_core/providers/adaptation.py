@@ -33,7 +33,7 @@ type Parameters = frozenset[RequestParameter]
 
 MAX_REMEMBERED_MODELS = 1_000
 MAX_REMEMBERED_REFUSALS = 100
-"""Of one model in one scope."""
+"""This many refused parameters are remembered of one model in one scope."""
 _NONE: Parameters = frozenset()
 _TEMPERATURE = frozenset({RequestParameter.TEMPERATURE})
 _SYSTEM_ROLE = frozenset({RequestParameter.SYSTEM_ROLE})
@@ -171,12 +171,12 @@ class _RefusedParameter(NamedTuple):
 
 
 _LIMIT_NAME = _RefusedParameter(RequestParameter.MAX_OUTPUT_TOKENS, "name")
-"""Of the name under which the limit was sent; the other one is tried next."""
+"""It represents a refusal of the name under which the limit was sent; the other name is tried next."""
 _OTHER_LIMIT_NAMES = re.compile(r"max_completion_tokens|max_tokens", re.I)
 
 
 class Adaptation(NamedTuple):
-    """What is left out of a request, and whether its limit of tokens has its other name."""
+    """Describes what is omitted from a request, and whether its limit of tokens has its other name."""
 
     omitted: Parameters = _NONE
     renames_limit: bool = False
@@ -194,7 +194,7 @@ class Adapter:
         self._refused: OrderedDict[tuple[str, str, str, str], OrderedDict[_RefusedParameter, None]] = OrderedDict()
 
     def adaptation(self, account: Account, model: str, request: ModelRequest) -> Adaptation:
-        """What the request needs to be accepted, as far as is known."""
+        """Return the changes that the request needs to be accepted, as far as is known."""
         key = _key(account, model)
         refused = self._refused.get(key)
         present = _parameters_of(request)
@@ -241,7 +241,7 @@ def _names_both(error: ProviderError) -> bool:
 
 
 def _refusal(parameter: RequestParameter, request: ModelRequest) -> _RefusedParameter:
-    """What a refusal of this parameter of the request is about."""
+    """Return the entry by which a refusal of this parameter of the request is remembered."""
     fields = request.parameters
     match parameter:
         case RequestParameter.JSON_SCHEMA:

@@ -19,7 +19,7 @@ async def _save_nothing() -> None:
 
 
 class AttemptLog:
-    """By call; a call without failed attempts is in no log."""
+    """Records the failed attempts by call; a call without any has no entry."""
 
     def __init__(self) -> None:
         self._failed: dict[str, FailedAttempts] = {}

@@ -170,7 +170,7 @@ def converse_arguments(model_name: str, request: ModelRequest) -> dict[str, Any]
 
 
 def _enforces_schema(model_name: str, request: ModelRequest) -> bool:
-    """For other models and open schemas, it is part of the system prompt."""
+    """Return whether the API enforces the schema; otherwise, the schema is part of the system prompt."""
     schema = request.json_schema
     return schema is not None and is_closed_schema(schema) and _NATIVE_SCHEMA.fullmatch(model_name) is not None
 

@@ -32,7 +32,7 @@ MAX_REJECTIONS = len(RequestParameter)
 """Each rejection names another parameter."""
 
 HAND_BACK_SECONDS = 10.0
-"""Before a call is made again that only the owner of the account can repair; by then its run is paused."""
+"""A call that only the owner of the account can repair is made again after this time; by then its run is paused."""
 
 _REPORTED = (Remedy.WAIT, Remedy.OWNER)
 """Whoever can repair these is shown the provider's words, beyond the conversation."""

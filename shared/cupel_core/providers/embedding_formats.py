@@ -27,7 +27,7 @@ def openai_request(account: Account, name: str, texts: tuple[str, ...]) -> WireR
 
 
 def parse_openai(body: object) -> Embeddings:
-    """In the order of the indexes, if they have any."""
+    """Return the vectors in the order of their indexes, if they have any."""
     response = mapping(body)
     items = mappings(response.get("data"))
     indexed = [(number(item.get("index")), position, item) for position, item in enumerate(items)]

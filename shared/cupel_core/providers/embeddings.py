@@ -27,7 +27,7 @@ class Embeddings(NamedTuple):
 
     vectors: tuple[Vector, ...]
     usage: Usage | None = None
-    """None if it was not reported."""
+    """It is None if it was not reported."""
     exhausted_allowance: ExhaustedAllowance | None = None
     """Not read from responses."""
 
@@ -91,7 +91,7 @@ async def _call_provider(
 
 
 def joined(parts: Iterable[Embeddings]) -> Embeddings:
-    """Of several calls; their usage is unknown if that of any is."""
+    """Combine the results of several calls; the usage is unknown if that of any call is."""
     vectors: list[Vector] = []
     usage: Usage | None = Usage()
     for part in parts:

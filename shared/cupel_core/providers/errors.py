@@ -45,7 +45,7 @@ class ProviderError(AppError):
         `repair` says who can repair it, if the code alone does not tell."""
         super().__init__(message)
         self.spend: Spend | None = None
-        """What the attempts that ended so have cost, or may have."""
+        """The attempts that ended this way have cost this much, or may have."""
         self.is_malformed = is_malformed
         self.usage = usage
         self.cost_usd = cost_usd
@@ -126,7 +126,7 @@ class RetryLater(RetryableError):
         self.words = words
 
     def by(self, code: ProbeErrorCode, model: str | None) -> "RetryLater":
-        """The same of a call that is not the target's: if given up on, the error must not name the target."""
+        """Return the same for a call that is not the target's: if given up on, the error must not name the target."""
         return RetryLater(self.retry_after_seconds, code, self.attempts, model, self.words)
 
 
@@ -253,7 +253,7 @@ def _is_error(error: object) -> bool:
 
 
 def _of_response(error: object, body: Mapping[str, object]) -> object:
-    """With the fields that are beside the error."""
+    """Return the error with the fields that are beside it in the body, unless it is an object."""
     if not isinstance(error, dict):
         beside = {name: body[name] for name in ("code", "type", "status", "error_type") if body.get(name)}
         return {"message": str(error), **beside} if beside else error
@@ -290,7 +290,7 @@ _STATUS_OF_NAME = {
     "unavailable": 503,
     "service_unavailable": 503,
 }
-"""What names of errors mean where the status says nothing, because it is 200."""
+"""It maps names of errors to statuses, for responses whose own status is 200 and says nothing."""
 
 
 def _status_of(error: object, unknown_status: int) -> int:
@@ -317,7 +317,7 @@ def malformed_reply_error(error: ValueError) -> ProviderError:
 
 
 def malformed_reply(reason: str, usage: Usage | None = None, cost_usd: float | None = None) -> ProviderError:
-    """With what the reply says that it has used and cost."""
+    """Return the error for a reply that cannot be read, with the usage and the cost that it reports."""
     message = f"malformed response: {reason}"
     return ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, is_malformed=True, usage=usage, cost_usd=cost_usd)
 

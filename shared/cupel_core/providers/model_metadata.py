@@ -28,7 +28,7 @@ class ModelMetadata(NamedTuple):
     input_modalities: tuple[str, ...] | None = None
     supported_parameters: tuple[str, ...] | None = None
     shutdown_on: date | None = None
-    """None also if no shutdown is announced."""
+    """It is also None if no shutdown is announced."""
     successor: str | None = None
     """The provider's name of the model that it recommends instead."""
 
@@ -65,7 +65,7 @@ def _parse(line: str) -> ModelMetadata:
 
 
 def shutdown_note(model: str, today: date) -> str | None:
-    """That a model is no longer served, and what takes its place; None if it is served, or not known not to be."""
+    """Say that a model is no longer served, and what takes its place; None unless it is known to be shut down."""
     found = metadata_of(model)
     if found.shutdown_on is None or found.shutdown_on > today:
         return None

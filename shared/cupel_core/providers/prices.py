@@ -87,7 +87,8 @@ def _find_price(model: str) -> "tuple[PricedProvider, ModelInfo] | None":
 
 
 def spend_of(account: Account, model: str, reply: Reply) -> Spend:
-    """Of one answered call: by the account's own prices, else as the provider reports it, else by the price list.
+    """Return the spend of one answered call, by the account's own prices, else as the provider reports it, else by the
+    price list.
 
     Without usage, its cost is unknown. An answer from a cache costs nothing again.
     """
@@ -103,7 +104,7 @@ def spend_of(account: Account, model: str, reply: Reply) -> Spend:
 
 
 def spend_of_embeddings(account: Account, model: str, usage: Usage | None) -> Spend:
-    """The same of one call of a model of embeddings."""
+    """Return the spend of one call of an embedding model, by the same rules."""
     return spend_of(account, model, Reply("", usage=usage))
 
 

@@ -1,7 +1,7 @@
-"""From the bytes of a response to its JSON.
+"""Parses the bytes of a response to its JSON.
 
-Read strictly first, as nearly every response is what it should be. What cannot be read so is read once more, leniently:
-an answer that was paid for is not lost because of a byte that JSON forbids.
+They are read strictly first, as nearly every response is what it should be. What cannot be read so is read once more,
+leniently: an answer that was paid for is not lost because of a byte that JSON forbids.
 """
 
 import json
@@ -113,7 +113,8 @@ def read_json(content: bytes, headers: Mapping[str, str], status: int = 200) -> 
 
 
 def read_json_or_text(content: bytes, headers: Mapping[str, str], status: int = 200) -> object:
-    """The same, or the text of a response that is no JSON. A page or a stream is neither. Raises `ProviderError`."""
+    """Return the JSON of a response, or its text if it is neither JSON nor a page nor a stream. Raises
+    `ProviderError`."""
     try:
         return read_json(content, headers, status)
     except NotJsonError:

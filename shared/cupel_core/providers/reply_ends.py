@@ -1,4 +1,4 @@
-"""Which replies are answers, by how they ended."""
+"""Decides whether a reply is an answer by how it ended."""
 
 from dataclasses import replace
 

@@ -11,7 +11,7 @@ _REASONING_TYPE = re.compile(r"reason|think|thought|summary", re.I)
 _NO_TEXT_TYPE = re.compile(r"tool|function|image|audio|video|file|document|search|citation|reference|source", re.I)
 _LABEL_KEYS = ("type", "id", "name", "reason", "value")
 _MAX_DEPTH = 5
-"""Of parts within parts."""
+"""Parts are read within parts up to this depth."""
 
 
 class Content(NamedTuple):
@@ -57,7 +57,8 @@ def as_json(value: object) -> str:
 
 
 def arguments_of(value: object) -> str:
-    """Of a call: the text that the model wrote, or the object that its server has read from it."""
+    """Return the arguments of a call: the text that the model wrote, or JSON of the object that its server has
+    parsed."""
     return "{}" if value is None else as_json(value)
 
 

@@ -17,7 +17,7 @@ MAX_LABEL_LENGTH = 200
 MAX_THREAD_ID_LENGTH = 500
 MAX_TEXT_LENGTH = 1_000_000
 MAX_REASONING_LENGTH = 200_000
-"""What is longer is cut, as it is only shown."""
+"""Longer reasoning is cut, because it is only shown."""
 MAX_TOOL_CALLS = 100
 MAX_ARGUMENTS_LENGTH = 100_000
 """Of one tool call."""

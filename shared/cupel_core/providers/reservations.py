@@ -38,7 +38,7 @@ def bound_of_call(account: Account, model: str, request: ModelRequest, mean_outp
 
 
 def spend_of_failure(account: Account, model: str, request: ModelRequest, error: ProviderError) -> Spend:
-    """What a call without a usable answer has cost, if its reply says so; else what it may have cost at most."""
+    """Return what a call without a usable answer has cost, if its reply says so; else what it may have cost at most."""
     if error.usage is not None or error.cost_usd is not None:
         return spend_of(account, model, Reply("", usage=error.usage, cost_usd=error.cost_usd))
     if not error.may_be_billed:

@@ -1,4 +1,4 @@
-"""What a reply says about the tokens that it used and what it cost. What it does not say is unknown, not zero."""
+"""Reads the tokens and the cost that a reply reports. What it does not report is unknown, not zero."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ _USD_PER_TICK = 1e-10
 
 
 def openai_usage(value: object) -> Usage | None:
-    """Of chat completions and of the Responses API: each server of these formats uses some of the names.
+    """Read the usage of chat completions and of the Responses API: each server of these formats uses some of the names.
 
     Reasoning tokens are part of the output; xAI, and Gemini in this format, count them only in the total. Ollama's own
     format names its counts differently, and so do embeddings.
@@ -72,7 +72,7 @@ def langchain_usage(value: object) -> Usage | None:
 
 
 def reported_cost_usd(usage: object) -> float | None:
-    """What the server says that the call cost: OpenRouter and Perplexity in US dollars, xAI in ticks.
+    """Return the cost that the server reports: OpenRouter and Perplexity in US dollars, xAI in ticks.
 
     With a key of the caller's own at OpenRouter, `cost` is its fee alone, and the provider's price is beside it.
     """

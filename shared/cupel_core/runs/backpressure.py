@@ -1,4 +1,4 @@
-"""When a run's next slices may be sent: as soon as few of those sent before are left.
+"""Decides when a run's next slices may be sent: as soon as few of those sent before are left.
 
 A queue delivers roughly in order of arrival. If it held all of a large run, a run started later would wait for all of
 the first one; with windows, it waits for one window. The window belongs to the workspace: its runs in one queue share
@@ -19,12 +19,12 @@ from cupel_core.settings import settings
 from cupel_core.store import active_runs, barrier, governor
 
 WINDOW_LEAVES = 10
-"""What is sent of a workspace's runs at a time, in leaves of 100 probes: 1,000 probes if all are missing."""
+"""A workspace's runs send this many leaves of 100 probes at a time: 1,000 probes if all are missing."""
 FINAL_WINDOW_EXTRA_LEAVES = 5
 """Further leaves sent with the last window: a short remainder is not worth waiting for room again."""
 _RECHECK_SECONDS = 1
 _RUNS_PER_RECHECK_SECOND = 5
-"""Of more runs that share a window, each is checked less often: all dispatches share a few invocations."""
+"""If more runs share a window, each is checked less often, because all dispatches share a few invocations."""
 MAX_RECHECK_SECONDS = 4
 """Workers stay busy for that long, even with calls of 0.2 s."""
 _PAUSED_RECHECK_SECONDS = 20
@@ -36,7 +36,7 @@ _PROBES_PER_WORKER = 2_000
 
 
 class Window(NamedTuple):
-    """What a run may have in the queue of a provider, in probes."""
+    """Limits what a run may have in the queue of a provider, in probes."""
 
     size: int
     """Sent at a time."""
@@ -66,8 +66,10 @@ def window_of(run: Run, provider: str, parallel_requests: int = DEFAULT_PARALLEL
 
 
 def seconds_until_capacity(run: Run, provider: str, next_leaves: Mapping[int, int]) -> int:
-    """Seconds until the next check; 0 if the next slices may be sent now. `next_leaves` are the first leaves that are
-    not sent, by column of the provider."""
+    """Return the seconds until the next check; 0 if the next slices may be sent now.
+
+    `next_leaves` maps each column of the provider to its first leaf that is not sent.
+    """
     status = governor.get_status(run.workspace, provider)
     if status.paused:
         return _PAUSED_RECHECK_SECONDS

@@ -113,12 +113,12 @@ class AssertionContext:
 
     @property
     def prompt(self) -> str:
-        """What led to the output: the user's message, or the JSON of the conversation if there was more than one."""
+        """Return what led to the output: the user's message, or a longer conversation as JSON."""
         asked = self.prompt_material
         return asked if isinstance(asked, str) else as_json(asked)
 
     @property
     def prompt_material(self) -> str | list[MaterialValue]:
-        """The same for a judge."""
+        """Return the same for a judge's material: a text, or a list of messages if there was more than one."""
         before = self.messages_without_system[:-1]
         return self.question if len(before) < 2 else messages_material(before)

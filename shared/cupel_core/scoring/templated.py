@@ -37,8 +37,8 @@ def render_value(value: Mapping[str, Any], context: AssertionContext) -> dict[st
 
 
 def judge_messages(assertion: Assertion) -> tuple[Message, ...]:
-    """What the judge of a `label-model` or `score-model` with rendered messages is asked, with the form of its answer
-    first. Some providers refuse a request that does not end with the user."""
+    """Return the messages for the judge of a `label-model` or `score-model` with rendered messages; the first one
+    states the form of the answer. Some providers refuse a request that does not end with the user."""
     written = [Message(MessageRole(each["role"]), each["content"]) for each in assertion.value["messages"]]
     if written[-1].role is not MessageRole.USER:
         written[-1] = Message(MessageRole.USER, written[-1].content)

@@ -78,7 +78,7 @@ def list_of_workspace(workspace: str, after: str | None = None) -> Iterator[RunR
 
 
 class DispatchedRun(NamedTuple):
-    """What a run has to do with one provider, and with what priority."""
+    """Describes a run's use of one provider, with its priority."""
 
     run_id: str
     priority: str

@@ -98,7 +98,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
 
 
 def _usage_list(usage: Usage) -> list[int]:
-    """Without what there is none of, as earlier releases read it."""
+    """Omit trailing counts that do not apply, because earlier releases read the shorter lists."""
     figures = [usage.input_tokens, usage.output_tokens, usage.cached_input_tokens, usage.cache_write_tokens]
     if usage.unreported_calls:
         return [*figures, usage.unreported_calls]

@@ -19,7 +19,7 @@ from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, updated
 
 _REPEATED_BYTES = 1_000_000
-"""Of small uploads, whose parts are repeated as often."""
+"""An upload may receive this much beyond twice its size, because parts of small ones are repeated as often."""
 
 
 class UploadStatus(StrEnum):
@@ -133,7 +133,7 @@ def get_upload(workspace: str, upload_id: str) -> DataUpload:
 
 
 def max_received(upload: DataUpload) -> int:
-    """What its parts may have together: clients send a part again after an error."""
+    """Return how many bytes the parts may have together: clients send a part again after an error."""
     return 2 * upload.size + _REPEATED_BYTES
 
 

@@ -176,7 +176,7 @@ def _interactive_to_json(governor: Governor) -> dict[str, Any]:
 
 
 def _breaker_to_json(breaker: Breaker) -> dict[str, Any]:
-    """Without what there is none of: most breakers are not those of models that ask to wait."""
+    """Omit empty fields about waits: most breakers are not those of models that ask to wait."""
     body = asdict(breaker)
     return {name: value for name, value in body.items() if value or name not in _WAITS}
 

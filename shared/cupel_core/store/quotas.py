@@ -24,10 +24,10 @@ from cupel_core.store.table import CreationIndex, Item, updated
 RECOUNT_SECONDS = 5
 """Within this time, refused requests do not count again."""
 _MAX_READS = 20
-"""Of 1 MB, when something is counted. What needs more counts as using the whole quota."""
+"""A count reads at most this many pages of 1 MB. A workspace that needs more counts as using the whole quota."""
 _DAY = timedelta(days=1)
 _NOT_COUNTED = frozenset({Quota.FILE_BYTES, Quota.CREATIONS_PER_DAY})
-"""Of these, an amount is taken that is not a number of creations."""
+"""The amount taken of these quotas is not a number of creations."""
 
 
 class QuotaItem(Item):
@@ -37,7 +37,7 @@ class QuotaItem(Item):
 
 
 class _StoredItem(Item):
-    """What is read of an item of any kind to count it."""
+    """Reads the attributes by which an item of any kind is counted."""
 
     creation_index = CreationIndex()
     size = NumberAttribute(null=True)
@@ -113,7 +113,7 @@ def _count(partition: str, limit: int, *, condition: Condition | None = None, is
 
 
 def _count_tokens(workspace: str, limit: int, now: datetime) -> int:
-    """Those that can be used. Only sessions have a time to live."""
+    """Count the tokens that can be used. Only sessions have a time to live."""
     is_live = _StoredItem.revoked_at.does_not_exist() & (
         _StoredItem.expires_at.does_not_exist() | (_StoredItem.expires_at > to_iso(now))
     )
@@ -126,7 +126,7 @@ def _count_sessions(workspace: str, limit: int, now: datetime) -> int:
 
 
 def _count_definitions(workspace: str, limit: int, _now: datetime) -> int:
-    """Also deleted ones, until they are erased."""
+    """Count definitions, including deleted ones until they are erased."""
     return _count(keys.scenario_owners(workspace), limit)
 
 
@@ -135,12 +135,12 @@ def _count_listed(plural: str) -> Callable[[str, int, datetime], int]:
 
 
 def _count_names(kind: str) -> Callable[[str, int, datetime], int]:
-    """By their names, which are small items, and which only what is not deleted has."""
+    """Count resources by their names, which are small items and exist only while a resource is not deleted."""
     return lambda workspace, limit, _now: _count(keys.resource_names(workspace, kind), limit)
 
 
 def _file_sizes(workspace: str, now: datetime) -> list[int]:
-    """Of files that are not erased yet, and of uploads that are not complete, by what was announced."""
+    """Return the sizes of files that are not erased yet, and the announced sizes of uploads that are not complete."""
     sizes = []
     for partition in (keys.files(workspace), keys.data_files(workspace)):
         for item in _StoredItem.query(partition, consistent_read=True):

@@ -78,7 +78,7 @@ def create(workspace: str, resource: Resource, extra: ExtraWrite | None = None) 
 
 
 def take_quota(workspace: str, kind: ResourceKind) -> None:
-    """Before a resource is created."""
+    """Take one of the quota for this kind of resource. This is done before a resource is created."""
     quotas.take(workspace, Quota(f"{kind}s"))
 
 

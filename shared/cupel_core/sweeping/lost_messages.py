@@ -15,7 +15,7 @@ from cupel_core.store.open_work import OpenWork
 from cupel_core.sweeping.in_turn import in_turn
 
 NOTHING_LOST = datetime.min.replace(tzinfo=UTC)
-"""Before this moment, nothing was sent that is known to be lost."""
+"""A sweep with this moment treats no message as lost, because none was sent before it."""
 _RESERVE_SECONDS = 3.0
 
 logger = Logger(child=True)

@@ -1,4 +1,4 @@
-"""What one workspace may have, which its tokens, sessions and chats do not multiply."""
+"""Quotas limit what one workspace may have; its tokens, sessions and chats do not multiply them."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -34,7 +34,7 @@ def limit(monkeypatch: pytest.MonkeyPatch, client: Client) -> Callable[[str], No
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """What was deleted makes room a few seconds later."""
+    """Return a function that moves the clock to when deleted items make room."""
 
     def pass_by() -> None:
         now = utc_now() + timedelta(seconds=quotas.RECOUNT_SECONDS)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("others_wait")
 
 @pytest.fixture
 def others_wait(client: Client) -> Iterator[None]:
-    """As many requests of the client's token as may wait."""
+    """Let as many requests of the client's token wait as may."""
     session = client.get("/v1/session").json()
     caller = Caller("acme", AccessRole.ADMIN, session["tokenId"])
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""What calls of the target without a usable answer have cost, or may have, is part of what their probe has cost."""
+"""The cost of a probe includes what calls of the target without a usable answer have cost, or may have."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What an evaluation in process waits for, with a clock of its own."""
+"""An evaluation in process waits for its models; these tests use a clock of their own."""
 
 import asyncio
 from datetime import datetime

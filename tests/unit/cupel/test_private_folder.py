@@ -1,4 +1,4 @@
-"""What is written to `.cupel` without a stack can be read by its owner only, too."""
+"""Only its owner can read what is written to `.cupel` without a stack."""
 
 import stat
 from pathlib import Path

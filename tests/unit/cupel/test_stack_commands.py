@@ -24,7 +24,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def discard(connect: Connect, answer: str | None, *options: str) -> Result:
-    """With an answer to what is asked; None if nobody can be asked."""
+    """Discard the data with this answer to the question; None means that nobody can be asked."""
     session = Session(connect=connect, can_ask=lambda: answer is not None)
     return CliRunner().invoke(app, ["down", "--discard", *options], input=answer, obj=session)
 

@@ -1,4 +1,4 @@
-"""What models and people read of others' texts: whatever the texts are, the speakers and the limits stay known."""
+"""Models and people who read texts of others know who speaks and where each text ends, whatever the texts say."""
 
 import json
 

@@ -40,7 +40,7 @@ BY_STATUS = {
     520: REPEAT,
     529: WAIT,
 }
-"""What a status means if nothing else says more."""
+"""A status means this if nothing else says more."""
 CODES: dict[str | None, Remedy | None] = {
     None: None,
     "content_filter": NOBODY,
@@ -65,7 +65,7 @@ class Words(NamedTuple):
     text: str
     repair: Remedy | None
     statuses: tuple[int, ...] = ()
-    """With which they mean anything."""
+    """The words mean something only with these statuses."""
 
 
 WORDS = (
@@ -78,7 +78,7 @@ WORDS = (
     Words("Loading model", WAIT, BROKEN),
 )
 STRENGTH = (NOBODY, OWNER, WAIT)
-"""Of several hints the first of these decides: what is filtered stays so, and no wait refills an account."""
+"""The first of these decides if there are several hints: what is filtered stays so, and no wait refills an account."""
 WIRE_FORMATS = ("openai", "anthropic", "google", "cohere", "openrouter", "in a reply")
 
 

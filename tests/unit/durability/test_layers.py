@@ -30,7 +30,7 @@ def archive(path: Path, content: str) -> Path:
 
 
 def unpack(layers: Any, worker: Path, content: str = "") -> Path:
-    """As the emulator does for a worker; returns the module."""
+    """Unpack a layer as the emulator does for a worker, and return the path of the module."""
     target = worker / "layer_0"
     target.mkdir(parents=True)
     with layers.ZipFile(str(archive(worker / "layer_0.zip", content))) as file:

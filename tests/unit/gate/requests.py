@@ -45,13 +45,13 @@ class Answer(NamedTuple):
     headers: dict[str, str]
     body: bytes
     reached: list[Scope]
-    """What the emulator was asked."""
+    """The emulator received these requests."""
     received: bytes
     """The body that the emulator read."""
 
 
 class FakeBuckets:
-    """With one rule, which allows one origin."""
+    """Imitates the emulator's module of S3, with one rule that allows one origin."""
 
     def cors_preflight(self, bucket_name: str, key: str, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
         allowed = self.cors_response_headers(bucket_name, headers.get("access-control-request-method", ""), headers)
@@ -106,7 +106,7 @@ def _scope(sent: Sent) -> Scope:
 
 
 def _receive(body: bytes) -> Receive:
-    """In two pieces."""
+    """Return a channel that delivers the body in two pieces."""
     middle = len(body) // 2
     pieces = [(body[middle:], False), (body[:middle], True)]
 
@@ -156,7 +156,7 @@ def _intercept(port: int, request: Any, **_: Any) -> None:
 def signed_by_botocore(
     service: str, operation: str, arguments: Mapping[str, Any], key: AccessKey = KEY, port: int = PORTS.first
 ) -> Sent:
-    """What the call of an AWS client would send."""
+    """Return the request that an AWS client would send for this call."""
     with pytest.raises(_SentError) as raised:
         getattr(_client(service, key, port, _CALLS), operation)(**arguments)
     return raised.value.sent

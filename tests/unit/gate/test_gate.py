@@ -1,4 +1,4 @@
-"""What is passed on to the embedded cloud: the API's path, presigned objects, and what is signed with the key."""
+"""The gate passes on to the embedded cloud the API's path, presigned objects, and what is signed with the key."""
 
 import asyncio
 from dataclasses import replace

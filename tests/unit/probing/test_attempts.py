@@ -54,7 +54,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Model:
 
 @pytest.fixture
 def delays() -> list[int]:
-    """Of the messages that a worker hands on."""
+    """It lists the delays of the messages that a worker hands on."""
     return []
 
 

@@ -156,7 +156,7 @@ async def test_a_malformed_piece_is_an_answer_without_it_or_an_error(piece: byte
 
 
 async def test_an_answer_that_is_sent_twice_is_read_once() -> None:
-    """After the mark of its end nothing is read."""
+    """Nothing is read after the end marker of the stream."""
     texts: list[str] = []
     reply = await ask(sending(WHOLE, WHOLE), texts)
     assert (reply.text, "".join(texts)) == ("Hello!", "Hello!")

@@ -28,7 +28,7 @@ def sent(cloud: Settings, provider: str) -> list[ProbeSlice]:
 
 
 def record(run: Run, probes: range) -> None:
-    """As if these probes had been completed."""
+    """Record these probes as completed."""
     for leaf in range(probes.start // 100, -(-probes.stop // 100)):
         covered = range(max(probes.start, leaf * 100), min(probes.stop, leaf * 100 + 100))
         count_outcomes(Tree.for_run(run), Node(0, leaf), dict.fromkeys(covered, True))

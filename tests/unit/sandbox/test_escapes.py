@@ -1,4 +1,4 @@
-"""What authors of templates, expressions and formulas write to reach Python, files, names of others, or no end."""
+"""Authors of templates, expressions and formulas cannot reach Python, files or names of others, nor run without end."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ CONTEXT: dict[str, Any] = {
 }  # fmt: skip
 PYTHON = ("<class", "<function", "<module", "<built-in", "<bound method", "<generator", "<Undefined", "object at 0x",
           "__", "root:", "os.environ", "Permission denied")  # fmt: skip
-"""What only Python, or a file of the system, could have written."""
+"""Only Python, or a file of the system, could have written these."""
 TEMPLATES = (
     "{{ ''.__class__.__mro__[1].__subclasses__() }}",
     "{{ user.__class__ }}", "{{ user['__class__'] }}", "{{ user.text['__class__'] }}",
@@ -64,7 +64,7 @@ MAX_SECONDS = 15
 
 
 async def rendered(template: str) -> str:
-    """As an operation renders it: in the sandbox, unless it is quick."""
+    """Render the template as an operation does: in the sandbox, unless it is quick."""
     if is_quick(template):
         return render(template, CONTEXT, strict=False)
     return str(await sandbox.run("cupel_core.templating.operation_templates:render_task", template, CONTEXT, False))

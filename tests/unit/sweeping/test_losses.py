@@ -1,4 +1,4 @@
-"""What resumes at once when all messages, executions and workers from before a moment are known to be lost."""
+"""Work resumes at once when all messages, executions and workers from before a moment are known to be lost."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -42,7 +42,7 @@ def plenty() -> float:
 
 
 def resumed() -> dict[str, int]:
-    """What was resumed, without the kinds of which there was nothing."""
+    """Return the counts of what was resumed, without zeros."""
     counts = resume_lost(LOST_BEFORE, STARTED, plenty)
     return {name: count for name, count in counts.items() if count}
 

@@ -103,7 +103,7 @@ class OperatingFigures:
     model_versions: Mapping[str, int]
     """Answers by version, the most frequent first; at most MAX_VERSIONS."""
     uncertain_usd: float = 0.0
-    """What calls without an answer may have cost besides."""
+    """Calls without an answer may have cost this much in addition."""
 
     @classmethod
     def of(cls, totals: ColumnTotals) -> "OperatingFigures":

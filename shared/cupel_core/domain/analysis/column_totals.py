@@ -32,7 +32,7 @@ class CountedCost(NamedTuple):
     models: Mapping[str, ModelCalls] = {}
     """What was used of each model, as far as it was recorded: not of targets."""
     uncertain_usd: float = 0.0
-    """What calls without an answer may have cost besides."""
+    """Calls without an answer may have cost this much in addition."""
 
 
 class CountedOutcome(NamedTuple):
@@ -264,7 +264,7 @@ class ColumnTotals:
 
     @property
     def uncertain_usd(self) -> float:
-        """What calls of all kinds without an answer may have cost besides."""
+        """Calls of all kinds without an answer may have cost this much in addition."""
         return sum(cost.uncertain_nano_usd for cost in self.costs.values()) / _NANO
 
     @property

@@ -35,7 +35,7 @@ def facts_text(facts: Iterable[NarrativeFact]) -> str:
 
 
 def read_facts(text: str) -> list[dict[str, Any]]:
-    """What `facts_text` has written."""
+    """Parse text that `facts_text` has written."""
     return [json.loads(line) for line in text.split("\n") if line]
 
 

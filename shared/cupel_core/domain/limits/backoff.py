@@ -3,7 +3,7 @@
 from random import Random
 
 MAX_ATTEMPTS = 4
-"""Of a call that may be billed; a run or a target may have another number. Waits that a provider asks for are none."""
+"""It counts calls that may be billed; a run or a target may set another number. Requested waits do not count."""
 BASE_SECONDS = 0.5
 """Most failed calls succeed the next time: the first wait is short."""
 GROWTH = 3.0

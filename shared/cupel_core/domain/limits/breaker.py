@@ -36,7 +36,7 @@ WAIT_STEPS_SECONDS = (5.0, 10.0, 20.0, 60.0, 180.0, 330.0)
 which most limits hold, and all together last ten minutes."""
 MIN_WAITS_IN_ROW = 2
 PATIENCE_SECONDS = 3_600.0
-"""After which a provider that only asks to wait is left to the owner of the run."""
+"""After this time, a provider that only asks to wait is left to the owner of the run."""
 PACING_HINT = "a limit on requests per minute (cupel providers set … --requests-per-minute) avoids such refusals"
 
 REFUSALS = frozenset({ProbeErrorCode.AUTH, ProbeErrorCode.INVALID_REQUEST})
@@ -158,7 +158,7 @@ class Breaker:
         return self
 
     def _after_request_to_wait(self, call: CallRecord, now: float, patience_seconds: float) -> "Breaker":
-        """Of calls that were in flight when it opened, only the wait that they ask for counts: they are one burst."""
+        """Apply a request to wait. Calls in flight when the breaker opened only extend its wait: they are one burst."""
         if self.is_open and not self.is_waiting:
             is_trial = call.started_at >= self.until
             return Breaker(waits_in_row=1, asked_since=now).waiting(call, now) if is_trial else self

@@ -40,7 +40,7 @@ MAX_BLOCK_SECONDS = 900.0
 MIN_BLOCKED_MODELS = 3
 """So many models of an account must be asked to wait before the account is."""
 INTERACTIVE_RESERVE = 0.1
-"""Of the parallel calls, rounded down: of an account with fewer than ten, no call is reserved."""
+"""The reserve is this fraction of the parallel calls, rounded down: an account with fewer than ten has no reserve."""
 INTERACTIVE_SECONDS = 60.0
 """For how long after its last interactive worker an account has the reserve."""
 
@@ -87,7 +87,7 @@ class WorkerReport:
     """Calls started, which a limit on requests counts."""
     tokens: int = 0
     exhausted: Mapping[str, float] = field(default_factory=dict)
-    """By model, the Unix time until which its allowance is used up, as the headers of an answer reported."""
+    """It maps a model to the Unix time until which its allowance is used up, as the headers of an answer reported."""
     models: frozenset[str] = frozenset()
     """Models with waiting probes: one of those may become a breaker's trial."""
     is_interactive: bool = False

@@ -1,4 +1,4 @@
-"""What the refusal of a provider means: who can repair it. One table for every provider and wire format.
+"""Classifies the refusals of providers by who can repair them, in one table for every provider and wire format.
 
 A status alone misleads: 429 is also the answer to an account without credit, and 400 to a model that is overloaded. The
 table is read from its top, and the first rule that fits decides. docs/providers.md shows it.
@@ -28,7 +28,7 @@ class Remedy(StrEnum):
     REQUEST = "another request"
     """Only this request is refused: its probe is an error."""
     NOBODY = "nobody"
-    """What the provider does not answer at all, such as filtered content: its probe is an error."""
+    """The provider answers no request of this kind, such as one with filtered content: its probe is an error."""
 
 
 _REPAIR_BY_CODE = {
@@ -42,7 +42,7 @@ _REPAIR_BY_CODE = {
 
 
 def usual_repair(code: ProbeErrorCode) -> Remedy:
-    """Of an error that no response explains."""
+    """Return who can repair an error that no response explains."""
     return _REPAIR_BY_CODE.get(code, Remedy.NOBODY)
 
 
@@ -290,7 +290,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def meaning_of(refusal: RefusedCall) -> Meaning:
-    """What the refusal means, by the first rule that fits it."""
+    """Return the meaning of the refusal by the first rule that fits it."""
     rule = next(rule for rule in RULES if rule.fits(refusal))
     if rule.repair is Remedy.WAIT and (refusal.wait_seconds or 0.0) > MAX_WAIT_SECONDS:
         return Meaning(rule.code, Remedy.OWNER)

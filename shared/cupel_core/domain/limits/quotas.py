@@ -1,4 +1,4 @@
-"""What one workspace may use of a stack that it shares with others, declared once.
+"""Declares, in one place, what one workspace may use of a stack that it shares with others.
 
 A quota belongs to the workspace, so that tokens, sessions, runs and chats do not multiply it. The operator of a stack
 sets quotas by the template's parameter `WorkspaceQuotas`, such as `tokens=50,fileBytes=1000000000`.
@@ -37,7 +37,7 @@ class Quota(StrEnum):
 class QuotaRule(NamedTuple):
     default: int
     what: str
-    """What is limited, as a refusal names it."""
+    """A refusal names what is limited in these words."""
     reason: str
     """Why the default is what it is."""
 
@@ -82,7 +82,7 @@ _REMEDIES = {
     Quota.SESSIONS: "revoke some",
     Quota.DEFINITIONS: "erase some",
 }
-"""What a workspace can do itself; it deletes some of everything else."""
+"""A refusal recommends these remedies; for any other quota, it recommends deleting some."""
 
 
 class Quotas(NamedTuple):
@@ -117,7 +117,7 @@ class Quotas(NamedTuple):
 
 
 def refusal(quota: Quota, limit: int) -> str:
-    """What a request is refused with that would exceed a quota."""
+    """Return why a request that would exceed a quota is refused."""
     remedy = _REMEDIES.get(quota, "delete some")
     return (
         f"the workspace may have at most {limit:,} {QUOTAS[quota].what}; {remedy}, or ask the operator of this stack "

@@ -3,7 +3,7 @@
 from cupel_core.deferred import dataclass
 
 RETRY_AFTER_SECONDS = 5
-"""Seconds after which a request that may not wait should be repeated."""
+"""A request that may not wait should be repeated after this time."""
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class WorkerLoad(NamedTuple):
 
 
 class WorkerUse(NamedTuple):
-    """What conversations use of a worker: those of all workspaces, or of one of them."""
+    """Describes how much of a worker conversations use: those of all workspaces, or of one of them."""
 
     conversations: int = 0
     mb: float = 0.0

@@ -31,7 +31,7 @@ class ModelPrice:
 
     @property
     def usd_without_usage(self) -> float | None:
-        """Of a call whose tokens nobody reports; None if they cost something."""
+        """Return the price of a call whose tokens nobody reports; None if tokens have a price."""
         return None if self.input_usd_per_million or self.output_usd_per_million else self.usd_per_call
 
 

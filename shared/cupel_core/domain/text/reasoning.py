@@ -1,4 +1,4 @@
-"""What a model wrote to itself, separated from its answer.
+"""Separates a model's reasoning, which it wrote to itself, from its answer.
 
 Servers without a reasoning parser leave it in the text, in the tags of the model's own template. It is the one place
 that decides what of a text is reasoning, for targets, judges and simulated users.
@@ -64,7 +64,7 @@ def separate_reasoning(text: str) -> Separated:
 
 
 class AnswerFilter:
-    """Of a text that arrives in pieces, passes on what follows the reasoning that leads it."""
+    """Passes on the part of a text that follows its leading reasoning, while the text arrives in pieces."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -73,7 +73,7 @@ class AnswerFilter:
         """Whether the answer has."""
 
     def feed(self, piece: str) -> str:
-        """What of the answer has arrived."""
+        """Return the further text of the answer that is known with this piece."""
         if self.has_begun:
             return piece
         self._held += piece
@@ -95,7 +95,7 @@ def _may_begin_tag(text: str) -> bool:
 
 
 def _leading_pair(text: str) -> tuple[int, re.Pattern[str]] | None:
-    """Where the reasoning that leads the text begins, and what ends it."""
+    """Return where the reasoning that leads the text begins, and the pattern that ends it."""
     begins_at = len(text) - len(text.lstrip())
     for start, end in _COMPILED:
         if opening := start.match(text, begins_at):

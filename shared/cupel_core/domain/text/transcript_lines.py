@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-"""What `str.splitlines` takes for the end of a line, and so may a reader."""
+"""These end a line for `str.splitlines`, and so perhaps for a reader."""
 
 
 def transcript_lines(said: Iterable[tuple[str, str]]) -> str:

@@ -6,7 +6,7 @@ from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 
 class FailedAttempts(NamedTuple):
-    """Those of one call that has no answer yet, and how the last one failed."""
+    """Counts the failed attempts of one call that has no answer yet, and describes the last one."""
 
     number: int
     code: ProbeErrorCode

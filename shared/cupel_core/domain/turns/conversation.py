@@ -169,7 +169,7 @@ class ConversationState:
     """Of the target's calls, in order; without the verdict on the last answer, and fewer than `target_calls` if an
     earlier release has stored them."""
     attempts: Mapping[str, FailedAttempts] = field(default_factory=dict, compare=False)
-    """Of the calls that have no answer yet, by call (`providers/attempt_log.py`)."""
+    """It maps the calls that have no answer yet to their failed attempts (`providers/attempt_log.py`)."""
 
     @property
     def full_cost_usd(self) -> float | None:

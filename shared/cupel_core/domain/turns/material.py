@@ -1,4 +1,5 @@
-"""What a model reads of texts that others wrote: judges, graders, simulated users, and writers of summaries.
+"""Encodes texts that others wrote for the models that read them: judges, graders, simulated users, and writers of
+summaries.
 
 The material is one JSON object: who says what and where a text ends is written by this module alone, in a form that no
 text can imitate. What people read is in `domain/text/transcript_lines`.
@@ -37,7 +38,7 @@ def reading_request(
 
 
 def reading_instructions(instructions: str) -> str:
-    """With the rule, as `reading_request` sends them; instructions that have it stay the same."""
+    """Append MATERIAL_RULE, as `reading_request` does, unless the instructions end with it already."""
     return instructions if instructions.endswith(MATERIAL_RULE) else f"{instructions}\n\n{MATERIAL_RULE}"
 
 

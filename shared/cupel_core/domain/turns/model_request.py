@@ -35,7 +35,7 @@ class Message:
     parts: tuple[MessagePart, ...] = ()
     """Of a user's message with files: all of it, in order."""
     reasoning: str = ""
-    """Of an assistant: what it wrote to itself. It is stored and shown, and neither graded nor sent back."""
+    """An assistant wrote it to itself. It is stored and shown, but neither graded nor sent back."""
 
     @classmethod
     def of_parts(cls, role: MessageRole, parts: Iterable[MessagePart]) -> "Message":
@@ -64,7 +64,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """What it says and the functions it calls, as assertions and counts of tokens read it."""
+        """Return the content and the functions that the message calls, as assertions and counts of tokens read it."""
         if not self.tool_calls:
             return self.content
         return f"{self.content}\n\n{self.calls_text}" if self.content else self.calls_text
@@ -250,7 +250,7 @@ class Usage:
         return cls(data["inputTokens"], data["outputTokens"], cached, written, data.get("unreportedCalls", 0))
 
     def to_json(self) -> dict[str, Any]:
-        """Without what there is none of, as in most documents."""
+        """Omit counts that are zero, as they are in most documents."""
         cached = {"cacheTokens": [self.cached_input_tokens, self.cache_write_tokens]} if self.uses_cache else {}
         unreported = {"unreportedCalls": self.unreported_calls} if self.unreported_calls else {}
         return {"inputTokens": self.input_tokens, "outputTokens": self.output_tokens, **cached, **unreported}
@@ -265,7 +265,7 @@ class Usage:
 
 
 UNKNOWN_USAGE = Usage(unreported_calls=1)
-"""Of one call."""
+"""It represents one call whose usage is unknown."""
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,7 @@ class Reply:
     text: str
     model_version: str | None = None
     usage: Usage | None = None
-    """None if it was not reported: what the call has used and cost is unknown then."""
+    """It is None if it was not reported; what the call has used and cost is unknown then."""
     finish_reason: str | None = None
     exhausted_allowance: ExhaustedAllowance | None = None
     """None while the account has some allowance left."""
@@ -299,7 +299,7 @@ class Reply:
     cached_duration_ms: int | None = None
     """Of a reply from a cache: how long the call took that it answered."""
     reasoning: str = ""
-    """What the model wrote to itself, which is no part of the text."""
+    """The model wrote it to itself; it is not part of `text`."""
 
     @property
     def counted_usage(self) -> Usage:

@@ -6,7 +6,7 @@ from enum import StrEnum
 class ReplyEnd(StrEnum):
     COMPLETE = "complete"
     CUT = "cut"
-    """By a limit of tokens."""
+    """A limit of tokens cut the answer."""
     FILTERED = "filtered"
     """The API withheld the answer."""
     FAILED = "failed"
@@ -50,11 +50,11 @@ _ENDS = {
     )
     for reason in reasons
 }
-"""In lower case. Gateways pass on the reasons of one format in another, so there is one list for all."""
+"""The reasons are in lower case. All formats share one list, because gateways mix the reasons of several formats."""
 
 
 def end_of(reason: str | None) -> ReplyEnd:
-    """What follows a colon is a detail: `content_filter: PROHIBITED_CONTENT`."""
+    """Return the meaning of a reason. Text after a colon is a detail, as in `content_filter: PROHIBITED_CONTENT`."""
     if reason is None:
         return ReplyEnd.UNKNOWN
     return _ENDS.get(reason) or _ENDS.get(reason.partition(":")[0].strip().lower(), ReplyEnd.UNKNOWN)

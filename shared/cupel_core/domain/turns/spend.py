@@ -45,8 +45,8 @@ class Spend:
     models: Mapping[str, ModelCalls] = field(default_factory=dict, compare=False)
     """What was used of each model; without calls that earlier releases have counted."""
     uncertain_usd: float = 0.0
-    """What calls that ended without an answer may have cost besides: nobody knows what their providers bill. They are
-    not among `calls`."""
+    """Calls that ended without an answer may have cost this much in addition: nobody knows what their providers
+    bill. They are not among `calls`."""
 
     def __add__(self, other: "Spend") -> "Spend":
         return Spend(

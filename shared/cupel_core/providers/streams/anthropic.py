@@ -23,7 +23,7 @@ class _GrowingBlock:
     arguments: list[str] = field(default_factory=list)
 
     def body(self) -> dict[str, object]:
-        """What was written of a tool's input is parsed where the answer is read."""
+        """Return the block with a tool's input as text, which is parsed where the answer is read."""
         written = "".join(self.arguments)
         arguments = written if written.strip() else self.block.get("input")
         return {**self.block, "text": "".join(self.texts), "thinking": "".join(self.thoughts), "input": arguments}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_bedrock_runtime import BedrockRuntimeClient
 
 _STATUSES = {"throttlingException": 429, "validationException": 400, "serviceUnavailableException": 503}
-"""Of errors within a stream, which have none; the others are failures of the server."""
+"""Errors within a stream have no status of their own. All others count as failures of the server."""
 
 
 async def complete(
@@ -89,7 +89,7 @@ class _ConverseBlock:
         self.arguments: list[str] = []
 
     def body(self) -> dict[str, object]:
-        """What was written of a tool's input is parsed where the answer is read."""
+        """Return the block with a tool's input as text, which is parsed where the answer is read."""
         if self.call is None:
             thoughts = "".join(self.thoughts)
             if thoughts:

@@ -30,7 +30,7 @@ STREAM_FORMATS: dict[str, StreamFormat] = {
 
 
 def body_of_events(wire_format: HttpWireFormat, request: WireRequest, events: Iterable[object]) -> object:
-    """What the events of a stream that nobody has asked for are as one body. Raises `ProviderError`."""
+    """Join the events of a stream that nobody has asked for into one body. Raises `ProviderError`."""
     name = next(name for name, known in HTTP_WIRE_FORMATS.items() if known is wire_format)
     reader = TextReader(STREAM_FORMATS[name].reply_of(request), lambda _: None)
     for event in events:

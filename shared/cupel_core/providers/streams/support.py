@@ -1,5 +1,5 @@
-"""What models have rejected of streaming: the next attempt does without, and so do later ones of this process in
-the same scope."""
+"""Remembers which options of streaming models have rejected. The next attempt omits them, and so do later ones of
+this process in the same scope."""
 
 import re
 from collections import OrderedDict
