@@ -6,6 +6,7 @@ from pydantic import Field
 
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.content_parts import ContentPartResponse
+from cupel_core.contract.unscored import UnscoredCauseResponse
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
@@ -184,11 +185,19 @@ class AssertionResultResponse(ResponseModel):
     error: str | None
     source: Annotated[str, Field(description="`cupel`, or `external` for an external evaluator")]
     parts: Annotated[list[dict[str, Any]], Field(description="Results of the members of an assertion set")]
+    cause: Annotated[
+        UnscoredCauseResponse | None,
+        Field(
+            description="Why it could not be computed; null if it was, and for results of earlier releases",
+            default=None,
+        ),
+    ]
 
     @classmethod
     def of(cls, result: AssertionResult) -> "AssertionResultResponse":
-        fields = {name: value for name, value in vars(result).items() if name != "judge_reply"}
-        return cls(**{**fields, "parts": [part.to_json() for part in result.parts]})
+        fields = {name: value for name, value in vars(result).items() if name not in ("judge_reply", "cause")}
+        cause = UnscoredCauseResponse.of(result.cause) if result.cause else None
+        return cls(**{**fields, "parts": [part.to_json() for part in result.parts]}, cause=cause)
 
 
 class ScoringResponse(ResponseModel):

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.text.json_replies import extract_json_object
 from cupel_core.domain.turns.model_parameters import ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
@@ -68,12 +69,18 @@ class GraderReply[T](NamedTuple):
 
 
 class GraderError(ProviderError):
-    """The judge or simulated user failed, or its reply was unusable. Says nothing about the target."""
+    """The judge or simulated user failed, or its reply was unusable. Says nothing about the target.
 
-    def __init__(self, role: GraderRole, message: str, spend: Spend, attempts: int = 1) -> None:
+    `cause` is that of what stays unscored.
+    """
+
+    def __init__(
+        self, role: GraderRole, message: str, spend: Spend, attempts: int = 1, cause: UnscoredCause | None = None
+    ) -> None:
         super().__init__(role.error_code, message, attempts=attempts)
         self.title = f"The {role} failed"
         self.spend: Spend = spend
+        self.cause: UnscoredCause = cause or UnscoredCause(UnscoredCode.JUDGE_REPLY)
 
 
 MAX_REQUESTS = 2
@@ -126,7 +133,8 @@ async def request_structured[T: BaseModel](
     if imperfect is not None:
         return imperfect._replace(spend=spend)
     message = f"the {grader.role} {grader.model} gave no valid reply, even after a repair request"
-    raise GraderError(grader.role, message, spend, attempts=MAX_REQUESTS)
+    cause = UnscoredCause(UnscoredCode.JUDGE_REPLY, grader.model)
+    raise GraderError(grader.role, message, spend, attempts=MAX_REQUESTS, cause=cause)
 
 
 def _with_repair(request: ModelRequest, reply: Reply, problem: str) -> ModelRequest:
@@ -161,8 +169,18 @@ async def _complete(grader: Grader, request: ModelRequest, spend: Spend) -> tupl
         raise wait.by(grader.role.error_code, wait.model) from wait
     except ProviderError as error:
         message = f"the {grader.role} {grader.model}: {error.code}: {error.message}"
-        raise GraderError(grader.role, message, spend, error.attempts) from error
+        raise GraderError(grader.role, message, spend, error.attempts, failed_call(error.code, grader.model)) from error
     return reply, spend + prices.spend_of(grader.account, grader.model, reply)
+
+
+def failed_call(code: ProbeErrorCode, model: str) -> UnscoredCause:
+    """The cause of what stays unscored because the call of its judge or embedding model failed with this code."""
+    match code:
+        case ProbeErrorCode.CONTENT_FILTERED:
+            return UnscoredCause(UnscoredCode.JUDGE_REFUSED, model)
+        case ProbeErrorCode.BUDGET:
+            return UnscoredCause(UnscoredCode.BUDGET, model)
+    return UnscoredCause(UnscoredCode.JUDGE_FAILED, model, str(code))
 
 
 async def _attempt(

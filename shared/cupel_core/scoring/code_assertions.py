@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from cupel_core.domain.scoring.assertion_rules import CODE_FILE
 from cupel_core.domain.scoring.assertion_values import to_text
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.text.storable import storable
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable
@@ -48,7 +49,7 @@ def scoring_function_of(value: str) -> Code:
     """A set's scoring function, which is always in a file."""
     match = CODE_FILE.fullmatch(value)
     if match is None:
-        raise NotComputable(f"{value} is not the name of a file of code")
+        raise NotComputable(f"{value} is not the name of a file of code", UnscoredCode.CODE)
     return Code(PYTHON if match["path"].endswith(".py") else JAVASCRIPT, file=match["path"], function=match["function"])
 
 
@@ -75,7 +76,7 @@ async def score_by_code(
     components = [_component(result) for result in results]
     returned = await run(code, [dict(metrics), {"threshold": threshold, "componentResults": components}])
     if not isinstance(returned, Mapping):
-        raise NotComputable("a scoring function returns an object with pass, score and reason")
+        raise NotComputable("a scoring function returns an object with pass, score and reason", UnscoredCode.CODE)
     return read_result(returned, None, code.language)
 
 
@@ -125,7 +126,8 @@ def read_result(returned: Any, threshold: float | None, language: str) -> CheckR
         case {"pass": bool()} | {"pass_": bool()}:
             return _graded(returned, threshold if language == PYTHON else None, language)
     raise NotComputable(
-        f"the code returned {_shown(returned)}; it must be true or false, a number, or {{pass, score, reason}}"
+        f"the code returned {_shown(returned)}; it must be true or false, a number, or {{pass, score, reason}}",
+        UnscoredCode.CODE,
     )
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import regex
 
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error, to_python_pattern
 from cupel_core.domain.text.patterns import decision_pattern_error, escape_literal_braces
 from cupel_core.scoring.check_result import NotComputable
@@ -56,14 +57,14 @@ def last_group(
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> "regex.Pattern[str]":
     if why := javascript_pattern_error(pattern):
-        raise NotComputable(f"the expression {why}")
+        raise NotComputable(f"the expression {why}", UnscoredCode.ASSERTION)
     return _compile(to_python_pattern(pattern), regex.ASCII)
 
 
 @lru_cache(maxsize=256)
 def _compiled_decision(pattern: str) -> "regex.Pattern[str]":
     if why := decision_pattern_error(pattern):
-        raise NotComputable(f"the decision pattern {why}")
+        raise NotComputable(f"the decision pattern {why}", UnscoredCode.ASSERTION)
     return _compile(escape_literal_braces(pattern), 0)
 
 
@@ -71,4 +72,4 @@ def _compile(pattern: str, flags: int) -> "regex.Pattern[str]":
     try:
         return regex.compile(pattern, flags)
     except (regex.error, RecursionError) as error:
-        raise NotComputable(f"the expression is not a regular expression: {error}") from None
+        raise NotComputable(f"the expression is not a regular expression: {error}", UnscoredCode.ASSERTION) from None

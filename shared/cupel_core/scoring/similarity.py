@@ -6,11 +6,12 @@ from typing import Annotated
 from pydantic import Field
 
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.grading.grader import Grader
+from cupel_core.grading.grader import Grader, failed_call
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers import prices
 from cupel_core.providers.completion import with_retry
 from cupel_core.providers.embeddings import Embeddings, Vector
+from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, SpendLog, binary, graded
 from cupel_core.scoring.model_graded import StructuredReply, ask_grader
@@ -63,7 +64,11 @@ async def embed_texts(grader: Grader, texts: tuple[str, ...], spend_log: SpendLo
             on_answer(answer)
             return answer
 
-    embeddings = await with_retry(attempt, max_wait_seconds=grader.max_wait_seconds, rng=grader.rng)
+    try:
+        embeddings = await with_retry(attempt, max_wait_seconds=grader.max_wait_seconds, rng=grader.rng)
+    except ProviderError as error:
+        error.cause = failed_call(error.code, grader.model)
+        raise
     spend_log.append(prices.spend_of_embeddings(grader.account, grader.model, embeddings.usage))
     return embeddings.vectors
 

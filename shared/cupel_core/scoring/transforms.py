@@ -16,6 +16,7 @@ from cupel_core.domain.scoring.output_transforms import (
     TransformStep,
     parse_transform,
 )
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.text.javascript_patterns import to_python_pattern
 from cupel_core.scoring.check_result import NotComputable, TransformFailed
 from cupel_core.scoring.pattern_search import TIMEOUT_SECONDS
@@ -33,7 +34,7 @@ async def transformed(transform: str, output: str) -> Any:
     try:
         steps = parse_transform(transform)
     except TransformError as error:
-        raise NotComputable(f"its transform {error}") from None
+        raise NotComputable(f"its transform {error}", UnscoredCode.ASSERTION) from None
     if all(step.kind != CALL or step.name in _QUICK for step in steps):
         return _apply(steps, output)
     returned = await sandbox.run(_TASK, transform, output)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, FailureTag
+from cupel_core.domain.scoring.unscored import UNKNOWN_CAUSE, UnscoredCause
 from cupel_core.domain.turns.conversation import ConversationOutcome, Verdict
 
 CRITERIA = "criteria"
@@ -59,6 +60,7 @@ class Scoring:
             "metrics": dict(self.metrics),
             "tags": list(self.tags),
             "unscored": self.is_unscored or None,
+            "cause": self.cause and self.cause.to_json(),
             "checks": check_results(self.results),
         }
         return {name: value for name, value in fields.items() if value not in (None, {}, [])}
@@ -66,7 +68,19 @@ class Scoring:
     @property
     def is_unscored(self) -> bool:
         """Whether a weighted assertion could not be computed; not known once the results are erased."""
-        return any(result.passed is None and result.weight > 0 for result in self.results)
+        return self.cause is not None
+
+    @property
+    def cause(self) -> UnscoredCause | None:
+        """Why it is unscored: the cause of the first weighted result that could not be computed; None if it is not."""
+        uncomputed = first_uncomputed(self.results)
+        return None if uncomputed is None else uncomputed.cause or UNKNOWN_CAUSE
+
+    @property
+    def unscored_error(self) -> str | None:
+        """The error of the check that `cause` is about."""
+        uncomputed = first_uncomputed(self.results)
+        return uncomputed and uncomputed.error
 
     def without_content(self) -> "Scoring":
         """What `digest` has: reasons, errors and the verdict may quote the conversation."""
@@ -95,6 +109,11 @@ class Scoring:
             evaluator_note=data.get("evaluatorNote"),
             verdict=Verdict.from_json(verdict) if verdict else None,
         )
+
+
+def first_uncomputed(results: Sequence[AssertionResult]) -> AssertionResult | None:
+    """The first weighted result that could not be computed. It alone is counted, so that an answer counts once."""
+    return next((result for result in results if result.passed is None and result.weight > 0), None)
 
 
 def check_results(results: Sequence[AssertionResult]) -> dict[str, bool | None]:
