@@ -11,6 +11,7 @@ from rich.text import Text
 from cupel import render
 from cupel.counts import count_of
 from cupel.json_types import Json
+from cupel.results import UnscoredReason
 from cupel.terminal import NO_VALUE, one_line, shorten
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.runs.delays import DelayReason
@@ -224,6 +225,8 @@ def _notes(progress: Json, run: Json) -> Iterator[tuple[str, str]]:
             yield "yellow", line
     for line in _error_lines(progress["targets"]):
         yield "red", line
+    for line in _unscored_lines(progress["targets"]):
+        yield "yellow", line
 
 
 def _error_lines(targets: Sequence[Json]) -> Iterator[str]:
@@ -237,6 +240,18 @@ def _error_lines(targets: Sequence[Json]) -> Iterator[str]:
         where = found[0][0] if len(found) == 1 else count_of(len(found), "target")
         message = shorten(max(found, key=lambda each: each[1]["count"])[1]["message"], 100)
         yield f"{at_least}{sum(cause['count'] for _, cause in found):,} errored with {code} ({where}): {message}"
+
+
+def _unscored_lines(targets: Sequence[Json]) -> Iterator[str]:
+    """Why answers are not scored, over all targets."""
+    found: dict[str, list[UnscoredReason]] = {}
+    for target in targets:
+        for reason in map(UnscoredReason.read, target["results"].get("unscoredReasons", ())):
+            found.setdefault(reason.name, []).append(reason)
+    at_least = "" if all(target["results"]["isComplete"] for target in targets) else "at least "
+    for name, reasons in found.items():
+        count, example = sum(reason.count for reason in reasons), shorten(reasons[0].example, 100)
+        yield f"{at_least}{count:,} not scored, {name}: {example}"
 
 
 _BUDGETS = {

@@ -1,6 +1,6 @@
 """Terminal output: tables, and lines about a run."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rich.table import Table
@@ -10,13 +10,14 @@ from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.message_texts import content_text
-from cupel.results import ModelResults, is_unscored
+from cupel.results import ModelResults, UnscoredReason, is_unscored
 from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE, format_time, shorten
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.periods import PERIODS
 from cupel_core.domain.runs.plan import column_name
 from cupel_core.domain.runs.run import PauseReason, RunStatus
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -60,6 +61,7 @@ def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool |
             lines.append(
                 f"{model.name}: {model.unscored:,} could not be scored and count neither as passed nor as failed"
             )
+            lines += [f"{model.name}: {unscored_line(each)}" for each in model.unscored_reasons]
         if model.cut_answers:
             verb = "was" if model.cut_answers == 1 else "were"
             lines.append(f"{model.name}: {count_of(model.cut_answers, 'answer')} {verb} cut by the token limit")
@@ -70,6 +72,25 @@ def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool |
     if simulated:
         lines.append(f"simulated, no real model was called: {', '.join(simulated)}")
     return lines
+
+
+def unscored_line(reason: UnscoredReason) -> str:
+    """`12 not scored, judge_reply of openai/gpt-5-mini: the judge … gave no valid reply`."""
+    example = f": {shorten(reason.example, 200)}" if reason.example else ""
+    return f"{reason.count:,} not scored, {reason.name}{example}"
+
+
+def rescore_hint(run_id: str, reasons: Iterable[UnscoredReason]) -> str | None:
+    """The command that scores answers whose judge gave no verdict, without calling the targets; None if there are none.
+
+    A judge whose reply is unusable, or that declines, is better replaced; a failed call can be repeated.
+    """
+    of_judges = [reason for reason in reasons if reason.is_judges]
+    if not of_judges:
+        return None
+    repeated = all(reason.code in (UnscoredCode.JUDGE_FAILED, UnscoredCode.BUDGET) for reason in of_judges)
+    other = "[--judge-model PROVIDER/NAME]" if repeated else "--judge-model PROVIDER/NAME"
+    return f"cupel rescore {run_id} {other} --watch"
 
 
 def _has_decisions(results: Sequence[ModelResults]) -> bool:

@@ -3245,6 +3245,8 @@ export interface ReportContent {
   columns: ReportColumn[];
   /** Infrastructure errors, the most frequent first */
   errors: ErrorCount[];
+  /** Why conversations were not scored, the most frequent first; each counts once */
+  unscoredReasons: UnscoredCount[];
   /** Spent, against an estimate */
   cost: ReportCost;
   /** At most 20, the most frequent first */
@@ -4484,6 +4486,8 @@ export interface TargetResults {
   meanDecision: number | null;
   /** Tokens of the target's calls: those of the probes that were read, times the share they are of all completed ones */
   estimatedTokens: number;
+  /** Why those that were read were not scored, the most frequent first */
+  unscoredReasons: UnscoredReason[];
 }
 
 /** A probe that has ended */
@@ -4958,6 +4962,18 @@ export interface UnscoredCause {
 
 /** Why a check has no result. The values are the same in stored items, API, command and page. */
 export type UnscoredCode = "judge_reply" | "judge_refused" | "judge_failed" | "no_judge" | "budget" | "evaluator" | "input" | "assertion" | "code" | "limit" | "deleted" | "unknown";
+
+/** Conversations that were not scored, for one reason. */
+export interface UnscoredCount {
+  /** What kept the check from a result, such as `judge_reply` */
+  code: UnscoredCode;
+  /** The judge or embedding model; null if none was to be called */
+  model: string | null;
+  /** The error code of the failed call, of `judge_failed` */
+  providerCode: string | null;
+  /** Conversations that were not scored for this reason */
+  probes: number;
+}
 
 /** Why completed probes were not scored. */
 export interface UnscoredReason {

@@ -10,6 +10,8 @@ from cupel_core.contract.common import ResponseModel
 from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CauseCount
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 
+_NO_MESSAGES: Mapping[int, str] = {}
+
 
 class UnscoredCauseResponse(ResponseModel):
     """The cause of a missing result."""
@@ -44,18 +46,24 @@ class UnscoredReasonResponse(ResponseModel):
     ]
 
     @classmethod
-    def list_of(cls, causes: Iterable[CauseCount], messages: Mapping[int, str] = {}) -> "list[UnscoredReasonResponse]":
-        return [
-            cls(
-                code=each.cause.code,
-                model=each.cause.model,
-                provider_code=each.cause.provider_code,
-                count=each.probes,
-                probe_index=each.first_index,
-                example=None if each.first_index is None else messages.get(each.first_index),
-            )
-            for each in islice(causes, MAX_CAUSES)
-        ]
+    def of(cls, counted: CauseCount, example: str | None) -> "UnscoredReasonResponse":
+        code, model, provider_code = counted.cause
+        return cls(
+            code=code,
+            model=model,
+            provider_code=provider_code,
+            count=counted.probes,
+            probe_index=counted.first_index,
+            example=example,
+        )
+
+    @classmethod
+    def list_of(
+        cls, causes: Iterable[CauseCount], messages: Mapping[int, str] = _NO_MESSAGES
+    ) -> "list[UnscoredReasonResponse]":
+        """The most frequent ones; `messages` are by the index of the probe that is the example."""
+        shown = islice(causes, MAX_CAUSES)
+        return [cls.of(each, None if each.first_index is None else messages.get(each.first_index)) for each in shown]
 
 
 UnscoredReasons = Annotated[
