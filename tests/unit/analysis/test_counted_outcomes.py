@@ -6,7 +6,7 @@ import pytest
 
 from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.runs.spending import Spending
-from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult
+from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import build_scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
@@ -40,7 +40,6 @@ UNJUDGED = build_scoring(
         replace(TRANSCRIPT, scoring=PASSED, summary=None),
         replace(TRANSCRIPT, scoring=UNSCORED),
         replace(TRANSCRIPT, scoring=UNJUDGED),
-        replace(TRANSCRIPT, scoring=UNJUDGED, correction=TranscriptResult(True)),
         ProbeError(0, "scn", "sim/steady", ProbeErrorCode.AUTH, "no", 1, NOW, spending=Spending(judge=SPEND)),
     ],
 )

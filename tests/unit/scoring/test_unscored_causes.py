@@ -16,6 +16,7 @@ from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.account import Account
 from cupel_core.providers.embeddings import Embeddings
 from cupel_core.providers.errors import ProviderError
+from cupel_core.scoring import external_evaluators
 from cupel_core.scoring import score as score_module
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.code_assertions import Code
@@ -36,16 +37,18 @@ def graders(says: str | ProviderError, *, configured: bool = True) -> GraderFact
         raise says
 
     config = GraderConfig(JUDGE, None, EMBEDDER) if configured else GraderConfig()
-    return GraderFactory(
-        "ws_a", config, {"sim": Account("sim", "")}, ConcurrencyLimiter(), 1.0, 0.0, attempt=attempt, embed_attempt=embed,
-        rng=Random(7),
-    )  # fmt: skip
+    accounts = {"sim": Account("sim", "")}
+    factory = GraderFactory(
+        "ws_a", config, accounts, ConcurrencyLimiter(), call_timeout_seconds=1.0, max_wait_seconds=0
+    )
+    return replace(factory, attempt=attempt, embed_attempt=embed, rng=Random(7))
 
 
 async def cause_of(written: dict[str, Any], factory: GraderFactory, **more: Any) -> UnscoredCause | None:
     scored = await score([Assertion.from_json(written)], AssertionContext("an answer", **more), factory)
     (result,) = scored.results
-    assert result.passed is None and result.error
+    assert result.passed is None
+    assert result.error
     return result.cause
 
 
@@ -99,10 +102,13 @@ async def test_code_that_returns_no_result_is_named() -> None:
     assert scored.results[0].cause == UnscoredCause(UnscoredCode.CODE)
 
 
-async def test_a_webhook_that_cannot_be_called_is_named() -> None:
-    written = {"type": "webhook", "value": "http://127.0.0.1:1/check"}
-    factory = replace(graders(""), allow_private=True)
-    assert await cause_of(written, factory) == UnscoredCause(UnscoredCode.EVALUATOR)
+async def test_a_webhook_that_cannot_be_called_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refused(*_: Any) -> Any:
+        raise failed(ProbeErrorCode.NETWORK)
+
+    monkeypatch.setattr(external_evaluators, "_post", refused)
+    written = {"type": "webhook", "value": "https://checks.example.com"}
+    assert await cause_of(written, graders("")) == UnscoredCause(UnscoredCode.EVALUATOR)
 
 
 async def test_a_limit_of_time_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
