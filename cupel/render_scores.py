@@ -8,7 +8,7 @@ from rich.table import Table
 from cupel.counts import count_of
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
-from cupel.render import column_title, format_status, scenario_title, unscored_line
+from cupel.render import column_title, format_status, rescore_hint, scenario_title, unscored_line
 from cupel.results import UnscoredReason
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
@@ -108,6 +108,12 @@ def legend(scores: Json) -> list[str]:
         reasons = map(UnscoredReason.read, model.get("unscoredReasons", ()))
         lines += [f"{column_title(model)}: {unscored_line(each)}" for each in reasons]
     return lines
+
+
+def repair(scores: Json) -> str | None:
+    """The command that scores the answers again whose judge gave no verdict; None if there are none."""
+    reasons = (reason for model in scores["models"] for reason in model.get("unscoredReasons", ()))
+    return rescore_hint(scores["runId"], map(UnscoredReason.read, reasons))
 
 
 def _pass_at_k_headings(k: int) -> list[str]:

@@ -552,4 +552,5 @@ def probe_error(
         content_expires_at=now + retention if retention else None,
         spending=conversation_spending(state),
         started_at=state.started_at,
+        cause=error.cause if isinstance(error, ProviderError) and error.code is ProbeErrorCode.JUDGE_ERROR else None,
     )
