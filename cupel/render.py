@@ -152,7 +152,13 @@ def evaluation_lines(run: Json) -> list[str]:
         f"repeats {config['repeats']}",
         _counts(run["progress"]),
         *_simulated_judge_warning(config),
+        *_failure_lines(run),
     ]
+
+
+def _failure_lines(run: Json) -> list[str]:
+    failure = run.get("failure")
+    return [f"[red]failed in {escape(str(failure['where']))}: {escape(str(failure['why']))}[/red]"] if failure else []
 
 
 def _counts(progress: Json) -> str:
@@ -189,7 +195,7 @@ def _simulated_judge_warning(config: Json) -> list[str]:
 def run_lines(run: Json) -> list[str]:
     """The run, as Rich markup."""
     config, starter = run["config"], _starter(run)
-    lines = [
+    return [
         f"[bold]{escape(run['id'])}[/bold]  {format_status(run['status'])}"
         + (f" ({_pause_reason(run['pauseReason'])})" if _is_paused(run) else ""),
         *_label_lines(run),
@@ -202,11 +208,8 @@ def run_lines(run: Json) -> list[str]:
         + (f" after {format_duration(run['durationMs'])}" if run.get("durationMs") is not None else ""),
         *_simulated_judge_warning(config),
         *problem_lines(run),
+        *_failure_lines(run),
     ]
-    failure = run.get("failure")
-    if failure:
-        lines.append(f"[red]failed in {escape(str(failure['where']))}: {escape(str(failure['why']))}[/red]")
-    return lines
 
 
 def _budget_use_lines(run: Json) -> list[str]:

@@ -66,3 +66,24 @@ def why_stopped(cause: UnscoredCause, replies: int, problem: str | None = None) 
     code = f"{cause.code}, {cause.provider_code}" if cause.provider_code else cause.code
     said = problem or DESCRIPTIONS[cause.code]
     return f"{name_of(cause)} gave no usable verdict on the first {count_of(replies, 'answer')} ({code}): {said}"
+
+
+class JudgeWatch:
+    """Follows the outcomes of one process until a judge has given a usable verdict, or too many unusable ones."""
+
+    def __init__(self, expected: int) -> None:
+        """`expected` is how many verdicts the run or evaluation needs."""
+        self.why_stopped: str | None = None
+        """Why nothing more is asked; None as long as there is no reason."""
+        self._patience = patience(expected)
+        self._unusable = 0
+        self._is_usable = False
+
+    def add(self, outcome: Outcome) -> None:
+        judged = judged_reply(outcome)
+        self._is_usable = self._is_usable or judged.is_usable
+        if judged.unusable is None or self._is_usable:
+            return
+        self._unusable += 1
+        if self._unusable >= self._patience and self.why_stopped is None:
+            self.why_stopped = why_stopped(judged.unusable, self._unusable, judged.error)
