@@ -289,7 +289,10 @@ def _wait(progress: Json, delay: Json) -> str:
 
 
 def _pause_lines(progress: Json, run: Json, delay: Json) -> Iterator[str]:
-    if delay["model"] is not None:
+    if delay["model"] is not None and progress["pauseReason"] == PauseReason.JUDGE:
+        yield delay["message"]
+        yield render.judge_hint(progress["runId"])
+    elif delay["model"] is not None:
         yield f"{delay['model']} cannot be called: {delay['message']}"
         yield render.repair_hint(run, delay["model"])
     elif progress["pauseReason"] == PauseReason.BUDGET:
@@ -300,8 +303,8 @@ def _pause_lines(progress: Json, run: Json, delay: Json) -> Iterator[str]:
 
 
 def is_waiting_for_user(progress: Json) -> bool:
-    """Whether the run is paused until somebody repairs a provider or raises the budget."""
-    reasons = (PauseReason.PROVIDER, PauseReason.BUDGET)
+    """Whether the run is paused until somebody repairs a provider, raises the budget, or has another look at it."""
+    reasons = (PauseReason.PROVIDER, PauseReason.BUDGET, PauseReason.JUDGE)
     return progress["status"] == RunStatus.PAUSED and progress["pauseReason"] in reasons
 
 

@@ -349,9 +349,26 @@ def problem_lines(run: Json) -> list[str]:
     if lines and run["progress"]["failed"]:
         lines.append(f"cupel retry {escape(run['id'])} runs the errored probes again, once it can be called")
     if cause := run.get("pauseCause"):
-        lines.append(f"[red]{escape(cause['model'])} cannot be called: {escape(cause['message'])}[/red]")
-        lines.append(escape(repair_hint(run, cause["model"])))
+        lines += pause_cause_lines(run, cause, run.get("pauseReason"))
     return lines
+
+
+def pause_cause_lines(run: Json, cause: Json, reason: str | None) -> list[str]:
+    """Why Cupel has paused a run because of a model, and what to do about it, as Rich markup."""
+    if reason == PauseReason.JUDGE:
+        return [f"[red]{escape(cause['message'])}[/red]", escape(judge_hint(run["id"]))]
+    return [
+        f"[red]{escape(cause['model'])} cannot be called: {escape(cause['message'])}[/red]",
+        escape(repair_hint(run, cause["model"])),
+    ]
+
+
+def judge_hint(run_id: str) -> str:
+    """What to do about a run that is paused because its judge gives no usable verdict."""
+    return (
+        f"cupel transcripts {run_id} --full shows what it replied; cupel resume {run_id} asks it again; another judge "
+        f"needs another run (cupel cancel {run_id} and cupel rerun {run_id} --judge-model PROVIDER/NAME)"
+    )
 
 
 def repair_hint(run: Json, model: str) -> str:
@@ -369,7 +386,8 @@ def repair_hint(run: Json, model: str) -> str:
 
 
 def _pause_reason(reason: str) -> str:
-    return {"user": "user request", "budget": "budget used up"}.get(reason, escape(reason))
+    names = {"user": "user request", "budget": "budget used up", "judge": "judge gives no verdict"}
+    return names.get(reason, escape(reason))
 
 
 class TranscriptColumn(NamedTuple):

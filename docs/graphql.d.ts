@@ -2582,7 +2582,7 @@ export interface PauseCause {
   message: string;
 }
 
-export type PauseReason = "user" | "budget" | "provider";
+export type PauseReason = "user" | "budget" | "provider" | "judge";
 
 export interface PendingRun {
   /** Id of the run */

@@ -80,7 +80,7 @@ class Scoring:
     def unscored_error(self) -> str | None:
         """The error of the check that `cause` is about."""
         uncomputed = first_uncomputed(self.results)
-        return uncomputed and uncomputed.error
+        return uncomputed.error if uncomputed else None
 
     def without_content(self) -> "Scoring":
         """What `digest` has: reasons, errors and the verdict may quote the conversation."""

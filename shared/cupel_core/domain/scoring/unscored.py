@@ -82,7 +82,7 @@ class UnscoredCause(NamedTuple):
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "UnscoredCause":
         """A code of a later release is read as UNKNOWN."""
-        code = data.get("code")
+        code = str(data.get("code"))
         known = UnscoredCode(code) if code in UnscoredCode else UnscoredCode.UNKNOWN
         return cls(known, data.get("model"), data.get("providerCode"))
 
