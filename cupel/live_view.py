@@ -251,7 +251,7 @@ def _unscored_lines(targets: Sequence[Json]) -> Iterator[str]:
     at_least = "" if all(target["results"]["isComplete"] for target in targets) else "at least "
     for name, reasons in found.items():
         count, example = sum(reason.count for reason in reasons), shorten(reasons[0].example, 100)
-        yield f"{at_least}{count:,} not scored, {name}: {example}"
+        yield f"{at_least}{count:,} not scored, {name}{f': {example}' if example else ''}"
 
 
 _BUDGETS = {

@@ -28,12 +28,12 @@ class ErrorCause:
 
 @dataclass
 class UnscoredSample:
-    """Unscored answers with one cause; `message` is the error of the first that was read."""
+    """Unscored answers with one cause; `message` is the error of the first of them, if its text was read."""
 
     cause: UnscoredCause
     count: int
     probe_index: int
-    message: str
+    message: str | None
 
 
 @dataclass
@@ -61,7 +61,7 @@ class ColumnSample:
             self.judged += 1
             self.passed += outcome.result.success
         elif outcome.scoring is not None and outcome.scoring.cause is not None:
-            self._add_unscored(outcome.probe_index, outcome.scoring.cause, outcome.scoring.unscored_error or "")
+            self._add_unscored(outcome.probe_index, outcome.scoring.cause, outcome.scoring.unscored_error)
         if outcome.summary is not None and outcome.summary.decision_code in DECISION_CODES:
             self.decided += 1
             self.decision_sum += int(outcome.summary.decision_code)
@@ -70,7 +70,7 @@ class ColumnSample:
         self.errored += 1
         self._causes.setdefault(error.code, ErrorCause(error.code, 0, error.message, error.created_at)).add(error)
 
-    def _add_unscored(self, index: int, cause: UnscoredCause, message: str) -> None:
+    def _add_unscored(self, index: int, cause: UnscoredCause, message: str | None) -> None:
         self._unscored.setdefault(cause, UnscoredSample(cause, 0, index, message)).count += 1
 
     @property

@@ -39,6 +39,8 @@ class Scoring:
     evaluator_note: str | None = None
     """Why a configured external evaluator contributed no results."""
     verdict: Verdict | None = None
+    recorded_cause: UnscoredCause | None = None
+    """Why it is unscored, if the results are erased or were not read."""
 
     def to_json(self) -> dict[str, Any]:
         optional = {"evaluatorNote": self.evaluator_note, "verdict": self.verdict and self.verdict.to_json()}
@@ -67,14 +69,14 @@ class Scoring:
 
     @property
     def is_unscored(self) -> bool:
-        """Whether a weighted assertion could not be computed; not known once the results are erased."""
+        """Whether a weighted assertion could not be computed."""
         return self.cause is not None
 
     @property
     def cause(self) -> UnscoredCause | None:
         """Why it is unscored: the cause of the first weighted result that could not be computed; None if it is not."""
         uncomputed = first_uncomputed(self.results)
-        return None if uncomputed is None else uncomputed.cause or UNKNOWN_CAUSE
+        return self.recorded_cause if uncomputed is None else uncomputed.cause or UNKNOWN_CAUSE
 
     @property
     def unscored_error(self) -> str | None:
@@ -94,6 +96,7 @@ class Scoring:
             reason="",
             tags=tuple(data.get("tags") or ()),
             metrics=data.get("metrics") or {},
+            recorded_cause=_recorded_cause(data),
         )
 
     @classmethod
@@ -109,6 +112,13 @@ class Scoring:
             evaluator_note=data.get("evaluatorNote"),
             verdict=Verdict.from_json(verdict) if verdict else None,
         )
+
+
+def _recorded_cause(digest: Mapping[str, Any]) -> UnscoredCause | None:
+    """An earlier release recorded no cause of what is unscored."""
+    if cause := digest.get("cause"):
+        return UnscoredCause.from_json(cause)
+    return UNKNOWN_CAUSE if digest.get("unscored") else None
 
 
 def first_uncomputed(results: Sequence[AssertionResult]) -> AssertionResult | None:
