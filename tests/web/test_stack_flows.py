@@ -150,7 +150,7 @@ def test_a_throttled_batch_is_paused_by_its_budget_raised_and_ends_with_a_report
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("more than its budget of $0.1,")
     dialog.get_by_role("button", name="Start anyway").click()
-    expect(page.get_by_text("custom throttles")).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_text("its provider asks to wait")).to_be_visible(timeout=SLOW_MS)
     priced.configure(rates={})
     expect_status(page, "because its budget is used up")
     assert 0.01 < bill_usd(priced) <= 0.10

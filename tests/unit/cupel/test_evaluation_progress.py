@@ -102,17 +102,21 @@ def test_the_rate_is_of_the_last_seconds(progress: EvaluationProgress) -> None:
     assert (second["ratePerSecond"], second["etaSeconds"]) == (0.0, None)
 
 
-def test_a_target_is_throttled_while_all_of_its_running_probes_wait(progress: EvaluationProgress) -> None:
+def test_a_model_is_suspended_while_all_of_its_running_probes_wait(progress: EvaluationProgress) -> None:
     progress.start(0)
     progress.start(1)
-    progress.wait(0, "openai/judge", seconds(60))
+    progress.note_wait(0, "openai/judge", seconds(60), "slow down")
     assert progress.read(STARTED)["targets"][0]["delays"] == []
-    progress.wait(1, "openai/judge", seconds(30))
+    progress.note_wait(1, "openai/judge", seconds(30), "slow down")
     first, second = progress.read(STARTED)["targets"]
     [delay] = first["delays"]
-    assert (delay["reason"], delay["provider"], delay["until"]) == ("throttled", "openai", "2026-01-31T09:30:30.000Z")
+    assert (delay["reason"], delay["provider"], delay["until"]) == (
+        "model_suspended",
+        "openai",
+        "2026-01-31T09:30:30.000Z",
+    )
     assert second["delays"] == []
-    progress.resume(1)
+    progress.note_wait(1, "openai/judge", None, "")
     assert progress.read(STARTED)["targets"][0]["delays"] == []
 
 

@@ -54,7 +54,7 @@ async def test_a_model_writes_what_the_figures_support() -> None:
         ("agreement", "says 0.99, which it does not cite")
     ]
     shown = server.requests[0].body["messages"][-1]["content"]
-    assert all({"id", "label", "value"} <= orjson.loads(line).keys() for line in shown.splitlines())
+    assert all({"id", "label", "value"} <= figure.keys() for figure in orjson.loads(shown)["figures"])
 
 
 async def test_the_same_figures_are_paid_for_once() -> None:
