@@ -2250,6 +2250,8 @@ export interface ModelParametersInput {
   toolConnectorId?: string | null;
   /** Whether reasoning that the model writes into its text, such as `<think>…</think>`, stays part of the answer; otherwise it is stored beside the answer and not graded */
   keepReasoning?: boolean | null;
+  /** Further fields of the request's body, such as `chat_template_kwargs`; only for models of `custom` and `custom-<name>` */
+  extraBody?: unknown | null;
 }
 
 /** What a model is called for. The values are the same in stored items and the API. */
@@ -3376,7 +3378,7 @@ export interface ReportTexts {
 }
 
 /** Parts of a request that may have to be left out; the values are the same in stored items and the API. */
-export type RequestParameter = "temperature" | "topP" | "topK" | "maxOutputTokens" | "stop" | "seed" | "frequencyPenalty" | "presencePenalty" | "reasoningEffort" | "tools" | "toolChoice" | "systemRole" | "jsonSchema" | "personaHeaders";
+export type RequestParameter = "temperature" | "topP" | "topK" | "maxOutputTokens" | "stop" | "seed" | "frequencyPenalty" | "presencePenalty" | "reasoningEffort" | "tools" | "toolChoice" | "extraBody" | "systemRole" | "jsonSchema" | "personaHeaders";
 
 /** The rerun has the definition's version, scenarios, personas and configuration of the run as they were. Given fields replace the run's; in `config`, omitted fields keep the run's value and null removes one. */
 export interface RerunRunInput {
@@ -3775,6 +3777,8 @@ export interface RunConfigInput {
   evaluatorUrl?: string | null;
   /** Model that writes the summaries of the run's reports; null for the judge */
   summarizerModel?: string | null;
+  /** Tokens of each reply of a judge or a simulated user at most; null for the default */
+  judgeMaxOutputTokens?: number | null;
 }
 
 export interface RunConnection {

@@ -156,6 +156,8 @@ BY_NAME: dict[str, Any] = {
     "toolCallId": "call_1",
     "toolConnectorId": "con_02",
     "keepReasoning": False,
+    "judgeMaxOutputTokens": 8_192,
+    "extraBody": {"chat_template_kwargs": {"enable_thinking": False}, "min_p": 0.05},
     "toolRounds": 1,
     "toolCalls": [_TOOL_CALL],
     "topK": 40,

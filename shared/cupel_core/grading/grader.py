@@ -57,6 +57,8 @@ class Grader:
     max_attempts: int = MAX_ATTEMPTS
     log: AttemptLog = field(default_factory=AttemptLog)
     """The failed attempts of the calls that it is part of."""
+    max_output_tokens: int | None = None
+    """It limits replies to requests without a limit of their own."""
 
 
 class GraderReply[T](NamedTuple):
@@ -102,6 +104,8 @@ async def request_structured[T: BaseModel](
     correct in a valid first reply. Whether a second one does is not checked; without a valid one, the first is used.
     """
     request = replace(_with_schema(request, reply_type.model_json_schema()), role=grader.model_role)
+    if request.parameters.max_output_tokens is None:
+        request = request.with_parameters(max_output_tokens=grader.max_output_tokens)
     spend, imperfect = Spend(), None
     for number in range(MAX_REQUESTS):
         try:
