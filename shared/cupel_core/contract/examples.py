@@ -404,6 +404,7 @@ BY_SCHEMA: dict[str, Any] = {
     **DEEP_ANALYSIS_EXAMPLES,
     **PROFILE_EXAMPLES,
     **CHAT_EXAMPLES,
+    "OmittedParameter.answers": 12,
     "CreateExperiment.metric": "DECISION",
     "CreateExperiment.target": "sober",
     "Experiment.id": "exp_01",

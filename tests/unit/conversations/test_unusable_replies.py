@@ -9,7 +9,15 @@ from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.model_request import (
+    Message,
+    MessageRole,
+    ModelRequest,
+    ProbeErrorCode,
+    Reply,
+    RequestParameter,
+    Usage,
+)
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
@@ -65,3 +73,13 @@ async def test_answers_that_were_cut_are_counted(harness: Harnesses) -> None:
     for reason in ("stop", "length", "MAX_TOKENS", "max_tokens"):
         totals.add(counted_outcome(await harness(target=[Reply("Hi", finish_reason=reason)], judged=False).run()))
     assert (totals.cut, ColumnTotals.from_json(totals.to_json()).cut) == (3, 3)
+
+
+async def test_parameters_that_were_left_out_are_counted(harness: Harnesses) -> None:
+    totals, seed = ColumnTotals(), RequestParameter.SEED
+    for omitted in ((), (seed,), (seed, RequestParameter.JSON_SCHEMA)):
+        reply = Reply("Hi", omitted_parameters=omitted)
+        totals.add(counted_outcome(await harness(target=[reply], judged=False).run()))
+    merged = ColumnTotals.from_json(totals.to_json())
+    merged.merge(totals)
+    assert (totals.omitted, merged.omitted) == ({"seed": 2, "jsonSchema": 1}, {"seed": 4, "jsonSchema": 2})
