@@ -24,7 +24,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 _OMISSION = "{} was left out (refused by the model, or unknown to its provider)"
 _OMISSIONS = {
     RequestParameter.JSON_SCHEMA: "{} was left out (refused by the model), and the prompt asked for JSON instead,",
-    RequestParameter.SYSTEM_ROLE: "{} was left out (refused by the model), so the first message begins with the prompt,",
+    RequestParameter.SYSTEM_ROLE: "{} was left out (refused by the model), and is part of the first message,",
     RequestParameter.PERSONA_HEADERS: "{} were left out (made for other connectors)",
 }
 _STATUS_COLOURS = {"COMPLETED": "green", "FAILED": "red", "CANCELLED": "yellow", "PAUSED": "yellow"}

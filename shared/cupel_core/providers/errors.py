@@ -46,6 +46,8 @@ class ProviderError(AppError):
         super().__init__(message)
         self.spend: Spend | None = None
         """The attempts that ended this way have cost this much, or may have."""
+        self.charged_usd: float | None = None
+        """A budget counts the call as this much, because nobody knows what it has cost."""
         self.is_malformed = is_malformed
         self.usage = usage
         self.cost_usd = cost_usd
