@@ -4238,6 +4238,18 @@ export interface SlopeEquality {
   adjustedP: number | null;
 }
 
+/** Calls in flight, of the target and its graders, that are repeats or have taken more than 30 s. Workers report up to 10 of each slice, every 16 s or so. */
+export interface SlowCalls {
+  /** How many were reported */
+  calls: number;
+  /** Number of the attempt, of the call with the most attempts */
+  attempt: number;
+  /** How many that call may have */
+  maxAttempts: number;
+  /** How long this attempt has taken so far */
+  seconds: number;
+}
+
 export interface Spend {
   /** Number of model calls */
   calls: number;
@@ -4466,6 +4478,8 @@ export interface TargetProgress {
   errors: TargetErrors;
   /** What holds it up; empty if nothing does */
   delays: Delay[];
+  /** Calls in flight that are repeats or take long; null without any */
+  slowCalls: SlowCalls | null;
 }
 
 /** Results of completed probes that were read: of all while there are at most 500, divided by the number of targets; then of a random sample of that size or up to half of it, spread over everything that completed. */

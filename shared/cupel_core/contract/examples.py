@@ -405,6 +405,8 @@ BY_SCHEMA: dict[str, Any] = {
     **PROFILE_EXAMPLES,
     **CHAT_EXAMPLES,
     "OmittedParameter.answers": 12,
+    "SlowCalls.attempt": 2,
+    "SlowCalls.seconds": 57.0,
     "CreateExperiment.metric": "DECISION",
     "CreateExperiment.target": "sober",
     "Experiment.id": "exp_01",

@@ -178,7 +178,8 @@ async def _attempt(
 ) -> Reply:
     async with grader.guard() as on_answer:
         try:
-            reply = await grader.attempt(account, model, request, timeout_seconds)
+            with grader.log.in_flight(model, request, grader.max_attempts):
+                reply = await grader.attempt(account, model, request, timeout_seconds)
         except ProviderError as error:
             if spend := spend_of_failure(account, model, request, error):
                 spent.append(spend)
