@@ -143,6 +143,8 @@ class CallPostponed(RetryableError):
     """
 
     title = "The provider account is not available now"
+    ends_by_itself = True
+    """Whether calls may start again without a person's help."""
 
     def __init__(self, provider: str, retry_after_seconds: float) -> None:
         super().__init__(
@@ -156,6 +158,7 @@ class ModelRefused(CallPostponed):
     """No call was made: the model refuses every call, which only a person can repair."""
 
     title = "The model refuses every call"
+    ends_by_itself = False
 
     def __init__(self, model: str, reason: str, retry_after_seconds: float) -> None:
         super().__init__(model.partition("/")[0], retry_after_seconds)
