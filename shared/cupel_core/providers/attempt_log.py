@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from hashlib import blake2b
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.turns.attempts import FailedAttempts, OpenCall
+from cupel_core.domain.turns.attempts import AttemptInFlight, FailedAttempts
 from cupel_core.domain.turns.model_request import ModelRequest
 from cupel_core.providers.errors import ProviderError
 
@@ -25,11 +25,11 @@ class AttemptLog:
 
     def __init__(self) -> None:
         self._failed: dict[str, FailedAttempts] = {}
-        self._open: dict[str, OpenCall] = {}
+        self._open: dict[str, AttemptInFlight] = {}
         self._save: Callable[[], Awaitable[None]] = _save_nothing
 
     @property
-    def open_calls(self) -> Collection[OpenCall]:
+    def open_calls(self) -> Collection[AttemptInFlight]:
         """The calls in flight."""
         return self._open.values()
 
@@ -38,7 +38,7 @@ class AttemptLog:
         """Surround one attempt of a call."""
         key = _key(_described(model, request))
         failed = self._failed.get(key)
-        self._open[key] = OpenCall(1 + (failed.number if failed else 0), max_attempts, utc_now().timestamp())
+        self._open[key] = AttemptInFlight(1 + (failed.number if failed else 0), max_attempts, utc_now().timestamp())
         try:
             yield
         finally:

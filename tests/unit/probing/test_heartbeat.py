@@ -9,7 +9,7 @@ from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.column_progress import count_columns
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.turns.attempts import OpenCall
+from cupel_core.domain.turns.attempts import AttemptInFlight
 from cupel_core.probing.claimed_slice import INTERNAL_ERROR, ClaimedSlice
 from cupel_core.probing.claims import CLAIM_SECONDS, RENEW_BEFORE_SECONDS, SliceClaimer
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heartbeat
@@ -165,12 +165,12 @@ async def test_a_settled_message_is_not_hidden_any_more(claimer: SliceClaimer, h
 class InFlight(AttemptLog):
     """The log of a conversation with one call in flight."""
 
-    def __init__(self, call: OpenCall) -> None:
+    def __init__(self, call: AttemptInFlight) -> None:
         super().__init__()
         self._call = call
 
     @property
-    def open_calls(self) -> list[OpenCall]:
+    def open_calls(self) -> list[AttemptInFlight]:
         return [self._call]
 
 
@@ -178,7 +178,7 @@ async def test_a_renewed_claim_names_the_repeated_and_slow_calls(claimer: SliceC
     run = RunSetup(scenario_count=3).start()
     claimed, heartbeat = await claim(claimer, run), Heartbeat(claimer)
     heartbeat.add_claimed(claimed)
-    calls = (OpenCall(1, 4, START + 5), OpenCall(2, 2, START + 35), OpenCall(1, 4, START))
+    calls = (AttemptInFlight(1, 4, START + 5), AttemptInFlight(2, 2, START + 35), AttemptInFlight(1, 4, START))
     claimed.logs |= {index: InFlight(call) for index, call in enumerate(calls)}
     clock.now += 20
     await heartbeat.beat()

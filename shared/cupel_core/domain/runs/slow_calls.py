@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from cupel_core.domain.turns.attempts import OpenCall
+from cupel_core.domain.turns.attempts import AttemptInFlight
 
 SLOW_SECONDS = 30.0
 """A call that has taken longer is shown although it is a first attempt."""
@@ -25,7 +25,7 @@ class SlowCall(NamedTuple):
         return max(0.0, now - self.since)
 
 
-def slow_calls(calls: Iterable[tuple[int, OpenCall]], now: float) -> tuple[SlowCall, ...]:
+def slow_calls(calls: Iterable[tuple[int, AttemptInFlight]], now: float) -> tuple[SlowCall, ...]:
     """Select from the calls in flight, each with its probe's offset: at most MAX_PER_CLAIM, the slowest first."""
     selected = (
         SlowCall(offset, call.attempt, call.max_attempts, round(call.since))

@@ -22,7 +22,7 @@ class FailedAttempts(NamedTuple):
         return cls(number, ProbeErrorCode(code), message)
 
 
-class OpenCall(NamedTuple):
+class AttemptInFlight(NamedTuple):
     """One attempt of a call in flight."""
 
     attempt: int
