@@ -22,7 +22,7 @@ from cupel_core.domain.turns.model_request import RequestParameter
 
 _BARS = "▁▂▃▄▅▆▇█"
 _OMISSION = "{} was left out (refused by the model, or unknown to its provider)"
-_OMISSIONS = {
+_OMISSIONS: dict[str, str] = {
     RequestParameter.JSON_SCHEMA: "{} was left out (refused by the model), and the prompt asked for JSON instead,",
     RequestParameter.SYSTEM_ROLE: "{} was left out (refused by the model), and is part of the first message,",
     RequestParameter.PERSONA_HEADERS: "{} were left out (made for other connectors)",
