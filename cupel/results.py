@@ -43,6 +43,7 @@ class ModelTotals:
     successes: Counter[str] = field(default_factory=Counter)
     unscored: int = 0
     cut_answers: int = 0
+    omitted_parameters: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
     calls: int = 0
     cost_usd: float = 0.0
@@ -61,6 +62,7 @@ class ModelTotals:
         self.unscored += is_unscored(transcript)
         self.durations_ms.append(transcript["durationMs"])
         self.cut_answers += end_of(transcript.get("finishReason")) is ReplyEnd.CUT
+        self.omitted_parameters.update(transcript.get("omittedParameters") or ())
         self.tokens += transcript["tokenCount"]
         self._add_spend(transcript["totalSpend"])
 
@@ -119,6 +121,8 @@ class ModelResults:
     reasons: tuple[ErrorReason, ...]
     cut_answers: int = 0
     """Completed probes whose last answer was cut by a limit of tokens."""
+    omitted_parameters: tuple[tuple[str, int], ...] = ()
+    """Parameters that were left out of its requests, with the number of completed probes; the most frequent first."""
     uncertain_usd: float = 0.0
     """Calls without an answer may have cost this much in addition."""
     extrapolated: Json | None = None
@@ -171,6 +175,7 @@ def _read_row(row: Json) -> ModelResults:
         cost_usd=operations["costUsd"],
         reasons=tuple(ErrorReason(each["code"], each["count"], each["example"] or "") for each in row["errors"]),
         cut_answers=row.get("cutAnswers", 0),
+        omitted_parameters=tuple((each["name"], each["answers"]) for each in row.get("omittedParameters", ())),
         uncertain_usd=operations.get("uncertainUsd", 0.0),
         extrapolated=row["extrapolated"],
     )
@@ -208,6 +213,7 @@ def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResult
         cost_usd=None if totals.unpriced or not totals.calls else totals.cost_usd,
         reasons=tuple(ErrorReason(code, count, totals.examples[code]) for code, count in totals.errors.most_common()),
         cut_answers=totals.cut_answers,
+        omitted_parameters=tuple(sorted(totals.omitted_parameters.items(), key=lambda each: (-each[1], each[0]))),
         uncertain_usd=totals.uncertain_usd,
     )
 
@@ -251,6 +257,7 @@ def _model_json(model: ModelResults) -> Json:
         "passRate": rate and {"passed": rate.passed, "judged": rate.judged, "interval95": rate.interval},
         "unscored": model.unscored,
         "cutAnswers": model.cut_answers,
+        "omittedParameters": [{"name": name, "answers": count} for name, count in model.omitted_parameters],
         "tokens": model.tokens,
         "medianDurationMs": model.median_duration_ms,
         "costUsd": model.cost_usd,

@@ -2250,6 +2250,8 @@ export interface ModelParametersInput {
   toolConnectorId?: string | null;
   /** Whether reasoning that the model writes into its text, such as `<think>…</think>`, stays part of the answer; otherwise it is stored beside the answer and not graded */
   keepReasoning?: boolean | null;
+  /** Further fields of the request's body, such as `chat_template_kwargs`; only for models of `custom` and `custom-<name>` */
+  extraBody?: unknown | null;
 }
 
 /** What a model is called for. The values are the same in stored items and the API. */
@@ -3376,7 +3378,7 @@ export interface ReportTexts {
 }
 
 /** Parts of a request that may have to be left out; the values are the same in stored items and the API. */
-export type RequestParameter = "temperature" | "topP" | "topK" | "maxOutputTokens" | "stop" | "seed" | "frequencyPenalty" | "presencePenalty" | "reasoningEffort" | "tools" | "toolChoice" | "systemRole" | "jsonSchema" | "personaHeaders";
+export type RequestParameter = "temperature" | "topP" | "topK" | "maxOutputTokens" | "stop" | "seed" | "frequencyPenalty" | "presencePenalty" | "reasoningEffort" | "tools" | "toolChoice" | "extraBody" | "systemRole" | "jsonSchema" | "personaHeaders";
 
 /** The rerun has the definition's version, scenarios, personas and configuration of the run as they were. Given fields replace the run's; in `config`, omitted fields keep the run's value and null removes one. */
 export interface RerunRunInput {
@@ -3775,6 +3777,8 @@ export interface RunConfigInput {
   evaluatorUrl?: string | null;
   /** Model that writes the summaries of the run's reports; null for the judge */
   summarizerModel?: string | null;
+  /** Tokens of each reply of a judge or a simulated user at most; null for the default */
+  judgeMaxOutputTokens?: number | null;
 }
 
 export interface RunConnection {
@@ -4234,6 +4238,18 @@ export interface SlopeEquality {
   adjustedP: number | null;
 }
 
+/** Calls in flight, of the target and its graders, that are repeats or have taken more than 30 s. Workers report up to 10 of each slice, every 16 s or so. */
+export interface SlowCalls {
+  /** How many were reported */
+  calls: number;
+  /** Number of the attempt, of the call with the most attempts */
+  attempt: number;
+  /** How many that call may have */
+  maxAttempts: number;
+  /** How long this attempt has taken so far */
+  seconds: number;
+}
+
 export interface Spend {
   /** Number of model calls */
   calls: number;
@@ -4462,6 +4478,8 @@ export interface TargetProgress {
   errors: TargetErrors;
   /** What holds it up; empty if nothing does */
   delays: Delay[];
+  /** Calls in flight that are repeats or take long; null without any */
+  slowCalls: SlowCalls | null;
 }
 
 /** Results of completed probes that were read: of all while there are at most 500, divided by the number of targets; then of a random sample of that size or up to half of it, spread over everything that completed. */

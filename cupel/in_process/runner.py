@@ -142,6 +142,7 @@ class EvaluationRunner:
         target = replace(target, files=self.plan.definition.files, guard=guard, sleep=self._pause)
         embed_attempt = self.budget.calls.embed if self.budget else embed
         graders = self._graders(calls, on_wait, embed_attempt=embed_attempt)
+        self.progress.note_attempts(probe.index, graders.log)
         spec = self.plan.conversation_spec(probe, graders, self.executor)
         checkpoints = MemoryCheckpoints()
         unstarted, waited_seconds = ConversationState((), started_at=utc_now()), 0.0

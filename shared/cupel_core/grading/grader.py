@@ -23,6 +23,7 @@ from cupel_core.providers.call_guard import CallGuard, no_guard
 from cupel_core.providers.completion import Attempt, complete, complete_with_retry
 from cupel_core.providers.embeddings import EmbedAttempt, embed
 from cupel_core.providers.errors import NO_REPLY, ProviderError, RetryLater
+from cupel_core.providers.reservations import spend_of_failure
 
 
 class GraderRole(StrEnum):
@@ -57,6 +58,8 @@ class Grader:
     max_attempts: int = MAX_ATTEMPTS
     log: AttemptLog = field(default_factory=AttemptLog)
     """The failed attempts of the calls that it is part of."""
+    max_output_tokens: int | None = None
+    """It limits replies to requests without a limit of their own."""
 
 
 class GraderReply[T](NamedTuple):
@@ -102,27 +105,30 @@ async def request_structured[T: BaseModel](
     correct in a valid first reply. Whether a second one does is not checked; without a valid one, the first is used.
     """
     request = replace(_with_schema(request, reply_type.model_json_schema()), role=grader.model_role)
-    spend, imperfect = Spend(), None
+    if request.parameters.max_output_tokens is None:
+        request = request.with_parameters(max_output_tokens=grader.max_output_tokens)
+    spent, imperfect = list[Spend](), None
     for number in range(MAX_REQUESTS):
         try:
-            reply, spend = await _complete(grader, request, spend)
+            reply = await _complete(grader, request, spent)
         except BaseException as error:  # Also Halted and CancelledError: a first reply was paid for.
             if imperfect is not None and isinstance(error, NO_REPLY):
-                return imperfect
-            if interrupted is not None and spend.calls and not isinstance(error, GraderError):
-                interrupted.append(spend)
+                return imperfect._replace(spend=sum(spent, Spend()))
+            if interrupted is not None and not isinstance(error, GraderError):
+                interrupted += spent
             raise
         try:
             value = reply_type.model_validate_json(read(reply.text))
         except ValidationError as error:
             problem = _repair_prompt(error)
         else:
-            usable = GraderReply(value, reply.text, spend, reply.finish_reason)
+            usable = GraderReply(value, reply.text, sum(spent, Spend()), reply.finish_reason)
             issue = find_issue(value) if number == 0 else None
             if issue is None:
                 return usable
             imperfect, problem = usable, issue
         request = _with_repair(request, reply, problem)
+    spend = sum(spent, Spend())
     if imperfect is not None:
         return imperfect._replace(spend=spend)
     message = f"the {grader.role} {grader.model} gave no valid reply, even after a repair request"
@@ -139,37 +145,45 @@ def _with_schema(request: ModelRequest, schema: Mapping[str, object]) -> ModelRe
     return request.with_parameters(response_format=response_format)
 
 
-async def complete_request(grader: Grader, request: ModelRequest) -> Reply:
-    """Raises what `complete_with_retry` raises, and what the guard raises."""
-    return await complete_with_retry(
+async def complete_request(grader: Grader, request: ModelRequest, spent: list[Spend]) -> Reply:
+    """Raises what `complete_with_retry` raises, and what the guard raises. What the answer has cost, and what attempts
+    without one have cost or may have, is added to `spent`."""
+    reply = await complete_with_retry(
         grader.account,
         grader.model,
         request,
         timeout_seconds=grader.timeout_seconds,
         max_wait_seconds=grader.max_wait_seconds,
         rng=grader.rng,
-        attempt=partial(_attempt, grader),
+        attempt=partial(_attempt, grader, spent),
         max_attempts=grader.max_attempts,
         log=grader.log,
     )
+    spent.append(prices.spend_of(grader.account, grader.model, reply))
+    return reply
 
 
-async def _complete(grader: Grader, request: ModelRequest, spend: Spend) -> tuple[Reply, Spend]:
+async def _complete(grader: Grader, request: ModelRequest, spent: list[Spend]) -> Reply:
     try:
-        reply = await complete_request(grader, request)
+        return await complete_request(grader, request, spent)
     except RetryLater as wait:
         raise wait.by(grader.role.error_code, wait.model) from wait
     except ProviderError as error:
         message = f"the {grader.role} {grader.model}: {error.code}: {error.message}"
-        raise GraderError(grader.role, message, spend, error.attempts) from error
-    return reply, spend + prices.spend_of(grader.account, grader.model, reply)
+        raise GraderError(grader.role, message, sum(spent, Spend()), error.attempts) from error
 
 
 async def _attempt(
-    grader: Grader, account: Account, model: str, request: ModelRequest, timeout_seconds: float
+    grader: Grader, spent: list[Spend], account: Account, model: str, request: ModelRequest, timeout_seconds: float
 ) -> Reply:
     async with grader.guard() as on_answer:
-        reply = await grader.attempt(account, model, request, timeout_seconds)
+        try:
+            with grader.log.in_flight(model, request, grader.max_attempts):
+                reply = await grader.attempt(account, model, request, timeout_seconds)
+        except ProviderError as error:
+            if spend := spend_of_failure(account, model, request, error):
+                spent.append(spend)
+            raise
         on_answer(reply)
         return reply
 

@@ -52,6 +52,7 @@ def _transcript(stored: StoredOutcome) -> CountedOutcome:
         model_version=body["modelVersion"],
         costs=costs,
         is_cut=end_of(body.get("finishReason")) is ReplyEnd.CUT,
+        omitted_parameters=tuple(body.get("omittedParameters", ())),
         **_result({**body.get("scored", {}), **(correction or {})}, is_corrected=correction is not None),
     )
 

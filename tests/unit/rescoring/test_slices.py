@@ -308,7 +308,8 @@ async def test_a_paused_judge_is_not_called_and_its_transcripts_are_left(cloud: 
     part = phases.begin(ref_of(run), wanted.id).slices[0]
     governor.set_paused(run.workspace, "sim", True)
     progress = await rescore_slice(ref_of(run), wanted.id, part, lambda: 65.2, judge)
-    assert (progress, judge.called_models) == (SliceProgress(left=run.plan.total), [])
+    assert (progress.done, progress.left, judge.called_models) == (0, run.plan.total, [])
+    assert progress.wait_seconds > 0
 
 
 async def test_the_workflow_of_a_deleted_run_ends_without_a_failure(cloud: Settings) -> None:

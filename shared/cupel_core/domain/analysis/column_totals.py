@@ -62,6 +62,8 @@ class CountedOutcome(NamedTuple):
     """Whether each assertion passed, by name; None if it could not be computed."""
     is_cut: bool = False
     """Whether the limit of tokens cut the last answer."""
+    omitted_parameters: Sequence[str] = ()
+    """What was left out of the target's requests."""
 
 
 class CheckCount(NamedTuple):
@@ -190,6 +192,8 @@ class ColumnTotals:
     """By the name of the assertion; at most MAX_NAMES."""
     cut: int = 0
     """Completed probes whose last answer was cut by a limit of tokens."""
+    omitted: Counter[str] = field(default_factory=Counter)
+    """Completed probes by each parameter that was left out of the target's requests."""
 
     def add(self, outcome: CountedOutcome) -> None:
         for cost in outcome.costs:
@@ -220,6 +224,8 @@ class ColumnTotals:
         if outcome.model_version is not None:
             _count(self.model_versions, {outcome.model_version: 1})
         self.cut += outcome.is_cut
+        if outcome.omitted_parameters:
+            _count(self.omitted, Counter(outcome.omitted_parameters))
 
     def merge(self, other: "ColumnTotals") -> None:
         """Add the sums over other outcomes."""
@@ -231,6 +237,7 @@ class ColumnTotals:
             self._add_errors(code, error)
         self.unscored += other.unscored
         self.cut += other.cut
+        _count(self.omitted, other.omitted)
         self.score.merge(other.score)
         for name, total in other.metrics.items():
             self._add_metric(name, total)
@@ -285,6 +292,7 @@ class ColumnTotals:
             "modelVersions": dict(sorted(self.model_versions.items())),
             **({"checks": {name: list(each) for name, each in sorted(self.checks.items())}} if self.checks else {}),
             **({"cut": self.cut} if self.cut else {}),
+            **({"omitted": dict(sorted(self.omitted.items()))} if self.omitted else {}),
         }
 
     @classmethod
@@ -303,6 +311,7 @@ class ColumnTotals:
             Counter(data["modelVersions"]),
             {name: CheckCount(*counted) for name, counted in data.get("checks", {}).items()},
             data.get("cut", 0),
+            Counter(data.get("omitted", {})),
         )
 
 

@@ -30,6 +30,7 @@ def counted_outcome(outcome: Outcome) -> CountedOutcome:
         costs=costs,
         checks=check_results(scoring.results) if scoring else {},
         is_cut=end_of(state.finish_reason) is ReplyEnd.CUT,
+        omitted_parameters=state.omitted_parameters,
     )
 
 
