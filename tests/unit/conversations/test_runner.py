@@ -212,7 +212,7 @@ async def test_an_unusable_reply_is_counted_once_if_its_repair_happens_later(
 async def test_the_error_of_a_simulated_user_names_it_and_its_model(harness: Harnesses) -> None:
     error = errored(await harness(user=["", {"words": "no"}]).run())
     assert error.code is ProbeErrorCode.SIMULATED_USER_ERROR
-    assert error.message.startswith("the simulated user custom/user gave no valid reply")
+    assert error.message.startswith("the simulated user custom/user gave no usable reply")
 
 
 async def test_a_judge_that_simulates_the_user_fails_as_simulated_user(harness: Harnesses) -> None:

@@ -43,11 +43,11 @@ class Criteria:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judge's verdict on a conversation; `confidence` is from 0 to 1."""
+    """A judge's verdict on a conversation; `confidence` is from 0 to 1, or None if the judge states none."""
 
     success_met: bool
     failure_met: bool
-    confidence: float
+    confidence: float | None
     reasoning: str
     raw_response: str
 
