@@ -6,12 +6,14 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
+from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.scoring.scoring import CRITERIA
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import Criteria, Verdict
 from cupel_core.domain.turns.material import messages_material, reading_request
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.domain.turns.spend import Spend
-from cupel_core.grading.grader import Grader, GraderReply, request_structured
+from cupel_core.grading.grader import Grader, GraderError, GraderReply, request_structured
 from cupel_core.grading.replies import (
     MAX_REASON_LENGTH,
     OptionalFlag,
@@ -36,6 +38,8 @@ the conversation decided it."""
 _NONE = "(none)"
 
 
+MAX_ERROR_LENGTH = 5_000
+"""In characters, like the errors of assertions."""
 MAX_RAW_LENGTH = 20_000
 """In characters, of the judge's reply as it is stored with its verdict."""
 
@@ -92,6 +96,12 @@ async def evaluate_criteria(
 class _Met(NamedTuple):
     success: bool
     failure: bool
+
+
+def unjudged_result(error: GraderError) -> AssertionResult:
+    """The result in place of a verdict that the judge did not give."""
+    reason = storable(error.detail, MAX_ERROR_LENGTH)
+    return AssertionResult(CRITERIA, None, None, "could not be computed", error=reason, unusable=error.unusable)
 
 
 def _without_system(messages: tuple[Message, ...]) -> tuple[Message, ...]:

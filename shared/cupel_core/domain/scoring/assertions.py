@@ -105,7 +105,7 @@ class JudgeReply:
 
 
 class UnusableJudgement(NamedTuple):
-    """What a judge replied in place of a verdict, and why it is unusable. Both are cut, and may quote what was judged."""
+    """What a judge replied in place of a verdict, and why that is unusable. Both are cut; they may quote the answer."""
 
     problem: str
     reply: str
