@@ -291,7 +291,7 @@ export interface AssertionResult {
   /** Results of the members of an assertion set */
   parts: unknown[];
   /** Set if the error is an unusable reply of the judge; otherwise absent */
-  unusable: UnusableJudgement | null;
+  unusableReply: UnusableJudgement | null;
 }
 
 /** What an estimate rests on. */

@@ -54,7 +54,7 @@ def test_a_rescore_repairs_verdicts_that_the_judge_did_not_give(api: Client, mod
     (transcript,) = api.list_transcripts(run["id"])
     (result,) = transcript["scoring"]["results"]
     unusable = {"problem": "it has no JSON object", "reply": "Not JSON"}
-    assert (transcript["result"], result["passed"], result["unusable"]) == (None, None, unusable)
+    assert (transcript["result"], result["passed"], result["unusableReply"]) == (None, None, unusable)
     models.configure(script=[{"model": "judge", "reply": verdict}])
     _, (repaired,) = run_rescore(api, run["id"])
     assert repaired["scoring"]["success"] is True

@@ -191,7 +191,7 @@ class AssertionResultResponse(ResponseModel):
     error: str | None
     source: Annotated[str, Field(description="`cupel`, or `external` for an external evaluator")]
     parts: Annotated[list[dict[str, Any]], Field(description="Results of the members of an assertion set")]
-    unusable: Annotated[
+    unusable_reply: Annotated[
         UnusableJudgementResponse | None,
         Field(exclude_if=_is_none, description="Set if the error is an unusable reply of the judge; otherwise absent"),
     ] = None
@@ -199,8 +199,8 @@ class AssertionResultResponse(ResponseModel):
     @classmethod
     def of(cls, result: AssertionResult) -> "AssertionResultResponse":
         fields = {name: value for name, value in vars(result).items() if name != "judge_reply"}
-        unusable = UnusableJudgementResponse(**result.unusable._asdict()) if result.unusable else None
-        return cls(**{**fields, "parts": [part.to_json() for part in result.parts], "unusable": unusable})
+        unusable = UnusableJudgementResponse(**result.unusable_reply._asdict()) if result.unusable_reply else None
+        return cls(**{**fields, "parts": [part.to_json() for part in result.parts], "unusable_reply": unusable})
 
 
 class ScoringResponse(ResponseModel):

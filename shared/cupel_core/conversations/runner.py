@@ -386,7 +386,7 @@ async def _judge(spec: ConversationSpec, state: ConversationState, interrupted: 
     try:
         reply = await evaluate_criteria(spec.graders.judge(), state.messages, spec.rules.criteria, interrupted)
     except GraderError as error:
-        if error.unusable is None:
+        if error.unusable_reply is None:
             raise
         return replace(state, unjudged=unjudged_result(error), judge_spend=state.judge_spend + error.spend)
     return replace(state, verdict=reply.value, judge_spend=state.judge_spend + reply.spend)

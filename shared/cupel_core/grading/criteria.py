@@ -101,7 +101,9 @@ class _Met(NamedTuple):
 def unjudged_result(error: GraderError) -> AssertionResult:
     """The result in place of a verdict that the judge did not give."""
     reason = storable(error.detail, MAX_ERROR_LENGTH)
-    return AssertionResult(CRITERIA, None, None, "could not be computed", error=reason, unusable=error.unusable)
+    return AssertionResult(
+        CRITERIA, None, None, "could not be computed", error=reason, unusable_reply=error.unusable_reply
+    )
 
 
 def _without_system(messages: tuple[Message, ...]) -> tuple[Message, ...]:

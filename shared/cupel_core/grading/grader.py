@@ -73,7 +73,7 @@ class GraderReply[T](NamedTuple):
 class GraderError(ProviderError):
     """The judge or simulated user failed, or its reply was unusable. Says nothing about the target."""
 
-    unusable: UnusableJudgement | None = None
+    unusable_reply: UnusableJudgement | None = None
     """What it replied, and why that is unusable; None if the call failed."""
 
     def __init__(self, role: GraderRole, message: str, spend: Spend, attempts: int = 1) -> None:
@@ -88,7 +88,9 @@ class GraderError(ProviderError):
         quoted = f'it said "{said}"' if said else "it said nothing"
         message = f"the {grader.role} {grader.model} gave no usable reply, even after a repair request"
         error = cls(grader.role, f"{message}: {problem}; {quoted}", spend, attempts=MAX_REQUESTS)
-        error.unusable = UnusableJudgement(storable(problem, MAX_PROBLEM_LENGTH), storable(reply, MAX_STORED_LENGTH))
+        error.unusable_reply = UnusableJudgement(
+            storable(problem, MAX_PROBLEM_LENGTH), storable(reply, MAX_STORED_LENGTH)
+        )
         return error
 
 

@@ -77,7 +77,7 @@ class TranscriptGrader:
         earlier = transcript.scoring
         if not self.config.requires_new_verdicts(self.run.grader_config):
             kept = tuple(result for result in earlier.results if result.type == CRITERIA) if earlier else ()
-            if any(result.unusable for result in kept):
+            if any(result.unusable_reply for result in kept):
                 return await self._judge(transcript, scenario.criteria)
             return _CriteriaGrading(verdict=earlier.verdict if earlier else None, results=kept)
         criteria = self.config.criteria or scenario.criteria

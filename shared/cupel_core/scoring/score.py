@@ -124,7 +124,7 @@ class _Scorer:
         except sandbox.LimitExceeded as error:
             return _error_result(assertion, f"computing it {error}")
         except GraderError as error:
-            return replace(_error_result(assertion, str(error)), unusable=error.unusable)
+            return replace(_error_result(assertion, str(error)), unusable_reply=error.unusable_reply)
         except (NotComputable, sandbox.ExpressionError, Invalid, ProviderError) as error:
             return _error_result(assertion, str(error))
         return _to_result(assertion, check_result)

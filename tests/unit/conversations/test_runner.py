@@ -178,8 +178,8 @@ async def test_answers_that_a_judge_left_without_a_verdict_are_complete_and_not_
     assert transcript.scoring
     criteria, contains = transcript.scoring.results
     assert (transcript.result, transcript.scoring.success, criteria.passed, contains.passed) == (None, None, None, True)
-    assert criteria.unusable
-    assert criteria.unusable.reply == '{"successMet": "maybe"}'
+    assert criteria.unusable_reply
+    assert criteria.unusable_reply.reply == '{"successMet": "maybe"}'
     assert (criteria.type, criteria.error) == (
         "criteria",
         "the judge custom/judge gave no usable reply, even after a repair request: successMet: should be true or false;"

@@ -88,7 +88,7 @@ async def asserted(judge: Judge, table: str) -> tuple[bool, float, str]:
     context = AssertionContext("An answer.", SAID)
     [result] = (await score([Assertion.from_json(ASSERTIONS[table])], context, judge.graders)).results
     if result.passed is None or result.score is None:
-        assert result.unusable is not None
+        assert result.unusable_reply is not None
         raise ValueError(result.error)
     return result.passed, round(result.score, 9), result.reason
 
@@ -193,8 +193,11 @@ async def test_an_unusable_reply_is_stored_cut() -> None:
     [result] = (
         await score([Assertion.from_json(ASSERTIONS["rubric"])], AssertionContext("a", SAID), judge.graders)
     ).results
-    assert result.unusable is not None
-    assert (result.unusable.problem, len(result.unusable.reply)) == ("it has no JSON object", MAX_STORED_LENGTH)
+    assert result.unusable_reply is not None
+    assert (result.unusable_reply.problem, len(result.unusable_reply.reply)) == (
+        "it has no JSON object",
+        MAX_STORED_LENGTH,
+    )
     assert type(result).from_json(json.loads(json.dumps(result.to_json()))) == result
 
 

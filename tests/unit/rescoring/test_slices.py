@@ -141,7 +141,7 @@ async def test_the_verdicts_of_the_run_are_kept_when_judge_and_criteria_are_the_
 
 async def test_criteria_without_a_verdict_are_judged_again(cloud: Settings) -> None:
     unusable = UnusableJudgement("it has no JSON object", "I think so!")
-    failed = AssertionResult(CRITERIA, None, None, "could not be computed", error="no verdict", unusable=unusable)
+    failed = AssertionResult(CRITERIA, None, None, "could not be computed", error="no verdict", unusable_reply=unusable)
     scoring = build_scoring(None, None, (failed,))
     run = AnsweredRun((asking(criteria=Criteria("booked")),), scoring=lambda _: scoring).completed()
     first, _ = await rescore_with(run, ScriptedJudge(passes=lambda _: True))

@@ -94,7 +94,7 @@ async def test_a_judge_whose_replies_stay_unusable_is_an_error(grader_of: Script
     assert done.results[0].passed is None
     problem = "it has no JSON object"
     said = f'the judge sim/steady gave no usable reply, even after a repair request: {problem}; it said "yes"'
-    assert (done.results[0].error, done.results[0].unusable) == (said, (problem, "yes"))
+    assert (done.results[0].error, done.results[0].unusable_reply) == (said, (problem, "yes"))
     assert done.spend.calls == 2
 
 

@@ -130,7 +130,7 @@ class AssertionResult:
     parts: tuple["AssertionResult", ...] = ()
     judge_reply: JudgeReply | None = None
     """Stored for `label-model` and `score-model` only."""
-    unusable: UnusableJudgement | None = None
+    unusable_reply: UnusableJudgement | None = None
     """Set if the `error` is an unusable reply of the judge."""
 
     def to_json(self) -> dict[str, Any]:
@@ -140,7 +140,7 @@ class AssertionResult:
             "error": self.error,
             "parts": [part.to_json() for part in self.parts] or None,
             "judgeReply": self.judge_reply.to_json() if self.judge_reply else None,
-            "unusable": self.unusable._asdict() if self.unusable else None,
+            "unusableReply": self.unusable_reply._asdict() if self.unusable_reply else None,
         }
         return {
             "type": self.type,
@@ -154,12 +154,12 @@ class AssertionResult:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "AssertionResult":
-        fields = {name: value for name, value in data.items() if name not in ("judgeReply", "unusable")}
-        reply, unusable = data.get("judgeReply"), data.get("unusable")
+        fields = {name: value for name, value in data.items() if name not in ("judgeReply", "unusableReply")}
+        reply, unusable = data.get("judgeReply"), data.get("unusableReply")
         return cls(
             **{**fields, "parts": tuple(map(cls.from_json, data.get("parts") or ()))},
             judge_reply=JudgeReply.from_json(reply) if reply else None,
-            unusable=UnusableJudgement(**unusable) if unusable else None,
+            unusable_reply=UnusableJudgement(**unusable) if unusable else None,
         )
 
 
