@@ -64,7 +64,7 @@ def read_reply[T: StructuredReply](reply_type: type[T], text: str, verdict_of: C
     `verdict_of` returns what distinguishes verdicts, by default all fields but explanations; it raises ValueError for
     fields that are no verdict.
     """
-    return _Reading(reply_type, verdict_of or _fields_without_explanations).read(_answer(text))
+    return _ReplyReader(reply_type, verdict_of or _fields_without_explanations).read(_answer(text))
 
 
 def problem_of(error: ValidationError) -> str:
@@ -102,13 +102,13 @@ def _fields_without_explanations(reply: StructuredReply) -> Any:
     return {name: value for name, value in fields.items() if name not in reply.explanations}
 
 
-class _Reading[T: StructuredReply]:
+class _ReplyReader[T: StructuredReply]:
     """How one reply is read."""
 
     def __init__(self, reply_type: type[T], verdict_of: Callable[[T], Any]) -> None:
         self._type = reply_type
         self._verdict_of = verdict_of
-        self._problem = "it has no JSON object"
+        self._problem = ""
         self._known_fields = 0
         """Those of the object that `_problem` is about."""
 
@@ -119,7 +119,7 @@ class _Reading[T: StructuredReply]:
             raise UnusableReply(str(error)) from None
         readings = [reading for each in found.objects for reading in self._readings(each)]
         if not readings:
-            return self._read_text(answer)
+            return self._read_text(answer, has_objects=bool(found.objects))
         if any(verdict != readings[0][1] for _, verdict in readings):
             raise UnusableReply("it has different verdicts, and only one of them can be the judge's own")
         if field := self._field_in(found.rest):
@@ -154,7 +154,8 @@ class _Reading[T: StructuredReply]:
         reply = self._type.model_validate({**missing, **fields})
         return reply, self._verdict_of(reply)
 
-    def _read_text(self, answer: str) -> T:
+    def _read_text(self, answer: str, *, has_objects: bool) -> T:
+        """Read a reply without a valid object."""
         fields = None if self._known_fields else self._type.of_text(answer)
         if fields is not None:
             try:
@@ -162,8 +163,15 @@ class _Reading[T: StructuredReply]:
             except ValueError as error:
                 if isinstance(error, UnusableReply):
                     raise
-        refuses = not self._known_fields and _REFUSAL.search(answer) is not None
-        raise UnusableReply("it refuses" if refuses else self._problem)
+        raise UnusableReply(self._problem or self._missing_object(answer, has_objects=has_objects))
+
+    def _missing_object(self, answer: str, *, has_objects: bool) -> str:
+        if has_objects:
+            names = ", ".join(name for name in _names(self._type) if name not in self._type.explanations)
+            return f"it has no object with {names or 'the fields that were asked for'}"
+        if "{" in answer and _QUOTED_KEY.search(answer):
+            return "its JSON is broken or was cut"
+        return "it refuses" if _REFUSAL.search(answer.replace("’", "'")) else "it has no JSON object"
 
     def _field_in(self, rest: str) -> str | None:
         """A field of the verdict that is not part of an object."""

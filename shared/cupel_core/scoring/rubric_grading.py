@@ -25,7 +25,7 @@ _REACH = 60
 """In characters: a scale follows the word that says that it is one."""
 
 
-class Verdict(NamedTuple):
+class RubricVerdict(NamedTuple):
     passed: bool
     score: float
     """From 0 to 1."""
@@ -48,7 +48,7 @@ class RubricGrading:
         threshold = None if assertion.threshold is None else threshold_of(assertion)
         return cls(low, high, threshold, RUBRIC_PROMPT in config, scale is not None)
 
-    def verdict(self, passes: bool | None, written: Any) -> Verdict:
+    def verdict(self, passes: bool | None, written: Any) -> RubricVerdict:
         """Raises ValueError if they are no verdict."""
         score = self._score(written, passes)
         if passes is None and score is None:
@@ -56,9 +56,9 @@ class RubricGrading:
         if passes is None and self.threshold is None:
             passes = True if self.is_own_prompt else required("pass", passes)
         if score is None:
-            return Verdict(bool(passes), float(bool(passes)))
+            return RubricVerdict(bool(passes), float(bool(passes)))
         passed = passes is not False and (self.threshold is None or score >= self.threshold)
-        return Verdict(passed, self._share(score, passed))
+        return RubricVerdict(passed, self._share(score, passed))
 
     def explain(self, written: Any, reason: str) -> str:
         """The reason, with the score as the judge wrote it if its scale is not from 0 to 1."""

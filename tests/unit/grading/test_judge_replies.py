@@ -182,7 +182,7 @@ async def test_the_error_quotes_the_reply_and_says_what_is_wrong() -> None:
     reply = '{"pass": true,\n "score": "high",\x1b[31m ' + " " * 3_000 + "}"
     with pytest.raises(ValueError, match="no usable reply") as failed:
         await asserted(Judge(reply), "rubric")
-    problem = "it has no JSON object"
+    problem = "its JSON is broken or was cut"
     said = f'the judge sim/steady gave no usable reply, even after a repair request: {problem}; it said "'
     assert str(failed.value).startswith(f'{said}{{"pass": true, "score": "high"')
     assert len(str(failed.value)) < len(said) + 210
@@ -199,6 +199,11 @@ async def test_an_unusable_reply_is_stored_cut() -> None:
         MAX_STORED_LENGTH,
     )
     assert type(result).from_json(json.loads(json.dumps(result.to_json()))) == result
+
+
+async def test_an_object_of_another_shape_is_named() -> None:
+    with pytest.raises(ValueError, match=r"request: it has no object with pass, score; it said"):
+        await asserted(Judge('{"verdict": "correct"}'), "rubric")
 
 
 async def test_a_missing_field_is_named() -> None:

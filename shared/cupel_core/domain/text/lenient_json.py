@@ -70,7 +70,7 @@ def find_objects(text: str) -> FoundObjects:
 
     Raises TooIntricate.
     """
-    reader, objects, rest, read_to = _Reader(text), list[JsonObject](), list[str](), 0
+    reader, objects, rest, read_to = _ObjectReader(text), list[JsonObject](), list[str](), 0
     start = text.find("{")
     while start >= 0:
         try:
@@ -93,7 +93,7 @@ def plain(value: Any) -> Any:
     return [plain(each) for each in value] if isinstance(value, list) else value
 
 
-class _Reader:
+class _ObjectReader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._work = 0
