@@ -290,6 +290,8 @@ export interface AssertionResult {
   source: string;
   /** Results of the members of an assertion set */
   parts: unknown[];
+  /** Set if the error is an unusable reply of the judge; otherwise absent */
+  unusableReply: UnusableJudgement | null;
 }
 
 /** What an estimate rests on. */
@@ -3149,8 +3151,8 @@ export interface ReplyVerdict {
   successMet: boolean;
   /** Whether the failure criteria are met */
   failureMet: boolean;
-  /** From 0 to 1, as the judge states it */
-  confidence: number;
+  /** From 0 to 1, as the judge states it; null if it does not */
+  confidence: number | null;
   /** Why the judge decided so */
   reasoning: string;
 }
@@ -4960,6 +4962,14 @@ export interface UnpricedModel {
   calls: number | null;
 }
 
+/** What a judge replied in place of a verdict. */
+export interface UnusableJudgement {
+  /** What is wrong with the reply */
+  problem: string;
+  /** The last reply, at most 2,000 characters of it */
+  reply: string;
+}
+
 export interface UpdateBranchInput {
   /** What people call it */
   name: string;
@@ -5293,8 +5303,8 @@ export interface Verdict {
   successMet: boolean;
   /** Whether the failure criteria are met */
   failureMet: boolean;
-  /** From 0 to 1, as the judge states it */
-  confidence: number;
+  /** From 0 to 1, as the judge states it; null if it does not */
+  confidence: number | null;
   /** Why the judge decided so */
   reasoning: string;
   /** The judge's reply as it was received */

@@ -49,6 +49,7 @@ ABSENT = frozenset(
         "suspendedUntil",
         "text",
         "throttledUntil",
+        "unusableReply",
     }
 )
 """Fields that are null or empty in the example of a schema, where they would contradict the others."""
@@ -541,6 +542,8 @@ BY_SCHEMA: dict[str, Any] = {
     "Provider.title": "OpenAI",
     "BudgetFit.unlimitedTargets": [_MODEL],
     "RunBudget.unlimitedTargets": [_MODEL],
+    "UnusableJudgement.problem": "pass: Field required",
+    "UnusableJudgement.reply": '{"score": 0.9, "reason": "It explains the limit."}',
     "Rescore.id": "scr_01",
     "RunConfig.priceList": "genai-prices 0.2.3",
     "Run.durationMs": 248_000,

@@ -23,6 +23,7 @@ from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import AssertionGrade
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Invalid
+from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.assertion_context import AssertionContext, ShortConversation
@@ -122,6 +123,8 @@ class _Scorer:
             return _untransformed_result(assertion, str(error))
         except sandbox.LimitExceeded as error:
             return _error_result(assertion, f"computing it {error}")
+        except GraderError as error:
+            return replace(_error_result(assertion, str(error)), unusable_reply=error.unusable_reply)
         except (NotComputable, sandbox.ExpressionError, Invalid, ProviderError) as error:
             return _error_result(assertion, str(error))
         return _to_result(assertion, check_result)

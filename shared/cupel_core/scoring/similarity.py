@@ -8,6 +8,7 @@ from pydantic import Field
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.grading.grader import Grader
 from cupel_core.grading.graders import GraderFactory
+from cupel_core.grading.replies import StructuredReply, text_list
 from cupel_core.providers import prices
 from cupel_core.providers.completion import with_retry
 from cupel_core.providers.embeddings import Embeddings, Vector
@@ -15,7 +16,7 @@ from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.reservations import spend_of_failed_embedding
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, SpendLog, binary, graded
-from cupel_core.scoring.model_graded import StructuredReply, ask_grader
+from cupel_core.scoring.model_graded import ask_grader
 from cupel_core.scoring.texts import threshold_of
 
 
@@ -36,7 +37,9 @@ text would be the answer to. Answer with one JSON object whose "questions" is th
 
 
 class _Questions(StructuredReply):
-    questions: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=3, max_length=3)]
+    questions: Annotated[
+        list[Annotated[str, Field(min_length=1)]], Field(min_length=3, max_length=3), text_list(most=3)
+    ]
 
 
 async def answer_relevance(

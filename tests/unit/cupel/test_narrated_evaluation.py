@@ -104,7 +104,7 @@ async def test_rules_write_when_the_reply_is_unusable_and_the_next_call_asks_aga
         evaluation = await evaluated(server.url, cache=tmp_path / "answers.sqlite")
         for calls in (2, 4):
             narrative = (await evaluation.deep_analysis_async())["narrative"]
-            assert ("no valid reply" in narrative["error"], narrative["calls"]) == (True, 2)
+            assert ("no usable reply" in narrative["error"], narrative["calls"]) == (True, 2)
             assert len(server.requests) == calls
 
 

@@ -18,7 +18,7 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Action, Run
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, UnusableJudgement
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreResult, RescoreStatus
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
@@ -137,6 +137,15 @@ async def test_the_verdicts_of_the_run_are_kept_when_judge_and_criteria_are_the_
     assert first.scoring is not None
     assert first.scoring.verdict is not None
     assert first.scoring.reason == f"{CRITERIA}: as the first judge has it"
+
+
+async def test_criteria_without_a_verdict_are_judged_again(cloud: Settings) -> None:
+    unusable = UnusableJudgement("it has no JSON object", "I think so!")
+    failed = AssertionResult(CRITERIA, None, None, "could not be computed", error="no verdict", unusable_reply=unusable)
+    scoring = build_scoring(None, None, (failed,))
+    run = AnsweredRun((asking(criteria=Criteria("booked")),), scoring=lambda _: scoring).completed()
+    first, _ = await rescore_with(run, ScriptedJudge(passes=lambda _: True))
+    assert (first.success, first.scoring and first.scoring.reason) == (True, "everything passed")
 
 
 async def test_another_judge_gives_new_verdicts(cloud: Settings) -> None:

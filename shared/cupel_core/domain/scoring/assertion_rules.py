@@ -26,6 +26,8 @@ RUBRIC_PROMPT = "rubricPrompt"
 """In the `config` of an `llm-rubric`: the judge's prompt, with `{{output}}`, `{{rubric}}` and the scenario's variables.
 """
 MAX_RUBRIC_PROMPT_LENGTH = 20_000
+RUBRIC_RANGE = "range"
+"""Beside it: the lowest and the highest score that the prompt asks for."""
 SCORING_FUNCTION = "scoringFunction"
 """In the `config` of a set: code that makes the set's result from those of its parts."""
 CODE_FILE = re.compile(r"file://(?P<path>[^:]+\.(?:py|js|cjs|mjs|ts|cts|mts))(?::(?P<function>[\w.]+))?")
@@ -160,10 +162,16 @@ def _number_issues(kind: AssertionKind, assertion: Mapping[str, Any], field: str
         yield AssertionIssue(f"{field}.threshold", "is required")
     if threshold is not None and not _is_amount(threshold):
         yield AssertionIssue(f"{field}.threshold", "must be a number of at least 0")
-    elif threshold is not None and kind.is_fraction and threshold > 1:
+    elif threshold is not None and kind.is_fraction and threshold > 1 and not _has_own_scale(assertion):
         yield AssertionIssue(f"{field}.threshold", "must be a number from 0 to 1")
     if weight is not None and not _is_amount(weight):
         yield AssertionIssue(f"{field}.weight", "must be a number of at least 0")
+
+
+def _has_own_scale(assertion: Mapping[str, Any]) -> bool:
+    """Whether its threshold is on the scale of its author's prompt."""
+    config = assertion.get("config")
+    return isinstance(config, dict) and RUBRIC_PROMPT in config
 
 
 def _turn_issues(name: str, turn: Any, field: str) -> Iterator[AssertionIssue]:
@@ -213,6 +221,8 @@ def _config_issues(name: str, config: Any, field: str, allow_code: bool) -> Iter
         )
     if name == LLM_RUBRIC and RUBRIC_PROMPT in config and (error := rubric_prompt_error(config[RUBRIC_PROMPT])):
         yield AssertionIssue(f"{field}.{RUBRIC_PROMPT}", error)
+    if name == LLM_RUBRIC and RUBRIC_RANGE in config and not _is_range(config[RUBRIC_RANGE]):
+        yield AssertionIssue(f"{field}.{RUBRIC_RANGE}", "must be the lowest and the highest score: [0, 10]")
     if name == ASSERT_SET and config.get(SCORING_FUNCTION) is not None:
         yield from _scoring_function_issues(config[SCORING_FUNCTION], f"{field}.{SCORING_FUNCTION}", allow_code)
 
@@ -261,6 +271,10 @@ def _type_of(part: Any) -> Any:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def _is_range(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(_is_number, value)) and value[0] < value[1]
 
 
 def _is_amount(value: Any) -> bool:
