@@ -57,7 +57,7 @@ async def check_by_code(assertion: Assertion, context: AssertionContext, run: Co
     code = code_of(assertion.kind, assertion.value)
     if code.language == PYTHON and code.file and not code.function:
         code = code._replace(function=_DEFAULT_FUNCTION)
-    returned = await run(code, [_output(context), _context(assertion, context)])
+    returned = await run(code, [context.answer, _context(assertion, context)])
     return read_result(returned, assertion.threshold, assertion.kind)
 
 
@@ -87,17 +87,13 @@ def _context(assertion: Assertion, context: AssertionContext) -> dict[str, Any]:
         "test": {"description": context.name, "vars": variables, "metadata": dict(context.metadata)},
         "config": dict(assertion.config or {}),
         "providerResponse": {
-            "output": _output(context),
+            "output": context.answer,
             "cost": context.cost_usd,
             "latencyMs": context.latency_ms,
             "finishReason": context.finish_reason,
         },
         "metadata": dict(context.metadata),
     }
-
-
-def _output(context: AssertionContext) -> Any:
-    return context.output if context.value is None else context.value
 
 
 def _component(result: AssertionResult) -> dict[str, Any]:

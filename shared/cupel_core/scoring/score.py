@@ -19,6 +19,7 @@ from cupel_core.domain.scoring.assertion_rules import (
 from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
 from cupel_core.domain.scoring.scoring import combine, failure_tag, metrics
+from cupel_core.domain.text.javascript_values import as_text
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import AssertionGrade
 from cupel_core.domain.turns.spend import Spend
@@ -162,11 +163,13 @@ async def _context_of(assertion: Assertion, context: AssertionContext) -> Assert
     try:
         if assertion.turn is not None:
             context = context.at_turn(assertion.turn)
+        if assertion.kind not in TEMPLATED:
+            context = context.with_structure
         if assertion.transform is None:
             return context
-        from cupel_core.scoring.transforms import as_text, transformed  # imports regex, which few assertions need
+        from cupel_core.scoring.transforms import transformed  # imports regex, which few assertions need
 
-        value = await transformed(assertion.transform, context.output)
+        value = await transformed(assertion.transform, context.answer)
     except ShortConversation as error:
         raise NotComputable(str(error)) from None
     parsed = None if isinstance(value, str) else value

@@ -1,8 +1,7 @@
 """Applies an assertion's transform to an answer; what may take long is computed in a sandbox."""
 
-import json
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import regex
 
@@ -17,6 +16,15 @@ from cupel_core.domain.scoring.output_transforms import (
     parse_transform,
 )
 from cupel_core.domain.text.javascript_patterns import to_python_pattern
+from cupel_core.domain.text.javascript_values import (
+    code_units,
+    in_code_units,
+    parse_json,
+    to_string,
+    trim,
+    trim_end,
+    trim_start,
+)
 from cupel_core.scoring.check_result import NotComputable, TransformFailed
 from cupel_core.scoring.pattern_search import TIMEOUT_SECONDS
 
@@ -28,8 +36,18 @@ _QUICK = frozenset(
 )
 
 
-async def transformed(transform: str, output: str) -> Any:
-    """What the assertion checks: text or JSON. Raises TransformFailed, NotComputable and sandbox.LimitExceeded."""
+async def transformed(transform: str, output: Any) -> Any:
+    """What the assertion checks: text or JSON, but not null.
+
+    Raises TransformFailed, NotComputable and sandbox.LimitExceeded.
+    """
+    value = await _computed(transform, output)
+    if value is None:
+        raise TransformFailed("it returned null")
+    return value
+
+
+async def _computed(transform: str, output: Any) -> Any:
     try:
         steps = parse_transform(transform)
     except TransformError as error:
@@ -42,7 +60,7 @@ async def transformed(transform: str, output: str) -> Any:
     return returned["value"]
 
 
-def apply(transform: str, output: str) -> dict[str, Any]:
+def apply(transform: str, output: Any) -> dict[str, Any]:
     """Run in the sandbox: `{value}`, or `{failed}`."""
     try:
         return {"value": _apply(parse_transform(transform), output)}
@@ -50,19 +68,14 @@ def apply(transform: str, output: str) -> dict[str, Any]:
         return {"failed": str(error)}
 
 
-def as_text(value: Any) -> str:
-    """Like JavaScript's `JSON.stringify`, except for a text, which remains as it is."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _apply(steps: tuple[TransformStep, ...], output: str) -> Any:
-    value: Any = output
+def _apply(steps: tuple[TransformStep, ...], output: Any) -> Any:
+    value = output
     for step in steps:
         match step:
             case TransformStep(kind) if kind == PARSE:
                 value = _parsed(value)
             case TransformStep(kind) if kind == TEXT:
-                value = as_text(value)
+                value = to_string(value)
             case TransformStep(kind, name, arguments) if kind == CALL:
                 value = _called(value, str(name), arguments)
             case TransformStep(_, name):
@@ -72,29 +85,27 @@ def _apply(steps: tuple[TransformStep, ...], output: str) -> Any:
 
 def _parsed(value: Any) -> Any:
     try:
-        return json.loads(as_text(value), parse_constant=_refuse)
+        return parse_json(to_string(value))
     except (ValueError, RecursionError):
         raise TransformFailed("the output is not JSON") from None
-
-
-def _refuse(_: str) -> NoReturn:
-    raise ValueError
 
 
 def _member(value: Any, name: str | int) -> Any:
     match value:
         case dict() if str(name) in value:
             return value[str(name)]
-        case list() | str() if isinstance(name, int) and name < len(value):
+        case str() if name == "length" or isinstance(name, int):
+            return _member(list(code_units(value)), name)
+        case list() if isinstance(name, int) and name < len(value):
             return value[name]
-        case list() | str() if name == "length":
+        case list() if name == "length":
             return len(value)
     raise TransformFailed(f"there is no {f'element {name}' if isinstance(name, int) else f'field {name}'}")
 
 
 def _called(value: Any, name: str, arguments: tuple[Any, ...]) -> Any:
-    if name == "toString" and not isinstance(value, list | dict):
-        return as_text(value)
+    if name == "toString" and value is not None:
+        return to_string(value)
     if name in ("join", "slice", "at") and isinstance(value, list):
         return _LIST_METHODS[name](value, *arguments)
     if not isinstance(value, str) or name == "join":
@@ -105,13 +116,20 @@ def _called(value: Any, name: str, arguments: tuple[Any, ...]) -> Any:
     return result
 
 
-def _slice(value: Any, start: int, end: int | None = None) -> Any:
+def _slice(value: list[Any], start: int, end: int | None = None) -> list[Any]:
     return value[start:end]
 
 
+def _text_slice(value: str, start: int, end: int | None = None) -> str:
+    return in_code_units(value, lambda units: units[start:end])
+
+
 def _substring(value: str, start: int, end: int | None = None) -> str:
-    low, high = max(start, 0), len(value) if end is None else max(end, 0)
-    return value[min(low, high) : max(low, high)]
+    def part(units: str) -> str:
+        low, high = max(start, 0), len(units) if end is None else max(end, 0)
+        return units[min(low, high) : max(low, high)]
+
+    return in_code_units(value, part)
 
 
 def _at(value: Any, index: int) -> Any:
@@ -123,7 +141,7 @@ def _at(value: Any, index: int) -> Any:
 def _split(value: str, separator: str | Pattern) -> list[str]:
     if isinstance(separator, Pattern):
         return [part or "" for part in _compiled(separator).split(value, timeout=TIMEOUT_SECONDS)]
-    return value.split(separator) if separator else list(value)
+    return value.split(separator) if separator else list(code_units(value))
 
 
 def _match(value: str, pattern: Pattern) -> list[str | None]:
@@ -157,21 +175,21 @@ def _compiled(pattern: Pattern) -> "regex.Pattern[str]":
 
 
 _TEXT_METHODS: Mapping[str, Callable[..., Any]] = {
-    "trim": str.strip,
-    "trimStart": str.lstrip,
-    "trimEnd": str.rstrip,
+    "trim": trim,
+    "trimStart": trim_start,
+    "trimEnd": trim_end,
     "toLowerCase": str.lower,
     "toUpperCase": str.upper,
     "split": _split,
     "match": _match,
     "replace": _replace,
     "replaceAll": lambda value, old, new: value.replace(old, new),
-    "slice": _slice,
+    "slice": _text_slice,
     "substring": _substring,
-    "at": _at,
+    "at": lambda value, index: _at(code_units(value), index),
 }
 _LIST_METHODS: Mapping[str, Callable[..., Any]] = {
-    "join": lambda value, separator: separator.join(map(as_text, value)),
+    "join": lambda value, separator: separator.join("" if item is None else to_string(item) for item in value),
     "slice": _slice,
     "at": _at,
 }
