@@ -1,6 +1,8 @@
 """Applies an assertion's transform to an answer; what may take long is computed in a sandbox."""
 
+import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import regex
@@ -15,22 +17,24 @@ from cupel_core.domain.scoring.output_transforms import (
     TransformStep,
     parse_transform,
 )
-from cupel_core.domain.text.javascript_patterns import to_python_pattern
 from cupel_core.domain.text.javascript_values import (
     code_units,
     in_code_units,
+    joined_units,
     parse_json,
     to_string,
     trim,
     trim_end,
     trim_start,
+    well_formed,
 )
 from cupel_core.scoring.check_result import NotComputable, TransformFailed
-from cupel_core.scoring.pattern_search import TIMEOUT_SECONDS
+from cupel_core.scoring.pattern_search import TIMEOUT_SECONDS, JavaScriptPattern, compile_javascript
 
 MAX_RESULT_LENGTH = 1_000_000
 _TASK = "cupel_core.scoring.transforms:apply"
-_PYTHON_FLAGS = frozenset("ims")
+_HOST_FLAGS = frozenset("imsu")
+"""Those that change what an expression matches."""
 _QUICK = frozenset(
     {"trim", "trimStart", "trimEnd", "toLowerCase", "toUpperCase", "toString", "slice", "substring", "at"}
 )
@@ -44,7 +48,7 @@ async def transformed(transform: str, output: Any) -> Any:
     value = await _computed(transform, output)
     if value is None:
         raise TransformFailed("it returned null")
-    return value
+    return well_formed(value) if isinstance(value, str) else value
 
 
 async def _computed(transform: str, output: Any) -> Any:
@@ -54,16 +58,16 @@ async def _computed(transform: str, output: Any) -> Any:
         raise NotComputable(f"its transform {error}") from None
     if all(step.kind != CALL or step.name in _QUICK for step in steps):
         return _apply(steps, output)
-    returned = await sandbox.run(_TASK, transform, output)
+    returned = await sandbox.run(_TASK, transform, json.dumps(output))
     if "failed" in returned:
         raise TransformFailed(returned["failed"])
-    return returned["value"]
+    return json.loads(returned["value"])
 
 
-def apply(transform: str, output: Any) -> dict[str, Any]:
-    """Run in the sandbox: `{value}`, or `{failed}`."""
+def apply(transform: str, output: str) -> dict[str, str]:
+    """Run in the sandbox, with JSON of the output: `{value}` with JSON, or `{failed}`."""
     try:
-        return {"value": _apply(parse_transform(transform), output)}
+        return {"value": json.dumps(_apply(parse_transform(transform), json.loads(output)))}
     except TransformFailed as error:
         return {"failed": str(error)}
 
@@ -92,7 +96,9 @@ def _parsed(value: Any) -> Any:
 
 def _member(value: Any, name: str | int) -> Any:
     match value:
-        case dict() if str(name) in value:
+        case Match(groups=groups) if name == "groups" and groups:
+            return groups
+        case Mapping() if str(name) in value:
             return value[str(name)]
         case str() if name == "length" or isinstance(name, int):
             return _member(list(code_units(value)), name)
@@ -138,40 +144,92 @@ def _at(value: Any, index: int) -> Any:
     return value[index]
 
 
+class Match(list[str | None]):
+    """What `match` returns without the flag `g`: the match and its groups, some of which have names."""
+
+    groups: Mapping[str, str | None]
+
+
 def _split(value: str, separator: str | Pattern) -> list[str]:
-    if isinstance(separator, Pattern):
-        return [part or "" for part in _compiled(separator).split(value, timeout=TIMEOUT_SECONDS)]
-    return value.split(separator) if separator else list(code_units(value))
+    if isinstance(separator, str):
+        return value.split(separator) if separator else list(code_units(value))
+    pattern = _compiled(separator)
+    subject = pattern.subject(value)
+    parts: list[str] = []
+    start = position = 0
+    while match := _found(pattern, subject, position):
+        if match.start() >= len(subject):
+            break
+        if match.end() == start:
+            position = match.start() + 1
+            continue
+        parts.extend((subject[start : match.start()], *(group or "" for group in match.groups())))
+        start = position = match.end()
+    if not subject and _found(pattern, subject, 0):
+        return []
+    return [joined_units(part) for part in (*parts, subject[start:])]
 
 
-def _match(value: str, pattern: Pattern) -> list[str | None]:
-    compiled = _compiled(pattern)
-    if "g" in pattern.flags:
-        found: list[str | None] = [match[0] for match in compiled.finditer(value, timeout=TIMEOUT_SECONDS)]
+def _found(pattern: JavaScriptPattern, subject: str, position: int) -> "regex.Match[str] | None":
+    return pattern.compiled.search(subject, position, timeout=TIMEOUT_SECONDS)
+
+
+def _match(value: str, written: Pattern) -> list[str | None]:
+    pattern = _compiled(written)
+    subject = pattern.subject(value)
+    if "g" in written.flags:
+        found: list[str | None] = [
+            joined_units(match[0]) for match in pattern.compiled.finditer(subject, timeout=TIMEOUT_SECONDS)
+        ]
     else:
-        match = compiled.search(value, timeout=TIMEOUT_SECONDS)
-        found = [match[0], *match.groups()] if match else []
+        first = _found(pattern, subject, 0)
+        found = Match(group and joined_units(group) for group in (first[0], *first.groups())) if first else Match()
+        if isinstance(found, Match) and first:
+            found.groups = {name: found[number] for name, number in pattern.names.items()}
     if not found:
-        raise TransformFailed(f"nothing in the output matches /{pattern.source}/")
+        raise TransformFailed(f"nothing in the output matches /{written.source}/")
     return found
 
 
 def _replace(value: str, old: str | Pattern, new: str) -> str:
-    if isinstance(old, str):
-        return value.replace(old, new, 1)
-    count = 0 if "g" in old.flags else 1
-    return str(_compiled(old).sub(lambda match: _expanded(match, new), value, count=count, timeout=TIMEOUT_SECONDS))
+    return _replaced(value, old, new, is_global=isinstance(old, Pattern) and "g" in old.flags)
 
 
-def _expanded(match: "regex.Match[str]", new: str) -> str:
-    """`$1` is the first group, `$&` the whole match."""
-    groups = {"&": match[0], **{str(number): group or "" for number, group in enumerate(match.groups(), start=1)}}
-    return str(regex.sub(r"\$(&|\d)", lambda name: groups.get(name[1], name[0]), new))
+def _replaced(value: str, old: str | Pattern, new: str, *, is_global: bool) -> str:
+    pattern = _literal(old) if isinstance(old, str) else _compiled(old)
+
+    def replacement(match: "regex.Match[str]") -> str:
+        return _expanded(match, code_units(new), pattern.names)
+
+    subject, count = pattern.subject(value), 0 if is_global else 1
+    return joined_units(str(pattern.compiled.sub(replacement, subject, count=count, timeout=TIMEOUT_SECONDS)))
 
 
-def _compiled(pattern: Pattern) -> "regex.Pattern[str]":
-    flags = "".join(sorted(_PYTHON_FLAGS & set(pattern.flags)))
-    return regex.compile(to_python_pattern(f"(?{flags}){pattern.source}" if flags else pattern.source), regex.ASCII)
+def _expanded(match: "regex.Match[str]", new: str, names: Mapping[str, int]) -> str:
+    """`$1` is the first group, `$&` the whole match, `$<name>` a group with a name, and `$$` a dollar sign."""
+    text, count = match.string, len(match.groups())
+    signs = {"$": "$", "&": match[0], "`": text[: match.start()], "'": text[match.end() :]}
+
+    def part(sign: "regex.Match[str]") -> str:
+        written = sign[1]
+        if written in signs:
+            return signs[written]
+        if written.startswith("<"):
+            return (match[names[written[1:-1]]] or "" if written[1:-1] in names else "") if names else sign[0]
+        two, one = int(written), int(written[0])
+        if len(written) == 2 and 1 <= two <= count:
+            return match[two] or ""
+        return f"{match[one] or ''}{written[1:]}" if 1 <= one <= count else sign[0]
+
+    return str(regex.sub(r"\$([$&`']|\d\d?|<[^>]*>)", part, new))
+
+
+def _literal(text: str) -> JavaScriptPattern:
+    return JavaScriptPattern(regex.compile(regex.escape(code_units(text))), is_unicode=False, names={})
+
+
+def _compiled(pattern: Pattern) -> JavaScriptPattern:
+    return compile_javascript(pattern.source, "".join(sorted(_HOST_FLAGS & set(pattern.flags))))
 
 
 _TEXT_METHODS: Mapping[str, Callable[..., Any]] = {
@@ -183,7 +241,7 @@ _TEXT_METHODS: Mapping[str, Callable[..., Any]] = {
     "split": _split,
     "match": _match,
     "replace": _replace,
-    "replaceAll": lambda value, old, new: value.replace(old, new),
+    "replaceAll": partial(_replaced, is_global=True),
     "slice": _text_slice,
     "substring": _substring,
     "at": lambda value, index: _at(code_units(value), index),

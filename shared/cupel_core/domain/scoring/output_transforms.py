@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
-from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
+from cupel_core.domain.text.javascript_patterns import FLAGS, javascript_pattern_error
 
 MAX_LENGTH = 1_000
 _MAX_STEPS = 50
@@ -57,7 +57,7 @@ METHODS: Mapping[str, _Method] = {
     "split": _Method(((str, Pattern),)),
     "match": _Method(((Pattern,),)),
     "replace": _Method(((str, Pattern), (str,))),
-    "replaceAll": _Method(((str,), (str,))),
+    "replaceAll": _Method(((str, Pattern), (str,))),
     "slice": _RANGE,
     "substring": _RANGE,
     "at": _Method(((int,),)),
@@ -75,7 +75,6 @@ _TOKEN = re.compile(
 )
 _ARROW = re.compile(r"^\s*(?:\(\s*output\s*(?:,\s*\w+\s*)*\)|output)\s*=>\s*")
 _RETURN = re.compile(r"^\s*return\b")
-_FLAGS = frozenset("gimsu")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
 
 
@@ -228,9 +227,9 @@ def _unquoted(text: str) -> str:
 
 def _pattern(text: str) -> Pattern:
     source, _, flags = text[1:].rpartition("/")
-    if not set(flags) <= _FLAGS:
-        raise TransformError(f"has a regular expression with the flags {flags}; known flags: {''.join(sorted(_FLAGS))}")
-    if why := javascript_pattern_error(source):
+    if not set(flags) <= FLAGS:
+        raise TransformError(f"has a regular expression with the flags {flags}; known flags: {''.join(sorted(FLAGS))}")
+    if why := javascript_pattern_error(source, flags):
         raise TransformError(f"has a regular expression that {why}")
     return Pattern(source, flags)
 

@@ -57,13 +57,13 @@ def to_string(value: Any) -> str:
 
 
 def number_text(number: float) -> str:
-    """Like `String(number)`: decimal notation from 1e-7 to 1e21, and the shortest digits of a double."""
+    """Like `String(number)`: decimal notation from 1e-6 to 1e21, and the shortest digits of a double."""
     double = float(number)
     if not isfinite(double):
         return "null"
     if double == 0:
         return "0"
-    if not 1e-7 <= abs(double) < 1e21:
+    if not 1e-6 <= abs(double) < 1e21:
         digits, _, exponent = repr(double).partition("e")
         return f"{digits.removesuffix('.0')}e{int(exponent):+d}"
     written = format(Decimal(repr(double)), "f")
@@ -87,10 +87,21 @@ def words(text: str) -> list[str]:
     return [word for word in _WHITE_SPACE_RUN.split(text) if word]
 
 
+def well_formed(text: str) -> str:
+    """Like `toWellFormed`: U+FFFD in place of each half of a pair of surrogates."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
+
+
 def in_code_units(text: str, change: Callable[[str], str]) -> str:
     """What `change` makes of a text in which each character is a UTF-16 code unit, as JavaScript's positions count."""
-    changed = change(code_units(text))
-    return changed.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return joined_units(change(code_units(text)))
+
+
+def joined_units(units: str) -> str:
+    """The text of these code units: a pair of surrogates is one character."""
+    if units.isascii():
+        return units
+    return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def code_units(text: str) -> str:
