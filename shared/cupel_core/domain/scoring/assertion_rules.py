@@ -122,7 +122,7 @@ def _issues(assertion: Any, field: str, depth: int, allow_code: bool) -> Iterato
     yield from _value_issues(name, assertion, field)
     yield from _number_issues(kind, assertion, field)
     yield from _turn_issues(name, assertion.get("turn"), f"{field}.turn")
-    yield from _transform_issues(name, assertion.get("transform"), f"{field}.transform")
+    yield from _transform_issues(name, assertion.get("transform"), f"{field}.transform", allow_code)
     yield from _string_issues(assertion, field)
     yield from _config_issues(name, assertion.get("config"), f"{field}.config", allow_code)
     yield from _part_issues(name, assertion.get("assert"), f"{field}.assert", depth, allow_code)
@@ -181,13 +181,13 @@ def may_transform(name: str) -> bool:
     return name not in OF_ALL_TURNS and not name.startswith(TRAJECTORY)
 
 
-def _transform_issues(name: str, transform: Any, field: str) -> Iterator[AssertionIssue]:
+def _transform_issues(name: str, transform: Any, field: str, allow_code: bool) -> Iterator[AssertionIssue]:
     if transform is not None and not may_transform(name):
         yield AssertionIssue(field, f"is not allowed in {name}, which does not check the text of an answer")
     elif transform is not None:
-        from cupel_core.domain.scoring.output_transforms import transform_error  # which few assertions need
+        from cupel_core.domain.scoring.output_transforms import code_error, transform_error  # few assertions need them
 
-        if error := transform_error(transform):
+        if (error := transform_error(transform)) and not (allow_code and code_error(transform) is None):
             yield AssertionIssue(field, error)
 
 
