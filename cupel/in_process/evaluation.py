@@ -171,8 +171,8 @@ class Evaluation:
         return await narrated_analysis_of(self, self.narrator)
 
     def to_json(self) -> Json:
-        """`{run, results, sample, passRate, metrics, probes}`: the first three as in `cupel show --json`, then the metrics
-        of each target and every probe."""
+        """`{run, results, sample, passRate, metrics, probes}`: the first three as in `cupel show --json`, then metrics
+        by target, and every probe."""
         return {
             "run": self.run_json(),
             "results": to_json(self.models),

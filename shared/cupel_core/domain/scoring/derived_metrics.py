@@ -17,6 +17,13 @@ MAX_LENGTH = 500
 COUNT = "__count"
 _MAX_DEPTH = 50
 _TOKEN = re.compile(r"\s*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_][\w]*)|(<=|>=|==|!=|[-+*/%^()<>?:,]))")
+
+
+def _round(number: float) -> float:
+    """Half away from zero, unlike Python's."""
+    return math.copysign(math.floor(abs(number) + 0.5), number)
+
+
 _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "abs": abs,
     "ceil": math.ceil,
@@ -26,7 +33,7 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "max": max,
     "min": min,
     "pow": pow,
-    "round": round,
+    "round": _round,
     "sqrt": math.sqrt,
 }
 _VARIADIC, _BINARY = frozenset({"max", "min"}), frozenset({"pow"})
