@@ -107,12 +107,10 @@ def tolerance_of(tolerance: Any, expected: float) -> float:
 
     Raises ValueError.
     """
-    if isinstance(tolerance, str) and tolerance.endswith("%"):
-        share, scale = tolerance.removesuffix("%").strip(), abs(expected) / 100
-    else:
-        share, scale = tolerance or 0, 1.0
+    is_share = isinstance(tolerance, str) and tolerance.endswith("%")
+    scale = abs(expected) / 100 if is_share else 1.0
     try:
-        allowed = float(share)
+        allowed = float(tolerance.removesuffix("%") if is_share else tolerance or 0)
     except (TypeError, ValueError):
         allowed = -1.0
     if isinstance(tolerance, bool) or not 0 <= allowed < float("inf"):

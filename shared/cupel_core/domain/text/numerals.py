@@ -101,7 +101,7 @@ def _digit_count(text: str) -> int:
 def _read_chinese(text: str) -> float:
     whole, _, fraction = re.sub("[点點．.]", ".", text, count=1).partition(".")
     digits = [_chinese_digit(character) for character in fraction if not character.isspace()]
-    return float(_chinese_integer(whole)) + sum(digit / 10 ** (place + 1) for place, digit in enumerate(digits))
+    return float(_chinese_integer(whole)) + sum(digit / 10.0 ** (place + 1) for place, digit in enumerate(digits))
 
 
 def _chinese_digit(character: str) -> int:
