@@ -67,10 +67,10 @@ def match(assertion: Assertion, context: AssertionContext) -> CheckResult:
     answer = fold(context.output.strip())
     matched = any(_is_match(answer, fold(target.strip()), location, is_numeric) for target in targets)
     where = {"begin": "begins with", "end": "ends with", "any": "has", "exact": "is"}[location]
-    return _found(matched, where, targets)
+    return _result_of(matched, where, targets)
 
 
-def _found(matched: bool, where: str, targets: list[str]) -> CheckResult:
+def _result_of(matched: bool, where: str, targets: list[str]) -> CheckResult:
     quoted = ", ".join(map(quote, targets))
     return binary(matched, f"the output {where} {quoted}" if matched else f"none matches: the output {where} {quoted}")
 
@@ -114,7 +114,7 @@ def exact_match(assertion: Assertion, context: AssertionContext) -> CheckResult:
     """As Inspect's `exact()`: equal without case, articles, punctuation and further spaces."""
     targets, answer = texts_of(assertion.value), _normalized(context.output)
     matched = any(answer == expected for target in targets if (expected := _normalized(target)))
-    return _found(matched, "is", targets)
+    return _result_of(matched, "is", targets)
 
 
 def _normalized(text: str) -> str:
@@ -147,7 +147,9 @@ def _finite(text: str) -> float | None:
 def fuzzy_match(assertion: Assertion, context: AssertionContext) -> CheckResult:
     """As FuzzyMatch of OpenAI's evals: one of the texts is within the other, without case, articles and punctuation."""
     targets, answer = texts_of(assertion.value), _simplified(context.output)
-    return _found(any(_is_fuzzy_match(answer, _simplified(target)) for target in targets), "has or is part of", targets)
+    return _result_of(
+        any(_is_fuzzy_match(answer, _simplified(target)) for target in targets), "has or is part of", targets
+    )
 
 
 def _simplified(text: str) -> str:
@@ -167,7 +169,7 @@ def json_match(assertion: Assertion, context: AssertionContext) -> CheckResult:
     except (ValueError, RecursionError):
         return binary(False, "the output is not JSON")
     targets = texts_of(assertion.value)
-    return _found(any(_is_json_match(answer, json.loads(target)) for target in targets), "is the JSON", targets)
+    return _result_of(any(_is_json_match(answer, json.loads(target)) for target in targets), "is the JSON", targets)
 
 
 def _is_json_match(answer: Any, target: Any) -> bool:

@@ -157,7 +157,7 @@ def _split(value: str, separator: str | Pattern) -> list[str]:
     subject = pattern.subject(value)
     parts: list[str] = []
     start = position = 0
-    while match := _found(pattern, subject, position):
+    while match := _next_match(pattern, subject, position):
         if match.start() >= len(subject):
             break
         if match.end() == start:
@@ -165,12 +165,12 @@ def _split(value: str, separator: str | Pattern) -> list[str]:
             continue
         parts.extend((subject[start : match.start()], *(group or "" for group in match.groups())))
         start = position = match.end()
-    if not subject and _found(pattern, subject, 0):
+    if not subject and _next_match(pattern, subject, 0):
         return []
     return [joined_units(part) for part in (*parts, subject[start:])]
 
 
-def _found(pattern: JavaScriptPattern, subject: str, position: int) -> "regex.Match[str] | None":
+def _next_match(pattern: JavaScriptPattern, subject: str, position: int) -> "regex.Match[str] | None":
     return pattern.compiled.search(subject, position, timeout=TIMEOUT_SECONDS)
 
 
@@ -182,7 +182,7 @@ def _match(value: str, written: Pattern) -> list[str | None]:
             joined_units(match[0]) for match in pattern.compiled.finditer(subject, timeout=TIMEOUT_SECONDS)
         ]
     else:
-        first = _found(pattern, subject, 0)
+        first = _next_match(pattern, subject, 0)
         found = Match(group and joined_units(group) for group in (first[0], *first.groups())) if first else Match()
         if isinstance(found, Match) and first:
             found.groups = {name: found[number] for name, number in pattern.names.items()}
