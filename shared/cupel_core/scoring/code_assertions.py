@@ -171,7 +171,10 @@ def _parsed(text: str) -> Any:
 
 def _graded(data: Mapping[str, Any], threshold: float | None, language: str) -> CheckResult:
     passed, score = _passed(data), _number(data.get("score"))
-    score = float(passed) if score is None else score
+    if score is None or not isinstance(data.get("reason"), str):
+        if passed:
+            raise CodeFailed(f"the code returned {_shown(data)}; a pass must have a score and a reason")
+        score = 0.0
     reason = to_text(data.get("reason") or f"the code returned {'a pass' if passed else 'a failure'}")
     if threshold is not None and score < threshold:
         passed, reason = False, f"the score {score:g} is below {threshold:g}: {reason}"

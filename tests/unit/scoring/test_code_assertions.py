@@ -50,6 +50,7 @@ async def scored(assertion: dict[str, Any], returned: Any) -> tuple[AssertionRes
         ({"pass_": True, "score": 0.5, "reason": "good"}, None, True, 0.5),
         ({"pass": True, "score": 0.5, "reason": "good"}, 0.6, False, 0.5),
         ({"pass": False, "reason": "bad"}, None, False, 0),
+        ({"pass": False, "score": 0.9}, None, False, 0),
     ],
 )
 def test_what_python_returns_is_read_as_in_promptfoo(
@@ -59,7 +60,19 @@ def test_what_python_returns_is_read_as_in_promptfoo(
     assert (result.passed, result.score) == (passed, score)
 
 
-@pytest.mark.parametrize("returned", [None, "yes", [1], {"score": 1}, {"pass": "yes"}, float("nan")])
+@pytest.mark.parametrize(
+    "returned",
+    [
+        None,
+        "yes",
+        [1],
+        {"score": 1},
+        {"pass": "yes"},
+        float("nan"),
+        {"pass": True, "score": 1},
+        {"pass": True, "reason": ""},
+    ],
+)
 def test_anything_else_is_no_result(returned: Any) -> None:
     with pytest.raises(CodeFailed, match="the code returned"):
         read_result(returned, None, "python")
