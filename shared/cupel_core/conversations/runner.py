@@ -30,7 +30,7 @@ from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import ConversationRules, ConversationState, NextStep, next_step, outcome_of
-from cupel_core.domain.turns.model_parameters import ModelParameters, ParameterFields
+from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters, ParameterFields, ResponseFormat
 from cupel_core.domain.turns.model_request import (
     AgentThread,
     Message,
@@ -485,11 +485,16 @@ def assertion_context(spec: ConversationSpec, state: ConversationState) -> Asser
         turns=state.turns,
         target_calls=state.target_calls,
         tools=spec.parameters.tools,
+        has_schema=_has_schema(spec.parameters.response_format),
         conversation_id=state.thread_id or spec.thread_id,
         goal=spec.scenario.criteria.success or spec.scenario.instructions,
         name=spec.scenario.name,
         metadata=spec.scenario.metadata,
     )
+
+
+def _has_schema(reply_format: ResponseFormat | None) -> bool:
+    return reply_format is not None and reply_format.type is FormatType.JSON_SCHEMA
 
 
 def _transcript(

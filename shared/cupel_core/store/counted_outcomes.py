@@ -64,6 +64,7 @@ def _result(scored: Mapping[str, Any], *, is_corrected: bool) -> dict[str, Any]:
         "score": scored.get("score"),
         "is_unscored": bool(scored.get("unscored")) and not is_corrected,
         "metrics": scored.get("metrics") or {},
+        "metric_weights": scored.get("metricWeights") or {},
         "tags": scored.get("tags") or (),
         "checks": scored.get("checks") or {},
     }

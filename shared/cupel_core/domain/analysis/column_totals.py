@@ -48,6 +48,8 @@ class CountedOutcome(NamedTuple):
     is_unscored: bool = False
     """Whether a weighted assertion could not be computed, and no user corrected the result."""
     metrics: Mapping[str, float] = {}
+    metric_weights: Mapping[str, float] = {}
+    """The sums of the weights of the metrics' results, of those whose sum is not 1."""
     tags: Sequence[str] = ()
     duration_ms: int = 0
     turns: int = 0
@@ -194,6 +196,8 @@ class ColumnTotals:
     """Completed probes whose last answer was cut by a limit of tokens."""
     omitted: Counter[str] = field(default_factory=Counter)
     """Completed probes by each parameter that was left out of the target's requests."""
+    surplus: dict[str, Total] = field(default_factory=dict)
+    """By metric, what the sum of score x weight has beyond `metrics`; only of outcomes whose weight is not 1."""
 
     def add(self, outcome: CountedOutcome) -> None:
         for cost in outcome.costs:
@@ -217,6 +221,8 @@ class ColumnTotals:
             self.score.add(outcome.score)
         for name, value in outcome.metrics.items():
             self._add_metric(name, Total(round(value * _NANO), 1))
+            if (weight := outcome.metric_weights.get(name, 1)) != 1:
+                self._add_surplus(name, Total(round(value * (weight - 1) * _NANO), 1))
         if outcome.tags:
             _count(self.tags, Counter(outcome.tags))
         for name, passed in outcome.checks.items():
@@ -241,6 +247,8 @@ class ColumnTotals:
         self.score.merge(other.score)
         for name, total in other.metrics.items():
             self._add_metric(name, total)
+        for name, total in other.surplus.items():
+            self._add_surplus(name, total)
         _count(self.tags, other.tags)
         _count(self.model_versions, other.model_versions)
         for name, counted in other.checks.items():
@@ -257,6 +265,16 @@ class ColumnTotals:
     def _add_metric(self, name: str, total: Total) -> None:
         if name in self.metrics or len(self.metrics) < MAX_NAMES:
             self.metrics.setdefault(name, Total()).merge(total)
+
+    def _add_surplus(self, name: str, total: Total) -> None:
+        if name in self.metrics:
+            self.surplus.setdefault(name, Total()).merge(total)
+
+    @property
+    def metric_sums(self) -> dict[str, float]:
+        """By metric, the sum of score x weight over all results, from which derived metrics are computed."""
+        none = Total()
+        return {name: each.value + self.surplus.get(name, none).value for name, each in sorted(self.metrics.items())}
 
     @property
     def calls(self) -> int:
@@ -287,12 +305,13 @@ class ColumnTotals:
             "errors": {code: list(self.errors[code]) for code in sorted(self.errors)},
             "unscored": self.unscored,
             "score": [self.score.nano, self.score.count],
-            "metrics": {name: [each.nano, each.count] for name, each in sorted(self.metrics.items())},
+            "metrics": _totals_json(self.metrics),
             "tags": dict(sorted(self.tags.items())),
             "modelVersions": dict(sorted(self.model_versions.items())),
             **({"checks": {name: list(each) for name, each in sorted(self.checks.items())}} if self.checks else {}),
             **({"cut": self.cut} if self.cut else {}),
             **({"omitted": dict(sorted(self.omitted.items()))} if self.omitted else {}),
+            **({"surplus": _totals_json(self.surplus)} if self.surplus else {}),
         }
 
     @classmethod
@@ -312,7 +331,12 @@ class ColumnTotals:
             {name: CheckCount(*counted) for name, counted in data.get("checks", {}).items()},
             data.get("cut", 0),
             Counter(data.get("omitted", {})),
+            {name: Total(*total) for name, total in data.get("surplus", {}).items()},
         )
+
+
+def _totals_json(totals: Mapping[str, Total]) -> dict[str, list[int]]:
+    return {name: [each.nano, each.count] for name, each in sorted(totals.items())}
 
 
 def _count(counter: Counter[str], added: Mapping[str, int]) -> None:

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
-from cupel_core.domain.scoring import grader_values, tool_values
+from cupel_core.domain.scoring import grader_values, match_values, tool_values
 from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, variable_names
 from cupel_core.domain.scoring.assertions import NOT
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
@@ -72,6 +72,7 @@ class AssertionKind:
     """The rules of one assertion type. `threshold` is its default."""
 
     value: ValueRule = lambda _: None
+    config: Callable[[Mapping[str, Any]], str | None] = lambda _: None
     threshold: float | None = None
     needs_threshold: bool = False
     is_fraction: bool = False
@@ -123,7 +124,7 @@ def _issues(assertion: Any, field: str, depth: int, allow_code: bool) -> Iterato
     yield from _value_issues(name, assertion, field)
     yield from _number_issues(kind, assertion, field)
     yield from _turn_issues(name, assertion.get("turn"), f"{field}.turn")
-    yield from _transform_issues(name, assertion.get("transform"), f"{field}.transform")
+    yield from _transform_issues(name, assertion.get("transform"), f"{field}.transform", allow_code)
     yield from _string_issues(assertion, field)
     yield from _config_issues(name, assertion.get("config"), f"{field}.config", allow_code)
     yield from _part_issues(name, assertion.get("assert"), f"{field}.assert", depth, allow_code)
@@ -188,13 +189,13 @@ def may_transform(name: str) -> bool:
     return name not in OF_ALL_TURNS and not name.startswith(TRAJECTORY)
 
 
-def _transform_issues(name: str, transform: Any, field: str) -> Iterator[AssertionIssue]:
+def _transform_issues(name: str, transform: Any, field: str, allow_code: bool) -> Iterator[AssertionIssue]:
     if transform is not None and not may_transform(name):
         yield AssertionIssue(field, f"is not allowed in {name}, which does not check the text of an answer")
     elif transform is not None:
-        from cupel_core.domain.scoring.output_transforms import transform_error  # which few assertions need
+        from cupel_core.domain.scoring.output_transforms import code_error, transform_error  # few assertions need them
 
-        if error := transform_error(transform):
+        if (error := transform_error(transform)) and not (allow_code and code_error(transform) is None):
             yield AssertionIssue(field, error)
 
 
@@ -215,6 +216,8 @@ def _config_issues(name: str, config: Any, field: str, allow_code: bool) -> Iter
     if not isinstance(config, dict):
         yield AssertionIssue(field, "must be an object")
         return
+    if name in ASSERTION_KINDS and (error := ASSERTION_KINDS[name].config(config)):
+        yield AssertionIssue(field, error)
     if "headers" in config:
         yield AssertionIssue(
             f"{field}.headers", "is not allowed: definitions must not contain secrets; use the evaluator's headers"
@@ -373,6 +376,12 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     "contains-xml": AssertionKind(_elements),
     "levenshtein": AssertionKind(_any_text, threshold=5),
     "word-count": AssertionKind(_words),
+    "choice": AssertionKind(match_values.choice_error),
+    "match": AssertionKind(match_values.targets_error, config=match_values.match_config_error),
+    "exact-match": AssertionKind(match_values.targets_error),
+    "number-equals": AssertionKind(match_values.number_error, config=match_values.number_config_error),
+    "fuzzy-match": AssertionKind(match_values.targets_error),
+    "json-match": AssertionKind(match_values.json_targets_error),
     "rouge-n": AssertionKind(_text, threshold=0.75, is_fraction=True),
     "bleu": AssertionKind(_references, threshold=0.5, is_fraction=True),
     "latency": AssertionKind(needs_threshold=True),
