@@ -58,7 +58,8 @@ class EvaluationRunner:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     waits: ModelWaits = field(default_factory=ModelWaits)
-    _has_failed: bool = False
+    has_failed: bool = False
+    """Whether an exception, such as a callback's, ends the evaluation: no further probe starts."""
 
     async def run(self) -> tuple[ProbeResult, ...]:
         """Run all probes. An exception of a callback ends the evaluation and is raised; no further call is made."""
@@ -101,13 +102,13 @@ class EvaluationRunner:
         """Run probes from the shared iterator until it is exhausted."""
         while True:
             async with self._slots:
-                index = None if self._has_failed else next(indexes, None)
-                if index is None:
+                index = next(indexes, None)
+                if index is None or self.has_failed:
                     return
                 try:
                     await self._run_and_record(index)
-                except BaseException:
-                    self._has_failed = True
+                except BaseException:  # Its slot is free before the others are cancelled.
+                    self.has_failed = True
                     raise
 
     async def _run_and_record(self, index: int) -> None:

@@ -134,7 +134,7 @@ async def test_repeats_and_slow_calls_are_shown_while_they_are_in_flight(progres
 
     def shown(after: float) -> Json | None:
         calls: Json | None = progress.read(utc_now() + timedelta(seconds=after))["targets"][0]["slowCalls"]
-        return calls and {**calls, "seconds": round(calls["seconds"])}
+        return calls and {**calls, "seconds": pytest.approx(calls["seconds"], abs=2)}
 
     with log.in_flight("m", request, 4):
         assert (shown(29), shown(32)) == (None, {"calls": 1, "attempt": 1, "maxAttempts": 4, "seconds": 32})
