@@ -120,14 +120,16 @@ def _read_suite(
     code_folder: str | None = None,
 ) -> "ImportedSuite":
     """The file as the API reads it. CupelError if nothing in it can be imported."""
+    from cupel_core.imports.admission import admit, require_admission
     from cupel_core.imports.datasets import read_dataset
     from cupel_core.imports.json_documents import InvalidDocument
     from cupel_core.imports.promptfoo import read_config
 
     try:
         if source_format != PROMPTFOO:
-            return read_dataset(_read_text(file), DatasetFormat(source_format), name or file.stem, scorer, files)
-        suite = read_config(_read_text(file), files, code_folder)
+            samples = read_dataset(_read_text(file), DatasetFormat(source_format), name or file.stem, scorer, files)
+            return require_admission(samples)
+        suite = admit(read_config(_read_text(file), files, code_folder), allow_code=code_folder is not None)
     except InvalidDocument as error:
         raise UsageError(f"{file}: {error}") from error
     if not suite.drafts:

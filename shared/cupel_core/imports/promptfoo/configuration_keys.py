@@ -332,7 +332,7 @@ HTTP_OPTIONS: Mapping[str, Key] = {
     ),
     "request": Key(Fate.CHANGED, "as `url`, `method`, `headers` and `body`; its body must be JSON"),
     "useHttps": Key(Fate.TAKEN, "the scheme of `request`"),
-    "queryParams": Key(Fate.CHANGED, "part of `baseUrl`, if they are fixed and no secrets"),
+    "queryParams": Key(Fate.CHANGED, "part of `path`, if they are fixed and no secrets"),
     "headers": Key(Fate.CHANGED, "names to set, with environment variables as values"),
     "auth": Key(Fate.CHANGED, "a header to set, if it is `bearer`, `basic` or an `api_key` in a header"),
     "transformResponse": Key(

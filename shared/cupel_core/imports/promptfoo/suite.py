@@ -1,8 +1,8 @@
 """Reads a promptfoo configuration: a definition for each prompt, with a scenario for each case of each test."""
 
+import itertools
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import islice
 from typing import Any
@@ -59,6 +59,8 @@ from cupel_core.templating.errors import RenderError
 
 TAG = "promptfoo"
 _MAX_NAME_LENGTH = 200
+_MAX_SYSTEM_LENGTH = 200_000
+"""Longer ones stay in the scenarios, whose messages may have more."""
 _JAVASCRIPT = re.compile(r"^\s*(?:module\.exports\b|export\s+default\b|import\s.+\sfrom\s)", re.MULTILINE)
 
 
@@ -110,7 +112,9 @@ def _drafts_of(
     if len(joined) < len(read):  # Each scenario and assertion was counted once per prompt.
         for what in ("scenarios", "assertions"):
             imported[what] = before[what] + (imported[what] - before[what]) // len(read)
-    return joined if group.name is None else [replace(each, name=_cut(f"{each.name}: {group.name}")) for each in joined]
+    if group.name is None:
+        return joined
+    return [replace(each, name=_cut(single_line(f"{each.name}: {group.name}"))) for each in joined]
 
 
 def _report_configuration(config: Mapping[str, Any], report: ImportReport) -> None:
@@ -127,13 +131,21 @@ def _report_configuration(config: Mapping[str, Any], report: ImportReport) -> No
 def _connectors(providers: Iterable[PromptfooProvider]) -> tuple[ConnectorDraft, ...]:
     """The connectors, with distinct names."""
     connectors: list[ConnectorDraft] = []
-    names: Counter[str] = Counter()
+    seen: list[ConnectorDraft] = []
+    names: set[str] = set()
     for connector in (provider.connector for provider in providers):
-        if connector is not None and connector not in connectors:
-            names[connector.name] += 1
-            count = names[connector.name]
-            connectors.append(connector if count == 1 else replace(connector, name=f"{connector.name} {count}"))
+        if connector is not None and connector not in seen:
+            seen.append(connector)
+            name = _free_name(connector.name, names)
+            names.add(name.casefold())
+            connectors.append(replace(connector, name=name))
     return tuple(connectors)
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """The name, numbered if another one is the same ignoring case, as two connectors of a workspace must not be."""
+    numbered = (name if count == 1 else f"{name[:190]} {count}" for count in itertools.count(1))
+    return next(each for each in numbered if each.casefold() not in taken)
 
 
 def _read_document(text: str) -> Mapping[str, Any]:
@@ -306,7 +318,8 @@ def _shared_system(scenarios: list[Scenario]) -> tuple[str | None, tuple[Scenari
     """Move a system message common to all scenarios to the definition; different ones stay in the scenarios."""
     first_messages = {scenario.messages[0] for scenario in scenarios}
     first = next(iter(first_messages))
-    if len(first_messages) != 1 or first.role is not MessageRole.SYSTEM:
+    is_shared = len(first_messages) == 1 and first.role is MessageRole.SYSTEM
+    if not is_shared or len(first.content) > _MAX_SYSTEM_LENGTH:
         return None, tuple(scenarios)
     return first.content, tuple(replace(scenario, messages=scenario.messages[1:]) for scenario in scenarios)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.drafts import ImportReport
+from cupel_core.domain.text.control_characters import single_line
 from cupel_core.imports.files import FileSource, NotImportable, matching_paths, read_file, resolve_path
 from cupel_core.imports.json_documents import InvalidDocument, from_json, from_jsonl, to_json
 from cupel_core.imports.promptfoo.cells import read_rows, row_to_test
@@ -36,7 +37,7 @@ class PromptfooTest:
 
     @property
     def title(self) -> str:
-        return str(self.data.get("description") or self.where)
+        return single_line(str(self.data.get("description") or "")) or self.where
 
     @property
     def stores_output_as(self) -> str | None:
