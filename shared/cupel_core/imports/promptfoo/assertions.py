@@ -22,7 +22,14 @@ from cupel_core.domain.scoring.assertions import NOT, Assertion
 from cupel_core.domain.scoring.output_transforms import TransformError, compose, transform_error
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_file, resolve_path
 from cupel_core.imports.json_documents import PLAIN_VARIABLE, InvalidDocument, escape_placeholders, to_json
-from cupel_core.imports.promptfoo.configuration_keys import ASSERTION, OPTIONS, PARAMETERS, report_keys
+from cupel_core.imports.promptfoo.configuration_keys import (
+    ASSERTION,
+    OPTIONS,
+    PARAMETERS,
+    Shape,
+    report_keys,
+    shape_problem,
+)
 from cupel_core.imports.promptfoo.provider_services import convert
 from cupel_core.imports.promptfoo.templates import render
 from cupel_core.imports.promptfoo.variables import is_code
@@ -61,7 +68,11 @@ class AssertionImporter:
     unsupported: list[dict[str, Any]] = field(default_factory=list)
 
     def import_all(self, entries: list[Any], threshold: Any, scoring_function: Any = None) -> ImportedAssertions:
-        """Convert the entries. A threshold, or a scoring function, becomes that of an assert-set around them."""
+        """Convert the entries. A threshold, or a scoring function, becomes that of an assert-set around them.
+
+        A threshold that is no number was reported where the test was read.
+        """
+        threshold = None if shape_problem(Shape.NUMBER, threshold) else threshold
         converted = self._convert_list(entries, f"{self.where}.assert")
         config = self._scoring_config(scoring_function)
         if converted and config:

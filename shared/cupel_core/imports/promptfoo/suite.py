@@ -30,7 +30,6 @@ from cupel_core.imports.promptfoo.configuration_keys import (
     COMMAND_LINE_OPTIONS,
     CONFIGURATION,
     EVALUATE_OPTIONS,
-    SCENARIO,
     report_keys,
 )
 from cupel_core.imports.promptfoo.conversations import VARIABLE, ConversationTurn, join_turns, repeats_history
@@ -122,10 +121,6 @@ def _report_configuration(config: Mapping[str, Any], report: ImportReport) -> No
     for name, keys in (("evaluateOptions", EVALUATE_OPTIONS), ("commandLineOptions", COMMAND_LINE_OPTIONS)):
         if isinstance(options := config.get(name), Mapping):
             report_keys(keys, options, name, report)
-    scenarios = config.get("scenarios")
-    for number, scenario in enumerate(scenarios if isinstance(scenarios, list) else ()):
-        if isinstance(scenario, Mapping):
-            report_keys(SCENARIO, scenario, f"scenarios.{number}", report)
 
 
 def _connectors(providers: Iterable[PromptfooProvider]) -> tuple[ConnectorDraft, ...]:
@@ -283,18 +278,29 @@ def _reason_against_answers(
 
 def _derived_metrics(value: Any, report: ImportReport) -> list[dict[str, str]]:
     metrics: list[dict[str, str]] = []
-    for number, entry in enumerate(value if isinstance(value, list) else []):
+    for number, entry in enumerate(value or []):
         match entry:
             case {"name": str(name), "value": str(text)}:
-                issues = content_errors(Content(derived_metrics=(DerivedMetric(name, text),)))
-                reason = issues[0].message if issues else None
+                reason = _metric_problem(metrics, name, text)
+            case {"name": str(name), "value": _}:
+                text, reason = "", f"its value must be an expression, not {to_json(entry.get('value'))[:40]}"
             case _:
                 name, text, reason = str(entry)[:80], "", "it has no name and expression"
         if reason is None:
             metrics.append({"name": name, "value": text})
         else:
-            report.skip(f"derivedMetrics.{number}", name, reason)
-    return metrics[:MAX_DERIVED_METRICS]
+            report.skip(f"derivedMetrics.{number}", name[:200], reason)
+    return metrics
+
+
+def _metric_problem(earlier: Sequence[Mapping[str, str]], name: str, text: str) -> str | None:
+    if len(earlier) == MAX_DERIVED_METRICS:
+        return f"a definition has at most {MAX_DERIVED_METRICS} of them"
+    if len(name) > _MAX_NAME_LENGTH:
+        return f"its name has more than {_MAX_NAME_LENGTH} characters"
+    metrics = [DerivedMetric(each["name"], each["value"]) for each in earlier]
+    issues = content_errors(Content(derived_metrics=(*metrics, DerivedMetric(name, text))))
+    return issues[0].message if issues else None
 
 
 def _turns(scenarios: tuple[Scenario, ...]) -> int:

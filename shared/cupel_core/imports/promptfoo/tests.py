@@ -11,7 +11,7 @@ from cupel_core.domain.text.control_characters import single_line
 from cupel_core.imports.files import FileSource, NotImportable, matching_paths, read_file, resolve_path
 from cupel_core.imports.json_documents import InvalidDocument, from_json, from_jsonl, to_json
 from cupel_core.imports.promptfoo.cells import read_rows, row_to_test
-from cupel_core.imports.promptfoo.configuration_keys import TEST, report_keys
+from cupel_core.imports.promptfoo.configuration_keys import SCENARIO, TEST, report_keys
 from cupel_core.imports.promptfoo.variables import is_code
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
@@ -86,8 +86,6 @@ class TestLoader:
         if isinstance(default, str):
             test = next(self._load_list([default], "defaultTest"), None)
             return test.data if test else {}
-        if not isinstance(default, Mapping):
-            raise InvalidDocument("defaultTest must be a mapping or the name of a file")
         report_keys(TEST, default, "defaultTest", self._report)
         return self._with_vars("defaultTest", default, "") or {}
 
@@ -153,6 +151,7 @@ class TestLoader:
 
     def _scenario_tests(self, scenario: PromptfooTest) -> Iterator[PromptfooTest]:
         """Each test of a scenario combined with each of its configurations."""
+        report_keys(SCENARIO, scenario.data, scenario.where, self._report)
         configurations = list(self._load_list(scenario.data.get("config"), f"{scenario.where}.config"))
         tests = list(self._load_list(scenario.data.get("tests"), f"{scenario.where}.tests"))
         for configuration in configurations:
