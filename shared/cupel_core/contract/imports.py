@@ -88,10 +88,14 @@ class ImportNoteResponse(ResponseModel):
     where: Annotated[str, Field(description="Location in the file")]
     what: str
     why: str
+    count: Annotated[
+        int,
+        Field(description="How many places it stands for: of one cause, places after the hundredth are counted only"),
+    ] = 1
 
     @classmethod
     def of(cls, note: ImportNote) -> "ImportNoteResponse":
-        return cls(where=note.where, what=note.what, why=note.why)
+        return cls(where=note.where, what=note.what, why=note.why, count=note.count)
 
 
 class ImportReportResponse(ResponseModel):

@@ -46,12 +46,11 @@ def admit(suite: ImportedSuite, *, allow_code: bool = False) -> ImportedSuite:
 
 def require_admission(suite: ImportedSuite, *, allow_code: bool = False) -> ImportedSuite:
     """The suite, if `admit` has nothing to leave out. Raises `InvalidDocument`, for files of which all is imported."""
-    before = len(suite.report.skipped)
-    admitted = admit(suite, allow_code=allow_code)
-    if refused := list(admitted.report.skipped)[before:]:
-        reasons = "; ".join(f"{note.what}: {note.why}" for note in refused[:_MAX_REASONS])
+    refused = admit(replace(suite, report=ImportReport()), allow_code=allow_code).report.skipped
+    if refused:
+        reasons = "; ".join(f"{note.what}: {note.why}" for note in list(refused)[:_MAX_REASONS])
         raise InvalidDocument(f"it makes what no request may contain: {reasons}")
-    return admitted
+    return suite
 
 
 def request_fields(scenario: Scenario) -> dict[str, Any]:

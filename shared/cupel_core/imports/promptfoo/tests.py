@@ -111,10 +111,13 @@ class TestLoader:
                 self._report.skip(position, str(entry)[:80], "it is neither an object nor the name of a file")
 
     def _from_reference(self, reference: str, where: str) -> Iterator[PromptfooTest]:
+        """The tests of a file. A file that cannot be used is reported; one that breaks in the middle is refused, because
+        the tests behind that place would be lost.
+        """
         try:
             for path in _paths(self._files, reference):
                 yield from self._from_file(path)
-        except (NotImportable, InvalidDocument) as error:
+        except NotImportable as error:
             self._report.skip(where, reference, str(error))
 
     def _from_file(self, path: str) -> Iterator[PromptfooTest]:
