@@ -38,7 +38,7 @@ class InMemoryFiles:
     def read(self, path: str) -> str | None:
         return self._texts.get(path)
 
-    def problem(self, path: str) -> str:
+    def problem(self, path: str) -> str:  # noqa: ARG002 - other files of the protocol say why
         return NOT_A_TEXT_FILE
 
     def list_paths(self) -> list[str]:

@@ -128,7 +128,7 @@ def test_why_a_file_is_not_read_is_said(tmp_path: Path) -> None:
         "u16.csv is not text in UTF-8, but in UTF-16; save it as UTF-8",
         "latin.csv is not text in UTF-8, but perhaps in Windows-1252; save it as UTF-8",
         "zeros.csv is not text in UTF-8, but binary; save it as UTF-8",
-        "big.csv has 2.4 MB, and a file of an import may have at most 2 MB",
+        "big.csv has 2.4 MB, and an imported file may have at most 2 MB",
         "none.csv does not exist or is not a text file",
     ]
 

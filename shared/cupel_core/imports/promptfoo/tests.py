@@ -111,7 +111,7 @@ class TestLoader:
                 self._report.skip(position, str(entry)[:80], "it is neither an object nor the name of a file")
 
     def _from_reference(self, reference: str, where: str) -> Iterator[PromptfooTest]:
-        """The tests of a file. A file that cannot be used is reported; one that breaks in the middle is refused, because
+        """The tests of a file. One that cannot be used is reported; one that breaks in the middle is refused, because
         the tests behind that place would be lost.
         """
         try:
