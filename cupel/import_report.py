@@ -28,6 +28,16 @@ def grouped_notes(notes: Sequence[Json]) -> list[Json]:
     return listed
 
 
+_MODEL_OPTIONS = {"judgeModel": "--judge-model", "embeddingModel": "--embedding-model"}
+PLACEHOLDER = "provider/model"
+"""Stands for a model that the user has to choose."""
+
+
+def required_model_options(fields: Sequence[str]) -> list[str]:
+    """The options of `cupel run` without which it would refuse the definition."""
+    return [word for field in fields for word in (_MODEL_OPTIONS[field], PLACEHOLDER)]
+
+
 def with_local_reasons(imported: Json, suite: "ImportedSuite") -> Json:
     """The response of the API with why files could not be read here, which the API was not sent."""
     reasons = {(note.where, note.what): note.why for note in suite.report.skipped}

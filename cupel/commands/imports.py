@@ -12,7 +12,7 @@ from cupel.commands.options import AsJson, command_name
 from cupel.counts import count_of
 from cupel.errors import CupelError, UsageError
 from cupel.folders import FolderFiles
-from cupel.import_report import grouped_notes, with_local_reasons
+from cupel.import_report import grouped_notes, required_model_options, with_local_reasons
 from cupel.json_types import Json, without_none
 from cupel.local_files import upload as upload_files
 from cupel.session import Session
@@ -180,6 +180,7 @@ def _next_command(definition: Json, imported: Json) -> str:
         words += ["--repeats", str(imported["repeats"])]
     if imported["temperature"] is not None and "--models" in words:
         words += ["--temperature", str(imported["temperature"])]
+    words += required_model_options(definition["requiredModels"])
     words += ["--watch"] if definition["id"] else ["--in-process", *(["--allow-code"] * imported["hasCode"])]
     return f"next     {shlex.join(words)}"
 

@@ -6,7 +6,10 @@ from dataclasses import astuple, field, replace
 from typing import Any
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.required_models import MissingModel, missing_models
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.scoring.grader_config import GraderConfig
 
 MAX_SCENARIOS = 10_000
 """Per import; an API request has seconds, not minutes."""
@@ -122,6 +125,11 @@ class DefinitionDraft:
     tags: tuple[str, ...] = ()
     targets: tuple[Mapping[str, Any], ...] = ()
     """The same models with labels and parameters, as in a request that starts a run."""
+
+    @property
+    def missing_models(self) -> tuple[MissingModel, ...]:
+        """The models that its checks need and none of them names, so that a run must."""
+        return missing_models(GraderConfig(), Content.from_json(self.content), self.scenarios)
 
     def to_json(self) -> dict[str, Any]:
         return {

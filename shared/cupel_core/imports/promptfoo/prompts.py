@@ -58,7 +58,18 @@ def read_prompts(config: Mapping[str, Any], files: FileSource, report: ImportRep
             prompts.extend(replace(prompt, params=params) for prompt in _read_entry(entry, files))
         except (NotImportable, InvalidDocument) as error:
             report.skip(f"prompts.{number}", _truncated(entry), str(error))
-    return prompts
+    return _distinct(prompts, report)
+
+
+def _distinct(prompts: list[PromptfooPrompt], report: ImportReport) -> list[PromptfooPrompt]:
+    """Each once, as promptfoo asks equal prompts once; they cannot be hashed, because they have mappings."""
+    seen: list[PromptfooPrompt] = []
+    for prompt in prompts:
+        if prompt in seen:
+            report.note_change("prompts", prompt.label[:80], "an equal prompt is asked once")
+        else:
+            seen.append(prompt)
+    return seen
 
 
 def _params(entry: Any, where: str, files: FileSource, report: ImportReport) -> dict[str, Any]:

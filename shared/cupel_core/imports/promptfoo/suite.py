@@ -46,6 +46,7 @@ from cupel_core.imports.promptfoo.providers import (
 )
 from cupel_core.imports.promptfoo.references import resolve_references
 from cupel_core.imports.promptfoo.stored_answers import OPTION, can_be_stored, has_marks, marked, uses_otherwise
+from cupel_core.imports.promptfoo.templates import printed_variables
 from cupel_core.imports.promptfoo.tests import PromptfooTest, TestLoader
 from cupel_core.imports.promptfoo.variables import (
     VariableCombination,
@@ -82,6 +83,7 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
     for test in tests:
         report_unsupported_options(test.data["options"], test.where, report)
     _check_scenario_count(tests, len(prompts))
+    _report_unset_variables(prompts, tests, report)
     metrics, media = _derived_metrics(config.get("derivedMetrics"), report), ImportedMedia(files)
     reader = _SuiteReader(files, report, code_folder, metrics, media, azure_address)
     groups = group_by_providers(tests, providers, files, report, azure_address)
@@ -94,6 +96,16 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
     called = distinct([*providers, *(each for group in groups for each in group.providers)])
     connectors, temperature = _connectors(called), common_temperature(called)
     return ImportedSuite(tuple(drafts), report, _repeats(config), temperature, connectors, media.data_urls)
+
+
+def _report_unset_variables(
+    prompts: Sequence[PromptfooPrompt], tests: Sequence[PromptfooTest], report: ImportReport
+) -> None:
+    """Report the variables of prompts that no test sets: often, their names are misspelt."""
+    known = {VARIABLE, "env", *(name for test in tests for name in (*test.data["vars"], *test.stored_outputs))}
+    for prompt in prompts:
+        for name in sorted(printed_variables(prompt.raw) - known):
+            report.note_change("prompts", f"{{{{{name}}}}}", "no test sets this variable, so nothing stands there")
 
 
 def _drafts_of(
