@@ -36,9 +36,7 @@ class FolderFiles:
         try:
             size = file.stat().st_size
             if size > MAX_FILE_BYTES:
-                return (
-                    f"has {size / 1e6:.1f} MB, and a file of an import may have at most {MAX_FILE_BYTES / 1e6:.0f} MB"
-                )
+                return f"has {size / 1e6:.1f} MB, and an imported file may have at most {MAX_FILE_BYTES / 1e6:.0f} MB"
             return f"is not text in UTF-8{_encoding_hint(file.read_bytes())}; save it as UTF-8"
         except OSError as error:
             return f"cannot be read: {error.strerror or error}"

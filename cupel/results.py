@@ -1,7 +1,7 @@
 """A run's results per target and prompt: read from the API, or computed from transcripts and errored probes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
@@ -43,6 +43,8 @@ class ModelTotals:
     successes: Counter[str] = field(default_factory=Counter)
     unscored: int = 0
     cut_answers: int = 0
+    partly_checked: int = 0
+    left_out_checks: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
     calls: int = 0
     cost_usd: float = 0.0
@@ -61,6 +63,9 @@ class ModelTotals:
         self.unscored += is_unscored(transcript)
         self.durations_ms.append(transcript["durationMs"])
         self.cut_answers += end_of(transcript.get("finishReason")) is ReplyEnd.CUT
+        left_out = left_out_checks(transcript)
+        self.partly_checked += bool(left_out)
+        self.left_out_checks.update(left_out)
         self.tokens += transcript["tokenCount"]
         self._add_spend(transcript["totalSpend"])
 
@@ -84,6 +89,11 @@ def is_unscored(transcript: Json) -> bool:
     """Whether a weighted assertion could not be computed and no result was set by a correction."""
     results = (transcript.get("scoring") or {}).get("results") or ()
     return transcript.get("result") is None and any(each["passed"] is None and each["weight"] > 0 for each in results)
+
+
+def left_out_checks(transcript: Json) -> dict[str, int]:
+    """What its import left out of the checks; none if a person has set the result."""
+    return {} if transcript.get("corrected") else (transcript.get("scoring") or {}).get("leftOutChecks") or {}
 
 
 @dataclass(frozen=True)
@@ -121,6 +131,10 @@ class ModelResults:
     """Completed probes whose last answer was cut by a limit of tokens."""
     uncertain_usd: float = 0.0
     """Calls without an answer may have cost this much in addition."""
+    partly_checked: int = 0
+    """Completed probes of scenarios whose import left out checks."""
+    left_out_checks: Mapping[str, int] = field(default_factory=dict)
+    """These checks by type."""
     extrapolated: Json | None = None
     """To all scenarios, in the fields of the API; None unless the run is a sample."""
 
@@ -172,6 +186,8 @@ def _read_row(row: Json) -> ModelResults:
         reasons=tuple(ErrorReason(each["code"], each["count"], each["example"] or "") for each in row["errors"]),
         cut_answers=row.get("cutAnswers", 0),
         uncertain_usd=operations.get("uncertainUsd", 0.0),
+        partly_checked=row.get("partlyChecked", 0),
+        left_out_checks=row.get("leftOutChecks") or {},
         extrapolated=row["extrapolated"],
     )
 
@@ -209,6 +225,8 @@ def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResult
         reasons=tuple(ErrorReason(code, count, totals.examples[code]) for code, count in totals.errors.most_common()),
         cut_answers=totals.cut_answers,
         uncertain_usd=totals.uncertain_usd,
+        partly_checked=totals.partly_checked,
+        left_out_checks=dict(totals.left_out_checks.most_common()),
     )
 
 
@@ -251,6 +269,8 @@ def _model_json(model: ModelResults) -> Json:
         "passRate": rate and {"passed": rate.passed, "judged": rate.judged, "interval95": rate.interval},
         "unscored": model.unscored,
         "cutAnswers": model.cut_answers,
+        "partlyChecked": model.partly_checked,
+        "leftOutChecks": dict(model.left_out_checks),
         "tokens": model.tokens,
         "medianDurationMs": model.median_duration_ms,
         "costUsd": model.cost_usd,

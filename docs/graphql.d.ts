@@ -1129,6 +1129,8 @@ export interface CreateScenarioInput {
   personaIds?: string[] | null;
   /** What calls of tools return; the first that matches a call answers it */
   toolResults?: ToolResultInput[] | null;
+  /** How many checks of each type the author of an imported file wrote that are not in `assertions`; results say that they were left out, and a gate does not pass without them */
+  leftOutChecks?: unknown | null;
 }
 
 export interface CreateScheduleInput {
@@ -3886,6 +3888,8 @@ export interface Scenario {
   messagesByPrompt: unknown;
   /** What calls of tools return; the first that matches a call answers it */
   toolResults: unknown[];
+  /** Checks that their imports left out, by type */
+  leftOutChecks: unknown;
 }
 
 /** What one target made of a scenario. */
@@ -3958,6 +3962,8 @@ export interface ScenarioDetail {
   messagesByPrompt: unknown;
   /** What calls of tools return; the first that matches a call answers it */
   toolResults: unknown[];
+  /** Checks that their imports left out, by type */
+  leftOutChecks: unknown;
   /** Id of the definition */
   definitionId: string;
   /** The version of the definition in which it is like this */
@@ -4156,6 +4162,8 @@ export interface Scoring {
   metrics: unknown;
   /** Why the external evaluator's result is missing */
   evaluatorNote: string | null;
+  /** Checks that their imports left out, by type */
+  leftOutChecks: unknown;
 }
 
 /** Workspace defaults for evaluation; a run or its eval may override them. */
@@ -5149,6 +5157,8 @@ export interface UpdateScenarioInput {
   personaIds?: string[] | null;
   /** What calls of tools return; the first that matches a call answers it */
   toolResults?: ToolResultInput[] | null;
+  /** How many checks of each type the author of an imported file wrote that are not in `assertions`; results say that they were left out, and a gate does not pass without them */
+  leftOutChecks?: unknown | null;
 }
 
 /** Omitted fields keep their value. */

@@ -14,6 +14,7 @@ from cupel_core.contract.analysis import (
 )
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.domain.analysis.basic import OperatingFigures
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.run_results import ColumnResults, RunResults
@@ -39,6 +40,10 @@ class ColumnResultsResponse(ColumnFields):
     cut_answers: Annotated[
         int, Field(description="Completed probes whose last answer was cut by a limit of tokens", default=0)
     ]
+    partly_checked: Annotated[
+        int, Field(description="Completed probes of scenarios whose import left out checks", default=0)
+    ]
+    left_out_checks: LeftOutCounts
     tokens: Annotated[int, Field(description="Of the target's calls, in and out")]
     operations: Annotated[OperatingFiguresResponse, Field(description="What its probes took and cost")]
     errors: Annotated[list[ErrorReasonResponse], Field(description="The most frequent first")]
@@ -52,6 +57,8 @@ class ColumnResultsResponse(ColumnFields):
             extrapolated=extrapolated_response(found.extrapolated),
             unscored=found.totals.unscored,
             cut_answers=found.totals.cut,
+            partly_checked=found.totals.partly_checked,
+            left_out_checks=dict(found.totals.left_out.most_common()),
             tokens=found.totals.tokens,
             operations=OperatingFiguresResponse.model_validate(OperatingFigures.of(found.totals)),
             errors=_reasons(found.totals, messages),

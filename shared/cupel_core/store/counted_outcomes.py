@@ -65,6 +65,7 @@ def _result(scored: Mapping[str, Any], *, is_corrected: bool) -> dict[str, Any]:
         "metrics": scored.get("metrics") or {},
         "tags": scored.get("tags") or (),
         "checks": scored.get("checks") or {},
+        "left_out": {} if is_corrected else scored.get("leftOut") or {},
     }
 
 

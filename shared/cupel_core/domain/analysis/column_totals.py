@@ -62,6 +62,8 @@ class CountedOutcome(NamedTuple):
     """Whether each assertion passed, by name; None if it could not be computed."""
     is_cut: bool = False
     """Whether the limit of tokens cut the last answer."""
+    left_out: Mapping[str, int] = {}
+    """Checks that its scenario's import left out, by type; empty if a user corrected the result."""
 
 
 class CheckCount(NamedTuple):
@@ -190,6 +192,10 @@ class ColumnTotals:
     """By the name of the assertion; at most MAX_NAMES."""
     cut: int = 0
     """Completed probes whose last answer was cut by a limit of tokens."""
+    partly_checked: int = 0
+    """Completed probes of scenarios whose import left out checks."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """These checks by type; at most MAX_NAMES."""
 
     def add(self, outcome: CountedOutcome) -> None:
         for cost in outcome.costs:
@@ -220,6 +226,9 @@ class ColumnTotals:
         if outcome.model_version is not None:
             _count(self.model_versions, {outcome.model_version: 1})
         self.cut += outcome.is_cut
+        if outcome.left_out:
+            self.partly_checked += 1
+            _count(self.left_out, outcome.left_out)
 
     def merge(self, other: "ColumnTotals") -> None:
         """Add the sums over other outcomes."""
@@ -231,6 +240,8 @@ class ColumnTotals:
             self._add_errors(code, error)
         self.unscored += other.unscored
         self.cut += other.cut
+        self.partly_checked += other.partly_checked
+        _count(self.left_out, other.left_out)
         self.score.merge(other.score)
         for name, total in other.metrics.items():
             self._add_metric(name, total)
@@ -285,6 +296,7 @@ class ColumnTotals:
             "modelVersions": dict(sorted(self.model_versions.items())),
             **({"checks": {name: list(each) for name, each in sorted(self.checks.items())}} if self.checks else {}),
             **({"cut": self.cut} if self.cut else {}),
+            **({"leftOut": [self.partly_checked, dict(sorted(self.left_out.items()))]} if self.left_out else {}),
         }
 
     @classmethod
@@ -303,7 +315,12 @@ class ColumnTotals:
             Counter(data["modelVersions"]),
             {name: CheckCount(*counted) for name, counted in data.get("checks", {}).items()},
             data.get("cut", 0),
+            *_left_out(data.get("leftOut")),
         )
+
+
+def _left_out(data: Sequence[Any] | None) -> tuple[int, Counter[str]]:
+    return (data[0], Counter(data[1])) if data else (0, Counter())
 
 
 def _count(counter: Counter[str], added: Mapping[str, int]) -> None:

@@ -1,5 +1,6 @@
 """Converts the assertions of a promptfoo test, with variables filled in; unsupported ones are reported."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
@@ -19,7 +20,9 @@ from cupel_core.domain.scoring.assertion_rules import (
     rubric_prompt_error,
 )
 from cupel_core.domain.scoring.assertions import NOT, Assertion
+from cupel_core.domain.scoring.left_out_checks import LeftOutChecks
 from cupel_core.domain.scoring.output_transforms import TransformError, compose, transform_error
+from cupel_core.domain.text.control_characters import single_line
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_file, resolve_path
 from cupel_core.imports.json_documents import PLAIN_VARIABLE, InvalidDocument, escape_placeholders, to_json
 from cupel_core.imports.promptfoo.configuration_keys import (
@@ -41,6 +44,9 @@ CODE_LEFT_OUT = (
 )
 _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar"}
 _TRANSFORMS = ("transform", "postprocess")
+_SCORING_FUNCTION = "assertScoringFunction"
+"""It decides over the other assertions, so that a verdict without it is another one."""
+_UNTYPED = "without a type"
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 
 
@@ -50,6 +56,11 @@ class ImportedAssertions:
 
     assertions: tuple[Assertion, ...]
     unsupported: list[dict[str, Any]]
+
+    @property
+    def left_out(self) -> LeftOutChecks:
+        """The unsupported ones by type."""
+        return Counter(_label_of(each["assertion"]) for each in self.unsupported)
 
 
 @dataclass
@@ -92,13 +103,11 @@ class AssertionImporter:
     def _scoring_config(self, function: Any) -> dict[str, Any]:
         if function is None:
             return {}
-        where, name = f"{self.where}.assertScoringFunction", str(function)[:80]
-        if self.code_folder is None:
-            self.report.skip(where, name, CODE_LEFT_OUT)
-        elif not (isinstance(function, str) and CODE_FILE.fullmatch(function)):
-            self.report.skip(where, name, "it must name a file: file://score.py:function")
-        else:
+        if self.code_folder is not None and isinstance(function, str) and CODE_FILE.fullmatch(function):
             return {SCORING_FUNCTION: self._code_file(function)}
+        reason = CODE_LEFT_OUT if self.code_folder is None else "it must name a file: file://score.py:function"
+        self.report.skip(f"{self.where}.{_SCORING_FUNCTION}", str(function)[:80], reason)
+        self.unsupported.append({"assertion": {"type": _SCORING_FUNCTION, "value": function}, "why": reason})
         return {}
 
     def _convert_list(self, entries: Iterable[Any], where: str) -> list[dict[str, Any]]:
@@ -272,6 +281,12 @@ def report_unsupported_options(options: Mapping[str, Any], where: str, report: I
             )
         else:
             report.skip(f"{where}.options.{name}", name, f"it {error}")
+
+
+def _label_of(entry: Any) -> str:
+    """The type of an assertion as a result names it; entries without one have no other name."""
+    written = entry.get("type") if isinstance(entry, Mapping) else None
+    return single_line(str(written))[:100].rstrip() or _UNTYPED if isinstance(written, str) else _UNTYPED
 
 
 def _options_without_effect(config: Mapping[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import islice
@@ -19,6 +20,7 @@ from cupel_core.domain.definitions.drafts import (
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.derived_metrics import MAX_DERIVED_METRICS, DerivedMetric
+from cupel_core.domain.scoring.left_out_checks import LeftOutChecks, add_checks
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.turns.model_request import Message, MessageRole
@@ -250,7 +252,7 @@ class _SuiteReader:
         )
         scoring_function = test.data.get("assertScoringFunction")
         imported = importer.import_all(test.data["assert"], test.data.get("threshold"), scoring_function)
-        assertions = self._without_answers(where, imported.assertions)
+        assertions, compared = self._without_answers(where, imported.assertions)
         source = {"where": where, "prompt": prompt.label[:500], "unsupported": imported.unsupported}
         description = {"description": test.data["description"]} if test.data.get("description") else {}
         metadata = {**test.data["metadata"], "vars": variables, **description, "promptfoo": _non_empty(source)}
@@ -265,14 +267,22 @@ class _SuiteReader:
             self.report.skip(where, f"the prompt {prompt.label[:80]}", reason)
             return None
         name = single_line(f"{test.title}{f' ({case.number})' if case.number else ''}")
-        scenario = Scenario("", name[:500], messages, metadata=metadata, assertions=assertions)
+        left_out = add_checks([imported.left_out, compared])
+        scenario = Scenario(
+            "", name[:500], messages, metadata=metadata, assertions=assertions, left_out_checks=left_out
+        )
         key = to_json(test.conversation_id) if is_turn else None
         return ConversationTurn(scenario, where, key, repeats, used)
 
-    def _without_answers(self, where: str, assertions: tuple[Assertion, ...]) -> tuple[Assertion, ...]:
-        for assertion in filter(has_marks, assertions):
+    def _without_answers(
+        self, where: str, assertions: tuple[Assertion, ...]
+    ) -> tuple[tuple[Assertion, ...], LeftOutChecks]:
+        """The assertions without those that need other answers, and what is left out so."""
+        compared = list(filter(has_marks, assertions))
+        for assertion in compared:
             self.report.skip(where, assertion.type, "it compares an answer with another one, which is stored")
-        return tuple(assertion for assertion in assertions if not has_marks(assertion))
+        remaining = tuple(assertion for assertion in assertions if not has_marks(assertion))
+        return remaining, Counter(each.type for each in compared)
 
 
 def _reason_against_answers(
