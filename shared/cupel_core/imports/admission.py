@@ -5,7 +5,7 @@ Without them, an import would store what no request may contain, and what reads 
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -25,13 +25,6 @@ from cupel_core.providers.addresses import header_errors
 from cupel_core.providers.connectors.config import config_errors
 
 _MAX_REASONS = 3
-
-
-class _Part(NamedTuple):
-    """A scenario as a request would send it, and what is said about it in a note."""
-
-    scenario: Scenario
-    where: str
 
 
 def admit(suite: ImportedSuite, *, allow_code: bool = False) -> ImportedSuite:

@@ -8,14 +8,15 @@ type Checked = Pick<ColumnResults, "partlyChecked" | "leftOutChecks"> & { estima
 
 /** Null if each conversation has all checks that its author wrote. */
 export function leftOutText(columns: readonly Checked[]): string | null {
-  const partly = sum(columns.map((column) => column.partlyChecked));
+  const partly = sum(columns.map((column) => column.partlyChecked ?? 0));
   if (partly === 0) return null;
   const completed = sum(columns.map((column) => column.estimate.completed));
   const checks = new Map<string, number>();
   for (const column of columns)
-    for (const [type, count] of Object.entries(column.leftOutChecks))
+    for (const [type, count] of Object.entries(column.leftOutChecks ?? {}))
       checks.set(type, (checks.get(type) ?? 0) + count);
-  const noun = completed === 1 ? "conversation lacks checks that its" : "conversations lack checks that their";
+  const noun =
+    completed === 1 ? "conversation lacks checks that its" : "conversations lack checks that their";
   return `${formatCount(partly)} of ${formatCount(completed)} ${noun} author wrote (${described(checks)})`;
 }
 

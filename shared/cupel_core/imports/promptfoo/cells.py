@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cupel_core.imports.json_documents import InvalidDocument
-from cupel_core.imports.promptfoo.csv_records import Record, read_records
+from cupel_core.imports.promptfoo.csv_records import CsvRecord, read_records
 
 _TYPES = [
     "agent-rubric",
@@ -104,7 +104,7 @@ _CONFIG = re.compile(r"__config:__expected([1-9]\d*)?:threshold")
 def read_rows(text: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a CSV text as mappings by header, each with its first line number. Raises `InvalidDocument`."""
     records = read_records(text, name)
-    header = next(records, Record(1, [])).cells
+    header = next(records, CsvRecord(1, [])).cells
     if repeated := [column for column, count in Counter(map(str.strip, header)).items() if column and count > 1]:
         raise InvalidDocument(f"{name} has two columns that are named {repeated[0]}, of which only one would be read")
     for line, cells in records:

@@ -20,19 +20,19 @@ _END_OF_UNQUOTED = {
 _QUOTED = re.compile(r'"([^"]*+(?:""[^"]*+)*+)"')
 
 
-class Record(NamedTuple):
+class CsvRecord(NamedTuple):
     line: int
     """The line on which it begins."""
     cells: list[str]
 
 
-class _Cell(NamedTuple):
+class _CsvCell(NamedTuple):
     text: str
     end: int
     """The position after it."""
 
 
-def read_records(text: str, name: str) -> Iterator[Record]:
+def read_records(text: str, name: str) -> Iterator[CsvRecord]:
     """The records of a text, without blank lines. Raises `InvalidDocument` for a quote that is never closed."""
     text = text.removeprefix("\N{BYTE ORDER MARK}")
     line_end, position, line = "", 0, 1
@@ -50,17 +50,17 @@ def read_records(text: str, name: str) -> Iterator[Record]:
         line_end = line_end or _line_end(text, position)
         position += len(line_end)
         if not is_blank:
-            yield Record(line, cells)
+            yield CsvRecord(line, cells)
         line += len(re.findall(r"\r\n|\n|\r", text[start:position]))
 
 
-def _unquoted(text: str, start: int, line_end: str) -> _Cell:
+def _unquoted(text: str, start: int, line_end: str) -> _CsvCell:
     found = _END_OF_UNQUOTED[line_end].search(text, start)
     end = found.start() if found else len(text)
-    return _Cell(text[start:end], end)
+    return _CsvCell(text[start:end], end)
 
 
-def _quoted(text: str, start: int, line_end: str, name: str) -> _Cell:
+def _quoted(text: str, start: int, line_end: str, name: str) -> _CsvCell:
     """A cell in quotes; one whose quotes end before the cell does is text with these quotes."""
     match = _QUOTED.match(text, start)
     if match is None:
@@ -68,9 +68,9 @@ def _quoted(text: str, start: int, line_end: str, name: str) -> _Cell:
         raise InvalidDocument(f"{name} line {line} has a quote that is never closed")
     content = match[1].replace('""', _QUOTE)
     if match.end() == len(text) or _END_OF_UNQUOTED[line_end].match(text, match.end()):
-        return _Cell(content, match.end())
+        return _CsvCell(content, match.end())
     rest = _unquoted(text, match.end(), line_end)
-    return _Cell(f"{_QUOTE}{content}{_QUOTE}{rest.text}", rest.end)
+    return _CsvCell(f"{_QUOTE}{content}{_QUOTE}{rest.text}", rest.end)
 
 
 def _line_end(text: str, position: int) -> str:
