@@ -19,8 +19,15 @@ from cupel_core.domain.runs.plan import column_name
 from cupel_core.domain.runs.run import PauseReason, RunStatus
 from cupel_core.domain.scoring.left_out_checks import left_out_message
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval
+from cupel_core.domain.turns.model_request import RequestParameter
 
 _BARS = "▁▂▃▄▅▆▇█"
+_OMISSION = "{} was left out (refused by the model, or unknown to its provider)"
+_OMISSIONS: dict[str, str] = {
+    RequestParameter.JSON_SCHEMA: "{} was left out (refused by the model), and the prompt asked for JSON instead,",
+    RequestParameter.SYSTEM_ROLE: "{} was left out (refused by the model), and is part of the first message,",
+    RequestParameter.PERSONA_HEADERS: "{} were left out (made for other connectors)",
+}
 _STATUS_COLOURS = {"COMPLETED": "green", "FAILED": "red", "CANCELLED": "yellow", "PAUSED": "yellow"}
 
 
@@ -67,6 +74,11 @@ def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool |
         if model.cut_answers:
             verb = "was" if model.cut_answers == 1 else "were"
             lines.append(f"{model.name}: {count_of(model.cut_answers, 'answer')} {verb} cut by the token limit")
+        lines += [
+            f"{model.name}: {_OMISSIONS.get(name, _OMISSION).format(name)} in {count:,} of "
+            f"{count_of(model.completed, 'answer')}"
+            for name, count in model.omitted_parameters
+        ]
         if model.uncertain_usd:
             lines.append(f"{model.name}: calls without an answer may have cost ${model.uncertain_usd:.6g} besides")
         lines += [f"{model.name}: {r.count:,} errored with {r.code}: {shorten(r.example, 100)}" for r in model.reasons]

@@ -45,6 +45,7 @@ class ModelTotals:
     cut_answers: int = 0
     partly_checked: int = 0
     left_out_checks: Counter[str] = field(default_factory=Counter)
+    omitted_parameters: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
     calls: int = 0
     cost_usd: float = 0.0
@@ -66,6 +67,7 @@ class ModelTotals:
         left_out = left_out_checks(transcript)
         self.partly_checked += bool(left_out)
         self.left_out_checks.update(left_out)
+        self.omitted_parameters.update(transcript.get("omittedParameters") or ())
         self.tokens += transcript["tokenCount"]
         self._add_spend(transcript["totalSpend"])
 
@@ -129,6 +131,8 @@ class ModelResults:
     reasons: tuple[ErrorReason, ...]
     cut_answers: int = 0
     """Completed probes whose last answer was cut by a limit of tokens."""
+    omitted_parameters: tuple[tuple[str, int], ...] = ()
+    """Parameters that were left out of its requests, with the number of completed probes; the most frequent first."""
     uncertain_usd: float = 0.0
     """Calls without an answer may have cost this much in addition."""
     partly_checked: int = 0
@@ -185,6 +189,7 @@ def _read_row(row: Json) -> ModelResults:
         cost_usd=operations["costUsd"],
         reasons=tuple(ErrorReason(each["code"], each["count"], each["example"] or "") for each in row["errors"]),
         cut_answers=row.get("cutAnswers", 0),
+        omitted_parameters=tuple((each["name"], each["answers"]) for each in row.get("omittedParameters", ())),
         uncertain_usd=operations.get("uncertainUsd", 0.0),
         partly_checked=row.get("partlyChecked", 0),
         left_out_checks=row.get("leftOutChecks") or {},
@@ -224,6 +229,7 @@ def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResult
         cost_usd=None if totals.unpriced or not totals.calls else totals.cost_usd,
         reasons=tuple(ErrorReason(code, count, totals.examples[code]) for code, count in totals.errors.most_common()),
         cut_answers=totals.cut_answers,
+        omitted_parameters=tuple(sorted(totals.omitted_parameters.items(), key=lambda each: (-each[1], each[0]))),
         uncertain_usd=totals.uncertain_usd,
         partly_checked=totals.partly_checked,
         left_out_checks=dict(totals.left_out_checks.most_common()),
@@ -271,6 +277,7 @@ def _model_json(model: ModelResults) -> Json:
         "cutAnswers": model.cut_answers,
         "partlyChecked": model.partly_checked,
         "leftOutChecks": dict(model.left_out_checks),
+        "omittedParameters": [{"name": name, "answers": count} for name, count in model.omitted_parameters],
         "tokens": model.tokens,
         "medianDurationMs": model.median_duration_ms,
         "costUsd": model.cost_usd,

@@ -20,6 +20,7 @@ from cupel.commands.options import (
     DefinitionVersion,
     EmbeddingModel,
     InProcessOptions,
+    JudgeMaxOutputTokens,
     JudgeModel,
     MakeReport,
     MaxTurns,
@@ -48,7 +49,14 @@ from cupel.commands.options import (
 )
 from cupel.commands.report import print_report
 from cupel.commands.show import print_run
-from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config, with_profile_id
+from cupel.commands.targets import (
+    chosen_targets,
+    model_names,
+    note_unlisted_models,
+    parameters_of,
+    run_config,
+    with_profile_id,
+)
 from cupel.comparing import FailIf, compare
 from cupel.counts import count_of
 from cupel.errors import UsageError
@@ -56,6 +64,7 @@ from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
 from cupel.render import format_cost_interval
 from cupel.render_analysis import BELOW_RESULTS
+from cupel.server_models import own_server_models
 from cupel.session import Session
 from cupel.target_names import TargetNames
 from cupel.watch import watch as follow_to_end
@@ -148,6 +157,7 @@ def run(
     max_turns: MaxTurns = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
+    judge_max_output_tokens: JudgeMaxOutputTokens = None,
     embedding_model: EmbeddingModel = None,
     summarizer_model: SummarizerModel = None,
     evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
@@ -215,6 +225,7 @@ def run(
         profile=profile,
         judge_model=judge_model,
         persona_model=persona_model,
+        judge_max_output_tokens=judge_max_output_tokens,
         embedding_model=embedding_model,
         summarizer_model=summarizer_model,
         evaluator_url=evaluator_url,
@@ -231,7 +242,9 @@ def run(
         **without_none(report=report or None),
         "config": config,
     }
+    own_models = own_server_models((*model_names(chosen), judge_model, persona_model))
     if in_process:
+        note_unlisted_models(session, own_models)
         options = InProcessOptions(
             concurrency or DEFAULT_CONCURRENCY, resume, cache, cache_ttl, allow_code, matrix, deep, analysis_model
         )
@@ -248,7 +261,9 @@ def run(
         )
     else:
         started_gate = gate_options if watch else None
-        _start_on_stack(session, definitions, specification, started_gate, new=new, yes=yes, as_json=as_json)
+        _start_on_stack(
+            session, definitions, specification, started_gate, own_models, new=new, yes=yes, as_json=as_json
+        )
 
 
 def rerun(
@@ -270,6 +285,7 @@ def rerun(
     stagger: Stagger = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
+    judge_max_output_tokens: JudgeMaxOutputTokens = None,
     embedding_model: EmbeddingModel = None,
     summarizer_model: SummarizerModel = None,
     report: Annotated[
@@ -313,6 +329,7 @@ def rerun(
         stagger=stagger,
         judge_model=judge_model,
         persona_model=persona_model,
+        judge_max_output_tokens=judge_max_output_tokens,
         embedding_model=embedding_model,
         summarizer_model=summarizer_model,
     )
@@ -379,12 +396,14 @@ def _start_on_stack(
     definitions: Sequence[str],
     specification: Json,
     gate_options: GateOptions | None,
+    own_models: Mapping[str, Sequence[str]],
     *,
     new: bool,
     yes: bool,
     as_json: bool,
 ) -> None:
     with session.connect() as client:
+        note_unlisted_models(session, own_models, client)
         resolved = resolve_definition(session, client, definitions, specification, new=new)
         body = with_profile_id(client, {**specification, **resolved})
         started = start_confirmed(session, lambda agreed: client.create_run(body | agreed), yes=yes)

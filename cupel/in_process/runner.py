@@ -58,6 +58,7 @@ class EvaluationRunner:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     waits: ModelWaits = field(default_factory=ModelWaits)
+    _has_failed: bool = False
 
     async def run(self) -> tuple[ProbeResult, ...]:
         """Run all probes. An exception of a callback ends the evaluation and is raised; no further call is made."""
@@ -100,10 +101,14 @@ class EvaluationRunner:
         """Run probes from the shared iterator until it is exhausted."""
         while True:
             async with self._slots:
-                index = next(indexes, None)
+                index = None if self._has_failed else next(indexes, None)
                 if index is None:
                     return
-                await self._run_and_record(index)
+                try:
+                    await self._run_and_record(index)
+                except BaseException:
+                    self._has_failed = True
+                    raise
 
     async def _run_and_record(self, index: int) -> None:
         on_status, probe = self.plan.options.get("on_status"), self.plan.probe(index)
@@ -137,6 +142,7 @@ class EvaluationRunner:
         target = replace(target, files=self.plan.definition.files, guard=guard, sleep=self._pause)
         embed_attempt = self.budget.calls.embed if self.budget else embed
         graders = self._graders(calls, on_wait, embed_attempt=embed_attempt)
+        self.progress.note_attempts(probe.index, graders.log)
         spec = self.plan.conversation_spec(probe, graders, self.executor)
         checkpoints = MemoryCheckpoints()
         unstarted, waited_seconds = ConversationState((), started_at=utc_now()), 0.0

@@ -49,6 +49,7 @@ ABSENT = frozenset(
         "suspendedUntil",
         "text",
         "throttledUntil",
+        "unusableReply",
     }
 )
 """Fields that are null or empty in the example of a schema, where they would contradict the others."""
@@ -156,6 +157,8 @@ BY_NAME: dict[str, Any] = {
     "toolCallId": "call_1",
     "toolConnectorId": "con_02",
     "keepReasoning": False,
+    "judgeMaxOutputTokens": 8_192,
+    "extraBody": {"chat_template_kwargs": {"enable_thinking": False}, "min_p": 0.05},
     "toolRounds": 1,
     "toolCalls": [_TOOL_CALL],
     "topK": 40,
@@ -405,6 +408,9 @@ BY_SCHEMA: dict[str, Any] = {
     **DEEP_ANALYSIS_EXAMPLES,
     **PROFILE_EXAMPLES,
     **CHAT_EXAMPLES,
+    "OmittedParameter.answers": 12,
+    "SlowCalls.attempt": 2,
+    "SlowCalls.seconds": 57.0,
     "CreateExperiment.metric": "DECISION",
     "CreateExperiment.target": "sober",
     "Experiment.id": "exp_01",
@@ -539,6 +545,8 @@ BY_SCHEMA: dict[str, Any] = {
     "Provider.title": "OpenAI",
     "BudgetFit.unlimitedTargets": [_MODEL],
     "RunBudget.unlimitedTargets": [_MODEL],
+    "UnusableJudgement.problem": "pass: Field required",
+    "UnusableJudgement.reply": '{"score": 0.9, "reason": "It explains the limit."}',
     "Rescore.id": "scr_01",
     "RunConfig.priceList": "genai-prices 0.2.3",
     "Run.durationMs": 248_000,

@@ -65,7 +65,7 @@ class ReplyVerdictResponse(ResponseModel):
 
     success_met: bool
     failure_met: bool
-    confidence: Annotated[float, Field(description="From 0 to 1, as the judge states it")]
+    confidence: Annotated[float | None, Field(description="From 0 to 1, as the judge states it; null if it does not")]
     reasoning: str
 
 
@@ -174,6 +174,13 @@ class VerdictResponse(ReplyVerdictResponse):
         return cls(**vars(verdict))
 
 
+class UnusableJudgementResponse(ResponseModel):
+    """What a judge replied in place of a verdict."""
+
+    problem: Annotated[str, Field(description="What is wrong with the reply")]
+    reply: Annotated[str, Field(description="The last reply, at most 2,000 characters of it")]
+
+
 class AssertionResultResponse(ResponseModel):
     type: str
     passed: Annotated[bool | None, Field(description="Null if it could not be computed; `error` then says why")]
@@ -185,11 +192,16 @@ class AssertionResultResponse(ResponseModel):
     error: str | None
     source: Annotated[str, Field(description="`cupel`, or `external` for an external evaluator")]
     parts: Annotated[list[dict[str, Any]], Field(description="Results of the members of an assertion set")]
+    unusable_reply: Annotated[
+        UnusableJudgementResponse | None,
+        Field(exclude_if=_is_none, description="Set if the error is an unusable reply of the judge; otherwise absent"),
+    ] = None
 
     @classmethod
     def of(cls, result: AssertionResult) -> "AssertionResultResponse":
         fields = {name: value for name, value in vars(result).items() if name != "judge_reply"}
-        return cls(**{**fields, "parts": [part.to_json() for part in result.parts]})
+        unusable = UnusableJudgementResponse(**result.unusable_reply._asdict()) if result.unusable_reply else None
+        return cls(**{**fields, "parts": [part.to_json() for part in result.parts], "unusable_reply": unusable})
 
 
 class ScoringResponse(ResponseModel):

@@ -19,6 +19,7 @@ from cupel_core.domain.analysis.basic import OperatingFigures
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.run_results import ColumnResults, RunResults
 from cupel_core.domain.runs.run import RunStatus
+from cupel_core.domain.turns.model_request import RequestParameter
 
 
 class ErrorReasonResponse(ResponseModel):
@@ -28,6 +29,13 @@ class ErrorReasonResponse(ResponseModel):
     count: Annotated[int, Field(description="Errored probes with this code")]
     probe_index: Annotated[int, Field(description="Of the first of them")]
     example: Annotated[str | None, Field(description="Its message; null if it is not among those that are read")]
+
+
+class OmittedParameterResponse(ResponseModel):
+    """A parameter that was not sent, because the model refuses it or its provider does not have it."""
+
+    name: Annotated[RequestParameter, Field(description="As in `omittedParameters` of a transcript")]
+    answers: Annotated[int, Field(description="Completed probes without it")]
 
 
 class ColumnResultsResponse(ColumnFields):
@@ -44,6 +52,10 @@ class ColumnResultsResponse(ColumnFields):
         int, Field(description="Completed probes of scenarios whose import left out checks", default=0)
     ]
     left_out_checks: LeftOutCounts
+    omitted_parameters: Annotated[
+        list[OmittedParameterResponse],
+        Field(description="What was left out of its requests; the most frequent first", default_factory=list),
+    ]
     tokens: Annotated[int, Field(description="Of the target's calls, in and out")]
     operations: Annotated[OperatingFiguresResponse, Field(description="What its probes took and cost")]
     errors: Annotated[list[ErrorReasonResponse], Field(description="The most frequent first")]
@@ -59,6 +71,10 @@ class ColumnResultsResponse(ColumnFields):
             cut_answers=found.totals.cut,
             partly_checked=found.totals.partly_checked,
             left_out_checks=dict(found.totals.left_out.most_common()),
+            omitted_parameters=[
+                OmittedParameterResponse(name=RequestParameter(name), answers=count)
+                for name, count in sorted(found.totals.omitted.items(), key=lambda each: (-each[1], each[0]))
+            ],
             tokens=found.totals.tokens,
             operations=OperatingFiguresResponse.model_validate(OperatingFigures.of(found.totals)),
             errors=_reasons(found.totals, messages),

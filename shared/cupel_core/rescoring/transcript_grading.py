@@ -16,7 +16,7 @@ from cupel_core.domain.scoring.scoring import CRITERIA, build_scoring
 from cupel_core.domain.turns.conversation import ConversationOutcome, Criteria, Verdict, apply_verdict
 from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
 from cupel_core.domain.turns.spend import Spend
-from cupel_core.grading.criteria import evaluate_criteria
+from cupel_core.grading.criteria import evaluate_criteria, unjudged_result
 from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.scoring.score import AssertionScores, score
@@ -78,6 +78,8 @@ class TranscriptGrader:
         earlier = transcript.scoring
         if not self.config.requires_new_verdicts(self.run.grader_config):
             kept = tuple(result for result in earlier.results if result.type == CRITERIA) if earlier else ()
+            if any(result.unusable_reply for result in kept):
+                return await self._judge(transcript, scenario.criteria)
             return _CriteriaGrading(verdict=earlier.verdict if earlier else None, results=kept)
         criteria = self.config.criteria or scenario.criteria
         return await self._judge(transcript, criteria) if criteria else _CriteriaGrading()
@@ -86,8 +88,7 @@ class TranscriptGrader:
         try:
             reply = await evaluate_criteria(self.graders.judge(), transcript.messages, criteria, [])
         except GraderError as error:
-            failed = AssertionResult(CRITERIA, None, None, "could not be computed", error=error.detail)
-            return _CriteriaGrading(results=(failed,), spend=error.spend)
+            return _CriteriaGrading(results=(unjudged_result(error),), spend=error.spend)
         return _CriteriaGrading(apply_verdict(reply.value, criteria, is_last=True), reply.value, spend=reply.spend)
 
     def _params(self, index: int) -> ParameterFields:

@@ -52,6 +52,7 @@ def _transcript(stored: StoredOutcome) -> CountedOutcome:
         model_version=body["modelVersion"],
         costs=costs,
         is_cut=end_of(body.get("finishReason")) is ReplyEnd.CUT,
+        omitted_parameters=tuple(body.get("omittedParameters", ())),
         **_result({**body.get("scored", {}), **(correction or {})}, is_corrected=correction is not None),
     )
 
@@ -63,6 +64,7 @@ def _result(scored: Mapping[str, Any], *, is_corrected: bool) -> dict[str, Any]:
         "score": scored.get("score"),
         "is_unscored": bool(scored.get("unscored")) and not is_corrected,
         "metrics": scored.get("metrics") or {},
+        "metric_weights": scored.get("metricWeights") or {},
         "tags": scored.get("tags") or (),
         "checks": scored.get("checks") or {},
         "left_out": {} if is_corrected else scored.get("leftOut") or {},

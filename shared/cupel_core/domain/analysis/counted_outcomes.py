@@ -20,6 +20,7 @@ def counted_outcome(outcome: Outcome) -> CountedOutcome:
         score=result.score if result else None,
         is_unscored=scoring is not None and scoring.is_unscored and outcome.correction is None,
         metrics=scoring.metrics if scoring else {},
+        metric_weights=scoring.metric_weights if scoring else {},
         tags=scoring.tags if scoring else (),
         duration_ms=state.duration_ms,
         turns=state.turns,
@@ -31,6 +32,7 @@ def counted_outcome(outcome: Outcome) -> CountedOutcome:
         checks=check_results(scoring.results) if scoring else {},
         left_out=scoring.left_out if scoring and outcome.correction is None else {},
         is_cut=end_of(state.finish_reason) is ReplyEnd.CUT,
+        omitted_parameters=state.omitted_parameters,
     )
 
 

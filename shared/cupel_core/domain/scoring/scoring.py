@@ -36,6 +36,8 @@ class Scoring:
     tags: tuple[str, ...] = ()
     """Distinct tags of the weighted failures."""
     metrics: Mapping[str, float] = field(default_factory=dict)
+    metric_weights: Mapping[str, float] = field(default_factory=dict)
+    """The total weights of the metrics' results, of those whose weight is not 1; derived metrics sum score x weight."""
     evaluator_note: str | None = None
     """Why a configured external evaluator contributed no results."""
     verdict: Verdict | None = None
@@ -64,6 +66,7 @@ class Scoring:
             "success": self.success,
             "score": self.score,
             "metrics": dict(self.metrics),
+            "metricWeights": dict(self.metric_weights),
             "tags": list(self.tags),
             "unscored": self.is_unscored or None,
             "checks": check_results(self.results),
@@ -89,18 +92,20 @@ class Scoring:
             tags=tuple(data.get("tags") or ()),
             metrics=data.get("metrics") or {},
             left_out=data.get("leftOut") or {},
+            metric_weights=data.get("metricWeights") or {},
         )
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Scoring":
-        verdict = data.get("verdict")
+        verdict, results = data.get("verdict"), tuple(map(AssertionResult.from_json, data.get("results") or ()))
         return cls(
             success=data["success"],
             score=data["score"],
             reason=data["reason"],
-            results=tuple(map(AssertionResult.from_json, data.get("results") or ())),
+            results=results,
             tags=tuple(data.get("tags") or ()),
             metrics=data.get("metrics") or {},
+            metric_weights=metric_weights(results),
             evaluator_note=data.get("evaluatorNote"),
             verdict=Verdict.from_json(verdict) if verdict else None,
             left_out=data.get("leftOutChecks") or {},
@@ -154,6 +159,7 @@ def build_scoring(
         results=components,
         tags=tuple(dict.fromkeys(_tags(components))) if combined.passed is False else (),
         metrics=metrics(components),
+        metric_weights=metric_weights(components),
         evaluator_note=evaluator_note,
         verdict=verdict,
         left_out=left_out or {},
@@ -202,10 +208,20 @@ def _join_reasons(reasons: Sequence[str]) -> str:
 
 def metrics(results: Sequence[AssertionResult]) -> dict[str, float]:
     """Weighted means by metric name; the weight of a part is multiplied by that of its set."""
+    return {metric: _mean(group) for metric, group in _by_metric(results).items()}
+
+
+def metric_weights(results: Sequence[AssertionResult]) -> dict[str, float]:
+    """The sums of weights by metric name, of those that are not 1."""
+    weights = {metric: sum(result.weight for result in group) for metric, group in _by_metric(results).items()}
+    return {metric: weight for metric, weight in weights.items() if weight != 1}
+
+
+def _by_metric(results: Sequence[AssertionResult]) -> dict[str, list[AssertionResult]]:
     groups: dict[str, list[AssertionResult]] = {}
     for metric, result in _metric_results(results, 1.0):
         groups.setdefault(metric, []).append(result)
-    return {metric: _mean(group) for metric, group in groups.items()}
+    return groups
 
 
 def _metric_results(results: Sequence[AssertionResult], set_weight: float) -> Iterator[tuple[str, AssertionResult]]:

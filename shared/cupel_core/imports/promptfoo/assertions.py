@@ -21,7 +21,13 @@ from cupel_core.domain.scoring.assertion_rules import (
 )
 from cupel_core.domain.scoring.assertions import NOT, Assertion
 from cupel_core.domain.scoring.left_out_checks import LeftOutChecks
-from cupel_core.domain.scoring.output_transforms import TransformError, compose, transform_error
+from cupel_core.domain.scoring.output_transforms import (
+    TransformError,
+    code_error,
+    compose,
+    compose_code,
+    transform_error,
+)
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_file, resolve_path
 from cupel_core.imports.json_documents import PLAIN_VARIABLE, InvalidDocument, escape_placeholders, to_json
@@ -207,7 +213,18 @@ class AssertionImporter:
         try:
             return compose(first, second)
         except TransformError as error:
-            raise NotImportable(f"its transform {error}") from None
+            if self.code_folder is None or any(each and code_error(each) for each in (first, second)):
+                raise NotImportable(f"its transform {error}") from None
+        return self._transform_code(first, second)
+
+    def _transform_code(self, first: str | None, second: str | None) -> str | None:
+        """What is no expression of the closed part of JavaScript is run where the code of assertions is run."""
+        if first and second:
+            if first.startswith(SCHEME) or second.startswith(SCHEME):
+                raise NotImportable("its transform follows that of the options, and one of them is a file")
+            return compose_code(first, second)
+        code = first or second
+        return self._code_file(code) if code and code.startswith(SCHEME) else code
 
     def _value(self, value: Any) -> Any:
         match value:
@@ -272,10 +289,13 @@ class AssertionImporter:
         self.unsupported.append({"assertion": entry, "why": reason})
 
 
-def report_unsupported_options(options: Mapping[str, Any], where: str, report: ImportReport) -> None:
+def report_unsupported_options(
+    options: Mapping[str, Any], where: str, report: ImportReport, *, allow_code: bool = False
+) -> None:
     report_keys(OPTIONS, options, f"{where}.options", report)
     for name in sorted(set(options) & set(_TRANSFORMS)):
-        if (error := transform_error(options[name])) is None:
+        error = transform_error(options[name])
+        if error is None or (allow_code and code_error(options[name]) is None):
             report.note_change(
                 f"{where}.options.{name}", name, "assertions check what it returns; the answer is stored as it is"
             )

@@ -83,7 +83,7 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
     providers = read_providers(config, files, report, azure_address)
     tests = TestLoader(config, files, report).load_all()
     for test in tests:
-        report_unsupported_options(test.data["options"], test.where, report)
+        report_unsupported_options(test.data["options"], test.where, report, allow_code=code_folder is not None)
     _check_scenario_count(tests, len(prompts))
     _report_unset_variables(prompts, tests, report)
     metrics, media = _derived_metrics(config.get("derivedMetrics"), report), ImportedMedia(files)
