@@ -17,6 +17,7 @@ from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.periods import PERIODS
 from cupel_core.domain.runs.plan import column_name
 from cupel_core.domain.runs.run import PauseReason, RunStatus
+from cupel_core.domain.scoring.left_out_checks import left_out_message
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval
 from cupel_core.domain.turns.model_request import RequestParameter
 
@@ -67,6 +68,9 @@ def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool |
             lines.append(
                 f"{model.name}: {model.unscored:,} could not be scored and count neither as passed nor as failed"
             )
+        if model.partly_checked:
+            missing = left_out_message(model.partly_checked, model.completed, model.left_out_checks)
+            lines.append(f"caution: {model.name}: {missing}")
         if model.cut_answers:
             verb = "was" if model.cut_answers == 1 else "were"
             lines.append(f"{model.name}: {count_of(model.cut_answers, 'answer')} {verb} cut by the token limit")

@@ -1,7 +1,7 @@
 """A run's results per target and prompt: read from the API, or computed from transcripts and errored probes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
@@ -43,6 +43,8 @@ class ModelTotals:
     successes: Counter[str] = field(default_factory=Counter)
     unscored: int = 0
     cut_answers: int = 0
+    partly_checked: int = 0
+    left_out_checks: Counter[str] = field(default_factory=Counter)
     omitted_parameters: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
     calls: int = 0
@@ -62,6 +64,9 @@ class ModelTotals:
         self.unscored += is_unscored(transcript)
         self.durations_ms.append(transcript["durationMs"])
         self.cut_answers += end_of(transcript.get("finishReason")) is ReplyEnd.CUT
+        left_out = left_out_checks(transcript)
+        self.partly_checked += bool(left_out)
+        self.left_out_checks.update(left_out)
         self.omitted_parameters.update(transcript.get("omittedParameters") or ())
         self.tokens += transcript["tokenCount"]
         self._add_spend(transcript["totalSpend"])
@@ -86,6 +91,11 @@ def is_unscored(transcript: Json) -> bool:
     """Whether a weighted assertion could not be computed and no result was set by a correction."""
     results = (transcript.get("scoring") or {}).get("results") or ()
     return transcript.get("result") is None and any(each["passed"] is None and each["weight"] > 0 for each in results)
+
+
+def left_out_checks(transcript: Json) -> dict[str, int]:
+    """What its import left out of the checks; none if a person has set the result."""
+    return {} if transcript.get("corrected") else (transcript.get("scoring") or {}).get("leftOutChecks") or {}
 
 
 @dataclass(frozen=True)
@@ -125,6 +135,10 @@ class ModelResults:
     """Parameters that were left out of its requests, with the number of completed probes; the most frequent first."""
     uncertain_usd: float = 0.0
     """Calls without an answer may have cost this much in addition."""
+    partly_checked: int = 0
+    """Completed probes of scenarios whose import left out checks."""
+    left_out_checks: Mapping[str, int] = field(default_factory=dict)
+    """These checks by type."""
     extrapolated: Json | None = None
     """To all scenarios, in the fields of the API; None unless the run is a sample."""
 
@@ -177,6 +191,8 @@ def _read_row(row: Json) -> ModelResults:
         cut_answers=row.get("cutAnswers", 0),
         omitted_parameters=tuple((each["name"], each["answers"]) for each in row.get("omittedParameters", ())),
         uncertain_usd=operations.get("uncertainUsd", 0.0),
+        partly_checked=row.get("partlyChecked", 0),
+        left_out_checks=row.get("leftOutChecks") or {},
         extrapolated=row["extrapolated"],
     )
 
@@ -215,6 +231,8 @@ def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResult
         cut_answers=totals.cut_answers,
         omitted_parameters=tuple(sorted(totals.omitted_parameters.items(), key=lambda each: (-each[1], each[0]))),
         uncertain_usd=totals.uncertain_usd,
+        partly_checked=totals.partly_checked,
+        left_out_checks=dict(totals.left_out_checks.most_common()),
     )
 
 
@@ -257,6 +275,8 @@ def _model_json(model: ModelResults) -> Json:
         "passRate": rate and {"passed": rate.passed, "judged": rate.judged, "interval95": rate.interval},
         "unscored": model.unscored,
         "cutAnswers": model.cut_answers,
+        "partlyChecked": model.partly_checked,
+        "leftOutChecks": dict(model.left_out_checks),
         "omittedParameters": [{"name": name, "answers": count} for name, count in model.omitted_parameters],
         "tokens": model.tokens,
         "medianDurationMs": model.median_duration_ms,

@@ -459,7 +459,7 @@ export interface Caution {
   message: string;
 }
 
-export type CautionCode = "PARTIAL" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "NO_DIMENSIONS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS";
+export type CautionCode = "PARTIAL" | "LEFT_OUT_CHECKS" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "NO_DIMENSIONS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS";
 
 /** What one target, asked by one prompt, made of a case; counts are of its repeats. */
 export interface CellResults {
@@ -1131,6 +1131,8 @@ export interface CreateScenarioInput {
   personaIds?: string[] | null;
   /** What calls of tools return; the first that matches a call answers it */
   toolResults?: ToolResultInput[] | null;
+  /** How many checks of each type the author of an imported file wrote that are not in `assertions`; results say that they were left out, and a gate does not pass without them */
+  leftOutChecks?: unknown | null;
 }
 
 export interface CreateScheduleInput {
@@ -3892,6 +3894,8 @@ export interface Scenario {
   messagesByPrompt: unknown;
   /** What calls of tools return; the first that matches a call answers it */
   toolResults: unknown[];
+  /** Checks that their imports left out, by type */
+  leftOutChecks: unknown;
 }
 
 /** What one target made of a scenario. */
@@ -3964,6 +3968,8 @@ export interface ScenarioDetail {
   messagesByPrompt: unknown;
   /** What calls of tools return; the first that matches a call answers it */
   toolResults: unknown[];
+  /** Checks that their imports left out, by type */
+  leftOutChecks: unknown;
   /** Id of the definition */
   definitionId: string;
   /** The version of the definition in which it is like this */
@@ -4162,6 +4168,8 @@ export interface Scoring {
   metrics: unknown;
   /** Why the external evaluator's result is missing */
   evaluatorNote: string | null;
+  /** Checks that their imports left out, by type */
+  leftOutChecks: unknown;
 }
 
 /** Workspace defaults for evaluation; a run or its eval may override them. */
@@ -5177,6 +5185,8 @@ export interface UpdateScenarioInput {
   personaIds?: string[] | null;
   /** What calls of tools return; the first that matches a call answers it */
   toolResults?: ToolResultInput[] | null;
+  /** How many checks of each type the author of an imported file wrote that are not in `assertions`; results say that they were left out, and a gate does not pass without them */
+  leftOutChecks?: unknown | null;
 }
 
 /** Omitted fields keep their value. */

@@ -10,7 +10,7 @@ import typer
 from cupel.commands.analyze import find_analysis, print_analysis
 from cupel.commands.compare import is_accepted, print_comparison
 from cupel.commands.confirmation import start_confirmed
-from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile, WorseThan
+from cupel.commands.gate_options import AllowErrors, AllowLeftOutChecks, FailUnder, GateOptions, JunitFile, WorseThan
 from cupel.commands.options import (
     DEFAULT_CONCURRENCY,
     AllowUnpriced,
@@ -184,6 +184,7 @@ def run(
     analysis_model: AnalysisModel = None,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
+    allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
     as_json: AsJson = False,
@@ -191,7 +192,12 @@ def run(
     """Start a run of a definition, or of several files that ask the same scenarios in different ways."""
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(
-        fail_under, allow_errors, junit, waits_for_end=watch or in_process, worse_than=worse_than
+        fail_under,
+        allow_errors,
+        junit,
+        waits_for_end=watch or in_process,
+        worse_than=worse_than,
+        allow_left_out_checks=allow_left_out_checks,
     )
     if in_process:
         _refuse_without_stack(
@@ -297,13 +303,21 @@ def rerun(
     watch: Watch = False,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
+    allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
     as_json: AsJson = False,
 ) -> None:
     """Repeat a run: the same scenarios and configuration, except for the options given."""
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch, worse_than=worse_than)
+    gate_options = GateOptions.from_options(
+        fail_under,
+        allow_errors,
+        junit,
+        waits_for_end=watch,
+        worse_than=worse_than,
+        allow_left_out_checks=allow_left_out_checks,
+    )
     chosen = chosen_targets(models, targets) if models or targets else {}
     config = run_config(
         session,
@@ -332,13 +346,21 @@ def watch(
     run_id: RunId,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
+    allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
     as_json: AsJson = False,
 ) -> None:
     """Follow a run to its end and show its results."""
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=True, worse_than=worse_than)
+    gate_options = GateOptions.from_options(
+        fail_under,
+        allow_errors,
+        junit,
+        waits_for_end=True,
+        worse_than=worse_than,
+        allow_left_out_checks=allow_left_out_checks,
+    )
     with session.connect() as client:
         _watch_to_end(session, client, client.get_run(run_id), gate_options, as_json=as_json, extra={})
 

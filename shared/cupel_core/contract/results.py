@@ -6,6 +6,7 @@ from pydantic import Field
 
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.content_parts import ContentPartResponse
+from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
@@ -213,6 +214,7 @@ class ScoringResponse(ResponseModel):
     tags: Annotated[list[str], Field(description="Failure categories")]
     metrics: dict[str, float]
     evaluator_note: Annotated[str | None, Field(description="Why the external evaluator's result is missing")]
+    left_out_checks: LeftOutCounts
 
     @classmethod
     def of(cls, scoring: Scoring) -> "ScoringResponse":
@@ -224,4 +226,5 @@ class ScoringResponse(ResponseModel):
             tags=list(scoring.tags),
             metrics=dict(scoring.metrics),
             evaluator_note=scoring.evaluator_note,
+            left_out_checks=dict(scoring.left_out),
         )

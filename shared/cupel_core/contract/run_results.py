@@ -14,6 +14,7 @@ from cupel_core.contract.analysis import (
 )
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.domain.analysis.basic import OperatingFigures
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.run_results import ColumnResults, RunResults
@@ -47,6 +48,10 @@ class ColumnResultsResponse(ColumnFields):
     cut_answers: Annotated[
         int, Field(description="Completed probes whose last answer was cut by a limit of tokens", default=0)
     ]
+    partly_checked: Annotated[
+        int, Field(description="Completed probes of scenarios whose import left out checks", default=0)
+    ]
+    left_out_checks: LeftOutCounts
     omitted_parameters: Annotated[
         list[OmittedParameterResponse],
         Field(description="What was left out of its requests; the most frequent first", default_factory=list),
@@ -64,6 +69,8 @@ class ColumnResultsResponse(ColumnFields):
             extrapolated=extrapolated_response(found.extrapolated),
             unscored=found.totals.unscored,
             cut_answers=found.totals.cut,
+            partly_checked=found.totals.partly_checked,
+            left_out_checks=dict(found.totals.left_out.most_common()),
             omitted_parameters=[
                 OmittedParameterResponse(name=RequestParameter(name), answers=count)
                 for name, count in sorted(found.totals.omitted.items(), key=lambda each: (-each[1], each[0]))

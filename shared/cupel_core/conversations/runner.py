@@ -436,10 +436,12 @@ async def _score(
 ) -> tuple[Scoring | None, ConversationState]:
     unjudged = _unjudged_results(spec, state)
     outcome = outcome_of(state, spec.rules) if state.verdict else None
-    if outcome is None and not (unjudged or spec.assertions) and spec.graders.config.evaluator_url is None:
+    left_out = spec.scenario.left_out_checks
+    has_checks = unjudged or spec.assertions or left_out
+    if outcome is None and not has_checks and spec.graders.config.evaluator_url is None:
         return None, state
     scored = await _score_assertions(spec, state, checkpoints)
-    scoring = build_scoring(outcome, state.verdict, (*unjudged, *scored.results), scored.evaluator_note)
+    scoring = build_scoring(outcome, state.verdict, (*unjudged, *scored.results), scored.evaluator_note, left_out)
     return scoring, replace(state, unjudged=None, judge_spend=state.judge_spend + scored.spend)
 
 

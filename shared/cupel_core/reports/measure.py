@@ -33,6 +33,7 @@ from cupel_core.domain.resources.providers import Prices
 from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.default_evaluators import EvaluatorStatus
+from cupel_core.domain.scoring.left_out_checks import left_out_message
 from cupel_core.domain.statistics import wilson_interval
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.messages import RunRef
@@ -86,7 +87,7 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
         judge_stats=list(_check_statistics(overall.checks)),
         grader_agreement=[_agreement(*names, pairs) for names, pairs in scan.pairs.items()],
         conversations=scan.conversations,
-        notes=list(_notes(run, analysis.overall)),
+        notes=list(_notes(run, analysis.overall, overall)),
     )
     return Measured(content, scan)
 
@@ -253,7 +254,9 @@ _WHY_NOT = {
 }
 
 
-def _notes(run: Run, overall: GroupEstimate) -> Iterator[str]:
+def _notes(run: Run, overall: GroupEstimate, totals: ColumnTotals) -> Iterator[str]:
+    if totals.partly_checked:
+        yield f"{left_out_message(totals.partly_checked, overall.completed, totals.left_out)}."
     for name, status in run.evaluators.items():
         if status is not EvaluatorStatus.ACTIVE:
             yield f"The evaluator {name} {_WHY_NOT[status]}."

@@ -66,7 +66,8 @@ class TranscriptGrader:
         scored = await self._score(transcript, scenario, assertions)
         selected = await self.selections.select(transcript, assertions, scenario.variables)
         results = (*by_criteria.results, *scored.results, *selected.results)
-        scoring = build_scoring(by_criteria.outcome, by_criteria.verdict, results, scored.evaluator_note)
+        left_out = scenario.left_out_checks if self.config.assertions is None else {}
+        scoring = build_scoring(by_criteria.outcome, by_criteria.verdict, results, scored.evaluator_note, left_out)
         return RescoreResult.of(transcript, scoring, by_criteria.spend + scored.spend + selected.spend)
 
     def assertions_of(self, scenario: Scenario) -> tuple[Assertion, ...]:

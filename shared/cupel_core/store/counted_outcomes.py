@@ -67,6 +67,7 @@ def _result(scored: Mapping[str, Any], *, is_corrected: bool) -> dict[str, Any]:
         "metric_weights": scored.get("metricWeights") or {},
         "tags": scored.get("tags") or (),
         "checks": scored.get("checks") or {},
+        "left_out": {} if is_corrected else scored.get("leftOut") or {},
     }
 
 

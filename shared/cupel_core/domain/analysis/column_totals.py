@@ -64,6 +64,8 @@ class CountedOutcome(NamedTuple):
     """Whether each assertion passed, by name; None if it could not be computed."""
     is_cut: bool = False
     """Whether the limit of tokens cut the last answer."""
+    left_out: Mapping[str, int] = {}
+    """Checks that its scenario's import left out, by type; empty if a user corrected the result."""
     omitted_parameters: Sequence[str] = ()
     """What was left out of the target's requests."""
 
@@ -198,6 +200,10 @@ class ColumnTotals:
     """Completed probes by each parameter that was left out of the target's requests."""
     surplus: dict[str, Total] = field(default_factory=dict)
     """By metric, what the sum of score x weight has beyond `metrics`; only of outcomes whose weight is not 1."""
+    partly_checked: int = 0
+    """Completed probes of scenarios whose import left out checks."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """These checks by type; at most MAX_NAMES."""
 
     def add(self, outcome: CountedOutcome) -> None:
         for cost in outcome.costs:
@@ -230,6 +236,9 @@ class ColumnTotals:
         if outcome.model_version is not None:
             _count(self.model_versions, {outcome.model_version: 1})
         self.cut += outcome.is_cut
+        if outcome.left_out:
+            self.partly_checked += 1
+            _count(self.left_out, outcome.left_out)
         if outcome.omitted_parameters:
             _count(self.omitted, Counter(outcome.omitted_parameters))
 
@@ -243,6 +252,8 @@ class ColumnTotals:
             self._add_errors(code, error)
         self.unscored += other.unscored
         self.cut += other.cut
+        self.partly_checked += other.partly_checked
+        _count(self.left_out, other.left_out)
         _count(self.omitted, other.omitted)
         self.score.merge(other.score)
         for name, total in other.metrics.items():
@@ -310,6 +321,7 @@ class ColumnTotals:
             "modelVersions": dict(sorted(self.model_versions.items())),
             **({"checks": {name: list(each) for name, each in sorted(self.checks.items())}} if self.checks else {}),
             **({"cut": self.cut} if self.cut else {}),
+            **({"leftOut": [self.partly_checked, dict(sorted(self.left_out.items()))]} if self.left_out else {}),
             **({"omitted": dict(sorted(self.omitted.items()))} if self.omitted else {}),
             **({"surplus": _totals_json(self.surplus)} if self.surplus else {}),
         }
@@ -332,7 +344,12 @@ class ColumnTotals:
             data.get("cut", 0),
             Counter(data.get("omitted", {})),
             {name: Total(*total) for name, total in data.get("surplus", {}).items()},
+            *_left_out(data.get("leftOut")),
         )
+
+
+def _left_out(data: Sequence[Any] | None) -> tuple[int, Counter[str]]:
+    return (data[0], Counter(data[1])) if data else (0, Counter())
 
 
 def _totals_json(totals: Mapping[str, Total]) -> dict[str, list[int]]:

@@ -30,6 +30,7 @@ def counted_outcome(outcome: Outcome) -> CountedOutcome:
         model_version=state.model_version,
         costs=costs,
         checks=check_results(scoring.results) if scoring else {},
+        left_out=scoring.left_out if scoring and outcome.correction is None else {},
         is_cut=end_of(state.finish_reason) is ReplyEnd.CUT,
         omitted_parameters=state.omitted_parameters,
     )

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, FailureTag
+from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, LeftOutChecks
 from cupel_core.domain.turns.conversation import ConversationOutcome, Verdict
 
 CRITERIA = "criteria"
@@ -40,9 +41,15 @@ class Scoring:
     evaluator_note: str | None = None
     """Why a configured external evaluator contributed no results."""
     verdict: Verdict | None = None
+    left_out: LeftOutChecks = field(default_factory=dict)
+    """Checks of the scenario's author that its import left out, so that they decided nothing."""
 
     def to_json(self) -> dict[str, Any]:
-        optional = {"evaluatorNote": self.evaluator_note, "verdict": self.verdict and self.verdict.to_json()}
+        optional = {
+            "evaluatorNote": self.evaluator_note,
+            "verdict": self.verdict and self.verdict.to_json(),
+            "leftOutChecks": dict(self.left_out) or None,
+        }
         return {
             "success": self.success,
             "score": self.score,
@@ -63,6 +70,7 @@ class Scoring:
             "tags": list(self.tags),
             "unscored": self.is_unscored or None,
             "checks": check_results(self.results),
+            "leftOut": dict(self.left_out),
         }
         return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 
@@ -83,6 +91,7 @@ class Scoring:
             reason="",
             tags=tuple(data.get("tags") or ()),
             metrics=data.get("metrics") or {},
+            left_out=data.get("leftOut") or {},
             metric_weights=data.get("metricWeights") or {},
         )
 
@@ -99,6 +108,7 @@ class Scoring:
             metric_weights=metric_weights(results),
             evaluator_note=data.get("evaluatorNote"),
             verdict=Verdict.from_json(verdict) if verdict else None,
+            left_out=data.get("leftOutChecks") or {},
         )
 
 
@@ -134,23 +144,25 @@ def build_scoring(
     verdict: Verdict | None,
     results: Sequence[AssertionResult],
     evaluator_note: str | None = None,
+    left_out: LeftOutChecks | None = None,
 ) -> Scoring:
     """The scoring from a judged conversation's final outcome, its verdict and assertion results.
 
-    Raises ValueError for a conversation that has not ended.
+    `left_out` are the scenario's. Raises ValueError for a conversation that has not ended.
     """
     components = (*_criteria_results(outcome, verdict), *results)
     combined = combine(components)
     return Scoring(
         success=combined.passed,
         score=combined.score,
-        reason=combined.reason,
+        reason=NOTHING_LEFT if left_out and not components else combined.reason,
         results=components,
         tags=tuple(dict.fromkeys(_tags(components))) if combined.passed is False else (),
         metrics=metrics(components),
         metric_weights=metric_weights(components),
         evaluator_note=evaluator_note,
         verdict=verdict,
+        left_out=left_out or {},
     )
 
 
