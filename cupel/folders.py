@@ -5,6 +5,7 @@ from pathlib import Path
 
 from cupel.local_files import LocalFile, UnreadableFile, read_file
 from cupel_core.domain.files.formats import digest_of, file_id
+from cupel_core.imports.files import NOT_A_TEXT_FILE
 
 MAX_FILE_BYTES = 2_000_000
 MAX_FILES = 20_000
@@ -27,6 +28,18 @@ class FolderFiles:
                 return None
             self.contents[path] = text
         return self.contents[path]
+
+    def problem(self, path: str) -> str:
+        file = self._file(path)
+        if file is None:
+            return NOT_A_TEXT_FILE
+        try:
+            size = file.stat().st_size
+            if size > MAX_FILE_BYTES:
+                return f"has {size / 1e6:.1f} MB, and an imported file may have at most {MAX_FILE_BYTES / 1e6:.0f} MB"
+            return f"is not text in UTF-8{_encoding_hint(file.read_bytes())}; save it as UTF-8"
+        except OSError as error:
+            return f"cannot be read: {error.strerror or error}"
 
     def list_paths(self) -> list[str]:
         names = (str(path.relative_to(self._folder)) for path, _ in zip(self._walk(), range(MAX_FILES), strict=False))
@@ -51,11 +64,26 @@ class FolderFiles:
 
     def _text(self, path: str) -> str | None:
         """None if the file is missing, outside the folder (through a link), too large, or not text."""
+        file = self._file(path)
+        if file is None:
+            return None
         try:
-            file = (self._folder / path).resolve()
-            if not file.is_relative_to(self._folder) or not file.is_file() or file.stat().st_size > MAX_FILE_BYTES:
-                return None
-            text = file.read_bytes().decode()
+            text = None if file.stat().st_size > MAX_FILE_BYTES else file.read_bytes().decode()
         except (OSError, ValueError):
             return None
-        return None if "\0" in text else text
+        return None if text is None or "\0" in text else text
+
+    def _file(self, path: str) -> Path | None:
+        """None if there is no such file in the folder."""
+        try:
+            file = (self._folder / path).resolve()
+            return file if file.is_relative_to(self._folder) and file.is_file() else None
+        except (OSError, ValueError):
+            return None
+
+
+def _encoding_hint(content: bytes) -> str:
+    """What the file looks like, as far as its first bytes say."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return ", but in UTF-16"
+    return ", but binary" if b"\0" in content else ", but perhaps in Windows-1252"

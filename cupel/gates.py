@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from cupel.counts import count_of
 from cupel.results import ModelResults
 from cupel.terminal import shorten
+from cupel_core.domain.scoring.left_out_checks import add_checks, left_out_message
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,8 @@ class Gate:
     fail_under: float | None = None
     allow_errors: int | None = None
     """How many probes may be errored or unscored; 0 if only `fail_under` is given."""
+    allow_left_out_checks: bool = False
+    """Whether conversations without some of the checks that their author wrote may pass."""
 
     @property
     def is_unconditional(self) -> bool:
@@ -23,7 +26,15 @@ class Gate:
 
     def violations(self, results: Sequence[ModelResults]) -> tuple[str, ...]:
         """Why the results do not pass; empty if they do."""
-        return () if self.is_unconditional else (*self._rate_violations(results), *self._error_violations(results))
+        return (
+            ()
+            if self.is_unconditional
+            else (
+                *self._rate_violations(results),
+                *self._error_violations(results),
+                *self._check_violations(results),
+            )
+        )
 
     def _rate_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
         if self.fail_under is None:
@@ -39,6 +50,13 @@ class Gate:
         allowed = self.allow_errors or 0
         if errored + unscored > allowed:
             yield f"{count_of(errored, 'probe')} errored and {unscored:,} could not be scored; {allowed:,} are allowed"
+
+    def _check_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
+        partly = sum(model.partly_checked for model in results)
+        if partly and not self.allow_left_out_checks:
+            checks = add_checks(model.left_out_checks for model in results)
+            missing = left_out_message(partly, sum(model.completed for model in results), checks)
+            yield f"{missing}; --allow-left-out-checks accepts that"
 
 
 def _why_unjudged(results: Sequence[ModelResults]) -> str:

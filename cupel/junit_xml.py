@@ -6,14 +6,15 @@ judged, or not run, is skipped.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 from xml.etree import ElementTree as ET
 
 from cupel.json_types import Json
 from cupel.message_texts import content_text
-from cupel.results import is_unscored
+from cupel.results import is_unscored, left_out_checks
+from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, describe_checks
 
 MAX_CHARACTERS = 20_000
 """Per conversation; some readers reject large files."""
@@ -33,6 +34,8 @@ class JunitCase:
     failure_type: str = ""
     reason: str = ""
     messages: Sequence[Json] = ()
+    left_out_checks: Mapping[str, int] = field(default_factory=dict)
+    """What the import of the scenario left out, so that its outcome is one of fewer checks than its author wrote."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,10 @@ class JunitSuite:
 
 def transcript_case(name: str, transcript: Json) -> JunitCase:
     """The case of a transcript, in the format of the API."""
+    return replace(_judged_case(name, transcript), left_out_checks=left_out_checks(transcript))
+
+
+def _judged_case(name: str, transcript: Json) -> JunitCase:
     seconds, result, scoring = transcript["durationMs"] / 1_000, transcript.get("result"), transcript.get("scoring")
     messages = (transcript.get("content") or {}).get("messages") or ()
     if result is not None and result["success"]:
@@ -52,7 +59,9 @@ def transcript_case(name: str, transcript: Json) -> JunitCase:
         return JunitCase(name, seconds, "failure", failure_type, result.get("reason") or "failed", messages)
     if scoring is not None and is_unscored(transcript):
         return JunitCase(name, seconds, "error", "unscored", scoring["reason"], messages)
-    return JunitCase(name, seconds, "skipped", "unjudged", "nothing was judged", messages)
+    left_out = left_out_checks(transcript)
+    reason = f"nothing was judged: {NOTHING_LEFT}" if left_out else "nothing was judged"
+    return JunitCase(name, seconds, "skipped", "unjudged", reason, messages)
 
 
 def probe_case(name: str, probe: Json) -> JunitCase:
@@ -98,6 +107,10 @@ def _set_counts(element: ET.Element, counts: Counter[str]) -> None:
 def _add_case(parent: ET.Element, suite: str, case: JunitCase) -> None:
     element = ET.SubElement(parent, "testcase", classname=_escape(suite), name=_escape(case.name))
     element.set("time", f"{case.seconds:.3f}")
+    if case.left_out_checks:
+        properties = ET.SubElement(element, "properties")
+        described = _escape(describe_checks(case.left_out_checks))
+        ET.SubElement(properties, "property", name="leftOutChecks", value=described)
     if case.outcome:
         outcome = ET.SubElement(element, case.outcome, message=_escape(case.reason))
         if case.outcome != "skipped":

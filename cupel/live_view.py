@@ -70,14 +70,26 @@ def progress_line(progress: Json, run: Json) -> str:
 
 
 def problems(progress: Json, run: Json) -> dict[tuple[str, ...], list[str]]:
-    """What holds up targets, each once, and what to do about it; the key is the same as long as the reason is."""
+    """What holds up targets, each once, and what to do about it, and their repeated or slow calls; the key is the same
+    as long as the reason is."""
     delays = (delay for target in progress["targets"] for delay in target["delays"])
-    return {
+    held_up = {
         tuple(str(delay.get(name)) for name in ("reason", "provider", "model", "message", "budget")): [
             one_line(line) for line in _delay_lines(progress, run, delay)
         ]
         for delay in delays
     }
+    return held_up | dict(_slow_calls(progress["targets"]))
+
+
+def _slow_calls(targets: Sequence[Json]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """Calls in flight that are repeats or take long; a new attempt has another key."""
+    for target in targets:
+        if slow := target.get("slowCalls"):
+            name, others = render.column_title(target), slow["calls"] - 1
+            more = f", and {count_of(others, 'other call')} that are repeated or slow" if others else ""
+            line = f"{name}: attempt {slow['attempt']} of {slow['maxAttempts']}, {slow['seconds']:.0f} s{more}"
+            yield ("slow", name, str(slow["attempt"])), [one_line(line)]
 
 
 def _totals_lines(progress: Json, run: Json, width: int) -> Iterator[str]:

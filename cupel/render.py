@@ -17,10 +17,18 @@ from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.periods import PERIODS
 from cupel_core.domain.runs.plan import column_name
 from cupel_core.domain.runs.run import PauseReason, RunStatus
+from cupel_core.domain.scoring.left_out_checks import left_out_message
 from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval
+from cupel_core.domain.turns.model_request import RequestParameter
 
 _BARS = "▁▂▃▄▅▆▇█"
+_OMISSION = "{} was left out (refused by the model, or unknown to its provider)"
+_OMISSIONS: dict[str, str] = {
+    RequestParameter.JSON_SCHEMA: "{} was left out (refused by the model), and the prompt asked for JSON instead,",
+    RequestParameter.SYSTEM_ROLE: "{} was left out (refused by the model), and is part of the first message,",
+    RequestParameter.PERSONA_HEADERS: "{} were left out (made for other connectors)",
+}
 _STATUS_COLOURS = {"COMPLETED": "green", "FAILED": "red", "CANCELLED": "yellow", "PAUSED": "yellow"}
 
 
@@ -62,9 +70,17 @@ def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool |
                 f"{model.name}: {model.unscored:,} could not be scored and count neither as passed nor as failed"
             )
             lines += [f"{model.name}: {unscored_line(each)}" for each in model.unscored_reasons]
+        if model.partly_checked:
+            missing = left_out_message(model.partly_checked, model.completed, model.left_out_checks)
+            lines.append(f"caution: {model.name}: {missing}")
         if model.cut_answers:
             verb = "was" if model.cut_answers == 1 else "were"
             lines.append(f"{model.name}: {count_of(model.cut_answers, 'answer')} {verb} cut by the token limit")
+        lines += [
+            f"{model.name}: {_OMISSIONS.get(name, _OMISSION).format(name)} in {count:,} of "
+            f"{count_of(model.completed, 'answer')}"
+            for name, count in model.omitted_parameters
+        ]
         if model.uncertain_usd:
             lines.append(f"{model.name}: calls without an answer may have cost ${model.uncertain_usd:.6g} besides")
         lines += [f"{model.name}: {r.count:,} errored with {r.code}: {shorten(r.example, 100)}" for r in model.reasons]

@@ -1,7 +1,7 @@
 """A run's results per target and prompt: read from the API, or computed from transcripts and errored probes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
@@ -70,6 +70,9 @@ class ModelTotals:
     successes: Counter[str] = field(default_factory=Counter)
     unscored: int = 0
     cut_answers: int = 0
+    partly_checked: int = 0
+    left_out_checks: Counter[str] = field(default_factory=Counter)
+    omitted_parameters: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
     calls: int = 0
     cost_usd: float = 0.0
@@ -91,6 +94,10 @@ class ModelTotals:
             self._add_unscored(transcript)
         self.durations_ms.append(transcript["durationMs"])
         self.cut_answers += end_of(transcript.get("finishReason")) is ReplyEnd.CUT
+        left_out = left_out_checks(transcript)
+        self.partly_checked += bool(left_out)
+        self.left_out_checks.update(left_out)
+        self.omitted_parameters.update(transcript.get("omittedParameters") or ())
         self.tokens += transcript["tokenCount"]
         self._add_spend(transcript["totalSpend"])
 
@@ -138,6 +145,11 @@ def _uncomputed(transcript: Json) -> Iterator[Json]:
     return (each for each in results if each["passed"] is None and each["weight"] > 0)
 
 
+def left_out_checks(transcript: Json) -> dict[str, int]:
+    """What its import left out of the checks; none if a person has set the result."""
+    return {} if transcript.get("corrected") else (transcript.get("scoring") or {}).get("leftOutChecks") or {}
+
+
 @dataclass(frozen=True)
 class PassRate:
     """Passed ones among the judged probes, with the 95 % interval of `GET /runs/{id}/scores`: clustered by scenario.
@@ -171,9 +183,15 @@ class ModelResults:
     reasons: tuple[ErrorReason, ...]
     cut_answers: int = 0
     """Completed probes whose last answer was cut by a limit of tokens."""
+    omitted_parameters: tuple[tuple[str, int], ...] = ()
+    """Parameters that were left out of its requests, with the number of completed probes; the most frequent first."""
     uncertain_usd: float = 0.0
     """Calls without an answer may have cost this much in addition."""
     unscored_reasons: tuple[UnscoredReason, ...] = ()
+    partly_checked: int = 0
+    """Completed probes of scenarios whose import left out checks."""
+    left_out_checks: Mapping[str, int] = field(default_factory=dict)
+    """These checks by type."""
     extrapolated: Json | None = None
     """To all scenarios, in the fields of the API; None unless the run is a sample."""
 
@@ -224,8 +242,11 @@ def _read_row(row: Json) -> ModelResults:
         cost_usd=operations["costUsd"],
         reasons=tuple(ErrorReason(each["code"], each["count"], each["example"] or "") for each in row["errors"]),
         cut_answers=row.get("cutAnswers", 0),
+        omitted_parameters=tuple((each["name"], each["answers"]) for each in row.get("omittedParameters", ())),
         uncertain_usd=operations.get("uncertainUsd", 0.0),
         unscored_reasons=tuple(map(UnscoredReason.read, row.get("unscoredReasons", ()))),
+        partly_checked=row.get("partlyChecked", 0),
+        left_out_checks=row.get("leftOutChecks") or {},
         extrapolated=row["extrapolated"],
     )
 
@@ -262,8 +283,11 @@ def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResult
         cost_usd=None if totals.unpriced or not totals.calls else totals.cost_usd,
         reasons=tuple(ErrorReason(code, count, totals.examples[code]) for code, count in totals.errors.most_common()),
         cut_answers=totals.cut_answers,
+        omitted_parameters=tuple(sorted(totals.omitted_parameters.items(), key=lambda each: (-each[1], each[0]))),
         uncertain_usd=totals.uncertain_usd,
         unscored_reasons=totals.unscored_reasons,
+        partly_checked=totals.partly_checked,
+        left_out_checks=dict(totals.left_out_checks.most_common()),
     )
 
 
@@ -306,6 +330,9 @@ def _model_json(model: ModelResults) -> Json:
         "passRate": rate and {"passed": rate.passed, "judged": rate.judged, "interval95": rate.interval},
         "unscored": model.unscored,
         "cutAnswers": model.cut_answers,
+        "partlyChecked": model.partly_checked,
+        "leftOutChecks": dict(model.left_out_checks),
+        "omittedParameters": [{"name": name, "answers": count} for name, count in model.omitted_parameters],
         "tokens": model.tokens,
         "medianDurationMs": model.median_duration_ms,
         "costUsd": model.cost_usd,

@@ -292,6 +292,8 @@ export interface AssertionResult {
   parts: unknown[];
   /** Why it could not be computed; null if it was, and for results of earlier releases */
   cause: UnscoredCause | null;
+  /** Set if the error is an unusable reply of the judge; otherwise absent */
+  unusableReply: UnusableJudgement | null;
 }
 
 /** What an estimate rests on. */
@@ -459,7 +461,7 @@ export interface Caution {
   message: string;
 }
 
-export type CautionCode = "PARTIAL" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "NO_DIMENSIONS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS";
+export type CautionCode = "PARTIAL" | "LEFT_OUT_CHECKS" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "NO_DIMENSIONS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS";
 
 /** What one target, asked by one prompt, made of a case; counts are of its repeats. */
 export interface CellResults {
@@ -1133,6 +1135,8 @@ export interface CreateScenarioInput {
   personaIds?: string[] | null;
   /** What calls of tools return; the first that matches a call answers it */
   toolResults?: ToolResultInput[] | null;
+  /** How many checks of each type the author of an imported file wrote that are not in `assertions`; results say that they were left out, and a gate does not pass without them */
+  leftOutChecks?: unknown | null;
 }
 
 export interface CreateScheduleInput {
@@ -2254,6 +2258,8 @@ export interface ModelParametersInput {
   toolConnectorId?: string | null;
   /** Whether reasoning that the model writes into its text, such as `<think>…</think>`, stays part of the answer; otherwise it is stored beside the answer and not graded */
   keepReasoning?: boolean | null;
+  /** Further fields of the request's body, such as `chat_template_kwargs`; only for models of `custom` and `custom-<name>` */
+  extraBody?: unknown | null;
 }
 
 /** What a model is called for. The values are the same in stored items and the API. */
@@ -3151,8 +3157,8 @@ export interface ReplyVerdict {
   successMet: boolean;
   /** Whether the failure criteria are met */
   failureMet: boolean;
-  /** From 0 to 1, as the judge states it */
-  confidence: number;
+  /** From 0 to 1, as the judge states it; null if it does not */
+  confidence: number | null;
   /** Why the judge decided so */
   reasoning: string;
 }
@@ -3382,7 +3388,7 @@ export interface ReportTexts {
 }
 
 /** Parts of a request that may have to be left out; the values are the same in stored items and the API. */
-export type RequestParameter = "temperature" | "topP" | "topK" | "maxOutputTokens" | "stop" | "seed" | "frequencyPenalty" | "presencePenalty" | "reasoningEffort" | "tools" | "toolChoice" | "systemRole" | "jsonSchema" | "personaHeaders";
+export type RequestParameter = "temperature" | "topP" | "topK" | "maxOutputTokens" | "stop" | "seed" | "frequencyPenalty" | "presencePenalty" | "reasoningEffort" | "tools" | "toolChoice" | "extraBody" | "systemRole" | "jsonSchema" | "personaHeaders";
 
 /** The rerun has the definition's version, scenarios, personas and configuration of the run as they were. Given fields replace the run's; in `config`, omitted fields keep the run's value and null removes one. */
 export interface RerunRunInput {
@@ -3781,6 +3787,8 @@ export interface RunConfigInput {
   evaluatorUrl?: string | null;
   /** Model that writes the summaries of the run's reports; null for the judge */
   summarizerModel?: string | null;
+  /** Tokens of each reply of a judge or a simulated user at most; null for the default */
+  judgeMaxOutputTokens?: number | null;
 }
 
 export interface RunConnection {
@@ -3892,6 +3900,8 @@ export interface Scenario {
   messagesByPrompt: unknown;
   /** What calls of tools return; the first that matches a call answers it */
   toolResults: unknown[];
+  /** Checks that their imports left out, by type */
+  leftOutChecks: unknown;
 }
 
 /** What one target made of a scenario. */
@@ -3964,6 +3974,8 @@ export interface ScenarioDetail {
   messagesByPrompt: unknown;
   /** What calls of tools return; the first that matches a call answers it */
   toolResults: unknown[];
+  /** Checks that their imports left out, by type */
+  leftOutChecks: unknown;
   /** Id of the definition */
   definitionId: string;
   /** The version of the definition in which it is like this */
@@ -4162,6 +4174,8 @@ export interface Scoring {
   metrics: unknown;
   /** Why the external evaluator's result is missing */
   evaluatorNote: string | null;
+  /** Checks that their imports left out, by type */
+  leftOutChecks: unknown;
 }
 
 /** Workspace defaults for evaluation; a run or its eval may override them. */
@@ -4238,6 +4252,18 @@ export interface SlopeEquality {
   p: number | null;
   /** p after Holm's adjustment for all such tests of the analysis */
   adjustedP: number | null;
+}
+
+/** Calls in flight, of the target and its graders, that are repeats or have taken more than 30 s. Workers report up to 10 of each slice, every 16 s or so. */
+export interface SlowCalls {
+  /** How many were reported */
+  calls: number;
+  /** Number of the attempt, of the call with the most attempts */
+  attempt: number;
+  /** How many that call may have */
+  maxAttempts: number;
+  /** How long this attempt has taken so far */
+  seconds: number;
 }
 
 export interface Spend {
@@ -4468,6 +4494,8 @@ export interface TargetProgress {
   errors: TargetErrors;
   /** What holds it up; empty if nothing does */
   delays: Delay[];
+  /** Calls in flight that are repeats or take long; null without any */
+  slowCalls: SlowCalls | null;
 }
 
 /** Results of completed probes that were read: of all while there are at most 500, divided by the number of targets; then of a random sample of that size or up to half of it, spread over everything that completed. */
@@ -4991,6 +5019,14 @@ export interface UnscoredReason {
   example: string | null;
 }
 
+/** What a judge replied in place of a verdict. */
+export interface UnusableJudgement {
+  /** What is wrong with the reply */
+  problem: string;
+  /** The last reply, at most 2,000 characters of it */
+  reply: string;
+}
+
 export interface UpdateBranchInput {
   /** What people call it */
   name: string;
@@ -5198,6 +5234,8 @@ export interface UpdateScenarioInput {
   personaIds?: string[] | null;
   /** What calls of tools return; the first that matches a call answers it */
   toolResults?: ToolResultInput[] | null;
+  /** How many checks of each type the author of an imported file wrote that are not in `assertions`; results say that they were left out, and a gate does not pass without them */
+  leftOutChecks?: unknown | null;
 }
 
 /** Omitted fields keep their value. */
@@ -5324,8 +5362,8 @@ export interface Verdict {
   successMet: boolean;
   /** Whether the failure criteria are met */
   failureMet: boolean;
-  /** From 0 to 1, as the judge states it */
-  confidence: number;
+  /** From 0 to 1, as the judge states it; null if it does not */
+  confidence: number | null;
   /** Why the judge decided so */
   reasoning: string;
   /** The judge's reply as it was received */

@@ -18,7 +18,7 @@ _WITHOUT_REMOTE_FONTS = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FOR
 _SUSPENDED = a_delay(
     "model_suspended",
     provider="anthropic",
-    model="anthropic/claude-sonnet-4-5",
+    model="anthropic/claude-sonnet-5-5",
     until="2026-01-31T09:31:40.000Z",
     message="10 of the last 20 calls failed: provider_error",
 )
@@ -36,7 +36,7 @@ _ERRORS = {
 def a_busy_run() -> Json:
     """Three targets: one that is slowed down, one that is suspended, and an agent."""
     slowed = a_target(
-        "openai/gpt-5-mini",
+        "openai/gpt-6.1-terra",
         1_200,
         731,
         ratePerSecond=9.4,
@@ -47,7 +47,7 @@ def a_busy_run() -> Json:
         delays=[_LEARNED],
     )
     suspended = a_target(
-        "anthropic/claude-sonnet-4-5",
+        "anthropic/claude-sonnet-5-5",
         1_200,
         402,
         14,

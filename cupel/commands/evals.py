@@ -6,7 +6,7 @@ import typer
 
 from cupel.commands.confirmation import start_confirmed
 from cupel.commands.estimate import print_estimate
-from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile
+from cupel.commands.gate_options import AllowErrors, AllowLeftOutChecks, FailUnder, GateOptions, JunitFile
 from cupel.commands.options import (
     AllowUnpriced,
     AsJson,
@@ -58,11 +58,18 @@ def run_eval(
     watch: Watch = False,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
+    allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
     as_json: AsJson = False,
 ) -> None:
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch)
+    gate_options = GateOptions.from_options(
+        fail_under,
+        allow_errors,
+        junit,
+        waits_for_end=watch,
+        allow_left_out_checks=allow_left_out_checks,
+    )
     config = without_none(
         maxConcurrency=concurrency,
         staggerMs=stagger,

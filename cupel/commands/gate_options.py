@@ -25,6 +25,13 @@ AllowErrors = Annotated[
         help="Exit with 1 if more probes than this errored or could not be scored; default with --fail-under: 0.",
     ),
 ]
+AllowLeftOutChecks = Annotated[
+    bool,
+    typer.Option(
+        "--allow-left-out-checks",
+        help="Let the gate pass although an import left out checks that the author of its file wrote.",
+    ),
+]
 WorseThan = Annotated[
     str | None,
     typer.Option(
@@ -52,9 +59,10 @@ class GateOptions:
         *,
         waits_for_end: bool,
         worse_than: str | None = None,
+        allow_left_out_checks: bool = False,
     ) -> "GateOptions":
         """UsageError if options are set although the command does not wait for the end of the run."""
-        options = cls(Gate(fail_under, allow_errors), junit, worse_than)
+        options = cls(Gate(fail_under, allow_errors, allow_left_out_checks), junit, worse_than)
         needs_end = junit is not None or worse_than is not None or not options.gate.is_unconditional
         if not waits_for_end and needs_end:
             raise UsageError(

@@ -12,6 +12,7 @@ from cupel.commands.options import AsJson, command_name
 from cupel.counts import count_of
 from cupel.errors import CupelError, UsageError
 from cupel.folders import FolderFiles
+from cupel.import_report import grouped_notes, required_model_options, with_local_reasons
 from cupel.json_types import Json, without_none
 from cupel.local_files import upload as upload_files
 from cupel.session import Session
@@ -75,8 +76,9 @@ def _import_on_stack(
 ) -> Json:
     files = FolderFiles(file.parent)
     text = _read_text(file)
+    local = None
     if source_format == PROMPTFOO or any(word in text for word in _MEDIA_WORDS):
-        _read_suite(source_format, file, files, name, scorer)  # determines which files it refers to
+        local = _read_suite(source_format, file, files, name, scorer)  # Also determines which files it refers to.
     if source_format == PROMPTFOO:
         body: Json = {"config": text, "files": files.contents}
     else:
@@ -86,9 +88,10 @@ def _import_on_stack(
     with session.connect() as client:
         if not dry_run:
             upload_files(client, files.media)
-        return (
+        imported = (
             client.import_promptfoo(body) if source_format == PROMPTFOO else client.import_dataset(source_format, body)
         )
+    return with_local_reasons(imported, local) if local else imported
 
 
 def _write_files(source_format: str, file: Path, name: str | None, scorer: DatasetScorer | None, output: Path) -> Json:
@@ -120,14 +123,16 @@ def _read_suite(
     code_folder: str | None = None,
 ) -> "ImportedSuite":
     """The file as the API reads it. CupelError if nothing in it can be imported."""
+    from cupel_core.imports.admission import admit, require_admission
     from cupel_core.imports.datasets import read_dataset
     from cupel_core.imports.json_documents import InvalidDocument
     from cupel_core.imports.promptfoo import read_config
 
     try:
         if source_format != PROMPTFOO:
-            return read_dataset(_read_text(file), DatasetFormat(source_format), name or file.stem, scorer, files)
-        suite = read_config(_read_text(file), files, code_folder)
+            samples = read_dataset(_read_text(file), DatasetFormat(source_format), name or file.stem, scorer, files)
+            return require_admission(samples)
+        suite = admit(read_config(_read_text(file), files, code_folder), allow_code=code_folder is not None)
     except InvalidDocument as error:
         raise UsageError(f"{file}: {error}") from error
     if not suite.drafts:
@@ -141,7 +146,7 @@ def _print(session: Session, imported: Json) -> None:
     session.out.print(f"imported {imported_counts or 'nothing'}", markup=False)
     for title in ("changed", "skipped"):
         if report[title]:
-            session.out.print(_table(title, report[title]))
+            session.out.print(_table(title, grouped_notes(report[title])))
     for definition in imported["definitions"]:
         definition_id = definition.get("file") or definition["id"] or "would create"
         line = f"{definition_id}  {definition['name']}: {count_of(definition['scenarioCount'], 'scenario')}"
@@ -175,6 +180,7 @@ def _next_command(definition: Json, imported: Json) -> str:
         words += ["--repeats", str(imported["repeats"])]
     if imported["temperature"] is not None and "--models" in words:
         words += ["--temperature", str(imported["temperature"])]
+    words += required_model_options(definition["requiredModels"])
     words += ["--watch"] if definition["id"] else ["--in-process", *(["--allow-code"] * imported["hasCode"])]
     return f"next     {shlex.join(words)}"
 

@@ -38,6 +38,7 @@ _CONFIG = {
     "maxTurns": "max_turns",
     "judgeModel": "judge_model",
     "personaModel": "persona_model",
+    "judgeMaxOutputTokens": "judge_max_output_tokens",
     "embeddingModel": "embedding_model",
     "evaluatorUrl": "evaluator_url",
     "profileId": "profile",

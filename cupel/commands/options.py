@@ -89,6 +89,15 @@ JudgeModel = Annotated[
         "--judge-model", autocompletion=complete_model, help="Model that judges criteria and model-graded assertions."
     ),
 ]
+JudgeMaxOutputTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--judge-max-output-tokens",
+        min=1,
+        max=10_000_000,
+        help="Tokens of each reply of a judge or a simulated user, at most.",
+    ),
+]
 PersonaModel = Annotated[
     str | None,
     typer.Option(

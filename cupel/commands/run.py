@@ -10,7 +10,7 @@ import typer
 from cupel.commands.analyze import find_analysis, print_analysis
 from cupel.commands.compare import is_accepted, print_comparison
 from cupel.commands.confirmation import start_confirmed
-from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile, WorseThan
+from cupel.commands.gate_options import AllowErrors, AllowLeftOutChecks, FailUnder, GateOptions, JunitFile, WorseThan
 from cupel.commands.options import (
     DEFAULT_CONCURRENCY,
     AllowUnpriced,
@@ -20,6 +20,7 @@ from cupel.commands.options import (
     DefinitionVersion,
     EmbeddingModel,
     InProcessOptions,
+    JudgeMaxOutputTokens,
     JudgeModel,
     MakeReport,
     MaxTurns,
@@ -48,7 +49,14 @@ from cupel.commands.options import (
 )
 from cupel.commands.report import print_report
 from cupel.commands.show import print_run
-from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config, with_profile_id
+from cupel.commands.targets import (
+    chosen_targets,
+    model_names,
+    note_unlisted_models,
+    parameters_of,
+    run_config,
+    with_profile_id,
+)
 from cupel.comparing import FailIf, compare
 from cupel.counts import count_of
 from cupel.errors import UsageError
@@ -56,6 +64,7 @@ from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
 from cupel.render import format_cost_interval, rescore_hint
 from cupel.render_analysis import BELOW_RESULTS
+from cupel.server_models import own_server_models
 from cupel.session import Session
 from cupel.target_names import TargetNames
 from cupel.watch import watch as follow_to_end
@@ -148,6 +157,7 @@ def run(
     max_turns: MaxTurns = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
+    judge_max_output_tokens: JudgeMaxOutputTokens = None,
     embedding_model: EmbeddingModel = None,
     summarizer_model: SummarizerModel = None,
     evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
@@ -174,6 +184,7 @@ def run(
     analysis_model: AnalysisModel = None,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
+    allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
     as_json: AsJson = False,
@@ -181,7 +192,12 @@ def run(
     """Start a run of a definition, or of several files that ask the same scenarios in different ways."""
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(
-        fail_under, allow_errors, junit, waits_for_end=watch or in_process, worse_than=worse_than
+        fail_under,
+        allow_errors,
+        junit,
+        waits_for_end=watch or in_process,
+        worse_than=worse_than,
+        allow_left_out_checks=allow_left_out_checks,
     )
     if in_process:
         _refuse_without_stack(
@@ -209,6 +225,7 @@ def run(
         profile=profile,
         judge_model=judge_model,
         persona_model=persona_model,
+        judge_max_output_tokens=judge_max_output_tokens,
         embedding_model=embedding_model,
         summarizer_model=summarizer_model,
         evaluator_url=evaluator_url,
@@ -225,7 +242,9 @@ def run(
         **without_none(report=report or None),
         "config": config,
     }
+    own_models = own_server_models((*model_names(chosen), judge_model, persona_model))
     if in_process:
+        note_unlisted_models(session, own_models)
         options = InProcessOptions(
             concurrency or DEFAULT_CONCURRENCY, resume, cache, cache_ttl, allow_code, matrix, deep, analysis_model
         )
@@ -242,7 +261,9 @@ def run(
         )
     else:
         started_gate = gate_options if watch else None
-        _start_on_stack(session, definitions, specification, started_gate, new=new, yes=yes, as_json=as_json)
+        _start_on_stack(
+            session, definitions, specification, started_gate, own_models, new=new, yes=yes, as_json=as_json
+        )
 
 
 def rerun(
@@ -264,6 +285,7 @@ def rerun(
     stagger: Stagger = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
+    judge_max_output_tokens: JudgeMaxOutputTokens = None,
     embedding_model: EmbeddingModel = None,
     summarizer_model: SummarizerModel = None,
     report: Annotated[
@@ -281,13 +303,21 @@ def rerun(
     watch: Watch = False,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
+    allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
     as_json: AsJson = False,
 ) -> None:
     """Repeat a run: the same scenarios and configuration, except for the options given."""
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch, worse_than=worse_than)
+    gate_options = GateOptions.from_options(
+        fail_under,
+        allow_errors,
+        junit,
+        waits_for_end=watch,
+        worse_than=worse_than,
+        allow_left_out_checks=allow_left_out_checks,
+    )
     chosen = chosen_targets(models, targets) if models or targets else {}
     config = run_config(
         session,
@@ -299,6 +329,7 @@ def rerun(
         stagger=stagger,
         judge_model=judge_model,
         persona_model=persona_model,
+        judge_max_output_tokens=judge_max_output_tokens,
         embedding_model=embedding_model,
         summarizer_model=summarizer_model,
     )
@@ -315,13 +346,21 @@ def watch(
     run_id: RunId,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
+    allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
     as_json: AsJson = False,
 ) -> None:
     """Follow a run to its end and show its results."""
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=True, worse_than=worse_than)
+    gate_options = GateOptions.from_options(
+        fail_under,
+        allow_errors,
+        junit,
+        waits_for_end=True,
+        worse_than=worse_than,
+        allow_left_out_checks=allow_left_out_checks,
+    )
     with session.connect() as client:
         _watch_to_end(session, client, client.get_run(run_id), gate_options, as_json=as_json, extra={})
 
@@ -357,12 +396,14 @@ def _start_on_stack(
     definitions: Sequence[str],
     specification: Json,
     gate_options: GateOptions | None,
+    own_models: Mapping[str, Sequence[str]],
     *,
     new: bool,
     yes: bool,
     as_json: bool,
 ) -> None:
     with session.connect() as client:
+        note_unlisted_models(session, own_models, client)
         resolved = resolve_definition(session, client, definitions, specification, new=new)
         body = with_profile_id(client, {**specification, **resolved})
         started = start_confirmed(session, lambda agreed: client.create_run(body | agreed), yes=yes)

@@ -1,12 +1,13 @@
 """Targets and their parameters on the command line."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
+from cupel.server_models import servers_of_environment, servers_of_stack, unlisted_notes
 from cupel.session import Session
 from cupel.source_files import SourceFile
 from cupel_core.domain.text.near_names import near_name
@@ -83,6 +84,7 @@ def run_config(
     profile: str | None = None,
     judge_model: str | None = None,
     persona_model: str | None = None,
+    judge_max_output_tokens: int | None = None,
     embedding_model: str | None = None,
     summarizer_model: str | None = None,
     evaluator_url: str | None = None,
@@ -101,6 +103,7 @@ def run_config(
         profileId=profile,
         judgeModel=judge_model,
         personaModel=persona_model,
+        judgeMaxOutputTokens=judge_max_output_tokens,
         embeddingModel=embedding_model,
         summarizerModel=summarizer_model,
         evaluatorUrl=evaluator_url,
@@ -136,3 +139,12 @@ def warn_about_unlisted_models(session: Session, models: Iterable[str | None]) -
             near = near_name(name, listed)
             hint = f"did you mean {provider}/{near}? Otherwise" if near else "if the name is right,"
             session.remark(f"warning: {model} is not in the price list; {hint} its costs are unknown")
+
+
+def note_unlisted_models(session: Session, models: Mapping[str, Sequence[str]], client: "Client | None" = None) -> None:
+    """Note models that servers of the user's own do not list, by provider; without a client, in process."""
+    if not models:
+        return
+    servers = servers_of_stack(client.list_providers()) if client is not None else servers_of_environment(models)
+    for note in unlisted_notes(models, servers):
+        session.remark(note)

@@ -263,7 +263,8 @@ def _usage(usage: Json) -> Json:
 def _scores(record: Record) -> Json:
     scores: Json = {name: {"value": value} for name, value in (record.scoring.get("metrics") or {}).items()}
     if record.success is not None:
-        details = {"score": record.score, "tags": record.scoring.get("tags"), "results": record.scoring.get("results")}
+        names = ("tags", "results", "leftOutChecks")
+        details = {"score": record.score, **{name: record.scoring.get(name) for name in names}}
         scores[_SUCCESS] = {
             "value": "C" if record.success else "I",
             "answer": record.answer,

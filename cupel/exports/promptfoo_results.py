@@ -149,6 +149,7 @@ def _result(record: Record, label: str, column: int, row: int) -> Json:
             "scenarioId": outcome["scenarioId"],
             "epoch": record.epoch,
             "tags": record.scoring.get("tags") or [],
+            "leftOutChecks": record.scoring.get("leftOutChecks") or {},
             "omittedParameters": outcome.get("omittedParameters") or [],
         },
         "gradingResult": {
@@ -166,7 +167,7 @@ def _failure(record: Record) -> tuple[int, str | None]:
     """A result that could not be computed is an error in promptfoo too; one without assertions is a pass."""
     if record.error:
         return _ERROR, f"{record.error['code']}: {record.error['message']}"
-    if record.success is None and record.scoring.get("results"):
+    if record.success is None and (record.scoring.get("results") or record.scoring.get("leftOutChecks")):
         return _ERROR, record.scoring.get("reason") or "could not be scored"
     return (_ASSERT if record.success is False else _NONE), None
 

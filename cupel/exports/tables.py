@@ -13,7 +13,9 @@ from cupel.exports.records import probe_index
 from cupel.json_types import Json
 from cupel.printable import printable, printable_json
 from cupel.render import last_message
+from cupel.results import left_out_checks
 from cupel_core.domain.runs.run import ProbeStatus
+from cupel_core.domain.scoring.left_out_checks import describe_checks
 
 _COLUMNS = (
     "probeIndex",
@@ -36,6 +38,7 @@ _COLUMNS = (
     "score",
     "reason",
     "tags",
+    "leftOutChecks",
     "omittedParameters",
     "turnCount",
     "inputTokens",
@@ -83,6 +86,7 @@ def _row(outcome: Json) -> Json:
     result, error = outcome.get("result") or {}, outcome.get("error") or {}
     row = {**outcome, **(outcome.get("usage") or {}), **result, **_identity(outcome), **_spend_of(outcome)}
     row["tags"] = " ".join((outcome.get("scoring") or {}).get("tags") or ())
+    row["leftOutChecks"] = describe_checks(left_out_checks(outcome))
     row["omittedParameters"] = " ".join(outcome.get("omittedParameters") or ())
     row |= {"passed": result.get("success"), "question": last_message(outcome, "user")}
     row["answer"] = last_message(outcome, "assistant")

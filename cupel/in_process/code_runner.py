@@ -20,9 +20,10 @@ from typing import IO, Any
 from cupel.errors import UsageError
 from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, CODE_KINDS, SCORING_FUNCTION
 from cupel_core.domain.scoring.assertions import Assertion, flatten
+from cupel_core.domain.scoring.output_transforms import transform_error
 from cupel_core.domain.scoring.unscored import UnscoredCode
-from cupel_core.scoring.check_result import NotComputable
-from cupel_core.scoring.code_assertions import JAVASCRIPT, PYTHON, Code, code_of, scoring_function_of
+from cupel_core.scoring.check_result import CodeFailed, NotComputable
+from cupel_core.scoring.code_assertions import JAVASCRIPT, PYTHON, Code, code_of, scoring_function_of, transform_code_of
 
 _PROGRAMS = Path(__file__).parent / "programs"
 _SHOWN_ERROR_LENGTH = 500
@@ -53,6 +54,7 @@ class ProcessCodeRunner:
             "file": None if code.file is None else str((self.folder / code.file).resolve()),
             "function": code.function,
             "arguments": arguments,
+            "transform": code.is_transform,
             "nonce": nonce,
             "cpuSeconds": round(self.limits.seconds),
             "memoryBytes": self.limits.memory_mb << 20,
@@ -142,6 +144,8 @@ def _result(output: _ProcessOutput, nonce: bytes, code: Code) -> Any:
     answer = json.loads(line.partition(b"\n")[0])  # Code may print at its end, too.
     if "error" in answer:
         where = f"{code.file}: " if code.file else ""
+        if answer.get("cause") == "answer":
+            raise CodeFailed(f"the code failed: {where}{answer['error']}")
         raise NotComputable(f"the code failed: {where}{answer['error']}", UnscoredCode.CODE)
     return answer["result"]
 
@@ -159,12 +163,14 @@ def check_code(assertions: Iterable[Assertion], folder: Path) -> None:
         if code.file is not None and not (folder / code.file).is_file():
             raise UsageError(f"assertions: {code.file}: no such file in {folder.resolve()}")
         if code.language == JAVASCRIPT and shutil.which("node") is None:
-            raise UsageError("assertions: javascript needs Node.js, and there is no `node` on the PATH")
+            raise UsageError("assertions: JavaScript needs Node.js, and there is no `node` on the PATH")
 
 
 def codes_of(assertions: Iterable[Assertion]) -> Iterator[Code]:
-    """All code of these assertions, in sets and of scoring functions too."""
+    """All code of these assertions: of parts of sets, scoring functions and transforms, too."""
     for assertion in flatten(tuple(assertions)):
+        if assertion.transform is not None and transform_error(assertion.transform):
+            yield transform_code_of(assertion.transform)
         if assertion.kind in CODE_KINDS:
             yield code_of(assertion.kind, assertion.value)
         elif assertion.kind == ASSERT_SET and (function := (assertion.config or {}).get(SCORING_FUNCTION)):

@@ -1,6 +1,5 @@
 """The result of an evaluation."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Column, Plan
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.runs.targets import Target
-from cupel_core.domain.scoring.derived_metrics import metrics_of
+from cupel_core.domain.scoring.derived_metrics import WeightedMetrics, metrics_of
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_parameters import ParameterFields
 from cupel_core.domain.turns.spend import Spend
@@ -109,9 +108,9 @@ class Evaluation:
         """By target: the mean of each metric of its results, and the definition's derived metrics."""
         return {target: metrics_of(self._scored(target), self.content.derived_metrics) for target in self.targets}
 
-    def _scored(self, target: str) -> list[Mapping[str, float]]:
+    def _scored(self, target: str) -> list[WeightedMetrics]:
         scorings = (result.scoring for result in self.completed if result.target == target)
-        return [scoring.metrics if scoring else {} for scoring in scorings]
+        return [WeightedMetrics(each.metrics, each.metric_weights) if each else WeightedMetrics() for each in scorings]
 
     def matrix(self) -> list[Json]:
         """A row per scenario and persona, with a cell per target and prompt, as in `GET /runs/{id}/cases`."""
@@ -174,12 +173,14 @@ class Evaluation:
         return await narrated_analysis_of(self, self.narrator)
 
     def to_json(self) -> Json:
-        """`{run, results, sample, passRate, probes}`: the first three as in `cupel show --json`, then every probe."""
+        """`{run, results, sample, passRate, metrics, probes}`: the first three as in `cupel show --json`, then metrics
+        by target, and every probe."""
         return {
             "run": self.run_json(),
             "results": to_json(self.models),
             "sample": self.sample_json(),
             "passRate": self.pass_rate,
+            "metrics": self.metrics,
             "cachedCalls": self.total_spend.cached_calls,
             "probes": [result.to_json(self.id) for result in self.results],
         }

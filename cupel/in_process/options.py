@@ -36,6 +36,7 @@ _RANGES = {
     "repeats": (1, 100),
     "temperature": (0, 2),
     "max_turns": (1, 100),
+    "judge_max_output_tokens": (1, 10_000_000),
     "max_attempts": (1, 10),
     "max_concurrency": (1, 1_000),
     "call_timeout_seconds": (0.001, 86_400),
@@ -75,6 +76,8 @@ class EvaluationOptions(TypedDict, total=False):
     judge_model: str | None
     persona_model: str | None
     """Simulates the user; default: the judge model."""
+    judge_max_output_tokens: int | None
+    """Limits each reply of a judge or a simulated user; default: the model's."""
     embedding_model: str | None
     analysis_model: str | None
     """Writes the narrative of `Evaluation.deep_analysis`."""
@@ -242,6 +245,7 @@ def grader_config_of(options: EvaluationOptions) -> GraderConfig:
         options.get("persona_model"),
         options.get("embedding_model"),
         options.get("evaluator_url"),
+        judge_max_output_tokens=options.get("judge_max_output_tokens"),
     )
 
 

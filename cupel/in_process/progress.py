@@ -16,8 +16,10 @@ from cupel_core.domain.runs.delays import Delay, DelayReason
 from cupel_core.domain.runs.rates import Reading, rates, with_reading
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.runs.run_spend import Cost, RunSpend
+from cupel_core.domain.runs.slow_calls import slow_calls
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.domain.runs.views import ColumnProgressView
+from cupel_core.providers.attempt_log import AttemptLog
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class _ColumnProgress:
     cost: Cost = field(default_factory=Cost)
     waits: dict[int, _Wait] = field(default_factory=dict)
     """Of running probes, by index."""
+    logs: dict[int, AttemptLog] = field(default_factory=dict)
+    """The attempts of running probes, by index."""
 
     def add(self, outcome: Outcome) -> None:
         if isinstance(outcome, ProbeError):
@@ -48,6 +52,10 @@ class _ColumnProgress:
             self.counts.completed += 1
         self.sample.add(outcome)
         self.cost += Cost.of(outcome.spending)
+
+    def find_slow_calls(self, now: datetime) -> None:
+        calls = ((index, call) for index, log in self.logs.items() for call in log.open_calls)
+        self.counts.slow_calls = list(slow_calls(calls, now.timestamp()))
 
     def delays(self) -> tuple[Delay, ...]:
         """None as long as any running probe does not wait."""
@@ -70,6 +78,10 @@ class EvaluationProgress:
         self._readings: Sequence[Reading] = ()
         self._reset()
 
+    def note_attempts(self, index: int, log: AttemptLog) -> None:
+        """Note where the attempts of a running probe are recorded."""
+        self._column_of(index).logs[index] = log
+
     def start(self, index: int) -> None:
         self._column_of(index).counts.running += 1
 
@@ -83,7 +95,9 @@ class EvaluationProgress:
 
     def finish(self, outcome: Outcome) -> None:
         """Record the outcome of a probe that was started."""
-        self._column_of(outcome.probe_index).counts.running -= 1
+        column = self._column_of(outcome.probe_index)
+        column.counts.running -= 1
+        column.logs.pop(outcome.probe_index, None)
         self.add(outcome)
 
     def add(self, outcome: Outcome) -> None:
@@ -98,6 +112,8 @@ class EvaluationProgress:
         self._status = RunStatus.COMPLETED if completed and not has_failed else RunStatus.FAILED
 
     def read(self, now: datetime) -> Json:
+        for column in self._columns:
+            column.find_slow_calls(now)
         counts = [each.counts for each in self._columns]
         spend = self._spend()
         return as_json(
@@ -114,7 +130,7 @@ class EvaluationProgress:
                 running=sum(each.running for each in counts),
                 spend=RunSpendResponse.of(spend, self._plan.columns, as_of=now),
                 targets=[
-                    TargetProgressResponse.of(view, spend.of_column(number))
+                    TargetProgressResponse.of(view, spend.of_column(number), now)
                     for number, view in enumerate(self._views(now))
                 ],
             )

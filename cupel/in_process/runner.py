@@ -61,6 +61,8 @@ class EvaluationRunner:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     waits: ModelWaits = field(default_factory=ModelWaits)
+    has_failed: bool = False
+    """Whether an exception, such as a callback's, ends the evaluation: no further probe starts."""
 
     async def run(self) -> tuple[ProbeResult, ...]:
         """Run all probes. An exception of a callback ends the evaluation and is raised; no further call is made."""
@@ -109,9 +111,13 @@ class EvaluationRunner:
         while True:
             async with self._slots:
                 index = next(indexes, None)
-                if index is None:
+                if index is None or self.has_failed:
                     return
-                await self._run_and_record(index)
+                try:
+                    await self._run_and_record(index)
+                except BaseException:  # Its slot is free before the others are cancelled.
+                    self.has_failed = True
+                    raise
 
     async def _run_and_record(self, index: int) -> None:
         on_status, probe = self.plan.options.get("on_status"), self.plan.probe(index)
@@ -162,6 +168,7 @@ class EvaluationRunner:
         target = replace(target, files=self.plan.definition.files, guard=guard, sleep=self._pause)
         embed_attempt = self.budget.calls.embed if self.budget else embed
         graders = self._graders(calls, on_wait, embed_attempt=embed_attempt)
+        self.progress.note_attempts(probe.index, graders.log)
         spec = self.plan.conversation_spec(probe, graders, self.executor)
         checkpoints = MemoryCheckpoints()
         unstarted, waited_seconds = ConversationState((), started_at=utc_now()), 0.0

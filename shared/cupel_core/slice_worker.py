@@ -32,20 +32,26 @@ async def process_concurrently[Item, Result](
     """
     slots = asyncio.Semaphore(MAX_CONCURRENT)
 
-    async def process_one(item: Item) -> tuple[Result] | None:
+    async def process_one(item: Item) -> tuple[Result] | SliceProgress:
         async with slots:
             try:
                 return (await process(item),)
-            except (TimeIsUp, CallPostponed, RetryLater):
-                return None
+            except TimeIsUp:
+                return SliceProgress(left=1)
+            except (CallPostponed, RetryLater) as wait:
+                ends_by_itself = isinstance(wait, RetryLater) or wait.ends_by_itself
+                return SliceProgress(left=1, wait_seconds=wait.retry_after_seconds if ends_by_itself else 0.0)
 
     progress = SliceProgress()
     tasks = [asyncio.create_task(process_one(item)) for item in items]
     try:
         for task in asyncio.as_completed(tasks):
             result = await task
-            progress = progress.plus(SliceProgress(left=1) if result is None else SliceProgress(done=1))
-            if result is not None and collect is not None:
+            if isinstance(result, SliceProgress):
+                progress = progress.plus(result)
+                continue
+            progress = progress.plus(SliceProgress(done=1))
+            if collect is not None:
                 await collect(*result)
     except (Exception, asyncio.CancelledError):
         for pending in tasks:

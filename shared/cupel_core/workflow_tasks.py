@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from math import ceil
 from typing import Any, Literal, NamedTuple
 
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
@@ -15,6 +16,13 @@ from cupel_core.errors import RetryableError
 from cupel_core.messages import Cause, QueueMessage
 from cupel_core.providers import queue_of
 from cupel_core.slice_graders import OnSpend
+
+MIN_WAIT_SECONDS = 10
+"""Each wait takes events of the execution's history, of which an hour of waits may not take too many."""
+MAX_WAIT_SECONDS = 300
+"""A range waits no longer at a time, as the provider may answer sooner than it says."""
+MAX_WAITED_SECONDS = 3_600
+"""A range in which no transcript is done waits this long for judges' providers."""
 
 
 class WarmUp(BaseModel):
@@ -31,6 +39,9 @@ class LeafRangeFields(QueueMessage):
     rounds: int | None = None
     """How often this execution has carried out the task before; None in executions of an earlier release."""
     max_rounds: int = 1
+    waited: int | None = None
+    """How long it has waited for judges' providers since a task of the range made progress, in seconds; None in
+    executions of an earlier release, which cannot wait."""
 
     @property
     def leaf_range(self) -> LeafRange:
@@ -71,15 +82,32 @@ def leaf_ranges_output(status: str, ranges: Iterable[LeafRange]) -> dict[str, An
 
 
 def slice_output(task: LeafRangeFields, progress: SliceProgress) -> dict[str, Any]:
-    """The result of a task for one range, which the state machine repeats while `again`.
+    """The result of a task for one range, which the state machine repeats while `again`, after `waitSeconds`.
 
-    Raises RetryableError, which Step Functions retries five times, if transcripts are left and none was done.
+    Raises RetryableError, which Step Functions retries five times, if transcripts are left and none was done, unless a
+    provider asks to wait: then the range waits for up to MAX_WAITED_SECONDS. A task that did nothing before such a wait
+    is no round.
     """
-    if progress.left and (task.rounds is None or not progress.done):
+    wait_seconds = _bounded_wait_seconds(progress)
+    may_wait = wait_seconds > 0 and task.waited is not None and task.waited < MAX_WAITED_SECONDS
+    if progress.left and (task.rounds is None or not (progress.done or may_wait)):
         raise RetryableError(f"at least {progress.left} transcripts are left, {progress.done} were done")
-    rounds = (task.rounds or 0) + 1
-    again = progress.left > 0 and rounds < task.max_rounds
-    return {"firstLeaf": task.first_leaf, "left": progress.left, "rounds": rounds, "again": again}
+    rounds = (task.rounds or 0) + (progress.done > 0 or not progress.left)
+    return {
+        "firstLeaf": task.first_leaf,
+        "left": progress.left,
+        "rounds": rounds,
+        "again": progress.left > 0 and rounds < task.max_rounds,
+        "waitSeconds": wait_seconds,
+        "waited": wait_seconds + (0 if progress.done else task.waited or 0),
+    }
+
+
+def _bounded_wait_seconds(progress: SliceProgress) -> int:
+    """0 if nothing is left, or if no provider asks to wait."""
+    if not progress.left or progress.wait_seconds <= 0:
+        return 0
+    return min(MAX_WAIT_SECONDS, max(MIN_WAIT_SECONDS, ceil(progress.wait_seconds)))
 
 
 def time_left(context: LambdaContext) -> Callable[[], float]:

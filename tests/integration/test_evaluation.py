@@ -126,7 +126,7 @@ def test_spend_of_target_judge_and_user_is_separate(api: Client, models: ModelSe
 
 
 def test_retry_repeats_a_conversation_with_a_judge_error(api: Client, models: ModelServer) -> None:
-    models.configure(script=[{"model": JUDGE, "reply": "Not JSON"}, *script()])
+    models.configure(script=[{"model": JUDGE, "reply": "the messages are too long", "status": 400}, *script()])
     definition_id, _ = define(api, scenario())
     run = wait_for_end(api, start_run(api, definition_id, f"custom/{AGENT}", **JUDGED))
     (probe,) = api.list_run_probes(run["id"])

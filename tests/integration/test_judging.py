@@ -66,7 +66,10 @@ def test_an_invalid_judge_reply_is_recorded_on_the_transcript(api: Client, model
     run = evaluate(api, create_definition(api, 1, JUDGED), "sim/steady")
     transcript = next(api.list_transcripts(run["id"]))
     assert (transcript["decisionCode"], transcript["summarizedAt"] is not None) == ("other", True)
-    assert transcript["summaryError"] == "the judge custom/judge gave no valid reply, even after a repair request"
+    assert transcript["summaryError"] == (
+        "the judge custom/judge gave no usable reply, even after a repair request: "
+        'it has no JSON object; it said "Not JSON"'
+    )
 
 
 def test_a_rejected_judge_key_is_recorded_on_the_transcript(api: Client, models: ModelServer) -> None:

@@ -46,6 +46,20 @@ def test_a_rescore_with_other_assertions_leaves_transcripts_unchanged(api: Clien
     assert [transcript["id"] for transcript in api.list_rescores(run["id"])] == [rescore["id"]]
 
 
+def test_a_rescore_repairs_verdicts_that_the_judge_did_not_give(api: Client, models: ModelServer) -> None:
+    verdict: Json = {"successMet": True, "failureMet": False, "confidence": 1, "reasoning": "by the reply"}
+    models.configure(script=[{"model": "judge", "reply": "Not JSON"}, {"model": "agent", "reply": "Hello."}])
+    scenario = {"prompt": "Hi", "successCriteria": "it greets", "maxMessages": 2}
+    run = completed_run(api, scenario, config={"judgeModel": "custom/judge"})
+    (transcript,) = api.list_transcripts(run["id"])
+    (result,) = transcript["scoring"]["results"]
+    unusable = {"problem": "it has no JSON object", "reply": "Not JSON"}
+    assert (transcript["result"], result["passed"], result["unusableReply"]) == (None, None, unusable)
+    models.configure(script=[{"model": "judge", "reply": verdict}])
+    _, (repaired,) = run_rescore(api, run["id"])
+    assert repaired["scoring"]["success"] is True
+
+
 def test_a_rescore_with_another_judge_repeats_the_verdicts(api: Client, models: ModelServer) -> None:
     verdict: Json = {"failureMet": False, "confidence": 1, "reasoning": "by the reply"}
     script = [

@@ -17,8 +17,10 @@ type Json = dict[str, Any]
 
 OF_CALLS = {kind for kind in CHECKS if "-call" in kind or kind.startswith("trajectory:")}
 """Compared in test_tool_calls.py."""
-NOT_BY_ECHO = {"finish-reason", "string-check", "text-similarity", *OF_CALLS}
-"""promptfoo's echo provider has no finish reason, calls nothing and is not traced; two kinds are OpenAI's graders."""
+OF_OTHER_TOOLS = {"string-check", "text-similarity", "choice", "match", "exact-match", "fuzzy-match", "json-match"}
+"""Graders of OpenAI, and scorers of Inspect and of OpenAI's evals."""
+NOT_BY_ECHO = {"finish-reason", "number-equals", *OF_OTHER_TOOLS, *OF_CALLS}
+"""promptfoo's echo provider has no finish reason, calls nothing and is not traced; it cannot compare numbers."""
 
 
 class CaseResult(NamedTuple):

@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ BINARIES = _HOME / "python" / "bin"
 _ISOLATED = {
     # Telemetry is sent to a proxy that does not exist.
     **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9"),
+    **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1"),
     "PROMPTFOO_DISABLE_TELEMETRY": "1",
     "PROMPTFOO_DISABLE_UPDATE": "1",
     "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
@@ -101,6 +102,16 @@ def promptfoo_tool_calls(home: Path, cases: Mapping[str, Any]) -> list[dict[str,
     command = [str(BINARIES / "node"), str(LOCKS / "promptfoo_tool_calls.mjs"), str(module), str(file)]
     printed: list[dict[str, Any]] = json.loads(_call(command, {"PROMPTFOO_CONFIG_DIR": str(home)}).splitlines()[-1])
     return printed
+
+
+def javascript(home: Path, cases: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """What Node.js returns for these expressions on these texts, which are their `output`; see `javascript.mjs`."""
+    file = home / "cases.json"
+    file.write_text(json.dumps(cases))
+    returned: list[dict[str, Any]] = json.loads(
+        _call([str(BINARIES / "node"), str(LOCKS / "javascript.mjs"), str(file)])
+    )
+    return returned
 
 
 def inspect(script: str, *arguments: str) -> str:

@@ -91,7 +91,14 @@ def test_a_failed_phase_is_named_in_the_failure_of_the_run(sample_run: Run) -> N
 
 
 def test_summarizing_a_run_that_is_not_summarizing_does_nothing(sample_run: Run) -> None:
-    assert invoke("finish-summarize") == {"firstLeaf": 0, "left": 0, "rounds": 1, "again": False}
+    assert invoke("finish-summarize") == {
+        "firstLeaf": 0,
+        "left": 0,
+        "rounds": 1,
+        "again": False,
+        "waitSeconds": 0,
+        "waited": 0,
+    }
     assert runs.get(ref_of(sample_run)).status is RunStatus.PENDING
 
 
@@ -107,7 +114,14 @@ def sample_rescore(sample_run: Run) -> Rescore:
 def test_the_phases_complete_a_rescore(sample_rescore: Rescore) -> None:
     slices = [{"firstLeaf": 0, "leaves": 1}]
     assert invoke("score-begin") == {"status": "RUNNING", "slices": slices, "maxRounds": 2_856}
-    assert invoke("score-slice") == {"firstLeaf": 0, "left": 0, "rounds": 1, "again": False}
+    assert invoke("score-slice") == {
+        "firstLeaf": 0,
+        "left": 0,
+        "rounds": 1,
+        "again": False,
+        "waitSeconds": 0,
+        "waited": 0,
+    }
     assert invoke("score-complete") == {"status": "COMPLETED"}
 
 

@@ -4,7 +4,10 @@ import asyncio
 
 import pytest
 
+from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.domain.runs.leaf_ranges import SliceProgress
+from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.providers.errors import CallPostponed, ModelRefused, RetryLater
 from cupel_core.slice_graders import MAX_CONCURRENT, TimeIsUp
 from cupel_core.slice_worker import process_concurrently
 
@@ -19,6 +22,22 @@ async def test_items_that_run_out_of_time_are_counted() -> None:
 
     assert await process_concurrently(range(5), process) == SliceProgress(done=3, left=2)
     assert processed == [0, 1, 2]
+
+
+async def test_the_longest_wait_that_ends_by_itself_is_noted() -> None:
+    waits = [
+        RetryLater(90.0, ProbeErrorCode.RATE_LIMITED),
+        CallPostponed("openai", 40.0),
+        ModelRefused("openai/x", "the key is wrong", 900.0),
+        BudgetShortage(1),
+        TimeIsUp(),
+    ]
+
+    async def process(wait: Exception) -> None:
+        raise wait
+
+    assert await process_concurrently(waits, process) == SliceProgress(left=5, wait_seconds=90.0)
+    assert await process_concurrently(waits[2:], process) == SliceProgress(left=3)
 
 
 async def test_results_are_collected_one_at_a_time() -> None:

@@ -1,6 +1,7 @@
 """The HTTP API in this process, on one port: the page function, the API with its authorizer, and moto below them."""
 
 import base64
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -39,7 +40,8 @@ class Gateway(BaseHTTPRequestHandler):
             "body": body,
             "isBase64Encoded": False,
         }
-        self._send(call(event))
+        with suppress(ConnectionError):  # A page that is closed does not wait for the answer.
+            self._send(call(event))
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = _answer  # noqa: N815 - named by the base class
 

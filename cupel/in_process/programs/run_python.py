@@ -1,7 +1,8 @@
 """Runs code of an assertion in a process of its own; started by cupel/in_process/code_runner.py.
 
 Reads `{code?, file?, function?, arguments, nonce, cpuSeconds, memoryBytes}` from standard input. The last line of its
-output is the nonce and `{result}` or `{error}`; whatever the code prints precedes it.
+output is the nonce and `{result}` or `{error, cause}`; whatever the code prints precedes it. The cause is `answer` if
+the code raised the error on the answer, `load` if its file cannot be loaded, and `limit` if it takes too much memory.
 """
 
 import asyncio
@@ -22,11 +23,16 @@ _LINES_BEFORE = 3
 def main() -> None:
     request = json.load(sys.stdin)
     _limit(request["cpuSeconds"], request["memoryBytes"])
+    source = request["file"] or _INLINE
+    cause = "load"
     try:
-        answer = {"result": _call(request)}
-        text = json.dumps(answer)
+        function = None if request["code"] is not None else _loaded(request)
+        cause = "answer"
+        text = json.dumps({"result": _call(function or _inline(request["code"]), request["arguments"])})
+    except MemoryError as error:
+        text = json.dumps({"error": _described(error, source), "cause": "limit"})
     except BaseException as error:  # noqa: BLE001 - also SystemExit: the code's failure is the answer
-        text = json.dumps({"error": _described(error, request["file"] or _INLINE)})
+        text = json.dumps({"error": _described(error, source), "cause": cause})
     print(f"\n{request['nonce']}{text}", flush=True)
 
 
@@ -41,12 +47,12 @@ def _limit(cpu_seconds: int, memory_bytes: int) -> None:
         resource.setrlimit(kind, (size if hard == resource.RLIM_INFINITY else min(size, hard), hard))
 
 
-def _call(request: dict[str, Any]) -> Any:
-    if request["code"] is not None:
-        function = _inline(request["code"])
-    else:
-        function = _attribute(_module(Path(request["file"])), request["function"])
-    returned = function(*request["arguments"])
+def _loaded(request: dict[str, Any]) -> Any:
+    return _attribute(_module(Path(request["file"])), request["function"])
+
+
+def _call(function: Any, arguments: list[Any]) -> Any:
+    returned = function(*arguments)
     return asyncio.run(returned) if inspect.iscoroutine(returned) else returned
 
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from cupel_core.budgets.allowance import Allowance
 from cupel_core.budgets.reservations import OpeningReservation
 from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS
-from cupel_core.domain.budgets.money import nano_usd
+from cupel_core.domain.budgets.money import nano_usd, usd
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers import prices
@@ -70,6 +70,8 @@ class ChargedCalls:
                 spend = spend_of_failure(account, model, request, error)
                 if spend.calls and spend.cost_usd is not None:
                     call.note_cost(nano_usd(spend.cost_usd))
+                else:
+                    error.charged_usd = usd(bound.nano_usd)
                 raise
             cost = prices.spend_of(account, model, reply).cost_usd
             amount = nano_usd(cost or 0.0)

@@ -17,6 +17,7 @@ class BudgetShortage(CallPostponed):
     ends."""
 
     title = "The budget is used up"
+    ends_by_itself = False
 
     def __init__(self, needed: int, exhausted: BudgetScope | None = None) -> None:
         super().__init__("budget", SHORTAGE_SECONDS)

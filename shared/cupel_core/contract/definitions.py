@@ -8,6 +8,7 @@ from cupel_core.contract.budgets import MaxBudgetUsd, OwnBudgetResponse
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.definition_content import DefinitionContent
 from cupel_core.contract.fields import SINGLE_LINE, Flag, Label, ModelId, Seed, not_blank
+from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.contract.results import MessageResponse
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.contract.tool_results import ToolResults
@@ -249,6 +250,7 @@ class ScenarioResponse(ResponseModel):
         Field(default_factory=dict, description="By id of the definition's prompts: messages to start with instead"),
     ]
     tool_results: ToolResults = Field(default_factory=list)
+    left_out_checks: LeftOutCounts
 
     @classmethod
     def of(cls, scenario: Scenario) -> "ScenarioResponse":

@@ -97,6 +97,7 @@ BY_NAME = {
     "inputTokens": "Tokens of prompts",
     "inputUsdPerMillion": "Price of a million input tokens in USD; null if unknown",
     "items": "The items of this page",
+    "judgeMaxOutputTokens": "Tokens of each reply of a judge or a simulated user at most; null for the default",
     "judgeModel": "Model that judges criteria, as `provider/name`; null for none",
     "label": "Short name for people to read",
     "lastAccessedAt": "When it was last read; null if never",

@@ -88,10 +88,14 @@ class ImportNoteResponse(ResponseModel):
     where: Annotated[str, Field(description="Location in the file")]
     what: str
     why: str
+    count: Annotated[
+        int,
+        Field(description="How many places it stands for: of one cause, places after the hundredth are counted only"),
+    ] = 1
 
     @classmethod
     def of(cls, note: ImportNote) -> "ImportNoteResponse":
-        return cls(where=note.where, what=note.what, why=note.why)
+        return cls(where=note.where, what=note.what, why=note.why, count=note.count)
 
 
 class ImportReportResponse(ResponseModel):
@@ -113,6 +117,10 @@ class ImportedDefinitionResponse(ResponseModel):
     name: str
     content: dict[str, Any]
     scenario_count: int
+    required_models: Annotated[
+        list[str],
+        Field(description="What a run of it must name for its checks: `judgeModel`, `embeddingModel`, both or none"),
+    ]
     models: Annotated[list[str], Field(description="Models the imported file evaluates")]
     targets: Annotated[
         list[dict[str, Any]], Field(description="The same with labels and parameters, as in `targets` of a run")
@@ -126,6 +134,7 @@ class ImportedDefinitionResponse(ResponseModel):
             name=draft.name,
             content=dict(draft.content),
             scenario_count=len(draft.scenarios),
+            required_models=[each.field for each in draft.missing_models],
             models=list(draft.models),
             targets=[dict(target) for target in draft.targets],
         )

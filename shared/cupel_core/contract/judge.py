@@ -54,7 +54,7 @@ class JudgeConversation(RequestModel):
 class ConversationJudgementResponse(ResponseModel):
     success_met: bool
     failure_met: bool
-    confidence: Annotated[float, Field(description="From 0 to 1, as the judge states it")]
+    confidence: Annotated[float | None, Field(description="From 0 to 1, as the judge states it; null if it does not")]
     reasoning: str
     raw_response: str
     spend: SpendResponse

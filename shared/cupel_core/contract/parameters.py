@@ -22,6 +22,7 @@ from cupel_core.domain.resources.connectors import target_of_connector
 from cupel_core.domain.runs.pace import MAX_CONCURRENCY, MAX_STAGGER_MS
 from cupel_core.domain.runs.targets import Target, plain_targets
 from cupel_core.domain.text.json_schema import schema_errors
+from cupel_core.domain.turns.extra_body import extra_body_error
 from cupel_core.domain.turns.model_parameters import FormatType, ReasoningEffort
 from cupel_core.domain.turns.tool_results import MAX_TOOL_ROUNDS
 from cupel_core.domain.turns.tools import ToolMode
@@ -36,9 +37,16 @@ def _json_schema(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
+def _extra_body(body: dict[str, Any]) -> dict[str, Any]:
+    if error := extra_body_error(body):
+        raise ValueError(error)
+    return body
+
+
 JsonSchema = Annotated[JsonObject, AfterValidator(_json_schema)]
 Temperature = Annotated[FiniteFloat, Field(strict=True, ge=0, le=2)]
 Penalty = Annotated[FiniteFloat, Field(strict=True, ge=-2, le=2)]
+OutputTokens = Annotated[int, Field(strict=True, ge=1, le=10_000_000)]
 CallTimeout = Annotated[
     FiniteFloat,
     Field(strict=True, ge=1, le=900, description="Of one call to the target; at most the stack's CallTimeoutSeconds"),
@@ -142,7 +150,7 @@ class ModelParametersInput(RequestModel):
     temperature: Temperature | None = None
     top_p: Annotated[FiniteFloat, Field(strict=True, gt=0, le=1)] | None = None
     top_k: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = None
-    max_output_tokens: Annotated[int, Field(strict=True, ge=1, le=10_000_000)] | None = None
+    max_output_tokens: OutputTokens | None = None
     stop: (
         Annotated[
             list[Annotated[str, StringConstraints(strict=True, min_length=1, max_length=1_000)]],
@@ -164,6 +172,14 @@ class ModelParametersInput(RequestModel):
         Field(
             description="Whether reasoning that the model writes into its text, such as `<think>…</think>`, stays part "
             "of the answer; otherwise it is stored beside the answer and not graded"
+        ),
+    ] = None
+    extra_body: Annotated[
+        JsonObject | None,
+        AfterValidator(lambda body: None if body is None else _extra_body(body)),
+        Field(
+            description="Further fields of the request's body, such as `chat_template_kwargs`; only for models of "
+            "`custom` and `custom-<name>`"
         ),
     ] = None
 

@@ -1,5 +1,7 @@
 """How far the targets of a run are."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -16,6 +18,7 @@ from cupel_core.domain.runs.column_samples import ErrorCause
 from cupel_core.domain.runs.delays import Delay, DelayReason
 from cupel_core.domain.runs.run import PauseReason, Progress, RunStatus
 from cupel_core.domain.runs.run_spend import Cost
+from cupel_core.domain.runs.slow_calls import SlowCall
 from cupel_core.domain.runs.views import ColumnProgressView, RunProgressView
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 
@@ -144,6 +147,24 @@ class TargetErrorsResponse(ResponseModel):
         )
 
 
+class SlowCallsResponse(ResponseModel):
+    """Calls in flight, of the target and its graders, that are repeats or have taken more than 30 s. Workers report up
+    to 10 of each slice, every 16 s or so."""
+
+    calls: Annotated[int, Field(description="How many were reported")]
+    attempt: Annotated[int, Field(description="Number of the attempt, of the call with the most attempts")]
+    max_attempts: Annotated[int, Field(description="How many that call may have")]
+    seconds: Annotated[float, Field(description="How long this attempt has taken so far")]
+
+    @classmethod
+    def find(cls, calls: Sequence[SlowCall], now: float) -> "SlowCallsResponse | None":
+        if not calls:
+            return None
+        slowest = min(calls, key=lambda call: (-call.attempt, call.since))
+        seconds = round(slowest.seconds(now), 1)
+        return cls(calls=len(calls), attempt=slowest.attempt, max_attempts=slowest.max_attempts, seconds=seconds)
+
+
 class TargetProgressResponse(ColumnFields):
     target: Annotated[str, Field(description="The same as `targetId`")]
     total: Total
@@ -159,9 +180,12 @@ class TargetProgressResponse(ColumnFields):
     results: TargetResultsResponse
     errors: TargetErrorsResponse
     delays: Annotated[list[DelayResponse], Field(description="What holds it up; empty if nothing does")]
+    slow_calls: Annotated[
+        SlowCallsResponse | None, Field(description="Calls in flight that are repeats or take long; null without any")
+    ] = None
 
     @classmethod
-    def of(cls, view: ColumnProgressView, cost: Cost) -> "TargetProgressResponse":
+    def of(cls, view: ColumnProgressView, cost: Cost, now: datetime) -> "TargetProgressResponse":
         counts = view.counts
         return cls(
             **cls.fields_of_column(view.column),
@@ -177,6 +201,7 @@ class TargetProgressResponse(ColumnFields):
             results=TargetResultsResponse.of(view),
             errors=TargetErrorsResponse.of(view),
             delays=[DelayResponse.of(delay) for delay in view.delays],
+            slow_calls=SlowCallsResponse.find(counts.slow_calls, now.timestamp()),
         )
 
 
@@ -214,7 +239,7 @@ class DetailedProgressResponse(ResponseModel):
             running=sum(each.running for each in counts),
             spend=RunSpendResponse.of(view.spend, run.plan.columns, budget, run.estimated_usd, view.spent_at),
             targets=[
-                TargetProgressResponse.of(column, view.spend.of_column(number))
+                TargetProgressResponse.of(column, view.spend.of_column(number), view.read_at)
                 for number, column in enumerate(view.columns)
             ],
         )

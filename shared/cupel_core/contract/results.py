@@ -6,6 +6,7 @@ from pydantic import Field
 
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.content_parts import ContentPartResponse
+from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.contract.unscored import UnscoredCauseResponse
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
@@ -65,7 +66,7 @@ class ReplyVerdictResponse(ResponseModel):
 
     success_met: bool
     failure_met: bool
-    confidence: Annotated[float, Field(description="From 0 to 1, as the judge states it")]
+    confidence: Annotated[float | None, Field(description="From 0 to 1, as the judge states it; null if it does not")]
     reasoning: str
 
 
@@ -174,6 +175,13 @@ class VerdictResponse(ReplyVerdictResponse):
         return cls(**vars(verdict))
 
 
+class UnusableJudgementResponse(ResponseModel):
+    """What a judge replied in place of a verdict."""
+
+    problem: Annotated[str, Field(description="What is wrong with the reply")]
+    reply: Annotated[str, Field(description="The last reply, at most 2,000 characters of it")]
+
+
 class AssertionResultResponse(ResponseModel):
     type: str
     passed: Annotated[bool | None, Field(description="Null if it could not be computed; `error` then says why")]
@@ -193,11 +201,19 @@ class AssertionResultResponse(ResponseModel):
         ),
     ]
 
+    unusable_reply: Annotated[
+        UnusableJudgementResponse | None,
+        Field(exclude_if=_is_none, description="Set if the error is an unusable reply of the judge; otherwise absent"),
+    ] = None
+
     @classmethod
     def of(cls, result: AssertionResult) -> "AssertionResultResponse":
         fields = {name: value for name, value in vars(result).items() if name not in ("judge_reply", "cause")}
         cause = UnscoredCauseResponse.of(result.cause) if result.cause else None
-        return cls(**{**fields, "parts": [part.to_json() for part in result.parts]}, cause=cause)
+        unusable = UnusableJudgementResponse(**result.unusable_reply._asdict()) if result.unusable_reply else None
+        return cls(
+            **{**fields, "parts": [part.to_json() for part in result.parts], "unusable_reply": unusable}, cause=cause
+        )
 
 
 class ScoringResponse(ResponseModel):
@@ -210,6 +226,7 @@ class ScoringResponse(ResponseModel):
     tags: Annotated[list[str], Field(description="Failure categories")]
     metrics: dict[str, float]
     evaluator_note: Annotated[str | None, Field(description="Why the external evaluator's result is missing")]
+    left_out_checks: LeftOutCounts
 
     @classmethod
     def of(cls, scoring: Scoring) -> "ScoringResponse":
@@ -221,4 +238,5 @@ class ScoringResponse(ResponseModel):
             tags=list(scoring.tags),
             metrics=dict(scoring.metrics),
             evaluator_note=scoring.evaluator_note,
+            left_out_checks=dict(scoring.left_out),
         )

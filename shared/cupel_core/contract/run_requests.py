@@ -15,6 +15,7 @@ from cupel_core.contract.parameters import (
     MaxConcurrency,
     ModelParametersInput,
     Models,
+    OutputTokens,
     Parameters,
     StaggerMs,
     TargetInput,
@@ -41,7 +42,10 @@ Repeats = Annotated[
 ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
 _MAY_BE_NULL = ("experiment_id", "max_budget_usd")
 """Fields of a rerun in which null replaces what the run has."""
-GRADER_FIELDS = ("judge_model", "persona_model", "embedding_model", "evaluator_url", "summarizer_model")
+GRADER_FIELDS = (
+    *("judge_model", "persona_model", "embedding_model", "evaluator_url", "summarizer_model"),
+    "judge_max_output_tokens",
+)
 
 
 class CallOptions(RequestModel):
@@ -100,6 +104,7 @@ class RunConfigInput(CallOptions, ProfileChoice):
     summarizer_model: Annotated[
         ModelId | None, Field(description="Model that writes the summaries of the run's reports; null for the judge")
     ] = None
+    judge_max_output_tokens: OutputTokens | None = None
 
     def options(self) -> dict[str, Any]:
         """As the specifications of runs and of runs of evals name them."""

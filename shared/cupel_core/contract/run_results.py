@@ -14,11 +14,13 @@ from cupel_core.contract.analysis import (
 )
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
 from cupel_core.domain.analysis.basic import OperatingFigures
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.run_results import ColumnResults, RunResults
 from cupel_core.domain.runs.run import RunStatus
+from cupel_core.domain.turns.model_request import RequestParameter
 
 
 class ErrorReasonResponse(ResponseModel):
@@ -30,6 +32,13 @@ class ErrorReasonResponse(ResponseModel):
     example: Annotated[str | None, Field(description="Its message; null if it is not among those that are read")]
 
 
+class OmittedParameterResponse(ResponseModel):
+    """A parameter that was not sent, because the model refuses it or its provider does not have it."""
+
+    name: Annotated[RequestParameter, Field(description="As in `omittedParameters` of a transcript")]
+    answers: Annotated[int, Field(description="Completed probes without it")]
+
+
 class ColumnResultsResponse(ColumnFields):
     """What one target, asked by one prompt, achieved, took and cost."""
 
@@ -39,6 +48,14 @@ class ColumnResultsResponse(ColumnFields):
     unscored: Annotated[int, Field(description="Completed probes of which a weighted assertion could not be computed")]
     cut_answers: Annotated[
         int, Field(description="Completed probes whose last answer was cut by a limit of tokens", default=0)
+    ]
+    partly_checked: Annotated[
+        int, Field(description="Completed probes of scenarios whose import left out checks", default=0)
+    ]
+    left_out_checks: LeftOutCounts
+    omitted_parameters: Annotated[
+        list[OmittedParameterResponse],
+        Field(description="What was left out of its requests; the most frequent first", default_factory=list),
     ]
     tokens: Annotated[int, Field(description="Of the target's calls, in and out")]
     operations: Annotated[OperatingFiguresResponse, Field(description="What its probes took and cost")]
@@ -54,6 +71,12 @@ class ColumnResultsResponse(ColumnFields):
             extrapolated=extrapolated_response(found.extrapolated),
             unscored=found.totals.unscored,
             cut_answers=found.totals.cut,
+            partly_checked=found.totals.partly_checked,
+            left_out_checks=dict(found.totals.left_out.most_common()),
+            omitted_parameters=[
+                OmittedParameterResponse(name=RequestParameter(name), answers=count)
+                for name, count in sorted(found.totals.omitted.items(), key=lambda each: (-each[1], each[0]))
+            ],
             tokens=found.totals.tokens,
             operations=OperatingFiguresResponse.model_validate(OperatingFigures.of(found.totals)),
             errors=_reasons(found.totals, messages),

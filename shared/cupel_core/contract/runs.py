@@ -68,6 +68,7 @@ class RunConfigResponse(ResponseModel):
     summarizer_model: Annotated[
         str | None, Field(description="Model that writes the summaries of its reports; null for the judge")
     ] = None
+    judge_max_output_tokens: int | None = None
     evaluators: Annotated[
         dict[EvaluatorName, EvaluatorStatus],
         Field(description="Of a batch: whether each default evaluator runs, or why not; empty for other runs"),
@@ -108,6 +109,7 @@ class RunConfigResponse(ResponseModel):
             embedding_model=graders.embedding_model,
             evaluator_url=graders.evaluator_url,
             summarizer_model=graders.summarizer_model,
+            judge_max_output_tokens=graders.judge_max_output_tokens,
             evaluators=dict(run.evaluators),
             definition_snapshot=view.definition_snapshot,
             price_list=view.price_list,

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from cupel_core.contract.common import RequestModel, example
 from cupel_core.contract.content_parts import MessageContent
 from cupel_core.contract.fields import SINGLE_LINE, Assertions, Flag, FunctionName, Id, JsonObject, Score, not_blank
+from cupel_core.contract.left_out_checks import LeftOutChecks
 from cupel_core.contract.tool_results import ToolResults
 from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH, Scenario
 from cupel_core.domain.scoring.assertions import Assertion
@@ -134,6 +135,7 @@ class ScenarioFields(RequestModel):
     assertions: Assertions = Field(default_factory=list)
     persona_ids: PersonaIds = Field(default_factory=list)
     tool_results: ToolResults = Field(default_factory=list)
+    left_out_checks: LeftOutChecks = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _uses_earlier_answers(self) -> Self:
@@ -189,6 +191,7 @@ class CreateScenario(ScenarioFields):
                 for prompt_id, messages in self.messages_by_prompt.items()
             },
             tool_results=tuple(result.script() for result in self.tool_results),
+            left_out_checks=dict(self.left_out_checks),
         )
 
     def _opening(self) -> tuple[Message, ...]:

@@ -106,6 +106,7 @@ class ScheduledRunConfigResponse(ResponseModel):
     embedding_model: str | None = None
     evaluator_url: str | None = None
     summarizer_model: str | None = None
+    judge_max_output_tokens: int | None = None
 
     @classmethod
     def of(cls, spec: RunSpec | EvalRunOptions) -> "ScheduledRunConfigResponse":

@@ -31,7 +31,7 @@ from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import ConversationRules, ConversationState, NextStep, next_step, outcome_of
-from cupel_core.domain.turns.model_parameters import ModelParameters, ParameterFields
+from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters, ParameterFields, ResponseFormat
 from cupel_core.domain.turns.model_request import (
     AgentThread,
     Message,
@@ -51,7 +51,8 @@ from cupel_core.domain.turns.tool_results import (
     with_distinct_ids,
 )
 from cupel_core.domain.turns.tools import ToolMode
-from cupel_core.grading.criteria import evaluate_criteria
+from cupel_core.grading.criteria import evaluate_criteria, unjudged_result
+from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.grading.simulated_user import generate_persona_message, simulated_user_prompt
 from cupel_core.pipeline.kinds import ModelCaller
@@ -341,6 +342,7 @@ async def _ask(
         model_version=turn.reply.model_version,
         finish_reason=turn.reply.finish_reason,
         verdict=None,
+        unjudged=None,
         thread_id=turn.reply.thread_id or state.thread_id,
         output=await output_of(turn.reply, spec.parameters.response_format) or state.output,
         omitted_parameters=_merged(spec.omitted_parameters, state.omitted_parameters, turn.reply.omitted_parameters),
@@ -381,7 +383,13 @@ def _thread_of_turn(spec: ConversationSpec, state: ConversationState) -> str:
 
 
 async def _judge(spec: ConversationSpec, state: ConversationState, interrupted: list[Spend]) -> ConversationState:
-    reply = await evaluate_criteria(spec.graders.judge(), state.messages, spec.rules.criteria, interrupted)
+    """Judge the last answer. An unusable reply is no reason to lose the answers that were paid for."""
+    try:
+        reply = await evaluate_criteria(spec.graders.judge(), state.messages, spec.rules.criteria, interrupted)
+    except GraderError as error:
+        if error.unusable_reply is None:
+            raise
+        return replace(state, unjudged=unjudged_result(error), judge_spend=state.judge_spend + error.spend)
     return replace(state, verdict=reply.value, judge_spend=state.judge_spend + reply.spend)
 
 
@@ -421,7 +429,7 @@ def _with_user_message(state: ConversationState, text: str) -> ConversationState
     calls = state.messages[-1].tool_calls if state.messages else ()  # The answer, so they have no results.
     results = (Message(MessageRole.TOOL, NOT_EXECUTED, tool_call_id=call.id) for call in calls)
     messages = (*state.messages, *results, Message(MessageRole.USER, text))
-    return replace(state, messages=messages, replies=state.judged_replies, verdict=None)
+    return replace(state, messages=messages, replies=state.judged_replies, verdict=None, unjudged=None)
 
 
 async def _score(
@@ -429,11 +437,13 @@ async def _score(
 ) -> tuple[Scoring | None, ConversationState]:
     unjudged = _unjudged_results(spec, state)
     outcome = outcome_of(state, spec.rules) if state.verdict else None
-    if outcome is None and not (unjudged or spec.assertions) and spec.graders.config.evaluator_url is None:
+    left_out = spec.scenario.left_out_checks
+    has_checks = unjudged or spec.assertions or left_out
+    if outcome is None and not has_checks and spec.graders.config.evaluator_url is None:
         return None, state
     scored = await _score_assertions(spec, state, checkpoints)
-    scoring = build_scoring(outcome, state.verdict, (*unjudged, *scored.results), scored.evaluator_note)
-    return scoring, replace(state, judge_spend=state.judge_spend + scored.spend)
+    scoring = build_scoring(outcome, state.verdict, (*unjudged, *scored.results), scored.evaluator_note, left_out)
+    return scoring, replace(state, unjudged=None, judge_spend=state.judge_spend + scored.spend)
 
 
 async def _score_assertions(
@@ -459,6 +469,8 @@ async def _score_assertions(
 
 def _unjudged_results(spec: ConversationSpec, state: ConversationState) -> tuple[AssertionResult, ...]:
     """An error in place of a missing verdict. A start refuses criteria without a judge, but earlier starts did not."""
+    if state.unjudged is not None:
+        return (state.unjudged,)
     if not spec.scenario.criteria or state.verdict is not None:
         return ()
     error = "no judgeModel is configured to evaluate the scenario's criteria"
@@ -476,11 +488,16 @@ def assertion_context(spec: ConversationSpec, state: ConversationState) -> Asser
         turns=state.turns,
         target_calls=state.target_calls,
         tools=spec.parameters.tools,
+        has_schema=_has_schema(spec.parameters.response_format),
         conversation_id=state.thread_id or spec.thread_id,
         goal=spec.scenario.criteria.success or spec.scenario.instructions,
         name=spec.scenario.name,
         metadata=spec.scenario.metadata,
     )
+
+
+def _has_schema(reply_format: ResponseFormat | None) -> bool:
+    return reply_format is not None and reply_format.type is FormatType.JSON_SCHEMA
 
 
 def _transcript(

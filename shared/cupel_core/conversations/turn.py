@@ -112,7 +112,8 @@ class _TimedAttempt:
         async with self.target.guard() as on_answer:
             timer = start_timer()
             try:
-                reply = await self.target.attempt(account, model, request, timeout_seconds)
+                with self.target.log.in_flight(model, request, self.target.max_attempts):
+                    reply = await self.target.attempt(account, model, request, timeout_seconds)
             except ProviderError as error:
                 if spend := spend_of_failure(account, model, request, error):
                     self.unusable.append(spend)

@@ -91,7 +91,7 @@ async def _compare(
     selections = SelectionRunner(ref, run.plan, RUN_SCORING, run.retry_round, graders)
     compare = partial(_compare_one, selections, partial(on_spend, run.grader_config.judge_model))
     progress = await process_concurrently(candidates, compare, note_change)
-    return SliceProgress(done=sum(changes), left=progress.left)
+    return progress._replace(done=sum(changes))
 
 
 def _list_candidates(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[_Candidate]:

@@ -67,7 +67,8 @@ def _load_judge(
     model = rules.judged_by(run.grader_config.judge_model) if rules else None
     if rules is None or model is None:
         return None
-    graders = slice_graders(run.workspace, GraderConfig(), (model,), seconds_left, leases, calls, snapshot.prices)
+    config = GraderConfig(judge_max_output_tokens=run.grader_config.judge_max_output_tokens)
+    graders = slice_graders(run.workspace, config, (model,), seconds_left, leases, calls, snapshot.prices)
     return DecisionJudge(graders.grader(model), rules.rubric)
 
 

@@ -1,15 +1,29 @@
 """A judge model evaluates a conversation by success and failure criteria."""
 
-from typing import Annotated
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any, ClassVar, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
+from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.scoring.scoring import CRITERIA
+from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import Criteria, Verdict
 from cupel_core.domain.turns.material import messages_material, reading_request
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.domain.turns.spend import Spend
-from cupel_core.grading.grader import Grader, GraderReply, request_structured
+from cupel_core.grading.grader import Grader, GraderError, GraderReply, request_structured
+from cupel_core.grading.replies import (
+    MAX_REASON_LENGTH,
+    OptionalFlag,
+    StructuredReply,
+    explanation,
+    number_on,
+    read_reply,
+    required,
+)
 
 _INSTRUCTIONS = """You judge the "conversation" between a user and an assistant. Judge the assistant by these criteria
 and nothing else.
@@ -25,13 +39,35 @@ the conversation decided it."""
 _NONE = "(none)"
 
 
-class _CriteriaReply(BaseModel):
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, defer_build=True)
+MAX_ERROR_LENGTH = 5_000
+"""In characters, like the errors of assertions."""
+MAX_RAW_LENGTH = 20_000
+"""In characters, of the judge's reply as it is stored with its verdict."""
 
-    success_met: Annotated[bool, Field(strict=True)]
-    failure_met: Annotated[bool, Field(strict=True)]
-    confidence: Annotated[float, Field(ge=0, le=1)]
-    reasoning: Annotated[str, Field(min_length=1, max_length=5_000)]
+
+def _confidence(value: Any) -> float | None:
+    """None if it is missing, or on no known scale: it is no part of the verdict."""
+    try:
+        confidence = number_on(0, 1)(value)
+    except ValueError:
+        return None
+    return confidence if confidence is not None and 0 <= confidence <= 1 else None
+
+
+class _CriteriaReply(StructuredReply):
+    model_config = ConfigDict(alias_generator=to_camel)
+    explanations: ClassVar[frozenset[str]] = frozenset({"confidence", "reasoning"})
+    optional: ClassVar[frozenset[str]] = frozenset({"successMet", "failureMet"})
+    """One that is not a criterion of the scenario has no effect."""
+
+    success_met: Annotated[OptionalFlag, Field()]
+    failure_met: Annotated[OptionalFlag, Field()]
+    confidence: Annotated[
+        float | None,
+        BeforeValidator(_confidence),
+        WithJsonSchema({"maximum": 1, "minimum": 0, "type": "number"}),
+    ]
+    reasoning: Annotated[str, Field(min_length=1, max_length=MAX_REASON_LENGTH), explanation(MAX_REASON_LENGTH)]
 
 
 async def evaluate_criteria(
@@ -43,16 +79,30 @@ async def evaluate_criteria(
     """
     instructions = _INSTRUCTIONS.format(success=criteria.success or _NONE, failure=criteria.failure or _NONE)
     request = reading_request(instructions, {"conversation": messages_material(_without_system(messages))})
-    reply = await request_structured(grader, request, _CriteriaReply, interrupted)
-    judged = reply.value
-    verdict = Verdict(
-        success_met=judged.success_met and bool(criteria.success),
-        failure_met=judged.failure_met and bool(criteria.failure),
-        confidence=judged.confidence,
-        reasoning=judged.reasoning,
-        raw_response=reply.raw,
+
+    def verdict_of(judged: _CriteriaReply) -> _Met:
+        success = required("successMet", judged.success_met) if criteria.success else False
+        failure = required("failureMet", judged.failure_met) if criteria.failure else False
+        return _Met(success, failure)
+
+    reply = await request_structured(
+        grader, request, _CriteriaReply, interrupted, partial(read_reply, verdict_of=verdict_of)
     )
-    return GraderReply(verdict, reply.raw, reply.spend)
+    met, judged = verdict_of(reply.value), reply.value
+    raw = storable(reply.raw, MAX_RAW_LENGTH)
+    verdict = Verdict(met.success, met.failure, judged.confidence, judged.reasoning, raw)
+    return GraderReply(verdict, raw, reply.spend)
+
+
+class _Met(NamedTuple):
+    success: bool
+    failure: bool
+
+
+def unjudged_result(error: GraderError) -> AssertionResult:
+    """The result in place of a verdict that the judge did not give."""
+    reason = storable(error.detail, MAX_ERROR_LENGTH)
+    return replace(AssertionResult.uncomputed(CRITERIA, reason, error.cause), unusable_reply=error.unusable_reply)
 
 
 def _without_system(messages: tuple[Message, ...]) -> tuple[Message, ...]:

@@ -4,9 +4,9 @@ text, where a pattern has given the code."""
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.transcripts import Summary, Transcript
@@ -15,6 +15,7 @@ from cupel_core.domain.turns.material import messages_material, reading_request
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.grader import Grader, GraderError, GraderReply, request_structured
+from cupel_core.grading.replies import StructuredReply, choice_of, cut_text, explanation
 from cupel_core.providers.errors import ProviderError
 
 _INSTRUCTIONS = """You read the "conversation" of a user and an assistant and report the assistant's decision.
@@ -35,16 +36,21 @@ was."""
 _NOTHING = Spend()
 
 
-class _DecisionText(BaseModel):
-    model_config = ConfigDict(extra="forbid", defer_build=True)
+_MAX_TEXT_LENGTH = 2_000
+_CODES = ("1", "2", "3", "4", "5", OTHER)
 
-    decisionText: Annotated[str, Field(min_length=1, max_length=2_000)]  # noqa: N815 - the name in the JSON
+
+class _DecisionText(StructuredReply):
+    decisionText: Annotated[str, Field(min_length=1, max_length=_MAX_TEXT_LENGTH), cut_text(_MAX_TEXT_LENGTH)]  # noqa: N815 - the name in the JSON
 
 
 class JudgeDecision(_DecisionText):
     """The reply required of a judge with a rubric."""
 
-    decisionCode: Literal["1", "2", "3", "4", "5", "other"]  # noqa: N815
+    explanations: ClassVar[frozenset[str]] = frozenset({"decisionText"})
+
+    decisionText: Annotated[str, Field(min_length=1, max_length=_MAX_TEXT_LENGTH), explanation(_MAX_TEXT_LENGTH)]  # noqa: N815
+    decisionCode: Annotated[Literal["1", "2", "3", "4", "5", "other"], choice_of(_CODES)]  # noqa: N815
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ def without_judge(transcript: Transcript, error: str, now: datetime, spend: Spen
     return Summary(code, text, now, error=error, spend=spend)
 
 
-async def _request[T: BaseModel](
+async def _request[T: StructuredReply](
     judge: DecisionJudge, instructions: str, transcript: Transcript, reply_type: type[T], interrupted: list[Spend]
 ) -> GraderReply[T]:
     """Raises GraderError when the judge gives no usable reply. `interrupted` is that of `request_structured`."""

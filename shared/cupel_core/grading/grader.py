@@ -7,16 +7,19 @@ from functools import partial
 from random import Random
 from typing import NamedTuple
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
+from cupel_core.domain.scoring.assertions import UnusableJudgement
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
-from cupel_core.domain.text.json_replies import extract_json_object
+from cupel_core.domain.text.control_characters import single_line
+from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_parameters import ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
+from cupel_core.grading.replies import StructuredReply, UnusableReply, problem_of, read_reply
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
 from cupel_core.providers.attempt_log import AttemptLog
@@ -24,6 +27,7 @@ from cupel_core.providers.call_guard import CallGuard, no_guard
 from cupel_core.providers.completion import Attempt, complete, complete_with_retry
 from cupel_core.providers.embeddings import EmbedAttempt, embed
 from cupel_core.providers.errors import NO_REPLY, ProviderError, RetryLater
+from cupel_core.providers.reservations import spend_of_failure
 
 
 class GraderRole(StrEnum):
@@ -58,6 +62,8 @@ class Grader:
     max_attempts: int = MAX_ATTEMPTS
     log: AttemptLog = field(default_factory=AttemptLog)
     """The failed attempts of the calls that it is part of."""
+    max_output_tokens: int | None = None
+    """It limits replies to requests without a limit of their own."""
 
 
 class GraderReply[T](NamedTuple):
@@ -74,6 +80,9 @@ class GraderError(ProviderError):
     `cause` is that of what stays unscored.
     """
 
+    unusable_reply: UnusableJudgement | None = None
+    """What it replied, and why that is unusable; None if the call failed."""
+
     def __init__(
         self, role: GraderRole, message: str, spend: Spend, attempts: int = 1, cause: UnscoredCause | None = None
     ) -> None:
@@ -82,59 +91,79 @@ class GraderError(ProviderError):
         self.spend: Spend = spend
         self.cause: UnscoredCause = cause or UnscoredCause(UnscoredCode.JUDGE_REPLY)
 
+    @classmethod
+    def of_reply(cls, grader: "Grader", reply: str, problem: str, spend: Spend) -> "GraderError":
+        """The error of a model whose last reply was unusable, too. It quotes the reply."""
+        said = storable(single_line(reply), MAX_QUOTED_LENGTH)
+        quoted = f'it said "{said}"' if said else "it said nothing"
+        message = f"the {grader.role} {grader.model} gave no usable reply, even after a repair request"
+        cause = UnscoredCause(UnscoredCode.JUDGE_REPLY, grader.model)
+        error = cls(grader.role, f"{message}: {problem}; {quoted}", spend, MAX_REQUESTS, cause)
+        error.unusable_reply = UnusableJudgement(
+            storable(problem, MAX_PROBLEM_LENGTH), storable(reply, MAX_STORED_LENGTH)
+        )
+        return error
+
 
 MAX_REQUESTS = 2
 """For one object: the second asks the model to repair its reply."""
 MAX_REPEATED_LENGTH = 20_000
 """Of a reply to be repaired that the model is shown again: it may have megabytes."""
+MAX_QUOTED_LENGTH = 200
+"""In characters, of an unusable reply in the message of its error."""
+MAX_STORED_LENGTH = 2_000
+"""In characters, of an unusable reply as it is stored with a result."""
+MAX_PROBLEM_LENGTH = 500
 
 
 def _no_issue(_: object) -> None:
     """For replies that are used as soon as they are valid."""
 
 
-async def request_structured[T: BaseModel](
+async def request_structured[T: StructuredReply](
     grader: Grader,
     request: ModelRequest,
     reply_type: type[T],
     interrupted: list[Spend] | None = None,
-    read: Callable[[str], str] = extract_json_object,
+    read: Callable[[type[T], str], T] = read_reply,
     find_issue: Callable[[T], str | None] = _no_issue,
 ) -> GraderReply[T]:
     """Ask the model for an object of this type, with one repair attempt.
 
     Uses the provider's structured output where it has any. Raises GraderError when the call fails or the reply stays
-    invalid. RetryLater, and whatever the guard raises, pass through; what an unusable reply before that has cost is
-    added to `interrupted`. `read` finds the object in a reply's text. `find_issue` says what the model is asked to
+    unusable. RetryLater, and whatever the guard raises, pass through; what an unusable reply before that has cost is
+    added to `interrupted`. `read` raises UnusableReply or ValidationError. `find_issue` says what the model is asked to
     correct in a valid first reply. Whether a second one does is not checked; without a valid one, the first is used.
     """
     request = replace(_with_schema(request, reply_type.model_json_schema()), role=grader.model_role)
-    spend, imperfect = Spend(), None
+    if request.parameters.max_output_tokens is None:
+        request = request.with_parameters(max_output_tokens=grader.max_output_tokens)
+    spent, imperfect, problem = list[Spend](), None, ""
     for number in range(MAX_REQUESTS):
         try:
-            reply, spend = await _complete(grader, request, spend)
+            reply = await _complete(grader, request, spent)
         except BaseException as error:  # Also Halted and CancelledError: a first reply was paid for.
             if imperfect is not None and isinstance(error, NO_REPLY):
-                return imperfect
-            if interrupted is not None and spend.calls and not isinstance(error, GraderError):
-                interrupted.append(spend)
+                return imperfect._replace(spend=sum(spent, Spend()))
+            if interrupted is not None and not isinstance(error, GraderError):
+                interrupted += spent
             raise
         try:
-            value = reply_type.model_validate_json(read(reply.text))
-        except ValidationError as error:
-            problem = _repair_prompt(error)
+            value = read(reply_type, reply.text)
+        except (UnusableReply, ValidationError) as error:
+            problem = problem_of(error) if isinstance(error, ValidationError) else str(error)
+            repair = f"That was not one JSON object as described ({problem}). Answer with the corrected object alone."
         else:
-            usable = GraderReply(value, reply.text, spend, reply.finish_reason)
+            usable = GraderReply(value, reply.text, sum(spent, Spend()), reply.finish_reason)
             issue = find_issue(value) if number == 0 else None
             if issue is None:
                 return usable
-            imperfect, problem = usable, issue
-        request = _with_repair(request, reply, problem)
+            imperfect, repair = usable, issue
+        request = _with_repair(request, reply, repair)
+    spend = sum(spent, Spend())
     if imperfect is not None:
         return imperfect._replace(spend=spend)
-    message = f"the {grader.role} {grader.model} gave no valid reply, even after a repair request"
-    cause = UnscoredCause(UnscoredCode.JUDGE_REPLY, grader.model)
-    raise GraderError(grader.role, message, spend, attempts=MAX_REQUESTS, cause=cause)
+    raise GraderError.of_reply(grader, reply.text, problem, spend)
 
 
 def _with_repair(request: ModelRequest, reply: Reply, problem: str) -> ModelRequest:
@@ -147,30 +176,33 @@ def _with_schema(request: ModelRequest, schema: Mapping[str, object]) -> ModelRe
     return request.with_parameters(response_format=response_format)
 
 
-async def complete_request(grader: Grader, request: ModelRequest) -> Reply:
-    """Raises what `complete_with_retry` raises, and what the guard raises."""
-    return await complete_with_retry(
+async def complete_request(grader: Grader, request: ModelRequest, spent: list[Spend]) -> Reply:
+    """Raises what `complete_with_retry` raises, and what the guard raises. What the answer has cost, and what attempts
+    without one have cost or may have, is added to `spent`."""
+    reply = await complete_with_retry(
         grader.account,
         grader.model,
         request,
         timeout_seconds=grader.timeout_seconds,
         max_wait_seconds=grader.max_wait_seconds,
         rng=grader.rng,
-        attempt=partial(_attempt, grader),
+        attempt=partial(_attempt, grader, spent),
         max_attempts=grader.max_attempts,
         log=grader.log,
     )
+    spent.append(prices.spend_of(grader.account, grader.model, reply))
+    return reply
 
 
-async def _complete(grader: Grader, request: ModelRequest, spend: Spend) -> tuple[Reply, Spend]:
+async def _complete(grader: Grader, request: ModelRequest, spent: list[Spend]) -> Reply:
     try:
-        reply = await complete_request(grader, request)
+        return await complete_request(grader, request, spent)
     except RetryLater as wait:
         raise wait.by(grader.role.error_code, wait.model) from wait
     except ProviderError as error:
         message = f"the {grader.role} {grader.model}: {error.code}: {error.message}"
-        raise GraderError(grader.role, message, spend, error.attempts, failed_call(error.code, grader.model)) from error
-    return reply, spend + prices.spend_of(grader.account, grader.model, reply)
+        cause = failed_call(error.code, grader.model)
+        raise GraderError(grader.role, message, sum(spent, Spend()), error.attempts, cause) from error
 
 
 def failed_call(code: ProbeErrorCode, model: str) -> UnscoredCause:
@@ -184,16 +216,15 @@ def failed_call(code: ProbeErrorCode, model: str) -> UnscoredCause:
 
 
 async def _attempt(
-    grader: Grader, account: Account, model: str, request: ModelRequest, timeout_seconds: float
+    grader: Grader, spent: list[Spend], account: Account, model: str, request: ModelRequest, timeout_seconds: float
 ) -> Reply:
     async with grader.guard() as on_answer:
-        reply = await grader.attempt(account, model, request, timeout_seconds)
+        try:
+            with grader.log.in_flight(model, request, grader.max_attempts):
+                reply = await grader.attempt(account, model, request, timeout_seconds)
+        except ProviderError as error:
+            if spend := spend_of_failure(account, model, request, error):
+                spent.append(spend)
+            raise
         on_answer(reply)
         return reply
-
-
-def _repair_prompt(error: ValidationError) -> str:
-    problems = "; ".join(
-        f"{'.'.join(map(str, problem['loc'])) or 'it'}: {problem['msg']}" for problem in error.errors()[:5]
-    )
-    return f"That was not one JSON object as described ({problems}). Answer with the corrected object alone."

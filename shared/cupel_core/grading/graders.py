@@ -71,6 +71,7 @@ class GraderFactory:
             embed_attempt=self.embed_attempt,
             guard=partial(self.limiter.slot, self.workspace, account, model, self.before_call),
             log=self.log,
+            max_output_tokens=self.config.judge_max_output_tokens,
         )
 
     def _configured(self, model: str | None, field_name: str) -> Grader:

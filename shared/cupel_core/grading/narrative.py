@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
 
 from cupel_core.deferred import dataclass
@@ -23,13 +23,14 @@ from cupel_core.domain.analysis.narratives import (
     NarrativeFinding,
     NarrativeTopic,
 )
-from cupel_core.domain.text.control_characters import has_control_characters
+from cupel_core.domain.text.control_characters import has_control_characters, single_line
 from cupel_core.domain.turns.material import reading_request
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Invalid
 from cupel_core.grading.grader import Grader, GraderError, GraderReply, GraderRole, request_structured
+from cupel_core.grading.replies import StructuredReply
 from cupel_core.providers.errors import NO_REPLY
 
 UNWRITTEN = (*NO_REPLY, Invalid)
@@ -64,24 +65,25 @@ def _words(limit: int) -> AfterValidator:
     return AfterValidator(check)
 
 
-_STRICT = ConfigDict(extra="forbid", alias_generator=to_camel, defer_build=True)
-_Sentence = Annotated[str, Field(min_length=1, max_length=1_000), _words(MAX_WORDS)]
+_CAMEL = ConfigDict(alias_generator=to_camel)
+_ONE_LINE = BeforeValidator(lambda value: single_line(value) if isinstance(value, str) else value)
+_Sentence = Annotated[str, Field(min_length=1, max_length=1_000), _words(MAX_WORDS), _ONE_LINE]
 
 
-class _NarrativeFindingReply(BaseModel):
-    model_config = _STRICT
+class _NarrativeFindingReply(StructuredReply):
+    model_config = _CAMEL
 
     topic: NarrativeTopic
     text: _Sentence
     facts: Annotated[list[Annotated[str, Field(min_length=1, max_length=500)]], Field(max_length=MAX_CITED)]
 
 
-class NarrativeReply(BaseModel):
+class NarrativeReply(StructuredReply):
     """The reply required of the model."""
 
-    model_config = _STRICT
+    model_config = _CAMEL
 
-    headline: Annotated[str, Field(min_length=1, max_length=500), _words(MAX_HEADLINE_WORDS)]
+    headline: Annotated[str, Field(min_length=1, max_length=500), _words(MAX_HEADLINE_WORDS), _ONE_LINE]
     findings: Annotated[list[_NarrativeFindingReply], Field(max_length=len(NarrativeTopic))]
     limitations: Annotated[list[_Sentence], Field(max_length=MAX_LIMITATIONS)]
     next_steps: Annotated[list[_Sentence], Field(max_length=MAX_STEPS)]

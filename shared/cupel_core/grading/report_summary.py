@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from cupel_core.deferred import dataclass
@@ -24,6 +24,7 @@ from cupel_core.domain.turns.model_request import ModelRequest
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.grader import Grader, GraderReply, GraderRole, request_structured
+from cupel_core.grading.replies import StructuredReply
 
 PROMPT_VERSION = 2
 """Of the instructions: another version makes another report."""
@@ -57,18 +58,18 @@ def _at_most(words: int) -> AfterValidator:
     return AfterValidator(check)
 
 
-_STRICT = ConfigDict(extra="forbid", alias_generator=to_camel, strict=True, defer_build=True)
+_STRICT = ConfigDict(alias_generator=to_camel, strict=True)
 _Id = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class _EvidenceReply(BaseModel):
+class _EvidenceReply(StructuredReply):
     model_config = _STRICT
 
     transcript_id: _Id
     quote: Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
-class _FindingReply(BaseModel):
+class _FindingReply(StructuredReply):
     model_config = _STRICT
 
     title: _Id
@@ -84,7 +85,7 @@ class _FindingReply(BaseModel):
 _Findings = Annotated[list[_FindingReply], Field(max_length=7)]
 
 
-class SummaryReply(BaseModel):
+class SummaryReply(StructuredReply):
     """The reply required of a summarizer."""
 
     model_config = _STRICT
@@ -152,9 +153,9 @@ async def summarize(
     def find_issue(reply: SummaryReply) -> str | None:
         return revised_prompt_repair(material.system, reply.revised_prompt)
 
-    return await request_structured(summarizer, request, SummaryReply, interrupted, whole_reply, find_issue)
+    return await request_structured(summarizer, request, SummaryReply, interrupted, _whole_reply, find_issue)
 
 
-def whole_reply(text: str) -> str:
-    """The reply without white space around it: text beside the object is refused, and so is a huge reply."""
-    return text.strip() if len(text) <= MAX_REPLY_LENGTH else ""
+def _whole_reply(reply_type: type[SummaryReply], text: str) -> SummaryReply:
+    """Read the reply strictly: it is no verdict, and text beside its object is refused, and so is a huge one."""
+    return reply_type.model_validate_json(text.strip() if len(text) <= MAX_REPLY_LENGTH else "")

@@ -1,8 +1,9 @@
 """A model plays the user and writes the user's next message."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.turns.material import messages_material, reading_instructions, reading_request
@@ -11,6 +12,7 @@ from cupel_core.domain.turns.model_request import Message
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.domain.turns.tool_results import shown_to_user
 from cupel_core.grading.grader import Grader, GraderReply, request_structured
+from cupel_core.grading.replies import StructuredReply, UnusableReply, cut_text, refuses_role
 
 _INSTRUCTIONS = """You play a user who talks to an assistant. Write what this user says next, in the user's own voice
 and language, as one natural message. You are the user: never answer as the assistant, never tell that you are playing,
@@ -26,10 +28,20 @@ _NO_PERSONA = "an ordinary user"
 _NO_INSTRUCTIONS = "what the conversation shows; go on naturally towards it"
 
 
-class _UserMessage(BaseModel):
-    model_config = ConfigDict(extra="forbid", defer_build=True)
+_MAX_LENGTH = 20_000
 
-    content: Annotated[str, Field(min_length=1, max_length=20_000)]
+
+class _UserMessage(StructuredReply):
+    content: Annotated[str, Field(min_length=1, max_length=_MAX_LENGTH), cut_text(_MAX_LENGTH)]
+
+    @classmethod
+    def of_text(cls, text: str, /) -> Mapping[str, Any] | None:
+        """A message is all that is wanted, so a text that is no JSON is the message, unless the model refuses."""
+        if text.startswith(("{", "[", "```")):
+            return None
+        if refuses_role(text):
+            raise UnusableReply("it refuses to play the user")
+        return {"content": text}
 
 
 async def generate_persona_message(

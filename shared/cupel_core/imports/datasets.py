@@ -11,20 +11,22 @@ from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
 from cupel_core.domain.definitions.drafts import MAX_SCENARIOS, DefinitionDraft, ImportedSuite, ImportReport
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertion_rules import assertion_issues
-from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import json_limit_error
-from cupel_core.domain.text.patterns import MAX_PATTERN_LENGTH
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.domain.turns.parts import TextPart
+from cupel_core.imports.dataset_scorers import (
+    choice_assertions,
+    choice_prompt,
+    choice_target_error,
+    ideal_assertions,
+    target_assertions,
+)
 from cupel_core.imports.files import NO_FILES, FileSource, NotImportable
-from cupel_core.imports.json_documents import InvalidDocument, escape_placeholders, from_json, from_jsonl, to_json
+from cupel_core.imports.json_documents import InvalidDocument, from_json, from_jsonl, to_json
 from cupel_core.imports.media import ImportedMedia, read_content
 
 _ROLES = {"developer": MessageRole.SYSTEM} | {str(role): role for role in MessageRole if role is not MessageRole.TOOL}
-_LETTERS = [*"ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
-_MAX_END_LENGTH = 450
-"""Of a target that answers end with; its pattern is at most twice as long."""
 
 
 @dataclass
@@ -150,12 +152,13 @@ def _inspect_scenario(sample: _Sample) -> Scenario:
     if not isinstance(choices, list) or not isinstance(metadata, Mapping):
         raise InvalidDocument(f"{where}: choices must be a list or a text, and metadata an object")
     messages = _messages(_input(fields), sample)
-    if choices:
-        messages = (*messages[:-1], _with_choices(messages[-1], choices))
     targets = _texts(fields.get("target"))
-    if choices and not all(target in _LETTERS for target in targets):
-        raise InvalidDocument(f"{where} has choices, so its target must be a letter A to Z")
-    assertions = _choice_assertions(targets) if choices else _target_assertions(targets, sample)
+    if choices:
+        target = targets if isinstance(fields.get("target"), list) else "".join(targets)
+        messages = (*messages[:-1], _with_choices(messages[-1], choices, target, where))
+        assertions = choice_assertions(target, choices)
+    else:
+        assertions = target_assertions(targets, sample.scorer)
     all_metadata = {**metadata, **_non_empty(fields, "id", "target"), **({"choices": choices} if choices else {})}
     return Scenario("", _name(fields.get("id")), messages, metadata=all_metadata, assertions=assertions)
 
@@ -175,50 +178,12 @@ def _input(fields: Mapping[str, Any]) -> Any:
     return from_json(value, "input") if is_json and isinstance(value, str) else value
 
 
-def _with_choices(message: Message, choices: list[Any]) -> Message:
+def _with_choices(message: Message, choices: list[Any], target: str | list[str], where: str) -> Message:
     """With the prompt of Inspect's `multiple_choice()` as its text; files follow it."""
-    asked = TextPart(_multiple_choice(message.spoken_text, choices))
+    if error := choice_target_error(target, choices):
+        raise InvalidDocument(f"{where} has choices, so it {error}")
+    asked = TextPart(choice_prompt(message.spoken_text, choices, target))
     return Message.of_parts(message.role, (asked, *message.files))
-
-
-def _multiple_choice(question: str, choices: list[Any]) -> str:
-    letters = _LETTERS[: len(choices)]
-    options = "\n".join(f"{letter}) {choice}" for letter, choice in zip(letters, choices, strict=False))
-    return (
-        "Answer the following multiple choice question. The entire content of your response should be of the following "
-        f"format: 'ANSWER: $LETTER' (without quotes) where LETTER is one of {','.join(letters)}.\n\n"
-        f"{question}\n\n{options}"
-    )
-
-
-def _choice_assertions(letters: list[str]) -> tuple[Assertion, ...]:
-    pattern = "[, ]*".join(letters)
-    return (Assertion("regex", value=rf"(?i)ANSWER\s*:\s*{pattern}(?![A-Za-z])"),) if letters else ()
-
-
-def _target_assertions(targets: list[str], sample: _Sample) -> tuple[Assertion, ...]:
-    if not targets:
-        return ()
-    if sample.scorer is DatasetScorer.MATCH:
-        return _ends_with_any(targets, sample)
-    if sample.scorer is DatasetScorer.EXACT:
-        return _any_of("equals", targets)
-    return (Assertion("icontains-any", value=escape_placeholders(targets)),)
-
-
-def _ends_with_any(targets: list[str], sample: _Sample) -> tuple[Assertion, ...]:
-    pattern = _end_pattern("|".join(map(_escaped, targets)))
-    if len(pattern) <= MAX_PATTERN_LENGTH:
-        return (Assertion("regex", value=pattern),)
-    if any(len(target) > _MAX_END_LENGTH for target in targets):
-        why = f"only the last {_MAX_END_LENGTH} characters are compared, because patterns have at most "
-        sample.notes.change(sample.where, "target", f"{why}{MAX_PATTERN_LENGTH:,}")
-    patterns = [_end_pattern(_escaped(target[-_MAX_END_LENGTH:])) for target in targets]
-    return _one_of(tuple(Assertion("regex", value=pattern) for pattern in patterns))
-
-
-def _end_pattern(escaped: str) -> str:
-    return rf"(?i)(?:{escaped})[\s.!?,;:'\"*)]*$"
 
 
 def _openai_scenario(sample: _Sample) -> Scenario:
@@ -228,13 +193,7 @@ def _openai_scenario(sample: _Sample) -> Scenario:
         return _output_item_scenario(item, output, sample)
     fields = item if isinstance(item, Mapping) else sample.fields
     ideal = _texts(fields.get("ideal"))
-    match sample.scorer:
-        case DatasetScorer.INCLUDES:
-            assertions = _any_of("contains", ideal)
-        case DatasetScorer.EXACT:
-            assertions = _any_of("equals", ideal)
-        case DatasetScorer.MATCH | None:
-            assertions = _any_of("starts-with", ideal)
+    assertions = ideal_assertions(ideal, sample.scorer)
     others = {name: value for name, value in fields.items() if name not in ("input", "ideal")}
     metadata = {**others, **_non_empty(fields, "ideal")}
     return Scenario("", "", _messages(fields.get("input"), sample), metadata=metadata, assertions=assertions)
@@ -263,7 +222,7 @@ def _row_scenario(sample: _Sample) -> Scenario:
     question = fields[question_column]
     if question_column == "messages" and isinstance(question, str):
         question = from_json(question, where)
-    assertions = _target_assertions(_texts(fields.get(answer_column or "")), sample)
+    assertions = target_assertions(_texts(fields.get(answer_column or "")), sample.scorer)
     name = _name(fields.get("name") or fields.get("id"))
     return Scenario("", name, _messages(question, sample), metadata=metadata, assertions=assertions)
 
@@ -317,21 +276,6 @@ def _message(value: Any, sample: _Sample) -> Message:
 def _texts(value: Any) -> list[str]:
     values = value if isinstance(value, list) else [] if value in (None, "") else [value]
     return [item if isinstance(item, str) else to_json(item) for item in values]
-
-
-def _any_of(kind: str, texts: list[str]) -> tuple[Assertion, ...]:
-    return _one_of(tuple(Assertion(kind, value=escape_placeholders(text)) for text in texts))
-
-
-def _one_of(parts: tuple[Assertion, ...]) -> tuple[Assertion, ...]:
-    """Assertions of which one must pass: a set with the score of one passed assertion as its threshold."""
-    if len(parts) < 2:
-        return parts
-    return (Assertion("assert-set", threshold=1 / len(parts), parts=parts),)
-
-
-def _escaped(text: str) -> str:
-    return "".join(f"\\{char}" if char in r"\^$.|?*+()[]{}/" else char for char in text)
 
 
 def _non_empty(sample: Mapping[str, Any], *names: str) -> dict[str, Any]:

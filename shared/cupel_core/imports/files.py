@@ -17,6 +17,9 @@ class FileSource(Protocol):
     def read(self, path: str) -> str | None:
         """The text of the file at this path; None if there is no such text file."""
 
+    def problem(self, path: str) -> str:
+        """Why the file at this path cannot be read, in words that follow its name."""
+
     def list_paths(self) -> list[str]:
         """The paths of all files, sorted."""
 
@@ -35,6 +38,9 @@ class InMemoryFiles:
     def read(self, path: str) -> str | None:
         return self._texts.get(path)
 
+    def problem(self, path: str) -> str:  # noqa: ARG002 - other files of the protocol say why
+        return NOT_A_TEXT_FILE
+
     def list_paths(self) -> list[str]:
         return sorted({*self._texts, *self._uploads})
 
@@ -42,6 +48,7 @@ class InMemoryFiles:
         return self._uploads.get(path)
 
 
+NOT_A_TEXT_FILE = "does not exist or is not a text file"
 NO_FILES = InMemoryFiles({})
 
 
@@ -58,11 +65,12 @@ def resolve_path(reference: str, folder: str = "") -> str:
 
 
 def read_file(files: FileSource, reference: str, folder: str = "") -> str:
-    """The text of a referenced file. Raises `NotImportable` if it is not available."""
-    text = files.read(resolve_path(reference, folder))
+    """The text of a referenced file, without a byte order mark. Raises `NotImportable` if it is not available."""
+    path = resolve_path(reference, folder)
+    text = files.read(path)
     if text is None:
-        raise NotImportable(f"{reference} does not exist or is not a text file")
-    return text
+        raise NotImportable(f"{reference} {files.problem(path)}")
+    return text.removeprefix("\N{BYTE ORDER MARK}")
 
 
 def matching_paths(files: FileSource, reference: str, folder: str = "") -> list[str]:

@@ -16,12 +16,17 @@ class InvalidDocument(ValueError):
     """An import file that cannot be read; the message tells its author what to change."""
 
 
-def from_json(text: str, name: str) -> Any:
-    """Parse JSON; `name` identifies the text in errors. Raises `InvalidDocument`."""
+def from_json(text: str, name: str, *, refuse_duplicates: bool = False) -> Any:
+    """Parse JSON; `name` identifies the text in errors. Raises `InvalidDocument`.
+
+    Of a key that occurs twice, the last value counts, as in JavaScript, unless that is refused.
+    """
+    pairs_hook = _without_duplicates if refuse_duplicates else None
     try:
-        return to_plain_json(
-            json.loads(text.removeprefix("\N{BYTE ORDER MARK}"), parse_constant=_refuse_constant), name
+        parsed = json.loads(
+            text.removeprefix("\N{BYTE ORDER MARK}"), parse_constant=_refuse_constant, object_pairs_hook=pairs_hook
         )
+        return to_plain_json(parsed, name)
     except json.JSONDecodeError as error:
         raise InvalidDocument(f"{name} is not valid JSON at line {error.lineno}: {error.msg}") from None
     except RecursionError:
@@ -90,6 +95,13 @@ def _key(key: object) -> str:
         case None | bool() | int() | float():
             return to_json(key)
     raise InvalidDocument(f"the key {str(key)[:40]} is not a string")
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return data
 
 
 def _refuse_constant(name: str) -> NoReturn:

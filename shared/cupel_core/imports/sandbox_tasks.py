@@ -8,11 +8,14 @@ from cupel_core.imports.files import InMemoryFiles
 
 
 def read_promptfoo(config: str, files: dict[str, str], uploads: dict[str, str]) -> dict[str, Any]:
+    from cupel_core.imports.admission import admit
     from cupel_core.imports.promptfoo import read_config
 
-    return read_config(config, InMemoryFiles(files, uploads)).to_json()
+    return admit(read_config(config, InMemoryFiles(files, uploads))).to_json()
 
 
 def read_samples(text: str, kind: str, name: str, scorer: str | None, uploads: dict[str, str]) -> dict[str, Any]:
+    from cupel_core.imports.admission import require_admission
+
     files, comparison = InMemoryFiles({}, uploads), DatasetScorer(scorer) if scorer else None
-    return datasets.read_dataset(text, DatasetFormat(kind), name, comparison, files).to_json()
+    return require_admission(datasets.read_dataset(text, DatasetFormat(kind), name, comparison, files)).to_json()

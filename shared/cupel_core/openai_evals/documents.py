@@ -350,7 +350,7 @@ def grader_run_document(run: GraderRun) -> Document:
     flags = {
         "formula_parse_error": is_formula_wrong,
         "invalid_variable_error": any("unknown variable" in error for error in errors),
-        "model_grader_parse_error": any("no valid reply" in error for error in errors),
+        "model_grader_parse_error": any("no usable reply" in error for error in errors),
         "model_grader_refusal_error": False,
         "model_grader_server_error": False,
         "python_grader_runtime_error": False,

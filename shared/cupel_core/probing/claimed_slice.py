@@ -5,9 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.claims import Claim
+from cupel_core.domain.runs.slow_calls import SlowCall, slow_calls
 from cupel_core.messages import ProbeSlice
 from cupel_core.probing.slice_context import SliceContext
+from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.store.queues import Delivery
 
 RETRY_LATER = "asked to wait"
@@ -54,6 +57,13 @@ class ClaimedSlice:
     """Whether another worker has taken the probes over because the claim expired: no further call may start."""
     begun: set[int] = field(default_factory=set)
     """The probes whose conversations were begun, by this worker or before: they may have a checkpoint."""
+    logs: dict[int, AttemptLog] = field(default_factory=dict)
+    """The attempts of the conversations in progress, by index."""
+
+    def slow_calls(self, now: float) -> tuple[SlowCall, ...]:
+        """Select the calls in flight that a reader of the run's progress wants to know of."""
+        calls = ((index % FANOUT, call) for index, log in list(self.logs.items()) for call in list(log.open_calls))
+        return slow_calls(calls, now)
 
     @property
     def is_done(self) -> bool:

@@ -111,6 +111,7 @@ class SliceClaimer:
         if claimed.is_lost or not claimed.claim.offsets:
             return
         claim = self._new_claim(claimed.claim.offsets, claimed.claim.since)
+        claim = replace(claim, slow_calls=claimed.slow_calls(self._clock()))
         node = Node(0, claimed.probe_slice.leaf)
         if barrier.renew(claimed.probe_slice.run, node, claimed.claimant, claim):
             claimed.claim = claim

@@ -90,6 +90,7 @@ class ProbeRunner:
         is_resumed = claimed.begin(index)
         spec = claimed.context.conversation_spec(index, claimed.rounds[index], graders, is_resumed=is_resumed)
         checkpoints = TableCheckpoints(claimed.probe_slice.run, index, claimed.rounds[index])
+        claimed.logs[index] = graders.log
         try:
             async with asyncio.timeout(self.time.remaining_seconds):
                 return await run_conversation(spec, target, checkpoints, utc_now, settings().retention)
@@ -108,6 +109,8 @@ class ProbeRunner:
             claimed.postpone(index, 0.0)
         except Halted:
             self._settle_halted(claimed, index)
+        finally:
+            claimed.logs.pop(index, None)
         return None
 
     def _target(self, claimed: ClaimedSlice, index: int, calls: ConversationCalls) -> CalledTarget:

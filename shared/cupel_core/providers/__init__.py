@@ -21,6 +21,7 @@ __all__ = [
     "chat_model_error",
     "find_provider",
     "is_claude",
+    "is_own_server",
     "model_name_error",
     "model_name_of",
     "provider_of",
@@ -98,6 +99,11 @@ QUEUES: tuple[str, ...] = tuple(provider.name for provider in _ALL if not provid
 def find_provider(name: str) -> Provider | None:
     """The provider of this name: one of `PROVIDERS`, or a workspace's own server."""
     return PROVIDERS.get(name) or (_own_server(name) if _OWN_SERVER.fullmatch(name) else None)
+
+
+def is_own_server(name: str) -> bool:
+    """Whether the provider is a server of the user's own: `custom`, or `custom-<name>`."""
+    return name == _SHARED_QUEUE or _OWN_SERVER.fullmatch(name) is not None
 
 
 def queue_of(name: str) -> str:

@@ -4,10 +4,12 @@
 log is stored with the conversation's checkpoint after each failed attempt, before the next one is made.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import blake2b
 
-from cupel_core.domain.turns.attempts import FailedAttempts
+from cupel_core.clock import utc_now
+from cupel_core.domain.turns.attempts import AttemptInFlight, FailedAttempts
 from cupel_core.domain.turns.model_request import ModelRequest
 from cupel_core.providers.errors import ProviderError
 
@@ -23,7 +25,24 @@ class AttemptLog:
 
     def __init__(self) -> None:
         self._failed: dict[str, FailedAttempts] = {}
+        self._open: dict[str, AttemptInFlight] = {}
         self._save: Callable[[], Awaitable[None]] = _save_nothing
+
+    @property
+    def open_calls(self) -> Collection[AttemptInFlight]:
+        """The calls in flight."""
+        return self._open.values()
+
+    @contextmanager
+    def in_flight(self, model: str, request: ModelRequest, max_attempts: int) -> Iterator[None]:
+        """Surround one attempt of a call."""
+        key = _key(_described(model, request))
+        failed = self._failed.get(key)
+        self._open[key] = AttemptInFlight(1 + (failed.number if failed else 0), max_attempts, utc_now().timestamp())
+        try:
+            yield
+        finally:
+            self._open.pop(key, None)
 
     @property
     def failed(self) -> Mapping[str, FailedAttempts]:
@@ -36,12 +55,11 @@ class AttemptLog:
 
     def of_call(self, model: str, request: ModelRequest) -> "CallAttempts":
         """The attempts of the call of a model with this request."""
-        said = "\x00".join(f"{message.role}\x01{message.text}" for message in request.messages)
-        return self.of(f"{model} {request.role} {said}")
+        return self.of(_described(model, request))
 
     def of(self, call: str) -> "CallAttempts":
         """The attempts of the call that this text identifies."""
-        return CallAttempts(self, blake2b(call.encode(errors="replace"), digest_size=9).hexdigest())
+        return CallAttempts(self, _key(call))
 
     def failed_attempts(self, key: str) -> FailedAttempts | None:
         return self._failed.get(key)
@@ -54,6 +72,15 @@ class AttemptLog:
 
     def remove(self, key: str) -> None:
         self._failed.pop(key, None)
+
+
+def _described(model: str, request: ModelRequest) -> str:
+    said = "\x00".join(f"{message.role}\x01{message.text}" for message in request.messages)
+    return f"{model} {request.role} {said}"
+
+
+def _key(call: str) -> str:
+    return blake2b(call.encode(errors="replace"), digest_size=9).hexdigest()
 
 
 class CallAttempts:

@@ -8,7 +8,7 @@ import orjson
 from pydantic import ValidationError
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.limits.provider_errors import RefusedCall, Remedy, meaning_of, usual_repair
+from cupel_core.domain.limits.provider_errors import RefusedCall, Remedy, meaning_of, named_status, usual_repair
 from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.domain.text.html_pages import describe_page, page_title
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
@@ -47,6 +47,8 @@ class ProviderError(AppError):
         super().__init__(message)
         self.spend: Spend | None = None
         """The attempts that ended this way have cost this much, or may have."""
+        self.charged_usd: float | None = None
+        """A budget counts the call as this much, because nobody knows what it has cost."""
         self.is_malformed = is_malformed
         self.usage = usage
         self.cost_usd = cost_usd
@@ -144,6 +146,8 @@ class CallPostponed(RetryableError):
     """
 
     title = "The provider account is not available now"
+    ends_by_itself = True
+    """Whether calls may start again without a person's help."""
 
     def __init__(self, provider: str, retry_after_seconds: float) -> None:
         super().__init__(
@@ -157,6 +161,7 @@ class ModelRefused(CallPostponed):
     """No call was made: the model refuses every call, which only a person can repair."""
 
     title = "The model refuses every call"
+    ends_by_itself = False
 
     def __init__(self, model: str, reason: str, retry_after_seconds: float) -> None:
         super().__init__(model.partition("/")[0], retry_after_seconds)
@@ -263,39 +268,6 @@ def _of_response(error: object, body: Mapping[str, object]) -> object:
     return error
 
 
-_STATUS_OF_NAME = {
-    "invalid_request_error": 400,
-    "context_length_exceeded": 400,
-    "authentication_error": 401,
-    "invalid_api_key": 401,
-    "invalid_authentication_error": 401,
-    "unauthenticated": 401,
-    "billing_error": 402,
-    "insufficient_quota": 402,
-    "insufficient_balance": 402,
-    "permission_error": 403,
-    "permission_denied": 403,
-    "not_found_error": 404,
-    "model_not_found": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "rate_limit_exceeded": 429,
-    "ratelimiterror": 429,
-    "resource_exhausted": 429,
-    "too_many_requests": 429,
-    "timeout_error": 504,
-    "vector_store_timeout": 504,
-    "deadline_exceeded": 504,
-    "server_error": 500,
-    "internal_server_error": 500,
-    "api_error": 500,
-    "overloaded_error": 529,
-    "unavailable": 503,
-    "service_unavailable": 503,
-}
-"""It maps names of errors to statuses, for responses whose own status is 200 and says nothing."""
-
-
 def _status_of(error: object, unknown_status: int) -> int:
     """A code is more specific than a type: OpenAI's type of a wrong key is `invalid_request_error`."""
     if not isinstance(error, dict):
@@ -303,7 +275,7 @@ def _status_of(error: object, unknown_status: int) -> int:
     for name in ("code", "status", "http_status", "status_code", "type", "error_type", "error"):
         value = error.get(name)
         if isinstance(value, str):
-            if (known := _STATUS_OF_NAME.get(value.strip().lower())) is not None:
+            if (known := named_status(value.strip())) is not None:
                 return known
             value = int(value) if value.strip().isdigit() and len(value) <= 4 else None
         if isinstance(value, int) and not isinstance(value, bool) and 400 <= value < 600:

@@ -44,6 +44,7 @@ _ASKS_FOR_JSON = re.compile("json", re.IGNORECASE)
 
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
     body: dict[str, object] = {
+        **(request.parameters.extra_body or {}),
         "model": model_name,
         "messages": [_message(account, request, each) for each in with_json_instruction(account, request).messages],
         **_sampling(account, request),

@@ -35,6 +35,7 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
     parameters, effort = request.parameters, request.parameters.reasoning_effort
     limit = parameters.max_output_tokens
     body: dict[str, object] = {
+        **(parameters.extra_body or {}),
         "model": model_name,
         "input": [
             item for message in with_json_instruction(account, request).messages for item in _items(request, message)

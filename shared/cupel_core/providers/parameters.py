@@ -6,7 +6,7 @@ from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.turns.model_parameters import LOOP_PARAMETERS, PARAMETER_NAMES, ParameterFields
 from cupel_core.domain.turns.model_request import RequestParameter
 from cupel_core.errors import FieldError
-from cupel_core.providers import find_provider, is_claude, wire_format_of
+from cupel_core.providers import find_provider, is_claude, is_own_server, wire_format_of
 
 ALL = frozenset(PARAMETER_NAMES.values()) | LOOP_PARAMETERS
 _PENALTIES = frozenset({"frequencyPenalty", "presencePenalty"})
@@ -25,6 +25,8 @@ _UNKNOWN_TO_PROVIDER = {
     "xai": frozenset({"topK"}),
 }
 """What a provider does not have besides. Other servers with OpenAI's format often know more than OpenAI itself."""
+_OWN_SERVERS_ONLY = frozenset({"extraBody"})
+"""What only servers of the user's own take: what a known provider takes has a parameter."""
 _NONE = frozenset[str]()
 
 
@@ -36,8 +38,8 @@ def known_parameters(target: Target) -> frozenset[str]:
     wire_format = wire_format_of(target.model)
     if wire_format == "vertex" and is_claude(name):
         wire_format = "anthropic"
-    unknown = _UNKNOWN_TO_FORMAT.get(wire_format, _NONE)
-    return ALL - unknown - _UNKNOWN_TO_PROVIDER.get(target.provider, _NONE)
+    unknown = _UNKNOWN_TO_FORMAT.get(wire_format, _NONE) | _UNKNOWN_TO_PROVIDER.get(target.provider, _NONE)
+    return ALL - unknown - (_NONE if is_own_server(target.provider) else _OWN_SERVERS_ONLY)
 
 
 def parameter_errors(target: Target, field: str) -> Iterator[FieldError]:

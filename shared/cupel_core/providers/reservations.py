@@ -38,12 +38,20 @@ def bound_of_call(account: Account, model: str, request: ModelRequest, mean_outp
 
 
 def spend_of_failure(account: Account, model: str, request: ModelRequest, error: ProviderError) -> Spend:
-    """Return what a call without a usable answer has cost, if its reply says so; else what it may have cost at most."""
+    """Return what a call without a usable answer has cost, if its reply says so; else what it may have cost at most,
+    which is what a budget counts for it."""
     if error.usage is not None or error.cost_usd is not None:
         return spend_of(account, model, Reply("", usage=error.usage, cost_usd=error.cost_usd))
     if not error.may_be_billed:
         return Spend()
+    if error.charged_usd is not None:
+        return Spend(uncertain_usd=error.charged_usd)
     return Spend(uncertain_usd=usd(bound_of_call(account, model, request).nano_usd))
+
+
+def spend_of_failed_embedding(account: Account, model: str, texts: tuple[str, ...], error: ProviderError) -> Spend:
+    """Return what a call without vectors may have cost at most."""
+    return Spend(uncertain_usd=usd(bound_of_embedding(account, model, texts)) if error.may_be_billed else 0.0)
 
 
 def bound_of_embedding(account: Account, model: str, texts: tuple[str, ...]) -> int:

@@ -34,6 +34,7 @@ from cupel_core.domain.resources.providers import Prices
 from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.default_evaluators import EvaluatorStatus
+from cupel_core.domain.scoring.left_out_checks import left_out_message
 from cupel_core.domain.scoring.unscored import DESCRIPTIONS, UnscoredCause
 from cupel_core.domain.statistics import wilson_interval
 from cupel_core.domain.text.counts import count_of
@@ -265,6 +266,8 @@ _WHY_NOT = {
 
 
 def _notes(run: Run, overall: GroupEstimate, totals: ColumnTotals) -> Iterator[str]:
+    if totals.partly_checked:
+        yield f"{left_out_message(totals.partly_checked, overall.completed, totals.left_out)}."
     for name, status in run.evaluators.items():
         if status is not EvaluatorStatus.ACTIVE:
             yield f"The evaluator {name} {_WHY_NOT[status]}."

@@ -17,7 +17,7 @@ from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.turns.conversation import ConversationOutcome, Criteria, Verdict, apply_verdict
 from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
 from cupel_core.domain.turns.spend import Spend
-from cupel_core.grading.criteria import evaluate_criteria
+from cupel_core.grading.criteria import evaluate_criteria, unjudged_result
 from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.scoring.score import AssertionScores, score
@@ -68,7 +68,8 @@ class TranscriptGrader:
         scored = await self._score(transcript, scenario, assertions)
         selected = await self.selections.select(transcript, assertions, scenario.variables)
         results = (*by_criteria.results, *scored.results, *selected.results)
-        scoring = build_scoring(by_criteria.outcome, by_criteria.verdict, results, scored.evaluator_note)
+        left_out = scenario.left_out_checks if self.config.assertions is None else {}
+        scoring = build_scoring(by_criteria.outcome, by_criteria.verdict, results, scored.evaluator_note, left_out)
         return RescoreResult.of(transcript, scoring, by_criteria.spend + scored.spend + selected.spend)
 
     def assertions_of(self, scenario: Scenario) -> tuple[Assertion, ...]:
@@ -79,6 +80,8 @@ class TranscriptGrader:
         earlier = transcript.scoring
         if not self.config.requires_new_verdicts(self.run.grader_config):
             kept = tuple(result for result in earlier.results if result.type == CRITERIA) if earlier else ()
+            if any(result.unusable_reply for result in kept):
+                return await self._judge(transcript, scenario.criteria)
             return _CriteriaGrading(verdict=earlier.verdict if earlier else None, results=kept)
         criteria = self.config.criteria or scenario.criteria
         return await self._judge(transcript, criteria) if criteria else _CriteriaGrading()
@@ -87,8 +90,7 @@ class TranscriptGrader:
         try:
             reply = await evaluate_criteria(self.graders.judge(), transcript.messages, criteria, [])
         except GraderError as error:
-            failed = AssertionResult.uncomputed(CRITERIA, error.detail, error.cause)
-            return _CriteriaGrading(results=(failed,), spend=error.spend)
+            return _CriteriaGrading(results=(unjudged_result(error),), spend=error.spend)
         return _CriteriaGrading(apply_verdict(reply.value, criteria, is_last=True), reply.value, spend=reply.spend)
 
     def _params(self, index: int) -> ParameterFields:

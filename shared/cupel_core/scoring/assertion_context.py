@@ -1,10 +1,13 @@
 """The input of assertions: the output, the conversation that led to it, and its time and cost."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.scoring.structured_answers import structured_value
+from cupel_core.domain.text.javascript_values import as_text, well_formed
 from cupel_core.domain.turns.material import MaterialValue, as_json, messages_material
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.domain.turns.tools import Tool, ToolCall
@@ -37,7 +40,9 @@ class AssertionContext:
     """The scenario's, like `metadata`; what code of assertions is given."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     value: Any = None
-    """The JSON that the transform returns, if it is no text."""
+    """What the transform returns, or the answer's declared structure, if it is no text."""
+    has_schema: bool = False
+    """Whether the target was asked for JSON of a schema."""
     is_transformed: bool = False
     """Whether `output` is what a transform made of the reply."""
 
@@ -62,7 +67,7 @@ class AssertionContext:
         """What the checks need that may be computed in the sandbox."""
         return {
             "output": self.output,
-            "value": self.value,
+            "value": json.dumps(self.value),
             "is_transformed": self.is_transformed,
             "messages": [message.without_reasoning.to_json() for message in self.messages],
             "target_calls": self.target_calls,
@@ -72,7 +77,22 @@ class AssertionContext:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "AssertionContext":
         messages = tuple(map(Message.from_json, data["messages"]))
-        return cls(**{**data, "messages": messages, "tools": tuple(map(Tool.from_json, data["tools"]))})
+        tools = tuple(map(Tool.from_json, data["tools"]))
+        return cls(**{**data, "messages": messages, "tools": tools, "value": json.loads(data["value"])})
+
+    @property
+    def answer(self) -> Any:
+        """What transforms and code are given: a value, or else the text."""
+        return self.output if self.value is None else self.value
+
+    @property
+    def with_structure(self) -> "AssertionContext":
+        """The same answer as the value whose structure was declared, and its compact JSON as the output."""
+        answers = [message for message in self.messages if message.role is MessageRole.ASSISTANT]
+        value = structured_value(answers[-1], has_schema=self.has_schema) if answers else None
+        if value is None:
+            return self
+        return replace(self, output=well_formed(as_text(value)), value=None if isinstance(value, str) else value)
 
     def at_turn(self, turn: int) -> "AssertionContext":
         """The conversation up to this answer, from 1. Raises ShortConversation if it has fewer answers."""

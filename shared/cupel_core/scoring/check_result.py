@@ -40,6 +40,10 @@ class TransformFailed(ValueError):
     """The answer is not of the form that the assertion's transform expects."""
 
 
+class CodeFailed(ValueError):
+    """Code raised an exception on an answer, or returned what is no result."""
+
+
 def binary(passed: bool, reason: str) -> CheckResult:
     """A result that is either 0 or 1."""
     return CheckResult(passed, float(passed), reason)

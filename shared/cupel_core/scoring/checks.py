@@ -13,18 +13,22 @@ from cupel_core.domain.scoring.assertion_values import to_text
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.patterns import is_quick_pattern
 from cupel_core.sandbox.pool import budget
-from cupel_core.scoring import formats, response_metrics, templated, texts, tool_calls
+from cupel_core.scoring import answer_matching, formats, response_metrics, templated, texts, tool_calls
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult
 
 MAX_WORK = 300_000
 """Of a check that is computed here; a unit takes about 10 ns."""
+MAX_PARSED_LENGTH = 2_000
 _TASK = "cupel_core.scoring.checks:compute"
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 _WITH_SCHEMAS_OF_TOOLS = frozenset(
     {"is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call"}
 )
-_LISTS = frozenset({"contains-any", "icontains-any", "contains-all", "icontains-all"})
+_LISTS = frozenset(
+    {"contains-any", "icontains-any", "contains-all", "icontains-all", "match", "exact-match", "fuzzy-match"}
+)
+_PARSERS = frozenset({"choice", "match", "number-equals"})
 
 type Check = Callable[[Assertion, AssertionContext], CheckResult]
 
@@ -39,6 +43,12 @@ CHECKS: Mapping[str, Check] = {
     "starts-with": texts.starts_with,
     "regex": texts.regex,
     "word-count": texts.word_count,
+    "choice": answer_matching.choice,
+    "match": answer_matching.match,
+    "exact-match": answer_matching.exact_match,
+    "number-equals": answer_matching.number_equals,
+    "fuzzy-match": answer_matching.fuzzy_match,
+    "json-match": answer_matching.json_match,
     "levenshtein": texts.levenshtein,
     "rouge-n": texts.rouge_n,
     "bleu": texts.bleu,
@@ -94,6 +104,8 @@ def work_of(assertion: Assertion, output: str) -> float:
         return size if is_quick_pattern(value, size) else inf
     if assertion.kind == "contains-xml":
         return size * output.count("<")
+    if assertion.kind in _PARSERS and size > MAX_PARSED_LENGTH:
+        return inf  # their expressions are quadratic for what only an attacker writes
     if assertion.kind in _LISTS:
         return (len(value) if isinstance(value, list) else 1 + str(value).count(",")) * size
     if assertion.kind == "levenshtein":

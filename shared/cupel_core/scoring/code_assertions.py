@@ -12,13 +12,15 @@ from cupel_core.domain.scoring.assertion_rules import CODE_FILE
 from cupel_core.domain.scoring.assertion_values import to_text
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.unscored import UnscoredCode
+from cupel_core.domain.text.javascript_values import well_formed
 from cupel_core.domain.text.storable import storable
 from cupel_core.scoring.assertion_context import AssertionContext
-from cupel_core.scoring.check_result import CheckResult, NotComputable
+from cupel_core.scoring.check_result import CheckResult, CodeFailed, NotComputable, TransformFailed
 
 PYTHON, JAVASCRIPT = "python", "javascript"
 _DEFAULT_FUNCTION = "get_assert"
 _DEFAULT_SCORING_FUNCTION = "func"
+_DEFAULT_TRANSFORM_FUNCTION = "get_transform"
 _MAX_COMPONENTS = 100
 _MAX_TEXT_LENGTH = 5_000
 
@@ -30,11 +32,16 @@ class Code(NamedTuple):
     text: str | None = None
     file: str | None = None
     function: str | None = None
+    is_transform: bool = False
+    """Whether it may return any value, instead of the result of an assertion."""
 
 
 class CodeRunner(Protocol):
     async def __call__(self, code: Code, arguments: list[Any]) -> Any:
-        """The JSON that the code returns for these arguments. Raises NotComputable if it returns none."""
+        """The JSON that the code returns for these arguments.
+
+        Raises CodeFailed if the code raises an exception, and NotComputable if it cannot be loaded or exceeds a limit.
+        """
 
 
 def code_of(language: str, value: str) -> Code:
@@ -54,12 +61,39 @@ def scoring_function_of(value: str) -> Code:
 
 
 async def check_by_code(assertion: Assertion, context: AssertionContext, run: CodeRunner) -> CheckResult:
-    """Raises NotComputable if the code fails or returns anything but a result."""
+    """Raises CodeFailed if the code fails or returns anything but a result, and NotComputable as `CodeRunner`."""
     code = code_of(assertion.kind, assertion.value)
     if code.language == PYTHON and code.file and not code.function:
         code = code._replace(function=_DEFAULT_FUNCTION)
-    returned = await run(code, [_output(context), _context(assertion, context)])
+    returned = await run(code, [context.answer, _context(assertion, context)])
     return read_result(returned, assertion.threshold, assertion.kind)
+
+
+async def transform_by_code(transform: str, context: AssertionContext, run: CodeRunner) -> Any:
+    """What a transform that is code makes of the answer: an expression, a body of several lines, or a file's function.
+
+    Raises TransformFailed if the code fails or returns nothing, and NotComputable as `CodeRunner`.
+    """
+    code = transform_code_of(transform)
+    given = {
+        "vars": dict(context.variables),
+        "prompt": {"raw": context.prompt, "label": context.prompt},
+        "metadata": dict(context.metadata),
+    }
+    try:
+        value = await run(code, [context.answer, given])
+    except CodeFailed as error:
+        raise TransformFailed(str(error)) from None
+    if value is None:
+        raise TransformFailed("it returned nothing")
+    return well_formed(value) if isinstance(value, str) else value
+
+
+def transform_code_of(transform: str) -> Code:
+    code = code_of(JAVASCRIPT, transform)
+    if code.file is not None and code.file.endswith(".py"):
+        code = code._replace(language=PYTHON, function=code.function or _DEFAULT_TRANSFORM_FUNCTION)
+    return code._replace(is_transform=True)
 
 
 async def score_by_code(
@@ -76,7 +110,7 @@ async def score_by_code(
     components = [_component(result) for result in results]
     returned = await run(code, [dict(metrics), {"threshold": threshold, "componentResults": components}])
     if not isinstance(returned, Mapping):
-        raise NotComputable("a scoring function returns an object with pass, score and reason", UnscoredCode.CODE)
+        raise CodeFailed("a scoring function returns an object with pass, score and reason")
     return read_result(returned, None, code.language)
 
 
@@ -88,17 +122,13 @@ def _context(assertion: Assertion, context: AssertionContext) -> dict[str, Any]:
         "test": {"description": context.name, "vars": variables, "metadata": dict(context.metadata)},
         "config": dict(assertion.config or {}),
         "providerResponse": {
-            "output": _output(context),
+            "output": context.answer,
             "cost": context.cost_usd,
             "latencyMs": context.latency_ms,
             "finishReason": context.finish_reason,
         },
         "metadata": dict(context.metadata),
     }
-
-
-def _output(context: AssertionContext) -> Any:
-    return context.output if context.value is None else context.value
 
 
 def _component(result: AssertionResult) -> dict[str, Any]:
@@ -113,7 +143,7 @@ def _component(result: AssertionResult) -> dict[str, Any]:
 def read_result(returned: Any, threshold: float | None, language: str) -> CheckResult:
     """What code returned: true or false, a number, or an object with `pass`, `score` and `reason`.
 
-    Python may also return these as text, and an object's names in snake case. Raises NotComputable for anything else.
+    Python may also return these as text, and an object's names in snake case. Raises CodeFailed for anything else.
     """
     if language == PYTHON and isinstance(returned, str):
         returned = _parsed(returned)
@@ -125,9 +155,8 @@ def read_result(returned: Any, threshold: float | None, language: str) -> CheckR
             return CheckResult(passed, _share(returned), f"the code returned {to_text(returned)}")
         case {"pass": bool()} | {"pass_": bool()}:
             return _graded(returned, threshold if language == PYTHON else None, language)
-    raise NotComputable(
-        f"the code returned {_shown(returned)}; it must be true or false, a number, or {{pass, score, reason}}",
-        UnscoredCode.CODE,
+    raise CodeFailed(
+        f"the code returned {_shown(returned)}; it must be true or false, a number, or {{pass, score, reason}}"
     )
 
 
@@ -143,7 +172,10 @@ def _parsed(text: str) -> Any:
 
 def _graded(data: Mapping[str, Any], threshold: float | None, language: str) -> CheckResult:
     passed, score = _passed(data), _number(data.get("score"))
-    score = float(passed) if score is None else score
+    if score is None or not isinstance(data.get("reason"), str):
+        if passed:
+            raise CodeFailed(f"the code returned {_shown(data)}; a pass must have a score and a reason")
+        score = 0.0
     reason = to_text(data.get("reason") or f"the code returned {'a pass' if passed else 'a failure'}")
     if threshold is not None and score < threshold:
         passed, reason = False, f"the score {score:g} is below {threshold:g}: {reason}"

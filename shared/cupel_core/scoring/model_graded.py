@@ -1,11 +1,12 @@
 """Assertions that a model grades, by structured replies. `spend_log` collects the spend of all calls."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.assertion_rules import RUBRIC_PROMPT
@@ -18,38 +19,56 @@ from cupel_core.domain.turns.model_request import Message, MessageRole, ModelReq
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.grader import Grader, GraderError, GraderReply, request_structured
 from cupel_core.grading.graders import GraderFactory
+from cupel_core.grading.replies import (
+    OptionalFlag,
+    Reason,
+    ShortReply,
+    StructuredReply,
+    choice_of,
+    read_reply,
+    score_on,
+    text_list,
+    whole_number,
+)
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog, graded
+from cupel_core.scoring.rubric_grading import RubricGrading
 from cupel_core.scoring.texts import threshold_of
 
-type Reason = Annotated[str, Field(min_length=1, max_length=5_000)]
-
-
-class StructuredReply(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+type Read[T] = Callable[[type[T], str], T]
 
 
 async def ask_grader[T: StructuredReply](
-    grader: Grader, instructions: str, material: Mapping[str, MaterialValue], reply_type: type[T], spend_log: SpendLog
+    grader: Grader,
+    instructions: str,
+    material: Mapping[str, MaterialValue],
+    reply_type: type[T],
+    spend_log: SpendLog,
+    read: Read[T] = read_reply,
 ) -> T:
     """Ask a model for a reply of this type. Raises GraderError when the call fails or the reply is unusable."""
-    return (await _ask(grader, reading_request(instructions, material), reply_type, spend_log)).value
+    return (await _ask(grader, reading_request(instructions, material), reply_type, spend_log, read)).value
 
 
 async def ask_messages[T: StructuredReply](
-    grader: Grader, messages: tuple[Message, ...], reply_type: type[T], spend_log: SpendLog, parameters: ModelParameters
+    grader: Grader,
+    messages: tuple[Message, ...],
+    reply_type: type[T],
+    spend_log: SpendLog,
+    parameters: ModelParameters,
+    read: Read[T] = read_reply,
 ) -> GraderReply[T]:
     """As `ask_grader`, with messages of the author's own. The temperature is 0 unless the parameters have one."""
     if parameters.temperature is None:
         parameters = replace(parameters, temperature=0.0)
-    return await _ask(grader, ModelRequest(messages, parameters), reply_type, spend_log)
+    return await _ask(grader, ModelRequest(messages, parameters), reply_type, spend_log, read)
 
 
 async def _ask[T: StructuredReply](
-    grader: Grader, request: ModelRequest, reply_type: type[T], spend_log: SpendLog
+    grader: Grader, request: ModelRequest, reply_type: type[T], spend_log: SpendLog, read: Read[T]
 ) -> GraderReply[T]:
     try:
-        reply = await request_structured(grader, request, reply_type, spend_log)
+        reply = await request_structured(grader, request, reply_type, spend_log, read)
     except GraderError as error:
         spend_log.append(error.spend)
         raise
@@ -63,9 +82,11 @@ far it does."""
 
 
 class _Grade(StructuredReply):
+    optional: ClassVar[frozenset[str]] = frozenset({"pass", "score"})
+
     reason: Reason
-    passes: Annotated[bool, Field(alias="pass", strict=True)]
-    score: Annotated[float, Field(ge=0, le=1)]
+    passes: Annotated[OptionalFlag, Field(alias="pass")]
+    score: Annotated[Any, WithJsonSchema({"maximum": 1, "minimum": 0, "type": "number"})]
 
 
 async def llm_rubric(
@@ -78,16 +99,22 @@ async def llm_rubric(
     value = assertion.value or ""
     rubric = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     judge, prompt = graders.judge(assertion.provider), (assertion.config or {}).get(RUBRIC_PROMPT)
+    grading = RubricGrading.of(assertion)
+    read = partial(read_reply, verdict_of=lambda grade: grading.verdict(grade.passes, grade.score))
     if prompt is not None:
         messages = _own_prompt(prompt, rubric, context)
-        grade = (await ask_messages(judge, messages, _Grade, spend_log, ModelParameters())).value
-        return CheckResult(grade.passes and grade.score >= threshold_of(assertion), grade.score, grade.reason)
+        own = (await ask_messages(judge, messages, _Grade, spend_log, ModelParameters(), read)).value
+        return _rubric_result(grading, own)
     material: dict[str, MaterialValue] = {"rubric": rubric}
     if len(context.messages_without_system) > 2:
         material["conversation"] = messages_material(context.messages_without_system)
     material["output"] = context.output
-    grade = await ask_grader(judge, _RUBRIC, material, _Grade, spend_log)
-    return CheckResult(grade.passes and grade.score >= threshold_of(assertion), grade.score, grade.reason)
+    return _rubric_result(grading, await ask_grader(judge, _RUBRIC, material, _Grade, spend_log, read))
+
+
+def _rubric_result(grading: RubricGrading, grade: _Grade) -> CheckResult:
+    verdict = grading.verdict(grade.passes, grade.score)
+    return CheckResult(verdict.passed, verdict.score, grading.explain(grade.score, grade.reason))
 
 
 def _own_prompt(prompt: Any, rubric: str, context: AssertionContext) -> tuple[Message, ...]:
@@ -110,13 +137,23 @@ object: "reason": shortly, what in the prompt and the reply decided it, without 
 0 (the criteria are not met at all) to {_MAX_RATING} (they are met fully and clearly)."""
 
 
+_MAX_STEPS = 20
+
+
 class _Steps(StructuredReply):
-    steps: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1, max_length=20)]
+    steps: Annotated[
+        list[Annotated[str, Field(min_length=1)]], Field(min_length=1, max_length=_MAX_STEPS), text_list(_MAX_STEPS)
+    ]
 
 
 class _Rating(StructuredReply):
     reason: Reason
-    score: Annotated[int, Field(ge=0, le=_MAX_RATING)]
+    score: Annotated[
+        float,
+        Field(ge=0, le=_MAX_RATING),
+        score_on(0, _MAX_RATING),
+        WithJsonSchema({"maximum": _MAX_RATING, "minimum": 0, "type": "integer"}),
+    ]
 
 
 async def g_eval(
@@ -149,9 +186,11 @@ submission is a subset of the expert's answer and consistent with it, "B" when i
 _CATEGORIES = {"subset": "A", "superset": "B", "agree": "C", "disagree": "D", "differButFactual": "E"}
 
 
-class _Comparison(StructuredReply):
+class _Comparison(ShortReply):
+    value_field = "category"
+
     reason: Reason
-    category: Literal["A", "B", "C", "D", "E"]
+    category: Annotated[Literal["A", "B", "C", "D", "E"], choice_of("ABCDE", _CATEGORIES)]
 
 
 async def factuality(
@@ -186,6 +225,10 @@ _CHOICE = """You choose which of the "texts" fits the "criteria" best. Answer wi
 decided it; "index": the number of that text."""
 
 
+class _Choice(ShortReply):
+    value_field = "index"
+
+
 async def select_best(assertion: Assertion, outputs: Sequence[str], graders: GraderFactory) -> BestOutput:
     """Choose the best of several models' outputs.
 
@@ -193,8 +236,8 @@ async def select_best(assertion: Assertion, outputs: Sequence[str], graders: Gra
     """
     if len(outputs) < 2:
         raise NotComputable("there is no other output to compare with: select-best needs two targets that answered")
-    index = (Annotated[int, Field(ge=0, lt=len(outputs))], ...)
-    reply_type = create_model("Choice", __base__=StructuredReply, reason=(Reason, ...), index=index)
+    index = (Annotated[int, Field(strict=True, ge=0, lt=len(outputs)), BeforeValidator(whole_number)], ...)
+    reply_type = create_model("Choice", __base__=_Choice, reason=(Reason, ...), index=index)
     texts = [{"index": number, "text": output} for number, output in enumerate(outputs)]
     spend_log: SpendLog = []
     material = {"criteria": assertion.value, "texts": texts}

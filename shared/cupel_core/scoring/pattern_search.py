@@ -6,13 +6,15 @@ wait for it again would take milliseconds when other threads are busy.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import regex
 
 from cupel_core.domain.scoring.unscored import UnscoredCode
-from cupel_core.domain.text.javascript_patterns import javascript_pattern_error, to_python_pattern
+from cupel_core.domain.text.javascript_patterns import javascript_pattern_error, schema_flags, translate
+from cupel_core.domain.text.javascript_values import code_units, joined_units
 from cupel_core.domain.text.patterns import decision_pattern_error, escape_literal_braces
 from cupel_core.scoring.check_result import NotComputable
 
@@ -20,9 +22,29 @@ TIMEOUT_SECONDS = 0.4
 """Of a search in a sandbox, a little less than its CPU limit: then the process can be used again."""
 
 
+class JavaScriptPattern(NamedTuple):
+    """A compiled expression in JavaScript's dialect. What it finds are positions and parts of `subject`."""
+
+    compiled: "regex.Pattern[str]"
+    is_unicode: bool
+    names: Mapping[str, int]
+
+    def subject(self, text: str) -> str:
+        return text if self.is_unicode else code_units(text)
+
+    def search(self, text: str, timeout_seconds: float = TIMEOUT_SECONDS) -> "regex.Match[str] | None":
+        """Raises TimeoutError."""
+        return self.compiled.search(self.subject(text), timeout=timeout_seconds, concurrent=False)
+
+
 def matches(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) -> bool:
     """Whether the pattern occurs in the text. Raises NotComputable for an invalid pattern, and TimeoutError."""
-    return _compiled(pattern).search(text, timeout=timeout_seconds, concurrent=False) is not None
+    return compile_javascript(pattern).search(text, timeout_seconds) is not None
+
+
+def matches_schema(pattern: str, text: str) -> bool:
+    """Whether a pattern of a JSON schema occurs in the text. Raises as `matches`."""
+    return compile_javascript(pattern, schema_flags(pattern)).search(text) is not None
 
 
 def first_group(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) -> str | None:
@@ -30,10 +52,10 @@ def first_group(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECOND
 
     Raises NotComputable for an invalid pattern, and TimeoutError.
     """
-    match = _compiled(pattern).search(text, timeout=timeout_seconds, concurrent=False)
+    match = compile_javascript(pattern).search(text, timeout_seconds)
     if match is None:
         return None
-    return str((match[1] or "") if match.re.groups else match[0])
+    return joined_units((match[1] or "") if match.re.groups else match[0])
 
 
 def last_group(
@@ -55,10 +77,12 @@ def last_group(
 
 
 @lru_cache(maxsize=256)
-def _compiled(pattern: str) -> "regex.Pattern[str]":
-    if why := javascript_pattern_error(pattern):
+def compile_javascript(pattern: str, flags: str = "") -> JavaScriptPattern:
+    """Raises NotComputable for an invalid pattern."""
+    if why := javascript_pattern_error(pattern, flags):
         raise NotComputable(f"the expression {why}", UnscoredCode.ASSERTION)
-    return _compile(to_python_pattern(pattern), regex.ASCII)
+    expression, is_unicode, names = translate(pattern, flags)
+    return JavaScriptPattern(_compile(expression, regex.V0), is_unicode, names)
 
 
 @lru_cache(maxsize=256)

@@ -20,14 +20,16 @@ from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
 from cupel_core.domain.scoring.scoring import combine, failure_tag, first_uncomputed, metrics
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
+from cupel_core.domain.text.javascript_values import as_text
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import AssertionGrade
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Invalid
+from cupel_core.grading.grader import GraderError
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.assertion_context import AssertionContext, ShortConversation
-from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog, TransformFailed
+from cupel_core.scoring.check_result import CheckResult, CodeFailed, NotComputable, SpendLog, TransformFailed
 from cupel_core.scoring.checks import CHECKS, compute_bounded
 from cupel_core.scoring.grade_log import GradeLog
 from cupel_core.scoring.templated import TEMPLATED, render_value
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from cupel_core.scoring.code_assertions import CodeRunner
     from cupel_core.scoring.external_evaluators import ExternalResults
 
+MAX_SHOWN_TRANSFORM = 200
 MAX_REASON_LENGTH = 5_000
 """In characters; a reason may quote an output, a judge or a server."""
 
@@ -117,12 +120,16 @@ class _Scorer:
 
     async def _computed(self, assertion: Assertion, spend_log: SpendLog) -> AssertionResult:
         try:
-            context = await _context_of(assertion, self.context)
+            context = await _context_of(assertion, self.context, self.code_runner)
             check_result = await self._compute(_render(assertion, context), context, spend_log)
         except TransformFailed as error:
-            return _untransformed_result(assertion, str(error))
+            return _failed_result(assertion, f"{_shown(assertion.transform)}: {error}")
+        except CodeFailed as error:
+            return _failed_result(assertion, str(error))
         except sandbox.LimitExceeded as error:
             return _error_result(assertion, f"computing it {error}", UnscoredCause(UnscoredCode.LIMIT))
+        except GraderError as error:
+            return replace(_error_result(assertion, str(error), error.cause), unusable_reply=error.unusable_reply)
         except (NotComputable, sandbox.ExpressionError, Invalid, ProviderError) as error:
             return _error_result(assertion, str(error), cause_of(error))
         return _to_result(assertion, check_result)
@@ -147,6 +154,8 @@ class _Scorer:
         try:
             named = metrics(parts)
             combined = await score_by_code(function, named, parts, assertion.threshold, self._required_runner)
+        except CodeFailed as error:
+            return replace(_failed_result(assertion, str(error)), parts=tuple(parts))
         except NotComputable as error:
             return replace(_error_result(assertion, str(error), error.cause), parts=tuple(parts))
         return replace(_to_result(assertion, combined), parts=(*parts, *combined.parts))
@@ -158,20 +167,40 @@ class _Scorer:
         return self.code_runner
 
 
-async def _context_of(assertion: Assertion, context: AssertionContext) -> AssertionContext:
+def _shown(transform: str | None) -> str:
+    text = transform or ""
+    return text if len(text) <= MAX_SHOWN_TRANSFORM else f"{text[:MAX_SHOWN_TRANSFORM]}…"
+
+
+async def _context_of(
+    assertion: Assertion, context: AssertionContext, code_runner: "CodeRunner | None"
+) -> AssertionContext:
     """The answer that the assertion is about, and what its transform makes of it. Raises TransformFailed."""
     try:
         if assertion.turn is not None:
             context = context.at_turn(assertion.turn)
+        if assertion.kind not in TEMPLATED:
+            context = context.with_structure
         if assertion.transform is None:
             return context
-        from cupel_core.scoring.transforms import as_text, transformed  # imports regex, which few assertions need
-
-        value = await transformed(assertion.transform, context.output)
+        value = await _transformed(assertion.transform, context, code_runner)
     except ShortConversation as error:
         raise NotComputable(str(error)) from None
     parsed = None if isinstance(value, str) else value
     return replace(context, output=as_text(value), value=parsed, is_transformed=True)
+
+
+async def _transformed(transform: str, context: AssertionContext, code_runner: "CodeRunner | None") -> Any:
+    """What is no expression of the closed part of JavaScript is code, which runs where code is allowed."""
+    if code_runner is not None:
+        from cupel_core.domain.scoring.output_transforms import transform_error
+        from cupel_core.scoring.code_assertions import transform_by_code  # only in process
+
+        if transform_error(transform):
+            return await transform_by_code(transform, context, code_runner)
+    from cupel_core.scoring.transforms import transformed  # imports regex, which few assertions need
+
+    return await transformed(transform, context.answer)
 
 
 def _render(assertion: Assertion, context: AssertionContext) -> Assertion:
@@ -212,9 +241,9 @@ def _to_result(assertion: Assertion, check_result: CheckResult) -> AssertionResu
     )
 
 
-def _untransformed_result(assertion: Assertion, why: str) -> AssertionResult:
+def _failed_result(assertion: Assertion, why: str) -> AssertionResult:
     """A failure, negated or not: the answer does not have the form in which it is checked."""
-    failed = _to_result(replace(assertion, negated=False), CheckResult(False, 0.0, f"{assertion.transform}: {why}"))
+    failed = _to_result(replace(assertion, negated=False), CheckResult(False, 0.0, why))
     return replace(failed, type=assertion.type)
 
 

@@ -8,13 +8,15 @@ from pydantic import Field
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.grading.grader import Grader, failed_call
 from cupel_core.grading.graders import GraderFactory
+from cupel_core.grading.replies import StructuredReply, text_list
 from cupel_core.providers import prices
 from cupel_core.providers.completion import with_retry
 from cupel_core.providers.embeddings import Embeddings, Vector
 from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.reservations import spend_of_failed_embedding
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, SpendLog, binary, graded
-from cupel_core.scoring.model_graded import StructuredReply, ask_grader
+from cupel_core.scoring.model_graded import ask_grader
 from cupel_core.scoring.texts import threshold_of
 
 
@@ -35,7 +37,9 @@ text would be the answer to. Answer with one JSON object whose "questions" is th
 
 
 class _Questions(StructuredReply):
-    questions: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=3, max_length=3)]
+    questions: Annotated[
+        list[Annotated[str, Field(min_length=1)]], Field(min_length=3, max_length=3), text_list(most=3)
+    ]
 
 
 async def answer_relevance(
@@ -56,11 +60,16 @@ async def answer_relevance(
 
 
 async def embed_texts(grader: Grader, texts: tuple[str, ...], spend_log: SpendLog) -> tuple[Vector, ...]:
-    """The vectors of the texts, in their order. Adds the spend to the log."""
+    """The vectors of the texts, in their order. Adds the spend to the log, also that of attempts without an answer."""
 
     async def attempt() -> Embeddings:
         async with grader.guard() as on_answer:
-            answer = await grader.embed_attempt(grader.account, grader.model, texts, grader.timeout_seconds)
+            try:
+                answer = await grader.embed_attempt(grader.account, grader.model, texts, grader.timeout_seconds)
+            except ProviderError as error:
+                if spend := spend_of_failed_embedding(grader.account, grader.model, texts, error):
+                    spend_log.append(spend)
+                raise
             on_answer(answer)
             return answer
 

@@ -9,11 +9,20 @@ from cupel_core.domain.scoring.grader_values import DEFAULT_RANGE
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.grading.grader import GraderReply
 from cupel_core.grading.graders import GraderFactory
+from cupel_core.grading.replies import Reason, ShortReply, choice_of, score_on
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, SpendLog, binary, graded
-from cupel_core.scoring.model_graded import Reason, StructuredReply, ask_messages
+from cupel_core.scoring.model_graded import ask_messages
 from cupel_core.scoring.similarity import cosine, embed_texts
 from cupel_core.scoring.templated import TEXTS, judge_messages
+
+
+class LabelReply(ShortReply):
+    value_field = "label"
+
+
+class ScoreReply(ShortReply):
+    value_field = "score"
 
 
 async def embedding_similarity(
@@ -31,7 +40,8 @@ async def label_model(
 ) -> CheckResult:
     """Passes if the judge chooses one of the passing labels."""
     labels = tuple(assertion.value["labels"])
-    reply_type = create_model("Label", __base__=StructuredReply, reason=(Reason, ...), label=(Literal[labels], ...))
+    label = (Annotated[Literal[labels], choice_of(labels)], ...)
+    reply_type = create_model("Label", __base__=LabelReply, reason=(Reason, ...), label=label)
     grader, messages = graders.judge(assertion.provider), judge_messages(assertion)
     reply = await ask_messages(grader, messages, reply_type, spend_log, ModelParameters())
     said = reply.value.model_dump()
@@ -44,8 +54,8 @@ async def score_model(
 ) -> CheckResult:
     """The judge's score, mapped from its range to 0 … 1; without a threshold it passes from the middle on."""
     low, high = assertion.value.get("range", DEFAULT_RANGE)
-    score = (Annotated[float, Field(ge=low, le=high)], ...)
-    reply_type = create_model("Score", __base__=StructuredReply, reason=(Reason, ...), score=score)
+    score = (Annotated[float, Field(ge=low, le=high), score_on(low, high)], ...)
+    reply_type = create_model("Score", __base__=ScoreReply, reason=(Reason, ...), score=score)
     grader, messages = graders.judge(assertion.provider), judge_messages(assertion)
     parameters = ModelParameters.from_json(assertion.value.get("params", {}))
     reply = await ask_messages(grader, messages, reply_type, spend_log, parameters)

@@ -9,6 +9,7 @@ from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
 from cupel_core.domain.scoring.assertion_values import parse_list, to_text
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.counts import count_of
+from cupel_core.domain.text.javascript_values import words
 from cupel_core.domain.text.json_equality import is_same_json
 from cupel_core.domain.text.patterns import QUICK_SECONDS
 from cupel_core.scoring.assertion_context import AssertionContext
@@ -96,7 +97,7 @@ def regex(assertion: Assertion, context: AssertionContext, timeout_seconds: floa
 
 def word_count(assertion: Assertion, context: AssertionContext) -> CheckResult:
     """Exactly this number of words, or from `min` to `max`."""
-    value, count = assertion.value, len(context.output.split())
+    value, count = assertion.value, len(words(context.output))
     bounds = value if isinstance(value, dict) else {"min": float(value), "max": float(value)}
     low, high = bounds.get("min"), bounds.get("max")
     is_within = (low is None or count >= low) and (high is None or count <= high)

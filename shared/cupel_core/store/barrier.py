@@ -5,6 +5,8 @@ from dataclasses import field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import orjson
+
 from cupel_core.clock import from_iso, to_iso, utc_now
 from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT, InnerNode, Leaf, Node, encode_member, probe_count, root_of
@@ -14,6 +16,7 @@ from cupel_core.domain.runs.leaf_log import LogContent, OutcomePage, Reopening, 
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Progress, Run
 from cupel_core.domain.runs.run_spend import Cost, RunSpend, encode, inner_spend, leaf_spend, total
+from cupel_core.domain.runs.slow_calls import SlowCall
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.settings import settings
@@ -198,12 +201,14 @@ def _iterate_open_leaves(tree: Tree) -> Iterator[tuple[int, LeafItem]]:
 
 def _claim_value(claim: Claim) -> dict[str, Any]:
     since = {"since": {"N": str(claim.since)}} if claim.since is not None else {}
-    return {"M": {"until": {"N": str(claim.until)}, "offsets": _number_set(claim.offsets), **since}}
+    calls = {"calls": {"S": orjson.dumps(list(map(list, claim.slow_calls))).decode()}} if claim.slow_calls else {}
+    return {"M": {"until": {"N": str(claim.until)}, "offsets": _number_set(claim.offsets), **since, **calls}}
 
 
 def _read_claim(value: dict[str, Any]) -> Claim:
     since = float(value["since"]["N"]) if "since" in value else None
-    return Claim(_read_set(value, "offsets"), float(value["until"]["N"]), since)
+    calls = tuple(SlowCall(*call) for call in orjson.loads(value["calls"]["S"])) if "calls" in value else ()
+    return Claim(_read_set(value, "offsets"), float(value["until"]["N"]), since, calls)
 
 
 def note_error(ref: RunRef, node: Node, error: str) -> None:

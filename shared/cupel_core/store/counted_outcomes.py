@@ -53,6 +53,7 @@ def _transcript(stored: StoredOutcome) -> CountedOutcome:
         model_version=body["modelVersion"],
         costs=costs,
         is_cut=end_of(body.get("finishReason")) is ReplyEnd.CUT,
+        omitted_parameters=tuple(body.get("omittedParameters", ())),
         **_result({**body.get("scored", {}), **(correction or {})}, is_corrected=correction is not None),
     )
 
@@ -65,8 +66,10 @@ def _result(scored: Mapping[str, Any], *, is_corrected: bool) -> dict[str, Any]:
         "is_unscored": bool(scored.get("unscored")) and not is_corrected,
         "cause": UnscoredCause.from_json(cause) if (cause := scored.get("cause")) and not is_corrected else None,
         "metrics": scored.get("metrics") or {},
+        "metric_weights": scored.get("metricWeights") or {},
         "tags": scored.get("tags") or (),
         "checks": scored.get("checks") or {},
+        "left_out": {} if is_corrected else scored.get("leftOut") or {},
     }
 
 

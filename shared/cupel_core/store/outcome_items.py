@@ -210,7 +210,7 @@ def summary_to_json(summary: Summary) -> dict[str, object]:
         "decisionText": summary.decision_text,
         "summarizedAt": to_iso(summary.summarized_at),
         "error": summary.error,
-        "spend": summary.spend.to_json(by_model=True) if summary.spend.calls else None,
+        "spend": summary.spend.to_json(by_model=True) if summary.spend else None,
     }
     return {name: value for name, value in body.items() if value is not None}
 
@@ -242,10 +242,10 @@ def _fill_transcript(item: OutcomeItem, transcript: Transcript) -> None:
         threadId=state.thread_id,
         startedAt=state.started_at and to_iso(state.started_at),
         omittedParameters=list(state.omitted_parameters) or None,
-        judge=state.judge_spend.to_json(by_model=True) if state.judge_spend.calls else None,
-        persona=state.persona_spend.to_json() if state.persona_spend.calls else None,
+        judge=state.judge_spend.to_json(by_model=True) if state.judge_spend else None,
+        persona=state.persona_spend.to_json() if state.persona_spend else None,
         unusable=state.unusable.to_json() if state.unusable else None,
-        operation=state.pipeline.spend.to_json() if state.pipeline and state.pipeline.spend.calls else None,
+        operation=state.pipeline.spend.to_json() if state.pipeline and state.pipeline.spend else None,
         wordCount=state.answer_word_count if state.messages else transcript.word_count,
         # The statistics of a run are computed from this, without reading the content.
         scored=transcript.scoring and transcript.scoring.digest(),

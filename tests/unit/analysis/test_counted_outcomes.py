@@ -11,7 +11,7 @@ from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import build_scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
 from cupel_core.domain.turns.replies import ReplyRecord
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.settings import Settings
@@ -23,6 +23,7 @@ SPEND = Spend(2, Usage(10, 5), 0.25)
 SAID = (Message(MessageRole.USER, "?"), Message(MessageRole.ASSISTANT, "4"))
 STATE = ConversationState(SAID, 1, Usage(3, 4), 12, 0.5, "v1", judge_spend=SPEND, persona_spend=SPEND)
 TRANSCRIPT = Transcript(0, "scn", "sim/steady", NOW, STATE, summary=Summary("4", "", NOW, None, SPEND))
+OMITTED = (RequestParameter.JSON_SCHEMA, RequestParameter.SEED)
 REPLIES = (ReplyRecord(Usage(1, 1), 5, 0.2), ReplyRecord(Usage(2, 3), 7, 0.3))
 LONG = replace(STATE, messages=SAID * 2, turns=2, replies=REPLIES)
 PASSED = build_scoring(None, None, (AssertionResult("contains", True, 1.0, "", metric="f1"),))
@@ -37,6 +38,7 @@ UNJUDGED = build_scoring(
     [
         TRANSCRIPT,
         replace(TRANSCRIPT, conversation=LONG),
+        replace(TRANSCRIPT, conversation=replace(STATE, omitted_parameters=OMITTED)),
         replace(TRANSCRIPT, scoring=PASSED, summary=None),
         replace(TRANSCRIPT, scoring=UNSCORED),
         replace(TRANSCRIPT, scoring=UNJUDGED),

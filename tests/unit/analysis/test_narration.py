@@ -137,8 +137,6 @@ def test_a_topic_without_a_finding_is_that_of_the_rules() -> None:
         reply(("agreement", "word " * 61, ["alpha"])),
         {**reply(), "findings": reply()["findings"][1:]},
         {**reply(), "findings": [*reply()["findings"][1:], reply()["findings"][1]]},
-        {**reply(), "verdict": "good"},
-        reply(headline="two\nlines"),
     ],
 )
 def test_an_unusable_reply_is_repaired_once(bad: Any) -> None:
@@ -147,10 +145,23 @@ def test_an_unusable_reply_is_repaired_once(bad: Any) -> None:
     assert (narrative.headline, narrative.calls, len(writer.shown)) == (HEADLINE, 2, 2)
 
 
+@pytest.mark.parametrize(
+    "written_leniently",
+    [
+        {**reply(), "verdict": "good"},
+        {**reply(), "Headline": HEADLINE},
+        reply(headline=HEADLINE.replace(" ", "\n")),
+    ],
+)
+def test_what_carries_no_text_of_a_narrative_is_not_repaired(written_leniently: Any) -> None:
+    narrative = written(answered(), Writer(written_leniently))
+    assert (narrative.headline, narrative.calls) == (HEADLINE, 1)
+
+
 def test_a_model_without_a_usable_reply_is_paid_for_and_named() -> None:
     run = answered()
     narrative = written(run, Writer([]))
-    assert (narrative.calls, "no valid reply" in (narrative.error or "")) == (2, True)
+    assert (narrative.calls, "no usable reply" in (narrative.error or "")) == (2, True)
     assert narrative.findings == narrate(material(run)).findings
 
 

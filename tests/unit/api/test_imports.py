@@ -42,7 +42,9 @@ def test_a_configuration_becomes_a_definition_with_prompts_and_scenarios(client:
 def test_the_report_has_what_was_imported_changed_and_skipped(client: Client) -> None:
     report = promptfoo(client)["report"]
     assert report["imported"] == {"models": 1, "prompts": 2, "assertions": 2, "scenarios": 2}
-    assert report["changed"] == [{"where": "providers.0", "what": "echo", "why": "becomes the model sim/echo"}]
+    assert report["changed"] == [
+        {"where": "providers.0", "what": "echo", "why": "becomes the model sim/echo", "count": 1}
+    ]
     assert [note["what"] for note in report["skipped"]] == ["javascript"] * 2
 
 

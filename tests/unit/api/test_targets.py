@@ -117,6 +117,30 @@ def test_a_parameter_that_the_provider_does_not_know_is_refused(client: Client, 
     assert message.startswith("is no parameter of Anthropic; it takes keepReasoning, maxOutputTokens, ")
 
 
+def test_only_own_servers_take_further_fields_of_a_body(client: Client, definition_id: str) -> None:
+    extra = {"extraBody": {"chat_template_kwargs": {"enable_thinking": False}}}
+    for provider in ("custom", "custom-gpu"):
+        assert client.put(f"/v1/providers/{provider}", {"baseUrl": "https://gpu.example.com/v1"}).status == 200
+        started = start(client, definition_id, targets=[{"model": f"{provider}/qwen", "params": extra}])
+        assert started.json()["run"]["config"]["targets"][0]["params"] == extra
+    message = errors(start(client, definition_id, targets=[{"model": "sim/steady", "params": extra}]))
+    assert message["targets.0.params.extraBody"].startswith("is no parameter of Simulated models")
+    own = {"model": "custom/qwen", "params": {"extraBody": {"min_p": 0.1, "messages": []}}}
+    assert errors(start(client, definition_id, targets=[own])) == {
+        "targets.0.params.extraBody": "must not have messages, which Cupel sets itself"
+    }
+
+
+def test_replies_of_judges_have_a_limit(client: Client, definition_id: str) -> None:
+    config = {"judgeModel": "sim/steady", "judgeMaxOutputTokens": 900}
+    run = start(client, definition_id, models=["sim/bold"], config=config).json()["run"]
+    assert client.get(f"/v1/runs/{run['id']}").json()["config"]["judgeMaxOutputTokens"] == 900
+    again = client.post(f"/v1/runs/{run['id']}/rerun", {"config": {"judgeMaxOutputTokens": None}}).json()["run"]
+    assert again["config"]["judgeMaxOutputTokens"] is None
+    config["judgeMaxOutputTokens"] = 0
+    assert "config.judgeMaxOutputTokens" in errors(start(client, definition_id, models=["sim/bold"], config=config))
+
+
 def test_a_default_applies_to_the_targets_that_know_it(client: Client, definition_id: str) -> None:
     assert client.put("/v1/providers/anthropic", {"apiKey": "sk-test"}).status == 200
     models = ["anthropic/claude-haiku-4-5", "sim/steady"]

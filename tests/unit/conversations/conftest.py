@@ -87,6 +87,7 @@ class ConversationHarness:
     tool_executor: ToolExecutor | None = None
     profile: RunProfile | None = None
     operation: Script = ("a plan",)
+    account: Account = ACCOUNT
 
     def __post_init__(self) -> None:
         self.models = {
@@ -100,7 +101,7 @@ class ConversationHarness:
         graders = GraderFactory(
             workspace="ws_a",
             config=self.config or GraderConfig(*(("custom/judge", "custom/user") if self.judged else ())),
-            accounts={"custom": ACCOUNT},
+            accounts={"custom": self.account},
             limiter=ConcurrencyLimiter(),
             call_timeout_seconds=1.0,
             max_wait_seconds=1.0,
@@ -121,7 +122,7 @@ class ConversationHarness:
             tool_executor=self.tool_executor,
             profile=self.profile,
         )
-        target = CalledTarget(ACCOUNT, "custom/target", 1.0, Random(1), attempt=self.models["target"])
+        target = CalledTarget(self.account, "custom/target", 1.0, Random(1), attempt=self.models["target"])
         return await run_conversation(spec, target, self.checkpoints, lambda: NOW, None)
 
     def requests_to(self, name: str) -> list[ModelRequest]:

@@ -171,15 +171,54 @@ async def test_an_unusable_judge_reply_is_repaired_once(harness: Harnesses) -> N
     assert transcript.conversation.judge_spend.calls == 2
 
 
-async def test_a_judge_whose_replies_stay_unusable_is_an_error_and_not_a_model_failure(harness: Harnesses) -> None:
-    error = errored(await harness(judge=["I think so!", '{"successMet": "maybe"}']).run())
-    assert error.code is ProbeErrorCode.JUDGE_ERROR
+async def test_answers_that_a_judge_left_without_a_verdict_are_complete_and_not_scored(harness: Harnesses) -> None:
+    content = Content(assertions=(Assertion("contains", value="help"),))
+    conversation = harness(max_messages=2, content=content, judge=["I think so!", '{"successMet": "maybe"}'])
+    transcript = completed(await conversation.run())
+    assert transcript.scoring
+    criteria, contains = transcript.scoring.results
+    assert (transcript.result, transcript.scoring.success, criteria.passed, contains.passed) == (None, None, None, True)
+    assert criteria.unusable_reply
+    assert criteria.unusable_reply.reply == '{"successMet": "maybe"}'
+    assert (criteria.type, criteria.error) == (
+        "criteria",
+        "the judge custom/judge gave no usable reply, even after a repair request: successMet: should be true or false;"
+        """ it said "{"successMet": "maybe"}\"""",
+    )
+    assert (transcript.spending.target.calls, transcript.spending.judge.calls) == (1, 2)
+
+
+async def test_an_unusable_verdict_between_answers_decides_nothing(harness: Harnesses) -> None:
+    conversation = harness(judge=["I think so!", "Still so!", verdict(success=True)])
+    transcript = completed(await conversation.run())
+    assert (roles(transcript), transcript.result and transcript.result.success) == ("uaua", True)
+    assert transcript.conversation.judge_spend.calls == 3
+
+
+async def test_only_the_last_verdict_must_be_usable(harness: Harnesses) -> None:
+    conversation = harness(judge=[verdict(failure=True), "I think so!", "Still so!"], max_messages=4)
+    transcript = completed(await conversation.run())
+    assert (roles(transcript), transcript.result) == ("uaua", None)
+    assert transcript.scoring
+    assert [result.passed for result in transcript.scoring.results] == [None]
+    assert transcript.conversation.verdict is None
+
+
+async def test_a_conversation_goes_on_after_an_unusable_verdict_that_was_saved(harness: Harnesses) -> None:
+    first = harness(judge=["I think so!", "Still so!", Halted()])
+    with pytest.raises(Halted):
+        await first.run()
+    saved = next(state for state in first.checkpoints.saved if state.unjudged)
+    resumed = harness(judge=[verdict(success=True)], checkpoints=RecordedCheckpoints(before=saved))
+    transcript = completed(await resumed.run())
+    assert (roles(transcript), transcript.conversation.judge_spend.calls) == ("uaua", 3)
 
 
 async def test_an_error_keeps_what_the_target_and_the_judge_have_cost(harness: Harnesses) -> None:
-    error = errored(await harness(judge=["I think so!", '{"successMet": "maybe"}']).run())
-    assert (error.spending.target.calls, error.spending.judge.calls) == (1, 2)
-    assert error.spending.total.usage.total == 45
+    refused = ProviderError(ProbeErrorCode.AUTH, "the key is wrong")
+    error = errored(await harness(judge=["I think so!", refused]).run())
+    assert (error.spending.target.calls, error.spending.judge.calls) == (1, 1)
+    assert error.spending.total.usage.total == 30
 
 
 async def test_an_error_keeps_what_the_simulated_user_has_cost(harness: Harnesses) -> None:
@@ -212,7 +251,7 @@ async def test_an_unusable_reply_is_counted_once_if_its_repair_happens_later(
 async def test_the_error_of_a_simulated_user_names_it_and_its_model(harness: Harnesses) -> None:
     error = errored(await harness(user=["", {"words": "no"}]).run())
     assert error.code is ProbeErrorCode.SIMULATED_USER_ERROR
-    assert error.message.startswith("the simulated user custom/user gave no valid reply")
+    assert error.message.startswith("the simulated user custom/user gave no usable reply")
 
 
 async def test_a_judge_that_simulates_the_user_fails_as_simulated_user(harness: Harnesses) -> None:

@@ -166,6 +166,7 @@ def result_row(found: ModelResults, errors: Json) -> Json:
         "probes": found.probes,
         "estimate": estimate,
         "unscored": found.unscored,
+        "omittedParameters": [{"name": name, "answers": count} for name, count in found.omitted_parameters],
         "tokens": found.tokens,
         "operations": {"durationMs": duration, "costUsd": found.cost_usd},
         "extrapolated": found.extrapolated,

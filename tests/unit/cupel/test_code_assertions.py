@@ -11,7 +11,7 @@ import cupel
 from cupel.errors import UsageError
 from cupel.in_process.code_runner import CodeLimits, ProcessCodeRunner
 from cupel_core.domain.scoring.assertions import AssertionResult
-from cupel_core.scoring.check_result import NotComputable
+from cupel_core.scoring.check_result import CodeFailed, NotComputable
 from cupel_core.scoring.code_assertions import Code
 from tests.conftest import ROOT
 from tests.documented_blocks import blocks_of
@@ -94,26 +94,69 @@ def test_code_of_files_runs_in_a_process_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ("1 / 0", "ZeroDivisionError: division by zero (line 1)"),
         ("import os\nos._exit(3)", "the code ended with 3"),
-        ("import sys\nsys.exit(3)", "the code failed: SystemExit: 3 (line 2)"),
-        ("a b", "the code failed: SyntaxError"),
         ("print('x' * 5_000_000)", "prints or returns more than 4,000,000 bytes"),
         ("while True:\n    print('x' * 1_000)", "prints or returns more than 4,000,000 bytes"),
-        ("object()", "TypeError: Object of type object is not JSON serializable"),
         ("import time\ntime.sleep(60)", "takes more than 1 s"),
         ("x = [0]\nwhile True: x += x", "MemoryError"),
     ],
 )
-def test_code_that_fails_or_exceeds_its_limits_has_no_result(code: str, why: str) -> None:
+def test_code_that_exceeds_its_limits_has_no_result(code: str, why: str) -> None:
     with pytest.raises(NotComputable) as raised:
         run_code(code, CodeLimits(seconds=1 if "sleep" in code else 30, memory_mb=200))
     assert why in str(raised.value)
 
 
-def test_code_without_a_result_is_an_error_and_no_failure() -> None:
-    [result] = results({"type": "python", "value": "1 / 0"})
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero (line 1)"),
+        ("import sys\nsys.exit(3)", "the code failed: SystemExit: 3 (line 2)"),
+        ("a b", "the code failed: SyntaxError"),
+        ("object()", "TypeError: Object of type object is not JSON serializable"),
+        ("json.loads(output)['total'] == 5", "the code failed: JSONDecodeError"),
+    ],
+)
+def test_an_exception_of_code_is_its_failure(code: str, why: str) -> None:
+    with pytest.raises(CodeFailed) as raised:
+        run_code(code)
+    assert why in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ["python", "not-python"])
+def test_code_that_fails_on_an_answer_is_a_failure_of_the_answer(kind: str) -> None:
+    [result] = results({"type": kind, "value": "json.loads(output)['total'] == 5"})
+    assert (result.passed, result.score, result.error) == (False, 0.0, None)
+    assert result.reason.startswith("the code failed: JSONDecodeError")
+
+
+@pytest.mark.parametrize("text", ["import missing_module", "def other(output, context): pass", "a b"])
+def test_code_whose_file_cannot_be_loaded_is_an_error(folder: Path, text: str) -> None:
+    (folder / "broken.py").write_text(text)
+    [result] = results({"type": "python", "value": "file://broken.py"})
     assert result.passed is None
+    assert "the code failed: broken.py: " in str(result.error)
+
+
+def test_a_transform_may_be_the_function_of_a_file(folder: Path) -> None:
+    (folder / "change.py").write_text(
+        "def get_transform(output, context):\n    return output + context['vars']['x']\n"
+        "def fail(output, context):\n    return output['x']\n"
+    )
+    changed, failed = results(
+        {"type": "equals", "value": "Hellobecause", "transform": "file://change.py"},
+        {"type": "not-equals", "value": "Hello", "transform": "file://change.py:fail"},
+    )
+    assert changed.passed
+    assert (failed.passed, failed.score) == (False, 0.0)
+    assert failed.reason.startswith("file://change.py:fail: the code failed: change.py: TypeError")
+
+
+def test_a_transform_of_other_code_is_refused_unless_code_is_allowed() -> None:
+    with pytest.raises(UsageError, match="is code that is not run here"):
+        cupel.evaluate(
+            definition({"type": "equals", "value": "x", "transform": "output + 'x'"}), "sim/echo", progress=False
+        )
 
 
 @pytest.mark.parametrize("assertion", [{"type": "python", "value": "True"}, {"type": "not-javascript", "value": "1"}])
@@ -132,7 +175,7 @@ def test_a_missing_file_is_refused_before_any_call(folder: Path) -> None:
 @pytest.mark.usefixtures("folder")
 def test_javascript_needs_node(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(UsageError, match=r"javascript needs Node\.js"):
+    with pytest.raises(UsageError, match=r"JavaScript needs Node\.js"):
         cupel.evaluate(definition({"type": "javascript", "value": "true"}), "sim/echo", allow_code=True, progress=False)
 
 

@@ -486,7 +486,7 @@ def test_ids_and_judges_are_written_as_on_a_stack() -> None:
 
 def test_the_document_has_the_fields_of_a_run() -> None:
     document = cupel.evaluate(definition(), capital, seed=4).to_json()
-    assert document.keys() == {"run", "results", "sample", "passRate", "cachedCalls", "probes"}
+    assert document.keys() == {"run", "results", "sample", "passRate", "metrics", "cachedCalls", "probes"}
     assert document["run"]["progress"] == {"total": 2, "completed": 2, "failed": 0}
     assert document["run"]["config"]["sampleSeed"] == 4
     assert [model["model"] for model in document["results"]] == ["connector/capital"]

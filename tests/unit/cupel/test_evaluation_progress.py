@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from io import StringIO
+from random import Random
 from typing import Any
 
 import pytest
@@ -16,12 +17,17 @@ from cupel.in_process.plan import EvaluationPlan, plan_evaluation
 from cupel.in_process.progress import EvaluationProgress
 from cupel.progress_display import progress_display
 from cupel.session import PlainTextConsole
+from cupel_core.clock import utc_now
+from cupel_core.conversations.turn import CalledTarget, run_turn
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.turns.spend import Spend
+from cupel_core.providers.account import Account
+from cupel_core.providers.attempt_log import AttemptLog
+from cupel_core.providers.errors import ProviderError
 from tests.unit.cupel.fake_api import a_progress, a_target
 
 type Json = dict[str, Any]
@@ -105,15 +111,59 @@ def test_the_rate_is_of_the_last_seconds(progress: EvaluationProgress) -> None:
 def test_a_target_is_throttled_while_all_of_its_running_probes_wait(progress: EvaluationProgress) -> None:
     progress.start(0)
     progress.start(1)
-    progress.wait(0, "openai/judge", seconds(60))
+    progress.note_wait(0, "openai/judge", seconds(60), "too many requests")
     assert progress.read(STARTED)["targets"][0]["delays"] == []
-    progress.wait(1, "openai/judge", seconds(30))
+    progress.note_wait(1, "openai/judge", seconds(30), "too many requests")
     first, second = progress.read(STARTED)["targets"]
     [delay] = first["delays"]
-    assert (delay["reason"], delay["provider"], delay["until"]) == ("throttled", "openai", "2026-01-31T09:30:30.000Z")
+    assert [delay[name] for name in ("reason", "model", "message", "until")] == [
+        "model_suspended",
+        "openai/judge",
+        "too many requests",
+        "2026-01-31T09:30:30.000Z",
+    ]
     assert second["delays"] == []
-    progress.resume(1)
+    progress.note_wait(1, "openai/judge", None, "")
     assert progress.read(STARTED)["targets"][0]["delays"] == []
+
+
+async def test_repeats_and_slow_calls_are_shown_while_they_are_in_flight(progress: EvaluationProgress) -> None:
+    log, request = AttemptLog(), ModelRequest((Message(MessageRole.USER, "Hello"),))
+    progress.start(0)
+    progress.note_attempts(0, log)
+
+    def shown(after: float) -> Json | None:
+        calls: Json | None = progress.read(utc_now() + timedelta(seconds=after))["targets"][0]["slowCalls"]
+        return calls and {**calls, "seconds": pytest.approx(calls["seconds"], abs=2)}
+
+    with log.in_flight("m", request, 4):
+        assert (shown(29), shown(32)) == (None, {"calls": 1, "attempt": 1, "maxAttempts": 4, "seconds": 32})
+    await log.of_call("m", request).note_failure(ProviderError(ProbeErrorCode.TIMEOUT, "slow"), is_final=False)
+    assert shown(60) is None
+    with log.in_flight("m", request, 4):
+        assert shown(5) == {"calls": 1, "attempt": 2, "maxAttempts": 4, "seconds": 5}
+        progress.finish(errored(0))
+        assert shown(60) is None
+
+
+async def test_a_call_that_is_repeated_is_in_the_progress() -> None:
+    """The first attempt of the function is lost, and the second one is in flight when the progress is read."""
+    read: list[Json | None] = []
+    plan = a_plan(["sim/echo"])
+    evaluation = EvaluationProgress(plan, STARTED)
+
+    async def attempt(*_: object) -> Reply:
+        read.append(evaluation.read(utc_now())["targets"][0]["slowCalls"])
+        if len(read) == 1:
+            raise ProviderError(ProbeErrorCode.NETWORK, "lost", retry_after_seconds=0.01)
+        return Reply("gold")
+
+    log = AttemptLog()
+    evaluation.start(0)
+    evaluation.note_attempts(0, log)
+    target = CalledTarget(Account("custom", "http://m.test"), "custom/m", 1.0, Random(1), attempt=attempt, log=log)
+    await run_turn(ModelRequest((Message(MessageRole.USER, "Hello"),)), target)
+    assert [calls and (calls["attempt"], calls["maxAttempts"]) for calls in read] == [None, (2, 4)]
 
 
 def test_the_end_has_the_final_results(progress: EvaluationProgress) -> None:

@@ -187,3 +187,25 @@ def test_calls_of_tools_and_their_results_have_inspects_form(finished: FakeApi, 
     ]
     assert messages[2] == {"role": "tool", "content": "found", "tool_call_id": "call_1"}
     assert messages[3]["error"] == {"type": "unknown", "message": error}
+
+
+@pytest.fixture
+def partly(finished: FakeApi) -> FakeApi:
+    """The first conversation lacks one check of its author, the last one every check."""
+    left_out = {"leftOutChecks": {"is-sql": 1}}
+    finished.transcripts[0]["scoring"] = {**SCORING, **left_out}
+    finished.transcripts[2]["scoring"] = {"success": None, "results": [], "reason": "left out", **left_out}
+    return finished
+
+
+def test_left_out_checks_are_in_tables_and_results(partly: FakeApi, cupel: Cupel, tmp_path: Path) -> None:
+    rows = exported(cupel, tmp_path, "csv").read_text().splitlines()
+    assert [row.count("is-sql 1") for row in rows[1:4]].count(1) == 2
+
+
+def test_a_conversation_of_which_every_check_was_left_out_does_not_pass_in_promptfoo(
+    partly: FakeApi, cupel: Cupel, tmp_path: Path
+) -> None:
+    results = json.loads(exported(cupel, tmp_path, "promptfoo").read_text())["results"]["results"]
+    assert [each["success"] for each in results if each.get("error") == "left out"] == [False]
+    assert [each["metadata"]["leftOutChecks"] for each in results].count({"is-sql": 1}) == 2

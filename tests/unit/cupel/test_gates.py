@@ -18,6 +18,36 @@ def results(passed: int, failed: int = 0, errors: int = 0, unscored: int = 0) ->
     return tabulate([RunColumn(SIMULATED, SIMULATED)], len(transcripts) + errors, transcripts, errored)
 
 
+def partly_checked(passed: int, left_out: dict[str, int], *, corrected: bool = False) -> list[ModelResults]:
+    scoring = {"success": True, "results": [], "leftOutChecks": left_out}
+    judged = {"success": True, "score": 1.0, "reason": ""}
+    transcripts = [
+        a_transcript(0, SIMULATED, None, result=judged, scoring=scoring, corrected=corrected) for _ in range(passed)
+    ]
+    return tabulate([RunColumn(SIMULATED, SIMULATED)], passed, transcripts, [])
+
+
+def test_a_gate_is_not_passed_by_checks_that_did_not_run() -> None:
+    found = partly_checked(2, {"javascript": 1, "is-sql": 2})
+    assert Gate(fail_under=1).violations(found) == (
+        "2 of 2 conversations lack checks that their author wrote (is-sql 4, javascript 2); "
+        "--allow-left-out-checks accepts that",
+    )
+
+
+@pytest.mark.parametrize(
+    ("gate", "found"),
+    [
+        (Gate(fail_under=1, allow_left_out_checks=True), partly_checked(2, {"is-sql": 1})),
+        (Gate(fail_under=1), partly_checked(2, {})),
+        (Gate(fail_under=1), partly_checked(2, {"is-sql": 1}, corrected=True)),
+        (Gate(), partly_checked(2, {"is-sql": 1})),
+    ],
+)
+def test_a_gate_passes_if_all_checks_ran_or_that_is_accepted(gate: Gate, found: list[ModelResults]) -> None:
+    assert gate.violations(found) == ()
+
+
 @pytest.mark.parametrize(
     ("gate", "found", "violations"),
     [

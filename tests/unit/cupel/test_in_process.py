@@ -230,3 +230,37 @@ def test_a_profile_is_a_file(cupel: Cupel, echoes: str, tmp_path: Path) -> None:
     assert [each["operationId"] for each in probe["content"]["turns"][0]["operations"]] == ["tone"]
     refused = here(cupel, echoes, "--profile", str(tmp_path / "none.yaml"))
     assert (refused.exit_code, "none.yaml: No such file" in refused.stderr) == (2, True)
+
+
+@pytest.fixture
+def partly(echoes: str) -> str:
+    """The first scenario lacks two checks that its author wrote."""
+    document = json.loads(Path(echoes).read_text())
+    document["scenarios"][0]["leftOutChecks"] = {"javascript": 1, "is-sql": 1}
+    Path(echoes).write_text(json.dumps(document))
+    return echoes
+
+
+def test_results_say_that_checks_were_left_out(cupel: Cupel, partly: str) -> None:
+    stdout = " ".join(here(cupel, partly).stdout.split())
+    message = "1 of 4 conversations lack checks that their author wrote (is-sql 1, javascript 1)"
+    assert f"caution: sim/echo: {message}" in stdout
+    document = json.loads(here(cupel, partly, "--json").stdout)
+    left_out = {"javascript": 1, "is-sql": 1}
+    assert (document["results"][0]["partlyChecked"], document["results"][0]["leftOutChecks"]) == (1, left_out)
+    assert [each["scoring"]["leftOutChecks"] for each in document["probes"]] == [left_out, {}, {}, {}]
+
+
+@pytest.mark.parametrize(("options", "exit_code"), [([], 1), (["--allow-left-out-checks"], 0)])
+def test_the_gate_fails_without_checks_that_were_left_out(
+    cupel: Cupel, partly: str, options: list[str], exit_code: int
+) -> None:
+    answer = here(cupel, partly, "--fail-under", "0.5", *options)
+    assert answer.exit_code == exit_code, answer.stderr
+    assert ("gate: 1 of 4 conversations lack checks" in answer.stderr) == (exit_code == 1)
+
+
+def test_a_junit_case_names_the_checks_that_were_left_out(cupel: Cupel, partly: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.xml"
+    here(cupel, partly, "--junit", str(path))
+    assert path.read_text().count('<property name="leftOutChecks" value="is-sql 1, javascript 1" />') == 1

@@ -105,6 +105,24 @@ def test_of_more_targets_than_fit_those_with_most_left_are_shown() -> None:
     assert lines[-1] == "and 13 more targets"
 
 
+def test_repeated_and_slow_calls_are_shown() -> None:
+    slow = {"calls": 1, "attempt": 2, "maxAttempts": 4, "seconds": 57.2}
+    targets = [busy("openai/x", slowCalls=slow), busy("openai/y", slowCalls=None)]
+    assert shown(a_progress(*targets), width=100)[-1] == "openai/x: attempt 2 of 4, 57 s"
+    several = busy("openai/x", slowCalls={**slow, "calls": 3})
+    last = "openai/x: attempt 2 of 4, 57 s, and 2 other calls that are repeated or slow"
+    assert shown(a_progress(several), width=100)[-1] == last
+
+
+def test_each_attempt_of_a_slow_call_is_a_line_of_its_own() -> None:
+    keys = [
+        set(problems(a_progress(busy("openai/x", slowCalls=slow)), RUN))
+        for attempt, seconds in ((1, 31), (1, 47), (2, 5))
+        for slow in [{"calls": 1, "attempt": attempt, "maxAttempts": 4, "seconds": seconds}]
+    ]
+    assert keys[0] == keys[1] != keys[2]
+
+
 def test_what_holds_up_several_targets_is_said_once() -> None:
     delay = a_delay("queue_paused", provider="openai")
     lines = shown(a_progress(busy(delays=[delay]), busy("openai/gpt-5", delays=[delay])))

@@ -54,7 +54,7 @@ async def test_a_model_writes_what_the_figures_support() -> None:
         ("agreement", "says 0.99, which it does not cite")
     ]
     shown = server.requests[0].body["messages"][-1]["content"]
-    assert all({"id", "label", "value"} <= orjson.loads(line).keys() for line in shown.splitlines())
+    assert all({"id", "label", "value"} <= figure.keys() for figure in orjson.loads(shown)["figures"])
 
 
 async def test_the_same_figures_are_paid_for_once() -> None:
@@ -104,7 +104,7 @@ async def test_rules_write_when_the_reply_is_unusable_and_the_next_call_asks_aga
         evaluation = await evaluated(server.url, cache=tmp_path / "answers.sqlite")
         for calls in (2, 4):
             narrative = (await evaluation.deep_analysis_async())["narrative"]
-            assert ("no valid reply" in narrative["error"], narrative["calls"]) == (True, 2)
+            assert ("no usable reply" in narrative["error"], narrative["calls"]) == (True, 2)
             assert len(server.requests) == calls
 
 

@@ -271,6 +271,19 @@ def test_what_requests_left_out_is_shown_and_exported(api: FakeApi, cupel: Cupel
     assert rows[0]["omittedParameters"] == "systemRole temperature"
 
 
+def test_a_run_says_what_its_requests_left_out(api: FakeApi, cupel: Cupel):
+    left_out: tuple[list[str], ...] = (["seed", "jsonSchema"], ["seed"], [])
+    api.transcripts = [
+        a_transcript(number, SIMULATED, "1", omittedParameters=names) for number, names in enumerate(left_out)
+    ]
+    lines = cupel("show", "run_1").stdout.splitlines()
+    assert [line for line in lines if "left out" in line] == [
+        f"{SIMULATED}: seed was left out (refused by the model, or unknown to its provider) in 2 of 3 answers",
+        f"{SIMULATED}: jsonSchema was left out (refused by the model), and the prompt asked for JSON instead, "
+        "in 1 of 3 answers",
+    ]
+
+
 def test_expired_content_is_shown_as_empty(api: FakeApi, cupel: Cupel):
     api.transcripts = [a_transcript(0, SIMULATED, "1", content=None)]
     assert cupel("transcripts", "run_1").exit_code == 0

@@ -69,7 +69,7 @@ async def test_the_last_probes_are_not_run_when_no_first_reply_is_usable() -> No
     why = found.evaluation.why_stopped
     assert why
     assert why.startswith("the judge custom/sphinx gave no usable verdict on the first 8 answers (judge_reply): ")
-    assert "custom/sphinx gave no valid reply, even after a repair request" in why
+    assert "custom/sphinx gave no usable reply, even after a repair request" in why
     left = {each.error.message for each in found.evaluation.errors if each.error}
     assert left == {f"not run: {why}"}
     assert {each.error.code for each in found.evaluation.errors if each.error} == {ProbeErrorCode.JUDGE_ERROR}
@@ -78,8 +78,7 @@ async def test_the_last_probes_are_not_run_when_no_first_reply_is_usable() -> No
 
 
 async def test_a_judge_that_declines_is_stopped_too() -> None:
-    refusal = json({"error": {"message": "flagged", "code": "content_filter"}}, 400)
-    found = await evaluate(lambda _: refusal, 15)
+    found = await evaluate(lambda _: json({"error": {"message": "flagged", "code": "content_filter"}}, 400), 15)
     assert found.evaluation.why_stopped
     assert "(judge_refused)" in found.evaluation.why_stopped
     assert found.answers < 15
@@ -105,7 +104,7 @@ async def test_reasons_are_counted_and_shown() -> None:
     assert counts[("judge_failed", "custom/sphinx", "invalid_request")] == 1
     assert counts[("judge_reply", "custom/sphinx", None)] == 2
     legend = "\n".join(results_legend([model]))
-    assert "2 not scored, judge_reply of custom/sphinx: the judge custom/sphinx gave no valid reply" in legend
+    assert "2 not scored, judge_reply of custom/sphinx: the judge custom/sphinx gave no usable reply" in legend
     assert "1 not scored, judge_failed (invalid_request) of custom/sphinx: " in legend
     assert found.evaluation.to_json()["results"][0]["unscoredReasons"][0]["code"] == "judge_reply"
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, MAX_ASSERTIONS, AssertionIssue, assertion_issues
 from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, render_variables, to_text
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.text.javascript_patterns import javascript_pattern_error, to_python_pattern
 from cupel_core.domain.text.json_schema import schema_errors
 
 GOOD: list[dict[str, Any]] = [
@@ -187,26 +186,6 @@ def test_an_unknown_variable_is_named() -> None:
 @pytest.mark.parametrize("value", ["a{2}", "{{}}", 3, {"a": "{{name}}"}])
 def test_other_values_have_no_variables(value: Any) -> None:
     assert not has_variables(value)
-
-
-@pytest.mark.parametrize(
-    ("javascript", "python"),
-    [
-        ("a$", r"a\Z"),
-        (r"\$5$", r"\$5\Z"),
-        ("[$a]", "[$a]"),
-        ("(?m)a$", "(?m)a$"),
-        (r"(?<y>\d)\k<y>", r"(?P<y>\d)(?P=y)"),
-        ("(?<=a)(?<!b)c", "(?<=a)(?<!b)c"),
-        ("[[]", r"[\[]"),
-        ("[^]", r"[\s\S]"),
-        ("a{,3}", r"a\{,3}"),
-        ("a{1,3}", "a{1,3}"),
-    ],
-)
-def test_an_expression_of_javascript_is_translated_to_python(javascript: str, python: str) -> None:
-    assert to_python_pattern(javascript) == python
-    assert javascript_pattern_error(javascript) is None
 
 
 @pytest.mark.parametrize(

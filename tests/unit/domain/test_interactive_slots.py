@@ -48,6 +48,15 @@ def test_a_reserve_outlasts_the_last_chat_for_a_while() -> None:
         assert granted(after_report(governor, FIFTY, report("a", 50), now)) == slots
 
 
+def test_a_small_account_is_whole_again_as_soon_as_nobody_chats() -> None:
+    """A chat takes the slot of its own call, and nothing beyond it."""
+    two = Limits(2)
+    governor = after_report(Governor(), two, person(1, 1), 1.0)
+    assert granted(after_report(governor, two, report("a", 24), 2.0)) == 1
+    governor = after_leave(governor, two, person(0), 3.0)
+    assert granted(after_report(governor, two, report("a", 24), 4.0)) == 2
+
+
 def test_chats_may_use_more_than_the_reserve() -> None:
     governor = after_report(Governor(), FIFTY, person(30), 1.0)
     governor = after_report(governor, FIFTY, report("a", 50), 2.0)

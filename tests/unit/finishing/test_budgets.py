@@ -105,7 +105,7 @@ async def test_a_call_that_waited_for_its_budget_is_not_made_once_the_account_is
 
     monkeypatch.setattr(patient_calls, "asyncio", SimpleNamespace(sleep=give_back))
     monkeypatch.setattr(LeaseHolder, "postpone_if_closed", postpone)
-    assert await summarize(run, judge) == SliceProgress(done=0, left=2)
+    assert await summarize(run, judge) == SliceProgress(left=2, wait_seconds=5.0)
     assert judge.called_models == []
 
 

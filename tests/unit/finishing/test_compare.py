@@ -190,7 +190,7 @@ async def test_long_conversations_are_amended_in_the_bucket(cloud: Settings) -> 
 async def test_without_time_no_judge_is_called_and_the_transcripts_are_left(cloud: Settings) -> None:
     run, judge = AnsweredRun((asking(SHORTEST),)).summarizing(), ScriptedJudge()
     progress = await compare_slice(ref_of(run), run.fencing_token, LeafRange(0, 1), lambda: 1.0, judge)
-    assert (progress, judge.called_models) == (SliceProgress(left=2), [])
+    assert (progress.done, progress.left, judge.called_models) == (0, 2, [])
 
 
 async def test_what_was_compared_before_is_no_progress(cloud: Settings) -> None:

@@ -1,6 +1,7 @@
 """The gate passes on to the embedded cloud the API's path, presigned objects, and what is signed with the key."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -25,9 +26,6 @@ from tests.unit.gate.requests import (
     signed_by_botocore,
 )
 
-SCAN = signed_by_botocore("dynamodb", "scan", {"TableName": "t"})
-FORGED = signed_by_botocore("dynamodb", "scan", {"TableName": "t"}, key=OTHER_KEY)
-OBJECT = presigned("get_object", Key="files/1")
 OWN_HOSTS = ("127.0.0.1", "localhost", "[::1]", "LOCALHOST")
 FOREIGN_HOSTS = (
     *("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "127.0.0.2", "[::]", "127.1", "0", ""),
@@ -43,6 +41,19 @@ INTERNAL_PATHS = (
     *("/_aws/execute-api/cupel", "/_aws/execute-api/cupel/prod/v1", f"{API_PATH}x", f"{API_PATH}/@connections/1"),
     *(f"/x{API_PATH}/v1", "/restapis/cupel/$default/_user_request_/v1", "//_aws/execute-api/cupel/$default/v1/runs"),
 )
+
+
+def scan() -> Sent:
+    """A signature holds for 15 minutes, so each test signs its own request."""
+    return signed_by_botocore("dynamodb", "scan", {"TableName": "t"})
+
+
+def forged() -> Sent:
+    return signed_by_botocore("dynamodb", "scan", {"TableName": "t"}, key=OTHER_KEY)
+
+
+def presigned_object() -> Sent:
+    return presigned("get_object", Key="files/1")
 
 
 @pytest.mark.parametrize("path", ["", "/", "/v1/runs?limit=1", "/assets/x.js", "/v1/mcp"])
@@ -79,7 +90,7 @@ def test_the_stack_answers_at_its_own_hosts(host: str) -> None:
 @pytest.mark.parametrize("host", FOREIGN_HOSTS)
 @pytest.mark.parametrize("suffix", ["", ":4566"])
 def test_the_stack_does_not_answer_at_other_hosts(host: str, suffix: str) -> None:
-    for sent in (Sent(target=f"{API_PATH}/v1/runs"), SCAN, OBJECT):
+    for sent in (Sent(target=f"{API_PATH}/v1/runs"), scan(), presigned_object()):
         answer = ask(sent.with_headers(host=f"{host}{suffix}"))
         assert (answer.status, answer.reached) == (403, [])
 
@@ -104,16 +115,16 @@ def test_a_further_host_is_allowed_by_name_and_port() -> None:
 @pytest.mark.parametrize("origin", FOREIGN_ORIGINS)
 def test_a_signed_request_of_a_page_of_another_origin_is_refused(origin: str) -> None:
     if origin:
-        assert ask(SCAN.with_headers(origin=origin)).status == 403
+        assert ask(scan().with_headers(origin=origin)).status == 403
 
 
 @pytest.mark.parametrize("site", FOREIGN_SITES)
 def test_a_signed_request_of_another_site_is_refused(site: str) -> None:
-    assert ask(SCAN.with_headers(sec_fetch_site=site)).status == 403
+    assert ask(scan().with_headers(sec_fetch_site=site)).status == 403
 
 
 def test_responses_of_the_embedded_cloud_allow_no_origin() -> None:
-    for sent in (SCAN, OBJECT):
+    for sent in (scan(), presigned_object()):
         answer = ask(sent)
         assert (answer.status, answer.headers["etag"]) == (200, '"1"')
         assert not [name for name in answer.headers if name.startswith("access-control")]
@@ -121,8 +132,10 @@ def test_responses_of_the_embedded_cloud_allow_no_origin() -> None:
 
 @pytest.mark.parametrize(("origin", "allowed"), [(PAGE, PAGE), ("https://evil.example", None), ("null", None)])
 def test_objects_have_the_cors_rules_of_their_bucket(origin: str, allowed: str | None) -> None:
-    preflight = replace(OBJECT, method="OPTIONS").with_headers(origin=origin, access_control_request_method="GET")
-    answers = ask(preflight), ask(OBJECT.with_headers(origin=origin))
+    preflight = replace(presigned_object(), method="OPTIONS").with_headers(
+        origin=origin, access_control_request_method="GET"
+    )
+    answers = ask(preflight), ask(presigned_object().with_headers(origin=origin))
     assert [answer.headers.get("access-control-allow-origin") for answer in answers] == [allowed, allowed]
     assert [answer.status for answer in answers] == [200 if allowed else 403, 200]
     assert [answer.headers["vary"] for answer in answers] == ["Origin", "Origin"]
@@ -131,17 +144,17 @@ def test_objects_have_the_cors_rules_of_their_bucket(origin: str, allowed: str |
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none"])
 def test_a_presigned_object_may_be_asked_for_from_anywhere(site: str) -> None:
-    assert ask(OBJECT.with_headers(sec_fetch_site=site, origin="null")).status == 200
+    assert ask(presigned_object().with_headers(sec_fetch_site=site, origin="null")).status == 200
 
 
 def test_headers_that_were_not_signed_do_not_reach_the_embedded_cloud() -> None:
-    (scope,) = ask(OBJECT.with_headers(authorization="x", cookie="a=b", range="bytes=0-1", te="x")).reached
+    (scope,) = ask(presigned_object().with_headers(authorization="x", cookie="a=b", range="bytes=0-1", te="x")).reached
     assert sorted(name.decode() for name, _ in scope["headers"]) == ["host", "range"]
 
 
 def test_a_body_that_is_too_large_to_verify_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate_module, "MAX_SIGNED_BODY_BYTES", 10)
-    answer = ask(replace(SCAN, body=b"x" * 11))
+    answer = ask(replace(scan(), body=b"x" * 11))
     assert (answer.status, answer.reached) == (413, [])
 
 
@@ -170,13 +183,15 @@ def test_the_embedded_cloud_is_started_and_stopped_by_the_server() -> None:
     assert scopes == [{"type": "lifespan"}]
 
 
-AUTHORIZATIONS = {
-    "none": None,
-    "signed": SCAN,
-    "forged": FORGED,
-    "presigned": OBJECT,
-    "key id": Sent("POST", headers={"authorization": f"AWS4-HMAC-SHA256 Credential={KEY.key_id}/20260101/us-east-1/"}),
-    "old": Sent("POST", headers={"authorization": f"AWS {KEY.key_id}:signature"}),
+AUTHORIZATIONS: dict[str, Callable[[], Sent]] = {
+    "none": Sent,
+    "signed": scan,
+    "forged": forged,
+    "presigned": presigned_object,
+    "key id": lambda: Sent(
+        "POST", headers={"authorization": f"AWS4-HMAC-SHA256 Credential={KEY.key_id}/20260101/us-east-1/"}
+    ),
+    "old": lambda: Sent("POST", headers={"authorization": f"AWS {KEY.key_id}:signature"}),
 }
 
 
@@ -201,7 +216,7 @@ def test_nothing_is_passed_on_that_is_not_listed(
     path: str | None,
     method: str | None,
 ) -> None:
-    sent = AUTHORIZATIONS[authorization] or Sent()
+    sent = AUTHORIZATIONS[authorization]()
     signed = sent
     sent = replace(sent, port=port, target=path or sent.target, method=method or sent.method)
     sent = sent.with_headers(host=f"{host}:{named_port}", origin=origin or "", sec_fetch_site=site or "")
@@ -222,4 +237,4 @@ def _host_of(sent: Sent) -> str:
 
 
 def test_the_bucket_of_the_tests_is_that_of_the_addresses() -> None:
-    assert OBJECT.target.startswith(f"/{BUCKET}/files/1?")
+    assert presigned_object().target.startswith(f"/{BUCKET}/files/1?")

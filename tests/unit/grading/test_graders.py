@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.conversation import Criteria
-from cupel_core.domain.turns.model_request import Message, MessageRole, Reply
+from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply
 from cupel_core.errors import Invalid
 from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.grading.criteria import evaluate_criteria
@@ -101,6 +102,21 @@ async def test_no_judge_is_called_once_the_run_was_stopped() -> None:
     with pytest.raises(Stopped):
         await is_passed(graders(model, before_call=stopped_run).judge())
     assert model.calls == 0
+
+
+async def test_replies_of_judges_and_simulated_users_have_the_configured_limit() -> None:
+    limits: list[int | None] = []
+
+    async def attempt(_account: Account, _model: str, request: ModelRequest, _timeout_seconds: float) -> Reply:
+        limits.append(request.parameters.max_output_tokens)
+        return Reply(VERDICT)
+
+    for limit in (None, 900):
+        factory = graders(attempt)
+        limited = replace(factory, config=replace(factory.config, judge_max_output_tokens=limit))
+        assert await is_passed(limited.judge())
+        assert await is_passed(limited.user_simulator())
+    assert limits == [None, None, 900, 900]
 
 
 async def test_nothing_is_embedded_once_the_run_was_stopped() -> None:

@@ -137,7 +137,7 @@ def test_a_bad_answer_is_repaired_once(bad: str) -> None:
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
 def test_a_second_bad_answer_is_an_error(bad: str) -> None:
     summarizer = Summarizer(bad)
-    with pytest.raises(GraderError, match="the summarizer sim/steady gave no valid reply"):
+    with pytest.raises(GraderError, match="the summarizer sim/steady gave no usable reply"):
         answered(summarizer)
     assert len(summarizer.requests) == 2
 

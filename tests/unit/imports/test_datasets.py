@@ -1,5 +1,5 @@
 import json
-import re
+from typing import Any
 
 import pytest
 
@@ -28,11 +28,36 @@ def test_includes_finds_the_target_in_any_case() -> None:
     assert checks(sample(DatasetFormat.INSPECT, input="Q", target=["4", "Four"])) == [("icontains-any", ["4", "Four"])]
 
 
-@pytest.mark.parametrize(("answer", "right"), [("It is 4.5 (b)!", True), ("4.5 (B)", True), ("4.5 (b) or 5", False)])
-def test_match_compares_the_end_of_the_answer(answer: str, right: bool) -> None:
-    [(kind, pattern)] = checks(sample(DatasetFormat.INSPECT, DatasetScorer.MATCH, input="Q", target="4.5 (b)"))
-    assert kind == "regex"
-    assert bool(re.search(str(pattern), answer)) is right
+@pytest.mark.parametrize(
+    ("scorer", "kind", "config"),
+    [
+        (None, "icontains-any", None),
+        (DatasetScorer.MATCH, "match", None),
+        (DatasetScorer.EXACT, "exact-match", None),
+        (DatasetScorer.NUMERIC, "match", {"numeric": True}),
+        (DatasetScorer.FUZZY, "fuzzy-match", None),
+    ],
+)
+@pytest.mark.parametrize("kind_of_file", [DatasetFormat.INSPECT, DatasetFormat.JSONL])
+def test_the_scorer_is_that_of_inspect(kind_of_file: DatasetFormat, scorer: Any, kind: str, config: Any) -> None:
+    [assertion] = sample(kind_of_file, scorer, input="Q", target=["4.5 (b)", "5"]).assertions
+    assert (assertion.kind, assertion.value, assertion.config) == (kind, ["4.5 (b)", "5"], config)
+
+
+@pytest.mark.parametrize(
+    ("scorer", "kind", "value"),
+    [
+        (None, "starts-with", "4"),
+        (DatasetScorer.MATCH, "starts-with", "4"),
+        (DatasetScorer.INCLUDES, "contains", "4"),
+        (DatasetScorer.EXACT, "equals", "4"),
+        (DatasetScorer.FUZZY, "fuzzy-match", ["4"]),
+        (DatasetScorer.JSON, "json-match", ["4"]),
+        (DatasetScorer.NUMERIC, "match", ["4"]),
+    ],
+)
+def test_the_scorer_of_evals_is_that_of_openai(scorer: Any, kind: str, value: Any) -> None:
+    assert checks(sample(DatasetFormat.OPENAI_EVALS, scorer, input="Q", ideal="4")) == [(kind, value)]
 
 
 def test_a_placeholder_in_a_target_is_plain_text() -> None:
@@ -42,9 +67,26 @@ def test_a_placeholder_in_a_target_is_plain_text() -> None:
 def test_a_multiple_choice_question_is_checked_by_letter() -> None:
     scenario = sample(DatasetFormat.INSPECT, input="Q?", choices=["x", "y"], target="B")
     assert scenario.messages[0].content.endswith("Q?\n\nA) x\nB) y")
-    [(_, pattern)] = checks(scenario)
-    assert re.search(str(pattern), "ANSWER: B")
-    assert not re.search(str(pattern), "ANSWER: BA")
+    assert "LETTER is one of A,B." in scenario.messages[0].content
+    assert checks(scenario) == [("choice", {"target": "B", "choices": 2})]
+
+
+def test_several_right_choices_are_asked_for_as_such() -> None:
+    scenario = sample(DatasetFormat.INSPECT, input="Q?", choices=["x", "y", "z"], target=["A", "C"])
+    assert "where multiple answers may be correct" in scenario.messages[0].content
+    assert "LETTERS is one or more of A,B,C." in scenario.messages[0].content
+    assert checks(scenario) == [("choice", {"target": ["A", "C"], "choices": 3})]
+
+
+def test_choices_after_z_have_numbers() -> None:
+    scenario = sample(DatasetFormat.INSPECT, input="Q?", choices=[f"c{number}" for number in range(30)], target="4")
+    assert scenario.messages[0].content.endswith("Z) c25\n1) c26\n2) c27\n3) c28\n4) c29")
+
+
+@pytest.mark.parametrize("target", ["C", "?", "0", ["A", "C"]])
+def test_a_target_that_is_no_choice_is_refused(target: object) -> None:
+    with pytest.raises(InvalidDocument, match="line 1 has choices, so it must have"):
+        sample(DatasetFormat.INSPECT, input="Q?", choices=["x", "y"], target=target)
 
 
 def test_id_target_and_metadata_are_kept() -> None:
@@ -136,25 +178,6 @@ def test_inspect_reads_tables() -> None:
     table = 'input,target,choices\n"[{""role"": ""user"", ""content"": ""Q?""}]",B,"x,y"\n'
     [scenario] = read_dataset(table, DatasetFormat.INSPECT, "Samples").drafts[0].scenarios
     assert scenario.messages[0].content.endswith("Q?\n\nA) x\nB) y")
-
-
-@pytest.mark.parametrize(("answer", "right"), [("So: {}", True), ("{} or not", False), ("x", False)])
-def test_match_compares_the_end_of_a_long_target(answer: str, right: bool) -> None:
-    target = "(a+b) " * 300 + "= c"
-    line = json.dumps({"input": "Q", "target": target})
-    [(kind, pattern)] = checks(
-        read_dataset(line, DatasetFormat.INSPECT, "S", DatasetScorer.MATCH).drafts[0].scenarios[0]
-    )
-    assert kind == "regex"
-    assert bool(re.search(str(pattern), answer.format(target))) is right
-    assert report(DatasetFormat.INSPECT, line, DatasetScorer.MATCH) == [("line 1", "target")]
-
-
-def test_match_with_one_of_several_long_targets() -> None:
-    [assertion] = sample(
-        DatasetFormat.INSPECT, DatasetScorer.MATCH, input="Q", target=["a" * 600, "b" * 600]
-    ).assertions
-    assert (assertion.kind, assertion.threshold, len(assertion.parts)) == ("assert-set", 0.5, 2)
 
 
 def test_several_answers_to_an_exported_sample_are_one_scenario() -> None:

@@ -48,7 +48,7 @@ def test_a_provider_becomes_a_connector() -> None:
     [draft] = suite.connectors
     assert (draft.name, draft.base_url, draft.config["method"]) == ("Agent", "https://agent.example/chat", "PUT")
     assert suite.drafts[0].models == ()
-    assert suite.report.skipped == {}
+    assert not suite.report.skipped
     assert suite.report.imported["connectors"] == 1
 
 
@@ -137,16 +137,16 @@ Authorization: Bearer {{env.TOKEN}}
 def test_a_raw_request_is_read(provider: dict[str, Any], files: dict[str, str], url: str) -> None:
     suite = read_suite({**config(), "providers": [provider]}, **files)
     [draft] = suite.connectors
-    assert (draft.base_url, draft.config["method"]) == (url, "POST")
+    assert (f"{draft.base_url}{draft.config['path']}", draft.config["method"]) == (url, "POST")
     assert draft.headers == {"Authorization": "Bearer ${TOKEN}"}
     request = select({"request": draft.config["request"]}, MESSAGE)["request"][0]
     assert request == {"q": "Hi 'there'", "to": "French"}
-    assert suite.report.skipped == {}
+    assert not suite.report.skipped
 
 
-def test_fixed_parameters_are_part_of_the_address() -> None:
+def test_fixed_parameters_are_part_of_the_path() -> None:
     draft = connector(url="https://agent.example/chat?a=1", queryParams={"version": 2, "q": "x y"})
-    assert draft.base_url == "https://agent.example/chat?a=1&version=2&q=x+y"
+    assert (draft.base_url, draft.config["path"]) == ("https://agent.example", "/chat?a=1&version=2&q=x+y")
 
 
 @pytest.mark.parametrize(

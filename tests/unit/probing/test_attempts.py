@@ -17,7 +17,7 @@ from cupel_core.probing.invocation_time import InvocationTime
 from cupel_core.probing.worker import Worker
 from cupel_core.providers import completion
 from cupel_core.providers.errors import ProviderError
-from cupel_core.runs import control
+from cupel_core.runs import control, repairs
 from cupel_core.settings import Settings, settings
 from cupel_core.store import barrier, clients, outcomes, queues, runs
 from cupel_core.store.barrier import Tree
@@ -162,6 +162,21 @@ async def test_calls_in_flight_when_a_key_is_revoked_are_handed_back(sent: list[
     await worker().run(begin(run, list(range(80)), sent))
     assert barrier.get_progress(Tree.for_run(run)) == Progress(80, completed=20)
     assert runs.get(ref_of(run)).status is RunStatus.PAUSED
+
+
+async def test_a_run_whose_key_was_rotated_completes_every_probe_once_the_new_key_is_set(
+    sent: list[ProbeSlice], model: Model
+) -> None:
+    accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 5})
+    model.error, model.fails_from = KEY, 20
+    run = RunSetup(scenario_count=80).start()
+    await worker().run(begin(run, list(range(80)), sent))
+    model.error = None
+    repairs.update_provider("ws_a", "sim", {"max_parallel_requests": 10}, utc_now())
+    resumed = runs.get(ref_of(run))
+    assert resumed.status is RunStatus.RUNNING, "it goes on by itself"
+    await worker().run(begin(resumed, list(range(80)), sent))
+    assert barrier.get_progress(Tree.for_run(run)) == Progress(80, completed=80)
 
 
 async def test_a_key_that_was_never_right_is_an_error_at_once(sent: list[ProbeSlice], model: Model) -> None:

@@ -7,11 +7,14 @@ import pytest
 
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
+from cupel_core.domain.runs.column_progress import count_columns
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.turns.attempts import AttemptInFlight
 from cupel_core.probing.claimed_slice import INTERNAL_ERROR, ClaimedSlice
 from cupel_core.probing.claims import CLAIM_SECONDS, RENEW_BEFORE_SECONDS, SliceClaimer
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heartbeat
 from cupel_core.probing.run_cache import RunCache
+from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, clients
 from tests.started_runs import RunSetup, ref_of, send_and_receive, slice_message
@@ -157,3 +160,38 @@ async def test_a_settled_message_is_not_hidden_any_more(claimer: SliceClaimer, h
     heartbeat.remove(deliveries[0])
     await heartbeat.beat()
     assert hidden == []
+
+
+class InFlight(AttemptLog):
+    """The log of a conversation with one call in flight."""
+
+    def __init__(self, call: AttemptInFlight) -> None:
+        super().__init__()
+        self._call = call
+
+    @property
+    def open_calls(self) -> list[AttemptInFlight]:
+        return [self._call]
+
+
+async def test_a_renewed_claim_names_the_repeated_and_slow_calls(claimer: SliceClaimer, clock: Clock) -> None:
+    run = RunSetup(scenario_count=3).start()
+    claimed, heartbeat = await claim(claimer, run), Heartbeat(claimer)
+    heartbeat.add_claimed(claimed)
+    calls = (AttemptInFlight(1, 4, START + 5), AttemptInFlight(2, 2, START + 35), AttemptInFlight(1, 4, START))
+    claimed.logs |= {index: InFlight(call) for index, call in enumerate(calls)}
+    clock.now += 20
+    await heartbeat.beat()
+    assert slow_calls_of(run, clock.now) == [(1, 2, 2, 0.0)]
+    clock.now += 20
+    await heartbeat.beat()
+    assert slow_calls_of(run, clock.now) == [(1, 2, 2, 5.0), (2, 1, 4, 40.0), (0, 1, 4, 35.0)]
+    claimed.logs.clear()
+    clock.now += 20
+    await heartbeat.beat()
+    assert slow_calls_of(run, clock.now) == []
+
+
+def slow_calls_of(run: Run, now: float) -> list[tuple[int, int, int, float]]:
+    (counts,) = count_columns(run.plan, barrier.read_leaves(barrier.Tree.for_run(run))[1], now)
+    return [(call.offset, call.attempt, call.max_attempts, call.seconds(now)) for call in counts.slow_calls]

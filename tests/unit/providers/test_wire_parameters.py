@@ -9,6 +9,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole, ModelReq
 from cupel_core.domain.turns.tools import Tool, ToolCall, ToolChoice, ToolMode
 from cupel_core.providers import PROVIDERS, anthropic, bedrock, google, openai, openai_responses
 from cupel_core.providers.account import Account
+from cupel_core.providers.wire_format import HttpWireFormat
 
 HELLO = ModelRequest((Message(MessageRole.USER, "Hello"),))
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -46,6 +47,14 @@ def sent(provider: str, request: ModelRequest, model: str = "m") -> dict[str, An
 
 def with_parameters(**parameters: Any) -> ModelRequest:
     return HELLO.with_parameters(**parameters)
+
+
+@pytest.mark.parametrize("wire_format", [openai, openai_responses])
+def test_further_fields_are_added_to_the_body(wire_format: HttpWireFormat) -> None:
+    extra = {"chat_template_kwargs": {"enable_thinking": False}, "min_p": 0.05}
+    plain = wire_format.request_for(account("custom"), "m", HELLO).body
+    body = wire_format.request_for(account("custom"), "m", HELLO.with_parameters(extra_body=extra)).body
+    assert body == {**plain, **extra}
 
 
 class TestOpenAI:

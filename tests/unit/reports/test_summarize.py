@@ -171,7 +171,7 @@ def test_a_summarizer_that_fails_is_named(error: ProviderError) -> None:
 
 def test_a_bad_answer_is_paid_for_and_named() -> None:
     summary = written(run_of(), Summarizer([]))
-    assert (summary.calls, "no valid reply" in (summary.error or "")) == (2, True)
+    assert (summary.calls, "no usable reply" in (summary.error or "")) == (2, True)
 
 
 def test_no_call_starts_that_might_not_end() -> None:

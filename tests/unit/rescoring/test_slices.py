@@ -18,7 +18,7 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Action, Run, RunFailure
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, UnusableJudgement
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreResult, RescoreStatus
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
@@ -139,6 +139,15 @@ async def test_the_verdicts_of_the_run_are_kept_when_judge_and_criteria_are_the_
     assert first.scoring is not None
     assert first.scoring.verdict is not None
     assert first.scoring.reason == f"{CRITERIA}: as the first judge has it"
+
+
+async def test_criteria_without_a_verdict_are_judged_again(cloud: Settings) -> None:
+    unusable = UnusableJudgement("it has no JSON object", "I think so!")
+    failed = AssertionResult(CRITERIA, None, None, "could not be computed", error="no verdict", unusable_reply=unusable)
+    scoring = build_scoring(None, None, (failed,))
+    run = AnsweredRun((asking(criteria=Criteria("booked")),), scoring=lambda _: scoring).completed()
+    first, _ = await rescore_with(run, ScriptedJudge(passes=lambda _: True))
+    assert (first.success, first.scoring and first.scoring.reason) == (True, "everything passed")
 
 
 async def test_another_judge_gives_new_verdicts(cloud: Settings) -> None:
@@ -349,7 +358,8 @@ async def test_a_paused_judge_is_not_called_and_its_transcripts_are_left(cloud: 
     part = phases.begin(ref_of(run), wanted.id).slices[0]
     governor.set_paused(run.workspace, "sim", True)
     progress = await rescore_slice(ref_of(run), wanted.id, part, lambda: 65.2, judge)
-    assert (progress, judge.called_models) == (SliceProgress(left=run.plan.total), [])
+    assert (progress.done, progress.left, judge.called_models) == (0, run.plan.total, [])
+    assert progress.wait_seconds > 0
 
 
 async def test_the_workflow_of_a_deleted_run_ends_without_a_failure(cloud: Settings) -> None:

@@ -7,7 +7,7 @@ import pytest
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.scoring import build_scoring
 from cupel_core.scoring.assertion_context import AssertionContext
-from cupel_core.scoring.check_result import NotComputable
+from cupel_core.scoring.check_result import CodeFailed
 from cupel_core.scoring.code_assertions import Code, read_result
 from cupel_core.scoring.score import score
 from tests.unit.scoring.conftest import ScriptedGrader
@@ -50,6 +50,7 @@ async def scored(assertion: dict[str, Any], returned: Any) -> tuple[AssertionRes
         ({"pass_": True, "score": 0.5, "reason": "good"}, None, True, 0.5),
         ({"pass": True, "score": 0.5, "reason": "good"}, 0.6, False, 0.5),
         ({"pass": False, "reason": "bad"}, None, False, 0),
+        ({"pass": False, "score": 0.9}, None, False, 0),
     ],
 )
 def test_what_python_returns_is_read_as_in_promptfoo(
@@ -59,15 +60,27 @@ def test_what_python_returns_is_read_as_in_promptfoo(
     assert (result.passed, result.score) == (passed, score)
 
 
-@pytest.mark.parametrize("returned", [None, "yes", [1], {"score": 1}, {"pass": "yes"}, float("nan")])
+@pytest.mark.parametrize(
+    "returned",
+    [
+        None,
+        "yes",
+        [1],
+        {"score": 1},
+        {"pass": "yes"},
+        float("nan"),
+        {"pass": True, "score": 1},
+        {"pass": True, "reason": ""},
+    ],
+)
 def test_anything_else_is_no_result(returned: Any) -> None:
-    with pytest.raises(NotComputable, match="the code returned"):
+    with pytest.raises(CodeFailed, match="the code returned"):
         read_result(returned, None, "python")
 
 
 def test_a_threshold_is_of_numbers_only_in_javascript() -> None:
     assert read_result({"pass": True, "score": 0.5, "reason": ""}, 0.6, "javascript").passed
-    with pytest.raises(NotComputable):
+    with pytest.raises(CodeFailed):
         read_result("true", None, "javascript")
 
 
@@ -132,10 +145,8 @@ async def test_a_scoring_function_decides_about_a_set() -> None:
     assert [component["pass"] for component in context["componentResults"]] == [True, False]
 
 
-async def test_a_scoring_function_without_a_result_is_an_error() -> None:
+async def test_a_scoring_function_without_a_result_is_a_failure() -> None:
     assertion = {"type": "assert-set", "config": {"scoringFunction": "file://s.js"}, "assert": [{"type": "is-json"}]}
     result, _ = await scored(assertion, True)
-    assert (result.passed, result.error) == (
-        None,
-        "a scoring function returns an object with pass, score and reason",
-    )
+    assert (result.passed, result.score, result.error) == (False, 0.0, None)
+    assert result.reason == "a scoring function returns an object with pass, score and reason"

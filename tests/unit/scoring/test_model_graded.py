@@ -92,7 +92,9 @@ async def test_the_assertion_s_own_judge_is_called(grader_of: ScriptedGraders) -
 async def test_a_judge_whose_replies_stay_unusable_is_an_error(grader_of: ScriptedGraders) -> None:
     done = await scored(grader_of("yes"), KIND)
     assert done.results[0].passed is None
-    assert done.results[0].error == "the judge sim/steady gave no valid reply, even after a repair request"
+    problem = "it has no JSON object"
+    said = f'the judge sim/steady gave no usable reply, even after a repair request: {problem}; it said "yes"'
+    assert (done.results[0].error, done.results[0].unusable_reply) == (said, (problem, "yes"))
     assert done.spend.calls == 2
 
 

@@ -23,7 +23,6 @@ OUTPUT = json.dumps({"name": " Ada ", "items": [{"id": 7}, {"id": 8}], "note": "
         ("JSON.parse(output).name.trim()", "Ada"),
         ("JSON.parse(output).items[1].id", 8),
         ("JSON.parse(output)?.items?.[0]?.id", 7),
-        ("JSON.parse(output)['a-b']", None),
         ("JSON.parse(output).items.length", 2),
         ("JSON.parse(output).items.at(-1).id", 8),
         ("(JSON.parse(output)).note.split('\\n')[1]", "end"),
@@ -36,7 +35,8 @@ OUTPUT = json.dumps({"name": " Ada ", "items": [{"id": 7}, {"id": 8}], "note": "
         ("JSON.parse(output).note.replaceAll('d', '').toLowerCase()", "i: 42\nen"),
         ("JSON.parse(output).name.slice(1, -1)", "Ada"),
         ("JSON.parse(output).name.substring(4, 1)", "Ada"),
-        ("String(JSON.parse(output).items[0])", '{"id":7}'),
+        ("String(JSON.parse(output).items[0])", "[object Object]"),
+        ("JSON.parse(output).note.match(/[a-z]+/g).toString()", "id,end"),
         ("output => JSON.parse(output).items.slice(1)", [{"id": 8}]),
         ("(output, context) => output.split('')[0];", "{"),
         ("return JSON.parse(output).name.trimEnd();", " Ada"),
@@ -45,6 +45,21 @@ OUTPUT = json.dumps({"name": " Ada ", "items": [{"id": 7}, {"id": 8}], "note": "
 async def test_a_transform_selects_from_the_output(transform: str, value: Any) -> None:
     assert transform_error(transform) is None
     assert await transformed(transform, OUTPUT) == value
+
+
+@pytest.mark.parametrize(
+    ("transform", "value"),
+    [
+        ("output.length", 9),
+        ("output.slice(0, 2)", "\U0001f600"),
+        ("output.substring(2, 5)", "a\U0001f600"),
+        ("output.at(2)", "a"),
+        ("output.split('')[2]", "a"),
+        ("output.slice(5).trim().length", 1),
+    ],
+)
+async def test_positions_are_code_units_and_white_space_is_that_of_javascript(transform: str, value: Any) -> None:
+    assert await transformed(transform, "\U0001f600a\U0001f600\ufeffb\u00a0\u3000") == value
 
 
 @pytest.mark.parametrize(
@@ -104,6 +119,8 @@ def test_the_second_of_two_transforms_starts_from_the_result_of_the_first() -> N
         ("JSON.parse(output)", "[" * 5_000),
         ("JSON.parse(output)", "NaN"),
         ("JSON.parse(output).trim()", "1"),
+        ("JSON.parse(output).a", '{"a": null}'),
+        ("JSON.parse(JSON.parse(output))", '{"a": 1}'),
         ("output.match(/x(y)/)[1]", "abc"),
         ("output.at(3)", "abc"),
         ("output.replaceAll('a', '" + "b" * 900 + "')", "a" * 2_000),

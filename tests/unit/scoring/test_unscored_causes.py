@@ -19,6 +19,7 @@ from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring import external_evaluators
 from cupel_core.scoring import score as score_module
 from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.check_result import NotComputable
 from cupel_core.scoring.code_assertions import Code
 from cupel_core.scoring.score import score
 
@@ -93,9 +94,9 @@ async def test_what_needs_no_model_has_its_code(written: dict[str, Any], code: U
     assert await cause_of(written, graders("", configured=False), **context) == UnscoredCause(code)
 
 
-async def test_code_that_returns_no_result_is_named() -> None:
+async def test_code_that_does_not_end_is_named() -> None:
     async def run(_: Code, __: list[Any]) -> Any:
-        return ["neither", "nor"]
+        raise NotComputable("the code takes more than 9 s", UnscoredCode.CODE)
 
     context = AssertionContext("an answer")
     scored = await score([Assertion("python", value="output")], context, graders(""), code_runner=run)

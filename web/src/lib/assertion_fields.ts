@@ -146,6 +146,24 @@ const VALUES: Readonly<Record<string, Control>> = {
     ],
   ),
   rubric: either(["text", prose(4), ""], ["JSON", JSON_VALUE, {}]),
+  number: { kind: "text", max: 200, mayBeNumber: true },
+  choice: {
+    kind: "object",
+    fields: [
+      {
+        name: "target",
+        label: "Right choices",
+        control: either(["one letter", NAME, ""], ["a list of letters", texts("letter", 1_000, NAME), [""]]),
+        isRequired: true,
+      },
+      {
+        name: "choices",
+        label: "Number of choices",
+        control: { kind: "number", min: 1, max: 1_000, isWhole: true },
+        isRequired: true,
+      },
+    ],
+  },
   url: { kind: "text", max: 2_048, placeholder: "https://" },
   "string-check": {
     kind: "object",
@@ -294,7 +312,33 @@ const VALUES: Readonly<Record<string, Control>> = {
 const FACTUALITY: readonly FieldSpec[] = ["subset", "superset", "agree", "disagree", "differButFactual"].map(
   (name) => ({ name, label: `Score of ${name}`, control: { kind: "number", min: 0, max: 1 } }),
 );
+const LOCATION: FieldSpec = {
+  name: "location",
+  label: "Where",
+  control: { kind: "choice", options: ["begin", "end", "any", "exact"] },
+  note: "At the end by default",
+};
 const CONFIGS: Readonly<Record<string, Control>> = {
+  match: {
+    kind: "object",
+    fields: [
+      LOCATION,
+      { name: "ignoreCase", label: "Ignore case", control: JSON_VALUE },
+      { name: "numeric", label: "Compare numbers", control: JSON_VALUE },
+    ],
+  },
+  number: {
+    kind: "object",
+    fields: [
+      LOCATION,
+      {
+        name: "tolerance",
+        label: "Tolerance",
+        note: "A number, or a share such as 5%",
+        control: { kind: "text", max: 40, mayBeNumber: true },
+      },
+    ],
+  },
   factuality: { kind: "object", fields: FACTUALITY },
   rubric: {
     kind: "object",

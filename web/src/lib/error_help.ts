@@ -13,7 +13,7 @@ const HELP: Record<Code, string> = {
   invalid_request:
     "A retry is refused again: change the model, its parameters or the messages, and start another run.",
   content_filtered: "The provider's filter refused it. A retry seldom helps.",
-  judge_error: `The judge did not answer in the form that it was asked for. ${AGAIN}`,
+  judge_error: `The judge could not be called. ${AGAIN}`,
   simulated_user_error: `The simulated user did not answer in the form that it was asked for. ${AGAIN}`,
   tool_error: "A retry helps once the tool or the agent works again.",
   operation_error: "A retry helps once the operation of the profile works; its message says what failed.",

@@ -21,7 +21,7 @@ const HELP: Readonly<Record<Code, string>> = {
   evaluator: "Repair the external evaluator or webhook, and rescore the run.",
   input: "The answer or the scenario lacks what the check needs.",
   assertion: CORRECT_THE_ASSERTION,
-  code: "Repair the code of the check; code runs only where its author evaluates.",
+  code: "The code could not be run to its end; it runs only where its author evaluates.",
   limit: `The check takes too much time or memory. ${CORRECT_THE_ASSERTION}`,
   deleted: "The conversation was deleted before it was graded.",
   unknown: "An earlier release recorded no cause.",

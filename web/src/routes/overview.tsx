@@ -27,6 +27,7 @@ import {
   UNKNOWN,
   visible,
 } from "../lib/format";
+import { leftOutText } from "../lib/left_out_checks";
 import { resultsTable } from "../lib/results_table";
 import { causeOf, helpOfUnscored } from "../lib/unscored";
 import { Distribution, IntervalMark, ProgressBar } from "../ui/bars";
@@ -149,6 +150,7 @@ interface ResultsProps {
 
 function ResultsSection({ id, results, isOver }: ResultsProps) {
   if (results.recorded === 0) return isOver ? <NoResults id={id} /> : <NoResultsYet />;
+  const leftOut = leftOutText(results.columns);
   return (
     <section className={styles.section} aria-labelledby="results">
       <h2 id="results">Results</h2>
@@ -161,6 +163,11 @@ function ResultsSection({ id, results, isOver }: ResultsProps) {
         <p className={styles.note}>
           A sample: {formatCount(results.sample.scenarios)} of {counted(results.sample.total, "scenario")},
           seed {results.sample.seed}. Intervals account for it.
+        </p>
+      )}
+      {leftOut && (
+        <p role="status" className={styles.note}>
+          Caution: {visible(leftOut)}. Passed says nothing about these checks.
         </p>
       )}
       <ResultTable id={id} columns={results.columns} />

@@ -209,6 +209,7 @@ def analyze(given: AnalysisInput) -> BasicAnalysis:
                 len(matrix.scenarios),
                 missing,
                 given.has_decision_rule,
+                given.totals,
             )
         ),
         sample=given.sample,

@@ -5,10 +5,12 @@ from enum import StrEnum
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.agreement import MAX_COLUMNS
+from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS, GroupEstimate
 from cupel_core.domain.analysis.insight_texts import format_percentage
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.scoring.left_out_checks import add_checks, left_out_message
 from cupel_core.domain.text.counts import count_of
 
 SMALL_SAMPLE, MODERATE_SAMPLE = 10, 30
@@ -18,6 +20,7 @@ UNEVEN_ERRORS = 0.05
 
 class CautionCode(StrEnum):
     PARTIAL = "PARTIAL"
+    LEFT_OUT_CHECKS = "LEFT_OUT_CHECKS"
     ONE_SCENARIO = "ONE_SCENARIO"
     FEW_SCENARIOS = "FEW_SCENARIOS"
     SMALL_SAMPLE = "SMALL_SAMPLE"
@@ -56,11 +59,14 @@ class CautionInput:
     missing_probes: int
     """Without an outcome."""
     has_decision_rule: bool
+    totals: Sequence[ColumnTotals] = ()
+    """Of the columns."""
 
 
 def cautions(given: CautionInput) -> tuple[Caution, ...]:
     return (
         *_partial(given),
+        *_left_out(given),
         *_sample_size(given),
         *_decisions(given),
         *_errors(given),
@@ -72,6 +78,14 @@ def cautions(given: CautionInput) -> tuple[Caution, ...]:
 def _partial(given: CautionInput) -> Iterator[Caution]:
     if given.missing_probes:
         yield Caution(CautionCode.PARTIAL, f"without an outcome: {count_of(given.missing_probes, 'probe')} of the run")
+
+
+def _left_out(given: CautionInput) -> Iterator[Caution]:
+    partly = sum(each.partly_checked for each in given.totals)
+    if partly:
+        text = left_out_message(partly, given.overall.completed, add_checks(each.left_out for each in given.totals))
+        columns = tuple(number for number, each in enumerate(given.totals) if each.partly_checked)
+        yield Caution(CautionCode.LEFT_OUT_CHECKS, text, columns if len(columns) < len(given.totals) else ())
 
 
 def _sample_size(given: CautionInput) -> Iterator[Caution]:

@@ -53,6 +53,8 @@ class CountedOutcome(NamedTuple):
     cause: UnscoredCause | None = None
     """Why it is unscored; None if it is not, and for an outcome of an earlier release."""
     metrics: Mapping[str, float] = {}
+    metric_weights: Mapping[str, float] = {}
+    """The sums of the weights of the metrics' results, of those whose sum is not 1."""
     tags: Sequence[str] = ()
     duration_ms: int = 0
     turns: int = 0
@@ -67,6 +69,10 @@ class CountedOutcome(NamedTuple):
     """Whether each assertion passed, by name; None if it could not be computed."""
     is_cut: bool = False
     """Whether the limit of tokens cut the last answer."""
+    left_out: Mapping[str, int] = {}
+    """Checks that its scenario's import left out, by type; empty if a user corrected the result."""
+    omitted_parameters: Sequence[str] = ()
+    """What was left out of the target's requests."""
 
 
 class CheckCount(NamedTuple):
@@ -211,6 +217,14 @@ class ColumnTotals:
     """By the name of the assertion; at most MAX_NAMES."""
     cut: int = 0
     """Completed probes whose last answer was cut by a limit of tokens."""
+    omitted: Counter[str] = field(default_factory=Counter)
+    """Completed probes by each parameter that was left out of the target's requests."""
+    surplus: dict[str, Total] = field(default_factory=dict)
+    """By metric, what the sum of score x weight has beyond `metrics`; only of outcomes whose weight is not 1."""
+    partly_checked: int = 0
+    """Completed probes of scenarios whose import left out checks."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """These checks by type; at most MAX_NAMES."""
 
     def add(self, outcome: CountedOutcome) -> None:
         for cost in outcome.costs:
@@ -229,13 +243,13 @@ class ColumnTotals:
         histograms["tokens"].add(outcome.input_tokens + outcome.output_tokens)
         for duration_ms in outcome.turn_durations_ms:
             histograms["turn_durations_ms"].add(duration_ms)
-        self.unscored += outcome.is_unscored
-        if outcome.is_unscored:
-            self._add_cause(outcome.cause or UNKNOWN_CAUSE, ErrorCount(1, outcome.probe_index))
+        self._add_unscored(outcome)
         if outcome.success is not None and outcome.score is not None:
             self.score.add(outcome.score)
         for name, value in outcome.metrics.items():
             self._add_metric(name, Total(round(value * _NANO), 1))
+            if (weight := outcome.metric_weights.get(name, 1)) != 1:
+                self._add_surplus(name, Total(round(value * (weight - 1) * _NANO), 1))
         if outcome.tags:
             _count(self.tags, Counter(outcome.tags))
         for name, passed in outcome.checks.items():
@@ -243,6 +257,11 @@ class ColumnTotals:
         if outcome.model_version is not None:
             _count(self.model_versions, {outcome.model_version: 1})
         self.cut += outcome.is_cut
+        if outcome.left_out:
+            self.partly_checked += 1
+            _count(self.left_out, outcome.left_out)
+        if outcome.omitted_parameters:
+            _count(self.omitted, Counter(outcome.omitted_parameters))
 
     def merge(self, other: "ColumnTotals") -> None:
         """Add the sums over other outcomes."""
@@ -256,9 +275,14 @@ class ColumnTotals:
         for cause, counted_cause in other.causes.items():
             self._add_cause(cause, counted_cause)
         self.cut += other.cut
+        self.partly_checked += other.partly_checked
+        _count(self.left_out, other.left_out)
+        _count(self.omitted, other.omitted)
         self.score.merge(other.score)
         for name, total in other.metrics.items():
             self._add_metric(name, total)
+        for name, total in other.surplus.items():
+            self._add_surplus(name, total)
         _count(self.tags, other.tags)
         _count(self.model_versions, other.model_versions)
         for name, counted in other.checks.items():
@@ -270,6 +294,11 @@ class ColumnTotals:
 
     def _add_errors(self, code: str, error: ErrorCount) -> None:
         self.errors[code] = error.plus(self.errors.get(code))
+
+    def _add_unscored(self, outcome: CountedOutcome) -> None:
+        if outcome.is_unscored:
+            self.unscored += 1
+            self._add_cause(outcome.cause or UNKNOWN_CAUSE, ErrorCount(1, outcome.probe_index))
 
     def _add_cause(self, cause: UnscoredCause, counted: ErrorCount) -> None:
         if cause in self.causes or len(self.causes) < MAX_NAMES:
@@ -288,6 +317,16 @@ class ColumnTotals:
     def _add_metric(self, name: str, total: Total) -> None:
         if name in self.metrics or len(self.metrics) < MAX_NAMES:
             self.metrics.setdefault(name, Total()).merge(total)
+
+    def _add_surplus(self, name: str, total: Total) -> None:
+        if name in self.metrics:
+            self.surplus.setdefault(name, Total()).merge(total)
+
+    @property
+    def metric_sums(self) -> dict[str, float]:
+        """By metric, the sum of score x weight over all results, from which derived metrics are computed."""
+        none = Total()
+        return {name: each.value + self.surplus.get(name, none).value for name, each in sorted(self.metrics.items())}
 
     @property
     def calls(self) -> int:
@@ -318,12 +357,15 @@ class ColumnTotals:
             "errors": {code: list(self.errors[code]) for code in sorted(self.errors)},
             "unscored": self.unscored,
             "score": [self.score.nano, self.score.count],
-            "metrics": {name: [each.nano, each.count] for name, each in sorted(self.metrics.items())},
+            "metrics": _totals_json(self.metrics),
             "tags": dict(sorted(self.tags.items())),
             "modelVersions": dict(sorted(self.model_versions.items())),
             **({"checks": {name: list(each) for name, each in sorted(self.checks.items())}} if self.checks else {}),
             **({"cut": self.cut} if self.cut else {}),
             **({"causes": self._causes_json()} if self.causes else {}),
+            **({"leftOut": [self.partly_checked, dict(sorted(self.left_out.items()))]} if self.left_out else {}),
+            **({"omitted": dict(sorted(self.omitted.items()))} if self.omitted else {}),
+            **({"surplus": _totals_json(self.surplus)} if self.surplus else {}),
         }
 
     def _causes_json(self) -> list[Any]:
@@ -347,7 +389,18 @@ class ColumnTotals:
             Counter(data["modelVersions"]),
             {name: CheckCount(*counted) for name, counted in data.get("checks", {}).items()},
             data.get("cut", 0),
+            Counter(data.get("omitted", {})),
+            {name: Total(*total) for name, total in data.get("surplus", {}).items()},
+            *_left_out(data.get("leftOut")),
         )
+
+
+def _left_out(data: Sequence[Any] | None) -> tuple[int, Counter[str]]:
+    return (data[0], Counter(data[1])) if data else (0, Counter())
+
+
+def _totals_json(totals: Mapping[str, Total]) -> dict[str, list[int]]:
+    return {name: [each.nano, each.count] for name, each in sorted(totals.items())}
 
 
 def _count(counter: Counter[str], added: Mapping[str, int]) -> None:

@@ -21,6 +21,7 @@ def counted_outcome(outcome: Outcome) -> CountedOutcome:
         is_unscored=scoring is not None and scoring.is_unscored and outcome.correction is None,
         cause=scoring.cause if scoring and outcome.correction is None else None,
         metrics=scoring.metrics if scoring else {},
+        metric_weights=scoring.metric_weights if scoring else {},
         tags=scoring.tags if scoring else (),
         duration_ms=state.duration_ms,
         turns=state.turns,
@@ -30,7 +31,9 @@ def counted_outcome(outcome: Outcome) -> CountedOutcome:
         model_version=state.model_version,
         costs=costs,
         checks=check_results(scoring.results) if scoring else {},
+        left_out=scoring.left_out if scoring and outcome.correction is None else {},
         is_cut=end_of(state.finish_reason) is ReplyEnd.CUT,
+        omitted_parameters=state.omitted_parameters,
     )
 
 

@@ -11,10 +11,18 @@ class DatasetFormat(StrEnum):
 
 
 class DatasetScorer(StrEnum):
-    """How an answer is compared with a sample's target, in Inspect's words."""
+    """How an answer is compared with a sample's target: in Inspect's words, or for OpenAI's evals in theirs."""
 
     INCLUDES = "includes"
-    """Anywhere, in any case: Inspect's `includes()`."""
+    """The target is anywhere in the answer, in any case, as in Inspect's `includes()`; in the same case for
+    OpenAI's `Includes`."""
     MATCH = "match"
-    """At the end in any case, as Inspect's `match()`; at the start, as OpenAI evals' `Match`."""
+    """The answer ends with the target, as in Inspect's `match()`; it begins with it for OpenAI's `Match`."""
     EXACT = "exact"
+    """The answer equals the target, as in Inspect's `exact()`; for OpenAI's evals, character by character."""
+    NUMERIC = "numeric"
+    """The answer's last number equals the target, as in Inspect's `match(numeric=True)`."""
+    FUZZY = "fuzzy"
+    """One is within the other, as in OpenAI's `FuzzyMatch`."""
+    JSON = "json"
+    """The JSON is equal, as in OpenAI's `JsonMatch`."""

@@ -1,17 +1,22 @@
 """The result of reading an import file, before anything is written: definition drafts with scenarios, and a report."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import astuple, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, field, replace
 from typing import Any
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.required_models import MissingModel, missing_models
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.scoring.grader_config import GraderConfig
 
 MAX_SCENARIOS = 10_000
 """Per import; an API request has seconds, not minutes."""
-MAX_NOTES = 1_000
-"""Per kind of note; a file may repeat one mistake ten thousand times."""
+MAX_CAUSES = 1_000
+"""Different notes of one kind, whatever their places are."""
+MAX_PLACES = 100
+"""Listed for one cause; a file may repeat one mistake ten thousand times. Further ones are counted."""
 MAX_REASONS = 5
 """In the message about a file from which nothing is imported."""
 
@@ -23,6 +28,57 @@ class ImportNote:
     where: str
     what: str
     why: str
+    count: int = 1
+    """How many places it stands for; `where` is the first of them."""
+
+
+@dataclass
+class ImportNotes:
+    """The notes of one kind in order, each once: a test yields the same note for every prompt."""
+
+    listed: dict[ImportNote, None] = field(default_factory=dict)
+    places: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How many there are of each cause, which is what a note is about and why."""
+    further: dict[tuple[str, str], ImportNote] = field(default_factory=dict)
+    """By cause, the first note that is not listed, with the number of those like it."""
+    seen: set[int] = field(default_factory=set, compare=False)
+    """Hashes of the notes that are only counted."""
+
+    def __iter__(self) -> Iterator[ImportNote]:
+        yield from self.listed
+        yield from self.further.values()
+
+    def __len__(self) -> int:
+        return len(self.listed) + len(self.further)
+
+    def add(self, note: ImportNote) -> None:
+        cause = (note.what, note.why)
+        if note in self.listed or hash(note) in self.seen:
+            return
+        if cause not in self.places and len(self.places) >= MAX_CAUSES:
+            note = ImportNote("", "and more", f"only the first {MAX_CAUSES:,} reasons are listed")
+            self.listed[note] = None
+            return
+        self.places[cause] += 1
+        if self.places[cause] <= MAX_PLACES:
+            self.listed[note] = None
+        else:
+            self.seen.add(hash(note))
+            first = self.further.get(cause, replace(note, count=0))
+            self.further[cause] = replace(first, count=first.count + 1)
+
+    def to_json(self) -> list[tuple[Any, ...]]:
+        return [astuple(note) for note in self]
+
+    @classmethod
+    def from_json(cls, data: Iterable[Sequence[Any]]) -> "ImportNotes":
+        notes = [ImportNote(*each) for each in data]
+        listed = {note: None for note in notes if note.count == 1}
+        further = {(note.what, note.why): note for note in notes if note.count > 1}
+        places = Counter((note.what, note.why) for note in listed)
+        for cause, note in further.items():
+            places[cause] += note.count
+        return cls(listed, places, further)
 
 
 @dataclass
@@ -30,17 +86,16 @@ class ImportReport:
     """The parts of a file that an import took over (counts by kind), changed or skipped."""
 
     imported: Counter[str] = field(default_factory=Counter)
-    changed: dict[ImportNote, None] = field(default_factory=dict)
-    """Each note once, in order: a test yields the same note for every prompt."""
-    skipped: dict[ImportNote, None] = field(default_factory=dict)
+    changed: ImportNotes = field(default_factory=ImportNotes)
+    skipped: ImportNotes = field(default_factory=ImportNotes)
 
     def to_json(self) -> dict[str, Any]:
-        notes = {name: [astuple(note) for note in getattr(self, name)] for name in ("changed", "skipped")}
+        notes = {"changed": self.changed.to_json(), "skipped": self.skipped.to_json()}
         return {"imported": dict(self.imported), **notes}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "ImportReport":
-        changed, skipped = ({ImportNote(*note): None for note in data[name]} for name in ("changed", "skipped"))
+        changed, skipped = (ImportNotes.from_json(data[name]) for name in ("changed", "skipped"))
         return cls(Counter(data["imported"]), changed, skipped)
 
     def reasons(self) -> str:
@@ -53,17 +108,10 @@ class ImportReport:
         self.imported[what] += count
 
     def note_change(self, where: str, what: str, why: str) -> None:
-        _add(self.changed, ImportNote(where, what, why))
+        self.changed.add(ImportNote(where, what, why))
 
     def skip(self, where: str, what: str, why: str) -> None:
-        _add(self.skipped, ImportNote(where, what, why))
-
-
-def _add(notes: dict[ImportNote, None], note: ImportNote) -> None:
-    if len(notes) < MAX_NOTES:
-        notes[note] = None
-    elif note not in notes:
-        notes[ImportNote("", "and more", f"only the first {MAX_NOTES:,} notes are listed")] = None
+        self.skipped.add(ImportNote(where, what, why))
 
 
 @dataclass(frozen=True)
@@ -77,6 +125,11 @@ class DefinitionDraft:
     tags: tuple[str, ...] = ()
     targets: tuple[Mapping[str, Any], ...] = ()
     """The same models with labels and parameters, as in a request that starts a run."""
+
+    @property
+    def missing_models(self) -> tuple[MissingModel, ...]:
+        """The models that its checks need and none of them names, so that a run must."""
+        return missing_models(GraderConfig(), Content.from_json(self.content), self.scenarios)
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.left_out_checks import LeftOutChecks
 from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
 from cupel_core.domain.turns.model_request import Message
 from cupel_core.domain.turns.parts import LargestFiles, largest_files
@@ -51,6 +52,8 @@ class Scenario:
     """Instead of `messages`, for prompts of the definition whose texts were rendered elsewhere."""
     tool_results: tuple[ScriptedResult, ...] = ()
     """What calls of tools return; the first that matches a call answers it."""
+    left_out_checks: LeftOutChecks = field(default_factory=dict)
+    """Of an import: what its author checked too and `assertions` does not have."""
 
     @property
     def variables(self) -> Mapping[str, Any]:
@@ -88,6 +91,7 @@ class Scenario:
             }
             or None,
             "toolResults": [result.to_json() for result in self.tool_results] or None,
+            "leftOutChecks": dict(self.left_out_checks) or None,
         }
         return {
             "id": self.id,
@@ -122,6 +126,7 @@ class Scenario:
                 for prompt_id, messages in (data.get("messagesByPrompt") or {}).items()
             },
             tool_results=tuple(map(ScriptedResult.from_json, data.get("toolResults") or ())),
+            left_out_checks=data.get("leftOutChecks") or {},
         )
 
 

@@ -77,6 +77,10 @@ class Rule:
     words: tuple[str, ...] = ()
     has_no_wait: bool = False
     """Whether the refusal must not name a wait: one that does is believed."""
+    names: tuple[str, ...] = ()
+    """Names of errors that stand for this kind, besides the codes, in a response of status 200."""
+    named_status: int | None = None
+    """The status that the codes and the names stand for there."""
 
     @cached_property
     def _codes(self) -> re.Pattern[str]:
@@ -85,6 +89,13 @@ class Rule:
     @cached_property
     def _words(self) -> re.Pattern[str]:
         return _pattern(self.words, "…", ".{0,100}")
+
+    @cached_property
+    def _names(self) -> re.Pattern[str]:
+        return _pattern((*self.codes, *self.names), "*", ".*")
+
+    def is_named(self, name: str) -> bool:
+        return self.named_status is not None and self._names.fullmatch(name) is not None
 
     def fits(self, refusal: RefusedCall) -> bool:
         if self.statuses and refusal.status not in self.statuses:
@@ -143,7 +154,14 @@ RULES: tuple[Rule, ...] = (
         statuses=(429,),
         words=("request too large",),
     ),
-    Rule("a request that is too large", _Code.INVALID_REQUEST, Remedy.REQUEST, statuses=(413,)),
+    Rule(
+        "a request that is too large",
+        _Code.INVALID_REQUEST,
+        Remedy.REQUEST,
+        statuses=(413,),
+        names=("request_too_large",),
+        named_status=413,
+    ),
     Rule(
         "a model that the plan does not include",
         _Code.AUTH,
@@ -172,6 +190,7 @@ RULES: tuple[Rule, ...] = (
         Remedy.WAIT,
         statuses=(429,),
         codes=("*PerMinute*", "RESOURCE_EXHAUSTED"),
+        named_status=429,
     ),
     Rule(
         "billing: no credit, no plan, a suspended account",
@@ -188,6 +207,7 @@ RULES: tuple[Rule, ...] = (
             "payment_required",
             "1113",
         ),
+        named_status=402,
     ),
     Rule(
         "billing: no credit, no plan, a suspended account",
@@ -226,12 +246,14 @@ RULES: tuple[Rule, ...] = (
             "ExpiredTokenException",
             "AccessDeniedException",
         ),
+        named_status=401,
     ),
     Rule(
         "a model that is overloaded, or still loading",
         _Code.PROVIDER_ERROR,
         Remedy.WAIT,
         codes=("overloaded_error", "*overloaded*", "slow_down", "ModelNotReadyException", "UNAVAILABLE"),
+        named_status=529,
     ),
     Rule(
         "a rate limit",
@@ -248,6 +270,8 @@ RULES: tuple[Rule, ...] = (
             "ServiceQuotaExceededException",
             "TooManyRequestsException",
         ),
+        names=("RateLimitError",),
+        named_status=429,
     ),
     Rule("a rate limit, or no capacity (Groq: 498)", _Code.RATE_LIMITED, Remedy.WAIT, statuses=(429, 498)),
     Rule(
@@ -257,7 +281,14 @@ RULES: tuple[Rule, ...] = (
         statuses=(400, 404, 408, 409, 424, 425, 499, *_SERVER_ERRORS),
         words=("overloaded", "loading model", "model is…loading", "at capacity", "no capacity", "server is busy"),
     ),
-    Rule("a service that asks to come back", _Code.PROVIDER_ERROR, Remedy.WAIT, statuses=(503, 529)),
+    Rule(
+        "a service that asks to come back",
+        _Code.PROVIDER_ERROR,
+        Remedy.WAIT,
+        statuses=(503, 529),
+        names=("service_unavailable",),
+        named_status=503,
+    ),
     Rule(
         "a page of a proxy that checks its visitors",
         _Code.PROVIDER_ERROR,
@@ -270,6 +301,8 @@ RULES: tuple[Rule, ...] = (
         _Code.AUTH,
         Remedy.OWNER,
         statuses=(401, 402, 403, 412),
+        names=("permission_error", "permission_denied"),
+        named_status=403,
     ),
     Rule(
         "an answer that was not the JSON or the call that the provider enforces (Groq)",
@@ -277,16 +310,42 @@ RULES: tuple[Rule, ...] = (
         Remedy.REPEAT,
         codes=("json_validate_failed", "tool_use_failed"),
     ),
-    Rule("no answer in time", _Code.TIMEOUT, Remedy.REPEAT, statuses=(408, 504)),
+    Rule(
+        "no answer in time",
+        _Code.TIMEOUT,
+        Remedy.REPEAT,
+        statuses=(408, 504),
+        names=("timeout_error", "vector_store_timeout", "deadline_exceeded"),
+        named_status=504,
+    ),
     Rule(
         "a call that was cancelled, or collided with another",
         _Code.PROVIDER_ERROR,
         Remedy.REPEAT,
         statuses=(409, 424, 425, 499),
     ),
-    Rule("a failure of the server", _Code.PROVIDER_ERROR, Remedy.REPEAT, statuses=_SERVER_ERRORS),
-    Rule("any other refusal", _Code.INVALID_REQUEST, Remedy.REQUEST),
+    Rule(
+        "a failure of the server",
+        _Code.PROVIDER_ERROR,
+        Remedy.REPEAT,
+        statuses=_SERVER_ERRORS,
+        names=("server_error", "internal_server_error", "api_error"),
+        named_status=500,
+    ),
+    Rule(
+        "any other refusal",
+        _Code.INVALID_REQUEST,
+        Remedy.REQUEST,
+        names=("invalid_request_error", "context_length_exceeded", "not_found_error", "model_not_found"),
+        named_status=400,
+    ),
 )
+
+
+def named_status(name: str) -> int | None:
+    """Return the status that the name of an error stands for, where the response's own status is 200 and says nothing;
+    None if the table does not have it."""
+    return next((rule.named_status for rule in RULES if rule.is_named(name)), None)
 
 
 def meaning_of(refusal: RefusedCall) -> Meaning:

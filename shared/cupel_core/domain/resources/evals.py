@@ -93,5 +93,5 @@ class EvalFields(TypedDict, total=False):
     definition_id: str | None
     targets: tuple[Target, ...]
     params: ParameterFields
-    grader_config: Mapping[str, str | None]
+    grader_config: Mapping[str, Any]
     """Fields of `GraderConfig`."""

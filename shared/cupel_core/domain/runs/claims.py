@@ -11,6 +11,7 @@ from dataclasses import field, replace
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT, Leaf
+from cupel_core.domain.runs.slow_calls import SlowCall
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Claim:
     until: float
     since: float | None = None
     """When its worker claimed them; None in claims of an earlier release."""
+    slow_calls: tuple[SlowCall, ...] = ()
+    """Calls in flight when the claim was last renewed, as far as a reader of the progress wants to know."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ of errored probes, which is enough unless the leaf has probes of several columns
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
 from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
@@ -14,6 +15,7 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT, Leaf, Node, probe_count
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.runs.slow_calls import SlowCall
 
 MAX_SAMPLED = 500
 """Completed probes that are read for the figures that no leaf has, of all columns together."""
@@ -52,6 +54,8 @@ class ColumnCounts:
     completed: int = 0
     errored: int = 0
     running: int = 0
+    slow_calls: list[SlowCall] = field(default_factory=list)
+    """Calls in flight that are repeats or take long, as far as workers report them."""
 
     @property
     def recorded(self) -> int:
@@ -131,7 +135,10 @@ def _add_detailed(counts: ColumnCounts, part: _Part, detail: LeafDetail, now: fl
     offsets = frozenset(index % FANOUT for index in part.indexes)
     counts.completed += len(detail.leaf.completed & offsets)
     counts.errored += len(detail.leaf.failed & offsets)
-    counts.running += len(detail.running(now) & offsets)
+    running = detail.running(now) & offsets
+    counts.running += len(running)
+    calls = (call for claim in detail.claims if claim.until > now for call in claim.slow_calls)
+    counts.slow_calls += [call for call in calls if call.offset in running]
 
 
 def errored_indexes(plan: Plan, leaves: Iterable[LeafCounts]) -> list[int]:

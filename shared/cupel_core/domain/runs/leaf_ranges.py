@@ -61,6 +61,9 @@ class SliceProgress(NamedTuple):
 
     done: int = 0
     left: int = 0
+    wait_seconds: float = 0.0
+    """Before those that are left are tried again, because providers ask for it."""
 
     def plus(self, other: "SliceProgress") -> "SliceProgress":
-        return SliceProgress(self.done + other.done, self.left + other.left)
+        wait_seconds = max(self.wait_seconds, other.wait_seconds)
+        return SliceProgress(self.done + other.done, self.left + other.left, wait_seconds)

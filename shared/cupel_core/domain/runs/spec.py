@@ -33,6 +33,7 @@ _ADDED = frozenset(
         "max_concurrency",
         "stagger_ms",
         "summarizer_model",
+        "judge_max_output_tokens",
     }
 )
 

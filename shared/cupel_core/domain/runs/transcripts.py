@@ -106,7 +106,9 @@ class Transcript:
 
 def _without_content(state: ConversationState) -> ConversationState:
     pipeline = state.pipeline and state.pipeline.without_content()
-    erased = replace(state, messages=(), replies=(), output=None, verdict=None, simulated_user_prompt=None)
+    erased = replace(
+        state, messages=(), replies=(), output=None, verdict=None, unjudged=None, simulated_user_prompt=None
+    )
     return replace(erased, pipeline=pipeline)
 
 

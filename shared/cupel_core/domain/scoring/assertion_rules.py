@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
-from cupel_core.domain.scoring import grader_values, tool_values
+from cupel_core.domain.scoring import grader_values, match_values, tool_values
 from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, variable_names
 from cupel_core.domain.scoring.assertions import NOT
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
@@ -26,6 +26,8 @@ RUBRIC_PROMPT = "rubricPrompt"
 """In the `config` of an `llm-rubric`: the judge's prompt, with `{{output}}`, `{{rubric}}` and the scenario's variables.
 """
 MAX_RUBRIC_PROMPT_LENGTH = 20_000
+RUBRIC_RANGE = "range"
+"""Beside it: the lowest and the highest score that the prompt asks for."""
 SCORING_FUNCTION = "scoringFunction"
 """In the `config` of a set: code that makes the set's result from those of its parts."""
 CODE_FILE = re.compile(r"file://(?P<path>[^:]+\.(?:py|js|cjs|mjs|ts|cts|mts))(?::(?P<function>[\w.]+))?")
@@ -70,6 +72,7 @@ class AssertionKind:
     """The rules of one assertion type. `threshold` is its default."""
 
     value: ValueRule = lambda _: None
+    config: Callable[[Mapping[str, Any]], str | None] = lambda _: None
     threshold: float | None = None
     needs_threshold: bool = False
     is_fraction: bool = False
@@ -121,7 +124,7 @@ def _issues(assertion: Any, field: str, depth: int, allow_code: bool) -> Iterato
     yield from _value_issues(name, assertion, field)
     yield from _number_issues(kind, assertion, field)
     yield from _turn_issues(name, assertion.get("turn"), f"{field}.turn")
-    yield from _transform_issues(name, assertion.get("transform"), f"{field}.transform")
+    yield from _transform_issues(name, assertion.get("transform"), f"{field}.transform", allow_code)
     yield from _string_issues(assertion, field)
     yield from _config_issues(name, assertion.get("config"), f"{field}.config", allow_code)
     yield from _part_issues(name, assertion.get("assert"), f"{field}.assert", depth, allow_code)
@@ -160,10 +163,16 @@ def _number_issues(kind: AssertionKind, assertion: Mapping[str, Any], field: str
         yield AssertionIssue(f"{field}.threshold", "is required")
     if threshold is not None and not _is_amount(threshold):
         yield AssertionIssue(f"{field}.threshold", "must be a number of at least 0")
-    elif threshold is not None and kind.is_fraction and threshold > 1:
+    elif threshold is not None and kind.is_fraction and threshold > 1 and not _has_own_scale(assertion):
         yield AssertionIssue(f"{field}.threshold", "must be a number from 0 to 1")
     if weight is not None and not _is_amount(weight):
         yield AssertionIssue(f"{field}.weight", "must be a number of at least 0")
+
+
+def _has_own_scale(assertion: Mapping[str, Any]) -> bool:
+    """Whether its threshold is on the scale of its author's prompt."""
+    config = assertion.get("config")
+    return isinstance(config, dict) and RUBRIC_PROMPT in config
 
 
 def _turn_issues(name: str, turn: Any, field: str) -> Iterator[AssertionIssue]:
@@ -180,13 +189,13 @@ def may_transform(name: str) -> bool:
     return name not in OF_ALL_TURNS and not name.startswith(TRAJECTORY)
 
 
-def _transform_issues(name: str, transform: Any, field: str) -> Iterator[AssertionIssue]:
+def _transform_issues(name: str, transform: Any, field: str, allow_code: bool) -> Iterator[AssertionIssue]:
     if transform is not None and not may_transform(name):
         yield AssertionIssue(field, f"is not allowed in {name}, which does not check the text of an answer")
     elif transform is not None:
-        from cupel_core.domain.scoring.output_transforms import transform_error  # which few assertions need
+        from cupel_core.domain.scoring.output_transforms import code_error, transform_error  # few assertions need them
 
-        if error := transform_error(transform):
+        if (error := transform_error(transform)) and not (allow_code and code_error(transform) is None):
             yield AssertionIssue(field, error)
 
 
@@ -207,12 +216,16 @@ def _config_issues(name: str, config: Any, field: str, allow_code: bool) -> Iter
     if not isinstance(config, dict):
         yield AssertionIssue(field, "must be an object")
         return
+    if name in ASSERTION_KINDS and (error := ASSERTION_KINDS[name].config(config)):
+        yield AssertionIssue(field, error)
     if "headers" in config:
         yield AssertionIssue(
             f"{field}.headers", "is not allowed: definitions must not contain secrets; use the evaluator's headers"
         )
     if name == LLM_RUBRIC and RUBRIC_PROMPT in config and (error := rubric_prompt_error(config[RUBRIC_PROMPT])):
         yield AssertionIssue(f"{field}.{RUBRIC_PROMPT}", error)
+    if name == LLM_RUBRIC and RUBRIC_RANGE in config and not _is_range(config[RUBRIC_RANGE]):
+        yield AssertionIssue(f"{field}.{RUBRIC_RANGE}", "must be the lowest and the highest score: [0, 10]")
     if name == ASSERT_SET and config.get(SCORING_FUNCTION) is not None:
         yield from _scoring_function_issues(config[SCORING_FUNCTION], f"{field}.{SCORING_FUNCTION}", allow_code)
 
@@ -261,6 +274,10 @@ def _type_of(part: Any) -> Any:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def _is_range(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(_is_number, value)) and value[0] < value[1]
 
 
 def _is_amount(value: Any) -> bool:
@@ -359,6 +376,12 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     "contains-xml": AssertionKind(_elements),
     "levenshtein": AssertionKind(_any_text, threshold=5),
     "word-count": AssertionKind(_words),
+    "choice": AssertionKind(match_values.choice_error),
+    "match": AssertionKind(match_values.targets_error, config=match_values.match_config_error),
+    "exact-match": AssertionKind(match_values.targets_error),
+    "number-equals": AssertionKind(match_values.number_error, config=match_values.number_config_error),
+    "fuzzy-match": AssertionKind(match_values.targets_error),
+    "json-match": AssertionKind(match_values.json_targets_error),
     "rouge-n": AssertionKind(_text, threshold=0.75, is_fraction=True),
     "bleu": AssertionKind(_references, threshold=0.5, is_fraction=True),
     "latency": AssertionKind(needs_threshold=True),

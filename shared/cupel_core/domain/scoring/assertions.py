@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.unscored import UnscoredCause
@@ -107,6 +107,13 @@ class JudgeReply:
         return cls(data["text"], Usage.from_json(data), data.get("finishReason"))
 
 
+class UnusableJudgement(NamedTuple):
+    """What a judge replied in place of a verdict, and why that is unusable. Both are cut; they may quote the answer."""
+
+    problem: str
+    reply: str
+
+
 @dataclass(frozen=True)
 class AssertionResult:
     """`passed` is None if it could not be computed: `error` says why, and it does not count as a model's failure."""
@@ -128,6 +135,8 @@ class AssertionResult:
     """Stored for `label-model` and `score-model` only."""
     cause: UnscoredCause | None = None
     """The code of `error`; None in results of earlier releases."""
+    unusable_reply: UnusableJudgement | None = None
+    """Set if the `error` is an unusable reply of the judge."""
 
     def to_json(self) -> dict[str, Any]:
         fields = {
@@ -137,6 +146,7 @@ class AssertionResult:
             "parts": [part.to_json() for part in self.parts] or None,
             "judgeReply": self.judge_reply.to_json() if self.judge_reply else None,
             "cause": self.cause.to_json() if self.cause else None,
+            "unusableReply": self.unusable_reply._asdict() if self.unusable_reply else None,
         }
         return {
             "type": self.type,
@@ -150,11 +160,13 @@ class AssertionResult:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "AssertionResult":
-        fields = {name: value for name, value in data.items() if name not in ("judgeReply", "cause")}
-        reply, cause = data.get("judgeReply"), data.get("cause")
+        read = ("judgeReply", "unusableReply", "cause")
+        fields = {name: value for name, value in data.items() if name not in read}
+        reply, unusable, cause = map(data.get, read)
         return cls(
             **{**fields, "parts": tuple(map(cls.from_json, data.get("parts") or ()))},
             judge_reply=JudgeReply.from_json(reply) if reply else None,
+            unusable_reply=UnusableJudgement(**unusable) if unusable else None,
             cause=UnscoredCause.from_json(cause) if cause else None,
         )
 

@@ -17,6 +17,13 @@ MAX_LENGTH = 500
 COUNT = "__count"
 _MAX_DEPTH = 50
 _TOKEN = re.compile(r"\s*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_][\w]*)|(<=|>=|==|!=|[-+*/%^()<>?:,]))")
+
+
+def _round(number: float) -> float:
+    """Half away from zero, unlike Python's."""
+    return math.copysign(math.floor(abs(number) + 0.5), number)
+
+
 _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "abs": abs,
     "ceil": math.ceil,
@@ -26,7 +33,7 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "max": max,
     "min": min,
     "pow": pow,
-    "round": round,
+    "round": _round,
     "sqrt": math.sqrt,
 }
 _VARIADIC, _BINARY = frozenset({"max", "min"}), frozenset({"pow"})
@@ -77,13 +84,23 @@ def derive(metrics: Sequence[DerivedMetric], sums: Mapping[str, float], count: i
     return derived
 
 
-def metrics_of(results: Sequence[Mapping[str, float]], derived: Sequence[DerivedMetric]) -> dict[str, float]:
-    """The mean of each metric over the results that have it, and the derived metrics."""
+class WeightedMetrics(NamedTuple):
+    """The metrics of one result, and the sums of their weights that are not 1."""
+
+    values: Mapping[str, float] = {}
+    weights: Mapping[str, float] = {}
+
+
+def metrics_of(results: Sequence[WeightedMetrics], derived: Sequence[DerivedMetric]) -> dict[str, float]:
+    """The mean of each metric over the results that have it, and the derived metrics of the sums of score x weight."""
     values: dict[str, list[float]] = {}
-    for name, value in (each for result in results for each in result.items()):
-        values.setdefault(name, []).append(value)
+    sums: dict[str, float] = {}
+    for result in results:
+        for name, value in result.values.items():
+            values.setdefault(name, []).append(value)
+            sums[name] = sums.get(name, 0.0) + value * result.weights.get(name, 1)
     means = {name: sum(given) / len(given) for name, given in sorted(values.items())}
-    return means | derive(derived, {name: sum(given) for name, given in values.items()}, len(results))
+    return means | derive(derived, sums, len(results))
 
 
 def read_derived_metrics(data: Iterable[Mapping[str, Any]] | None) -> tuple[DerivedMetric, ...]:

@@ -21,6 +21,8 @@ class GraderConfig:
     """Version of the stored headers; None if there are none."""
     summarizer_model: str | None = None
     """Writes the summaries of reports; None for the judge model. It grades nothing."""
+    judge_max_output_tokens: int | None = None
+    """It limits each reply of a judge or a simulated user."""
 
     @property
     def report_model(self) -> str | None:
@@ -49,6 +51,7 @@ class GraderConfig:
             "evaluatorUrl": self.evaluator_url,
             "evaluatorHeadersVersion": self.evaluator_headers_version,
             "summarizerModel": self.summarizer_model,
+            "judgeMaxOutputTokens": self.judge_max_output_tokens,
         }
         return {name: value for name, value in fields.items() if value is not None}
 
@@ -61,4 +64,5 @@ class GraderConfig:
             data.get("evaluatorUrl"),
             data.get("evaluatorHeadersVersion"),
             data.get("summarizerModel"),
+            data.get("judgeMaxOutputTokens"),
         )

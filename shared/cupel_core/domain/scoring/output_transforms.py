@@ -9,9 +9,10 @@ from dataclasses import field
 from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
-from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
+from cupel_core.domain.text.javascript_patterns import FLAGS, javascript_pattern_error
 
 MAX_LENGTH = 1_000
+MAX_CODE_LENGTH = 20_000
 _MAX_STEPS = 50
 PARSE, TEXT, FIELD, CALL = "JSON.parse", "String", "field", "call"
 
@@ -57,7 +58,7 @@ METHODS: Mapping[str, _Method] = {
     "split": _Method(((str, Pattern),)),
     "match": _Method(((Pattern,),)),
     "replace": _Method(((str, Pattern), (str,))),
-    "replaceAll": _Method(((str,), (str,))),
+    "replaceAll": _Method(((str, Pattern), (str,))),
     "slice": _RANGE,
     "substring": _RANGE,
     "at": _Method(((int,),)),
@@ -75,7 +76,6 @@ _TOKEN = re.compile(
 )
 _ARROW = re.compile(r"^\s*(?:\(\s*output\s*(?:,\s*\w+\s*)*\)|output)\s*=>\s*")
 _RETURN = re.compile(r"^\s*return\b")
-_FLAGS = frozenset("gimsu")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
 
 
@@ -106,6 +106,24 @@ def transform_error(text: Any) -> str | None:
     except TransformError as error:
         return str(error)
     return None
+
+
+def code_error(text: Any) -> str | None:
+    """What is wrong with a transform that is any code, in words for its author; None if it may be run."""
+    if not isinstance(text, str) or not text.strip():
+        return "must be an expression on output, such as JSON.parse(output).name"
+    return None if len(text) <= MAX_CODE_LENGTH else f"must have at most {MAX_CODE_LENGTH:,} characters"
+
+
+def compose_code(first: str, second: str) -> str:
+    """JavaScript that applies `second` to what `first` returns; neither is in a file."""
+    calls = [f"((output) => {{ {_body(each)}\n}})" for each in (first, second)]
+    return f"const transformed = {calls[0]}(output);\nreturn {calls[1]}(transformed);\n"
+
+
+def _body(code: str) -> str:
+    """An expression is returned; several lines are the body of a function."""
+    return code if "\n" in code else f"return {code}"
 
 
 def compose(first: Any, second: Any) -> str | None:
@@ -228,9 +246,9 @@ def _unquoted(text: str) -> str:
 
 def _pattern(text: str) -> Pattern:
     source, _, flags = text[1:].rpartition("/")
-    if not set(flags) <= _FLAGS:
-        raise TransformError(f"has a regular expression with the flags {flags}; known flags: {''.join(sorted(_FLAGS))}")
-    if why := javascript_pattern_error(source):
+    if not set(flags) <= FLAGS:
+        raise TransformError(f"has a regular expression with the flags {flags}; known flags: {''.join(sorted(FLAGS))}")
+    if why := javascript_pattern_error(source, flags):
         raise TransformError(f"has a regular expression that {why}")
     return Pattern(source, flags)
 

@@ -100,7 +100,6 @@ def column_scores(column: int, counts: RunCounts, k: int, derived: Sequence[Deri
         share.add(Cluster(scenario.judged, scenario.successes))
     unscored = sum(scenario.unscored for scenario in scenarios)
     metrics = dict(sorted(totals.metrics.items()))
-    sums = {name: total.value for name, total in metrics.items()}
     means = {name: total.mean for name, total in metrics.items() if total.mean is not None}
     return ColumnScores(
         column=column,
@@ -113,7 +112,7 @@ def column_scores(column: int, counts: RunCounts, k: int, derived: Sequence[Deri
         mean_score=totals.score.mean,
         pass_at_k=_mean_of(scenario.pass_at_k for scenario in scenarios),
         pass_hat_k=_mean_of(scenario.pass_hat_k for scenario in scenarios),
-        metrics=means | derive(derived, sums, share.trials + unscored),
+        metrics=means | derive(derived, totals.metric_sums, share.trials + unscored),
         tags=dict(totals.tags.most_common()),
         totals=totals,
     )

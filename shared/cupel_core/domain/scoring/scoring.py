@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, FailureTag
+from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, LeftOutChecks
 from cupel_core.domain.scoring.unscored import UNKNOWN_CAUSE, UnscoredCause
 from cupel_core.domain.turns.conversation import ConversationOutcome, Verdict
 
@@ -36,14 +37,22 @@ class Scoring:
     tags: tuple[str, ...] = ()
     """Distinct tags of the weighted failures."""
     metrics: Mapping[str, float] = field(default_factory=dict)
+    metric_weights: Mapping[str, float] = field(default_factory=dict)
+    """The total weights of the metrics' results, of those whose weight is not 1; derived metrics sum score x weight."""
     evaluator_note: str | None = None
     """Why a configured external evaluator contributed no results."""
     verdict: Verdict | None = None
     recorded_cause: UnscoredCause | None = None
     """Why it is unscored, if the results are erased or were not read."""
+    left_out: LeftOutChecks = field(default_factory=dict)
+    """Checks of the scenario's author that its import left out, so that they decided nothing."""
 
     def to_json(self) -> dict[str, Any]:
-        optional = {"evaluatorNote": self.evaluator_note, "verdict": self.verdict and self.verdict.to_json()}
+        optional = {
+            "evaluatorNote": self.evaluator_note,
+            "verdict": self.verdict and self.verdict.to_json(),
+            "leftOutChecks": dict(self.left_out) or None,
+        }
         return {
             "success": self.success,
             "score": self.score,
@@ -60,10 +69,12 @@ class Scoring:
             "success": self.success,
             "score": self.score,
             "metrics": dict(self.metrics),
+            "metricWeights": dict(self.metric_weights),
             "tags": list(self.tags),
             "unscored": self.is_unscored or None,
             "cause": self.cause and self.cause.to_json(),
             "checks": check_results(self.results),
+            "leftOut": dict(self.left_out),
         }
         return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 
@@ -97,20 +108,24 @@ class Scoring:
             tags=tuple(data.get("tags") or ()),
             metrics=data.get("metrics") or {},
             recorded_cause=_recorded_cause(data),
+            left_out=data.get("leftOut") or {},
+            metric_weights=data.get("metricWeights") or {},
         )
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Scoring":
-        verdict = data.get("verdict")
+        verdict, results = data.get("verdict"), tuple(map(AssertionResult.from_json, data.get("results") or ()))
         return cls(
             success=data["success"],
             score=data["score"],
             reason=data["reason"],
-            results=tuple(map(AssertionResult.from_json, data.get("results") or ())),
+            results=results,
             tags=tuple(data.get("tags") or ()),
             metrics=data.get("metrics") or {},
+            metric_weights=metric_weights(results),
             evaluator_note=data.get("evaluatorNote"),
             verdict=Verdict.from_json(verdict) if verdict else None,
+            left_out=data.get("leftOutChecks") or {},
         )
 
 
@@ -158,22 +173,25 @@ def build_scoring(
     verdict: Verdict | None,
     results: Sequence[AssertionResult],
     evaluator_note: str | None = None,
+    left_out: LeftOutChecks | None = None,
 ) -> Scoring:
     """The scoring from a judged conversation's final outcome, its verdict and assertion results.
 
-    Raises ValueError for a conversation that has not ended.
+    `left_out` are the scenario's. Raises ValueError for a conversation that has not ended.
     """
     components = (*_criteria_results(outcome, verdict), *results)
     combined = combine(components)
     return Scoring(
         success=combined.passed,
         score=combined.score,
-        reason=combined.reason,
+        reason=NOTHING_LEFT if left_out and not components else combined.reason,
         results=components,
         tags=tuple(dict.fromkeys(_tags(components))) if combined.passed is False else (),
         metrics=metrics(components),
+        metric_weights=metric_weights(components),
         evaluator_note=evaluator_note,
         verdict=verdict,
+        left_out=left_out or {},
     )
 
 
@@ -219,10 +237,20 @@ def _join_reasons(reasons: Sequence[str]) -> str:
 
 def metrics(results: Sequence[AssertionResult]) -> dict[str, float]:
     """Weighted means by metric name; the weight of a part is multiplied by that of its set."""
+    return {metric: _mean(group) for metric, group in _by_metric(results).items()}
+
+
+def metric_weights(results: Sequence[AssertionResult]) -> dict[str, float]:
+    """The sums of weights by metric name, of those that are not 1."""
+    weights = {metric: sum(result.weight for result in group) for metric, group in _by_metric(results).items()}
+    return {metric: weight for metric, weight in weights.items() if weight != 1}
+
+
+def _by_metric(results: Sequence[AssertionResult]) -> dict[str, list[AssertionResult]]:
     groups: dict[str, list[AssertionResult]] = {}
     for metric, result in _metric_results(results, 1.0):
         groups.setdefault(metric, []).append(result)
-    return {metric: _mean(group) for metric, group in groups.items()}
+    return groups
 
 
 def _metric_results(results: Sequence[AssertionResult], set_weight: float) -> Iterator[tuple[str, AssertionResult]]:

@@ -130,5 +130,5 @@ def with_selection_results(scoring: Scoring | None, results: Sequence[AssertionR
     before = scoring or build_scoring(None, None, ())
     other_results = [result for result in before.results if result.type != SELECT_BEST]
     # The judge's outcome is already among the results.
-    after = build_scoring(None, None, (*other_results, *results), before.evaluator_note)
+    after = build_scoring(None, None, (*other_results, *results), before.evaluator_note, before.left_out)
     return replace(after, verdict=before.verdict)

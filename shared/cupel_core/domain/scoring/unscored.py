@@ -25,7 +25,7 @@ class UnscoredCode(StrEnum):
     ASSERTION = "assertion"
     """The assertion itself cannot be computed: its value, expression or template is invalid."""
     CODE = "code"
-    """The code of the check failed, returned no result, or is not run here."""
+    """The code of the check could not be run: not here, or not to its end."""
     LIMIT = "limit"
     """Computing the check exceeds the limits of time and memory."""
     DELETED = "deleted"
@@ -58,7 +58,7 @@ DESCRIPTIONS: Mapping[UnscoredCode, str] = {
     UnscoredCode.EVALUATOR: "the external evaluator or webhook gave no result",
     UnscoredCode.INPUT: "the answer or the scenario lacks what the check needs",
     UnscoredCode.ASSERTION: "the assertion itself is invalid",
-    UnscoredCode.CODE: "the code of the check gave no result",
+    UnscoredCode.CODE: "the code of the check could not be run",
     UnscoredCode.LIMIT: "the check takes too much time or memory",
     UnscoredCode.DELETED: "the conversation was deleted",
     UnscoredCode.UNKNOWN: "an earlier release recorded no cause",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
+from cupel_core.domain.text.javascript_patterns import javascript_pattern_error, schema_flags
 
 MAX_DEPTH = 20
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
@@ -45,7 +45,9 @@ def _type(value: Any) -> str | None:
 
 
 def _pattern(value: Any) -> str | None:
-    return javascript_pattern_error(value) if isinstance(value, str) else "must be a regular expression"
+    if not isinstance(value, str):
+        return "must be a regular expression"
+    return javascript_pattern_error(value, schema_flags(value))
 
 
 def _reference(value: Any) -> str | None:
@@ -57,9 +59,7 @@ def _reference(value: Any) -> str | None:
 def _patterns(value: Any) -> str | None:
     if not isinstance(value, Mapping):
         return "must be an object"
-    return next(
-        (f"has a pattern that {error}" for pattern in value if (error := javascript_pattern_error(pattern))), None
-    )
+    return next((f"has a pattern that {error}" for pattern in value if (error := _pattern(pattern))), None)
 
 
 def _must_be(what: str, is_valid: Callable[[Any], bool]) -> Callable[[Any], str | None]:

@@ -5,6 +5,7 @@ that decides what of a text is reasoning, for targets, judges and simulated user
 """
 
 import re
+from bisect import bisect_right
 from typing import NamedTuple
 
 _PAIRS = (
@@ -108,10 +109,15 @@ def _without_later_pairs(text: str) -> tuple[str, list[str]]:
         return text, []
     code = [match.span() for match in _CODE.finditer(text)]
     thoughts, answer, position = list[str](), list[str](), 0
+    unclosed = set[re.Pattern[str]]()
+    """Tags that no later part of the text has, so that a hostile text is not searched for them again and again."""
     while (found := _START.search(text, position)) is not None:
         closing = next(end for start, end in _COMPILED if start.fullmatch(found.group()))
-        ending = closing.search(text, found.end())
-        if ending is None or any(begin <= found.start() < end for begin, end in code):
+        is_code = _is_within(found.start(), code)
+        ending = None if is_code or closing in unclosed else closing.search(text, found.end())
+        if ending is None:
+            if not is_code:
+                unclosed.add(closing)
             answer.append(text[position : found.end()])
             position = found.end()
             continue
@@ -119,6 +125,12 @@ def _without_later_pairs(text: str) -> tuple[str, list[str]]:
         thoughts.append(text[found.end() : ending.start()])
         position = ending.end()
     return "".join([*answer, text[position:]]), thoughts
+
+
+def _is_within(position: int, spans: list[tuple[int, int]]) -> bool:
+    """Whether one of these spans, which are in order and do not overlap, has the position."""
+    before = bisect_right(spans, position, key=lambda span: span[0]) - 1
+    return before >= 0 and position < spans[before][1]
 
 
 def _unopened_end(text: str) -> re.Match[str] | None:

@@ -1,4 +1,5 @@
-"""Attempts of a call that failed although they may have been billed. They travel with the conversation."""
+"""Attempts of a call: those that failed although they may have been billed, which travel with the conversation, and the
+one in flight."""
 
 from typing import Any, NamedTuple
 
@@ -19,3 +20,13 @@ class FailedAttempts(NamedTuple):
     def from_json(cls, data: list[Any]) -> "FailedAttempts":
         number, code, message = data
         return cls(number, ProbeErrorCode(code), message)
+
+
+class AttemptInFlight(NamedTuple):
+    """One attempt of a call in flight."""
+
+    attempt: int
+    """Its number; the first is 1."""
+    max_attempts: int
+    since: float
+    """Unix time."""

@@ -1,7 +1,8 @@
 """The state of a conversation with a target: which step is next, and whether the conversation has passed.
 
 Send, judge, stop on success; on failure stop at once or only at the last message; otherwise send the next user
-message. This module is pure: everything that calls a model is in `cupel_core/conversations`.
+message. A judge whose replies are unusable has not decided by then, so the conversation continues; without a verdict on
+its last answer it is not scored. This module is pure: everything that calls a model is in `cupel_core/conversations`.
 """
 
 from collections.abc import Mapping
@@ -43,11 +44,11 @@ class Criteria:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judge's verdict on a conversation; `confidence` is from 0 to 1."""
+    """A judge's verdict on a conversation; `confidence` is from 0 to 1, or None if the judge states none."""
 
     success_met: bool
     failure_met: bool
-    confidence: float
+    confidence: float | None
     reasoning: str
     raw_response: str
 
@@ -139,6 +140,8 @@ class ConversationState:
     finish_reason: str | None = None
     verdict: Verdict | None = None
     """On the last answer; None until it is judged."""
+    unjudged: AssertionResult | None = None
+    """Takes the place of the verdict on the last answer if the judge's replies were unusable."""
     judge_spend: Spend = field(default_factory=Spend)
     persona_spend: Spend = field(default_factory=Spend)
     unusable: Spend = field(default_factory=Spend)
@@ -299,10 +302,11 @@ def _next_step(state: ConversationState, rules: ConversationRules) -> NextStep:
     if not state.is_answered:
         # A scenario that ends with an assistant message continues with the simulated user, if there is one.
         return NextStep.CALL_TARGET if state.message_count and not rules.simulates_user else NextStep.SIMULATE_USER
-    if rules.is_judged and state.verdict is None:
-        return NextStep.JUDGE
-    if rules.is_judged and outcome_of(state, rules) is not ConversationOutcome.CONTINUE:
-        return NextStep.END
+    if rules.is_judged and state.unjudged is None:
+        if state.verdict is None:
+            return NextStep.JUDGE
+        if outcome_of(state, rules) is not ConversationOutcome.CONTINUE:
+            return NextStep.END
     return NextStep.SIMULATE_USER if _can_continue(state, rules) else NextStep.END
 
 

@@ -72,6 +72,8 @@ class ModelParameters:
     tool_choice: ToolChoice | None = None
     keep_reasoning: bool | None = None
     """Whether reasoning in the text stays part of the answer. Not sent: it says how the answer is read."""
+    extra_body: Mapping[str, object] | None = None
+    """Further fields of the request's body, for servers of the user's own."""
 
     @classmethod
     def from_json(cls, data: ParameterFields) -> "ModelParameters":
@@ -90,6 +92,7 @@ class ModelParameters:
             tools=tuple(map(Tool.from_json, data.get("tools") or ())),
             tool_choice=ToolChoice.from_json(choice) if choice else None,
             keep_reasoning=data.get("keepReasoning"),
+            extra_body=data.get("extraBody"),
         )
 
     @property
@@ -114,6 +117,7 @@ PARAMETER_NAMES = {
     "tools": "tools",
     "tool_choice": "toolChoice",
     "keep_reasoning": "keepReasoning",
+    "extra_body": "extraBody",
 }
 """Of each field, its name in the HTTP contract and in stored items."""
 

@@ -138,6 +138,8 @@ class RequestParameter(StrEnum):
     REASONING_EFFORT = "reasoningEffort"
     TOOLS = "tools"
     TOOL_CHOICE = "toolChoice"
+    EXTRA_BODY = "extraBody"
+    """A default of the definition or the run that only servers of the user's own take."""
     SYSTEM_ROLE = "systemRole"
     """The system prompt was put before the first user message instead."""
     JSON_SCHEMA = "jsonSchema"

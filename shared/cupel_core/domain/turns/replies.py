@@ -9,11 +9,11 @@ from cupel_core.domain.turns.model_request import Usage
 
 
 class ReplyVerdict(NamedTuple):
-    """A judge's verdict on the conversation up to an answer; `confidence` is from 0 to 1."""
+    """A judge's verdict on the conversation up to an answer; `confidence` is from 0 to 1, or None."""
 
     success_met: bool
     failure_met: bool
-    confidence: float
+    confidence: float | None
     reasoning: str
 
 

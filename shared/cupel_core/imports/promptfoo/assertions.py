@@ -1,5 +1,6 @@
 """Converts the assertions of a promptfoo test, with variables filled in; unsupported ones are reported."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
@@ -19,10 +20,25 @@ from cupel_core.domain.scoring.assertion_rules import (
     rubric_prompt_error,
 )
 from cupel_core.domain.scoring.assertions import NOT, Assertion
-from cupel_core.domain.scoring.output_transforms import TransformError, compose, transform_error
+from cupel_core.domain.scoring.left_out_checks import LeftOutChecks
+from cupel_core.domain.scoring.output_transforms import (
+    TransformError,
+    code_error,
+    compose,
+    compose_code,
+    transform_error,
+)
+from cupel_core.domain.text.control_characters import single_line
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_file, resolve_path
 from cupel_core.imports.json_documents import PLAIN_VARIABLE, InvalidDocument, escape_placeholders, to_json
-from cupel_core.imports.promptfoo.configuration_keys import ASSERTION, OPTIONS, PARAMETERS, report_keys
+from cupel_core.imports.promptfoo.configuration_keys import (
+    ASSERTION,
+    OPTIONS,
+    PARAMETERS,
+    Shape,
+    report_keys,
+    shape_problem,
+)
 from cupel_core.imports.promptfoo.provider_services import convert
 from cupel_core.imports.promptfoo.templates import render
 from cupel_core.imports.promptfoo.variables import is_code
@@ -34,6 +50,9 @@ CODE_LEFT_OUT = (
 )
 _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar"}
 _TRANSFORMS = ("transform", "postprocess")
+_SCORING_FUNCTION = "assertScoringFunction"
+"""It decides over the other assertions, so that a verdict without it is another one."""
+_UNTYPED = "without a type"
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 
 
@@ -43,6 +62,11 @@ class ImportedAssertions:
 
     assertions: tuple[Assertion, ...]
     unsupported: list[dict[str, Any]]
+
+    @property
+    def left_out(self) -> LeftOutChecks:
+        """The unsupported ones by type."""
+        return Counter(_label_of(each["assertion"]) for each in self.unsupported)
 
 
 @dataclass
@@ -61,7 +85,11 @@ class AssertionImporter:
     unsupported: list[dict[str, Any]] = field(default_factory=list)
 
     def import_all(self, entries: list[Any], threshold: Any, scoring_function: Any = None) -> ImportedAssertions:
-        """Convert the entries. A threshold, or a scoring function, becomes that of an assert-set around them."""
+        """Convert the entries. A threshold, or a scoring function, becomes that of an assert-set around them.
+
+        A threshold that is no number was reported where the test was read.
+        """
+        threshold = None if shape_problem(Shape.NUMBER, threshold) else threshold
         converted = self._convert_list(entries, f"{self.where}.assert")
         config = self._scoring_config(scoring_function)
         if converted and config:
@@ -81,13 +109,11 @@ class AssertionImporter:
     def _scoring_config(self, function: Any) -> dict[str, Any]:
         if function is None:
             return {}
-        where, name = f"{self.where}.assertScoringFunction", str(function)[:80]
-        if self.code_folder is None:
-            self.report.skip(where, name, CODE_LEFT_OUT)
-        elif not (isinstance(function, str) and CODE_FILE.fullmatch(function)):
-            self.report.skip(where, name, "it must name a file: file://score.py:function")
-        else:
+        if self.code_folder is not None and isinstance(function, str) and CODE_FILE.fullmatch(function):
             return {SCORING_FUNCTION: self._code_file(function)}
+        reason = CODE_LEFT_OUT if self.code_folder is None else "it must name a file: file://score.py:function"
+        self.report.skip(f"{self.where}.{_SCORING_FUNCTION}", str(function)[:80], reason)
+        self.unsupported.append({"assertion": {"type": _SCORING_FUNCTION, "value": function}, "why": reason})
         return {}
 
     def _convert_list(self, entries: Iterable[Any], where: str) -> list[dict[str, Any]]:
@@ -187,7 +213,18 @@ class AssertionImporter:
         try:
             return compose(first, second)
         except TransformError as error:
-            raise NotImportable(f"its transform {error}") from None
+            if self.code_folder is None or any(each and code_error(each) for each in (first, second)):
+                raise NotImportable(f"its transform {error}") from None
+        return self._transform_code(first, second)
+
+    def _transform_code(self, first: str | None, second: str | None) -> str | None:
+        """What is no expression of the closed part of JavaScript is run where the code of assertions is run."""
+        if first and second:
+            if first.startswith(SCHEME) or second.startswith(SCHEME):
+                raise NotImportable("its transform follows that of the options, and one of them is a file")
+            return compose_code(first, second)
+        code = first or second
+        return self._code_file(code) if code and code.startswith(SCHEME) else code
 
     def _value(self, value: Any) -> Any:
         match value:
@@ -252,15 +289,24 @@ class AssertionImporter:
         self.unsupported.append({"assertion": entry, "why": reason})
 
 
-def report_unsupported_options(options: Mapping[str, Any], where: str, report: ImportReport) -> None:
+def report_unsupported_options(
+    options: Mapping[str, Any], where: str, report: ImportReport, *, allow_code: bool = False
+) -> None:
     report_keys(OPTIONS, options, f"{where}.options", report)
     for name in sorted(set(options) & set(_TRANSFORMS)):
-        if (error := transform_error(options[name])) is None:
+        error = transform_error(options[name])
+        if error is None or (allow_code and code_error(options[name]) is None):
             report.note_change(
                 f"{where}.options.{name}", name, "assertions check what it returns; the answer is stored as it is"
             )
         else:
             report.skip(f"{where}.options.{name}", name, f"it {error}")
+
+
+def _label_of(entry: Any) -> str:
+    """The type of an assertion as a result names it; entries without one have no other name."""
+    written = entry.get("type") if isinstance(entry, Mapping) else None
+    return single_line(str(written))[:100].rstrip() or _UNTYPED if isinstance(written, str) else _UNTYPED
 
 
 def _options_without_effect(config: Mapping[str, Any]) -> list[str]:

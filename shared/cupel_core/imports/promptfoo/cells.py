@@ -1,12 +1,12 @@
 """Parses tables of tests: `__expected` columns contain assertions in promptfoo's short notation."""
 
-import csv
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from io import StringIO
 from typing import Any
 
 from cupel_core.imports.json_documents import InvalidDocument
+from cupel_core.imports.promptfoo.csv_records import CsvRecord, read_records
 
 _TYPES = [
     "agent-rubric",
@@ -103,18 +103,14 @@ _CONFIG = re.compile(r"__config:__expected([1-9]\d*)?:threshold")
 
 def read_rows(text: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a CSV text as mappings by header, each with its first line number. Raises `InvalidDocument`."""
-    reader = csv.reader(StringIO(text.removeprefix("\N{BYTE ORDER MARK}"), newline=""), strict=True)
-    try:
-        header = next(reader, [])
-        number = reader.line_num + 1
-        for cells in reader:
-            if cells and len(cells) != len(header):
-                raise InvalidDocument(f"{name} line {number} has {len(cells)} cells, but the header has {len(header)}")
-            if cells:
-                yield number, dict(zip(header, cells, strict=True))
-            number = reader.line_num + 1
-    except csv.Error as error:
-        raise InvalidDocument(f"{name} is not valid CSV: {error}") from None
+    records = read_records(text, name)
+    header = next(records, CsvRecord(1, [])).cells
+    if repeated := [column for column, count in Counter(map(str.strip, header)).items() if column and count > 1]:
+        raise InvalidDocument(f"{name} has two columns that are named {repeated[0]}, of which only one would be read")
+    for line, cells in records:
+        if len(cells) != len(header):
+            raise InvalidDocument(f"{name} line {line} has {len(cells)} cells, but the header has {len(header)}")
+        yield line, dict(zip(header, cells, strict=True))
 
 
 def row_to_test(row: Mapping[str, str]) -> dict[str, Any]:

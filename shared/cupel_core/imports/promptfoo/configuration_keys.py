@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from cupel_core.domain.definitions.drafts import ImportReport
+from cupel_core.imports.json_documents import InvalidDocument
 
 
 class Fate(StrEnum):
@@ -20,15 +21,41 @@ class Fate(StrEnum):
     """Without effect on what is evaluated, so it is not reported."""
 
 
+class Shape(StrEnum):
+    """The kind of value that a key must have, in words that follow "must be"."""
+
+    ANY = "any value"
+    TEXT = "text"
+    FLAG = "true or false"
+    NUMBER = "a number"
+    COUNT = "a whole number from 1"
+    LIST = "a list"
+    LIST_OR_FILE = "a list or the name of a file"
+    MAPPING = "a mapping"
+    MAPPING_OR_TEXT = "a mapping or text"
+    MAPPING_OR_FILE = "a mapping or the name of a file"
+
+
 class Key(NamedTuple):
     fate: Fate
     how: str = ""
     """What it becomes, or why it is left."""
+    shape: Shape = Shape.ANY
+    """Another value, which promptfoo may treat as it likes, is reported, because it has no effect here."""
+    is_required: bool = False
+    """Whether another value is refused, as promptfoo refuses it."""
 
 
 _TAKEN = Key(Fate.TAKEN)
+_TEXT = Key(Fate.TAKEN, shape=Shape.TEXT)
+_FLAG = Key(Fate.TAKEN, shape=Shape.FLAG)
+_LIST = Key(Fate.TAKEN, shape=Shape.LIST)
+_MAPPING = Key(Fate.TAKEN, shape=Shape.MAPPING)
+_ASSERTIONS = Key(Fate.TAKEN, shape=Shape.LIST, is_required=True)
+_TESTS = Key(Fate.TAKEN, shape=Shape.LIST_OR_FILE, is_required=True)
+_REPEAT = Key(Fate.TAKEN, "`--repeats` of the suggested run", Shape.COUNT)
 _CODE = "code is not executed"
-_OWN_DEFINITION = Key(Fate.CHANGED, "the tests with the same providers are a definition of their own")
+_OWN_DEFINITION = "the tests with the same providers are a definition of their own"
 _IGNORED = Key(Fate.IGNORED)
 _FILTER = Key(Fate.LEFT, "all tests and providers are imported")
 _ARGUMENT = Key(Fate.LEFT, "an option of the command: write it into the configuration")
@@ -40,13 +67,13 @@ CONFIGURATION: Mapping[str, Key] = {
     "providers": _TAKEN,
     "targets": _TAKEN,
     "tests": _TAKEN,
-    "scenarios": _TAKEN,
-    "defaultTest": _TAKEN,
-    "assertionTemplates": _TAKEN,
-    "evaluateOptions": Key(Fate.TAKEN, "see below"),
-    "commandLineOptions": Key(Fate.TAKEN, "see below"),
-    "repeat": _TAKEN,
-    "derivedMetrics": Key(Fate.TAKEN, "`derivedMetrics`, if it is arithmetic"),
+    "scenarios": _TESTS,
+    "defaultTest": Key(Fate.TAKEN, shape=Shape.MAPPING_OR_FILE, is_required=True),
+    "assertionTemplates": _MAPPING,
+    "evaluateOptions": Key(Fate.TAKEN, "see below", Shape.MAPPING),
+    "commandLineOptions": Key(Fate.TAKEN, "see below", Shape.MAPPING),
+    "repeat": Key(Fate.TAKEN, shape=Shape.COUNT),
+    "derivedMetrics": Key(Fate.TAKEN, "`derivedMetrics`, if it is arithmetic", Shape.LIST, is_required=True),
     "env": Key(Fate.LEFT, "environment variables are not imported"),
     "extensions": Key(Fate.LEFT, _CODE),
     "nunjucksFilters": Key(Fate.LEFT, _CODE),
@@ -64,12 +91,12 @@ PROMPT: Mapping[str, Key] = {
     "id": _TAKEN,
     "label": _TAKEN,
     "display": Key(Fate.TAKEN, "as `label`"),
-    "config": Key(Fate.CHANGED, "the `params` of the prompt"),
+    "config": Key(Fate.CHANGED, "the `params` of the prompt", Shape.MAPPING),
     "template": _IGNORED,
     "function": Key(Fate.LEFT, _CODE),
 }
 EVALUATE_OPTIONS: Mapping[str, Key] = {
-    "repeat": Key(Fate.TAKEN, "`--repeats` of the suggested run"),
+    "repeat": _REPEAT,
     "filterRange": _FILTER,
     "isRedteam": Key(Fate.LEFT, "attacks are not generated"),
     "cache": _IGNORED,
@@ -85,7 +112,7 @@ EVALUATE_OPTIONS: Mapping[str, Key] = {
     "timeoutMs": _IGNORED,
 }
 COMMAND_LINE_OPTIONS: Mapping[str, Key] = {
-    "repeat": Key(Fate.TAKEN, "`--repeats` of the suggested run"),
+    "repeat": _REPEAT,
     "description": _ARGUMENT,
     "prompts": _ARGUMENT,
     "promptPrefix": _ARGUMENT,
@@ -129,33 +156,35 @@ COMMAND_LINE_OPTIONS: Mapping[str, Key] = {
     "watch": _IGNORED,
     "write": _IGNORED,
 }
-SCENARIO: Mapping[str, Key] = {"config": _TAKEN, "tests": _TAKEN, "description": _TAKEN}
+SCENARIO: Mapping[str, Key] = {"config": _TESTS, "tests": _TESTS, "description": _TAKEN}
 TEST: Mapping[str, Key] = {
     "description": _TAKEN,
     "vars": _TAKEN,
-    "assert": _TAKEN,
-    "options": _TAKEN,
-    "metadata": _TAKEN,
-    "prompts": Key(Fate.TAKEN, "whether the definition has the scenario"),
-    "threshold": Key(Fate.CHANGED, "that of an `assert-set` around the assertions"),
+    "assert": _ASSERTIONS,
+    "options": _MAPPING,
+    "metadata": _MAPPING,
+    "prompts": Key(Fate.TAKEN, "whether the definition has the scenario", Shape.LIST),
+    "threshold": Key(Fate.CHANGED, "that of an `assert-set` around the assertions", Shape.NUMBER),
     "assertScoringFunction": Key(Fate.CHANGED, "with `--output`, the `scoringFunction` of an `assert-set`"),
-    "provider": _OWN_DEFINITION,
-    "providers": _OWN_DEFINITION,
+    "provider": Key(Fate.CHANGED, _OWN_DEFINITION, Shape.MAPPING_OR_TEXT),
+    "providers": Key(Fate.CHANGED, _OWN_DEFINITION, Shape.LIST),
     "providerOutput": Key(Fate.LEFT, "outputs given in the configuration are not evaluated"),
 }
 OPTIONS: Mapping[str, Key] = {
     "prefix": _TAKEN,
     "suffix": _TAKEN,
-    "provider": Key(Fate.TAKEN, "the `provider` of assertions that need a model"),
-    "factuality": Key(Fate.TAKEN, "the `config` of `factuality`"),
-    "disableConversationVar": _TAKEN,
-    "disableDefaultAsserts": _TAKEN,
-    "disableVarExpansion": _TAKEN,
-    "transform": Key(Fate.CHANGED, "the `transform` of each assertion, if it is in the subset"),
+    "provider": Key(Fate.TAKEN, "the `provider` of assertions that need a model", Shape.MAPPING_OR_TEXT),
+    "factuality": Key(Fate.TAKEN, "the `config` of `factuality`", Shape.MAPPING),
+    "disableConversationVar": _FLAG,
+    "disableDefaultAsserts": _FLAG,
+    "disableVarExpansion": _FLAG,
+    "transform": Key(Fate.CHANGED, "the `transform` of each assertion, if it is in the subset or with `--output`"),
     "postprocess": Key(Fate.CHANGED, "as `transform`"),
     "rubricPrompt": _JUDGE_PROMPT,
     "transformVars": Key(Fate.LEFT, _CODE),
-    "storeOutputAs": Key(Fate.CHANGED, "the tests that use the answer become separate turns of one scenario"),
+    "storeOutputAs": Key(
+        Fate.CHANGED, "the tests that use the answer become separate turns of one scenario", Shape.TEXT
+    ),
     "repeat": Key(Fate.LEFT, "a run repeats all its scenarios equally often"),
     "runSerially": Key(Fate.LEFT, "scenarios of a run have no fixed order"),
 }
@@ -165,10 +194,10 @@ ASSERTION: Mapping[str, Key] = {
     "threshold": _TAKEN,
     "weight": _TAKEN,
     "metric": _TAKEN,
-    "provider": _TAKEN,
+    "provider": Key(Fate.TAKEN, shape=Shape.MAPPING_OR_TEXT),
     "assert": Key(Fate.TAKEN, "of an `assert-set`"),
     "config": Key(Fate.TAKEN, "of `webhook`, `javascript` and `python`"),
-    "transform": Key(Fate.CHANGED, "its own, if it is in the subset"),
+    "transform": Key(Fate.CHANGED, "its own, if it is in the subset or with `--output`"),
     "postprocess": Key(Fate.CHANGED, "as `transform`"),
     "contextTransform": Key(Fate.LEFT, _CODE),
     "rubricPrompt": _JUDGE_PROMPT,
@@ -176,8 +205,8 @@ ASSERTION: Mapping[str, Key] = {
 PROVIDER: Mapping[str, Key] = {
     "id": _TAKEN,
     "label": _TAKEN,
-    "prompts": _TAKEN,
-    "config": Key(Fate.TAKEN, "see below"),
+    "prompts": _LIST,
+    "config": Key(Fate.TAKEN, "see below", Shape.MAPPING),
     "delay": Key(Fate.LEFT, "limits are those of the workspace's providers"),
     "env": Key(Fate.LEFT, "environment variables are not imported"),
     "inputs": Key(Fate.LEFT, "attacks are not generated"),
@@ -233,10 +262,10 @@ MODEL_OPTIONS: Mapping[str, Key] = {
     **{name: Key(Fate.CHANGED, f"`{parameter}`") for name, parameter in PARAMETERS.items()},
     **dict.fromkeys(
         ("generationConfig", "inferenceConfig", "interfaceConfig", "textGenerationConfig", "toolConfig"),
-        Key(Fate.CHANGED, "what it contains"),
+        Key(Fate.CHANGED, "what it contains", Shape.MAPPING),
     ),
-    "apiBaseUrl": Key(Fate.CHANGED, "a server of your own, named after the host"),
-    "apiHost": Key(Fate.CHANGED, "a server of your own, named after the host"),
+    "apiBaseUrl": Key(Fate.CHANGED, "a server of your own, named after the host", Shape.TEXT),
+    "apiHost": Key(Fate.CHANGED, "a server of your own, named after the host", Shape.TEXT),
     **dict.fromkeys(
         (
             "accessKeyId",
@@ -331,10 +360,10 @@ HTTP_OPTIONS: Mapping[str, Key] = {
         "variable of the scenario",
     ),
     "request": Key(Fate.CHANGED, "as `url`, `method`, `headers` and `body`; its body must be JSON"),
-    "useHttps": Key(Fate.TAKEN, "the scheme of `request`"),
-    "queryParams": Key(Fate.CHANGED, "part of `baseUrl`, if they are fixed and no secrets"),
-    "headers": Key(Fate.CHANGED, "names to set, with environment variables as values"),
-    "auth": Key(Fate.CHANGED, "a header to set, if it is `bearer`, `basic` or an `api_key` in a header"),
+    "useHttps": Key(Fate.TAKEN, "the scheme of `request`", Shape.FLAG),
+    "queryParams": Key(Fate.CHANGED, "part of `path`, if they are fixed and no secrets", Shape.MAPPING),
+    "headers": Key(Fate.CHANGED, "names to set, with environment variables as values", Shape.MAPPING),
+    "auth": Key(Fate.CHANGED, "a header to set, if it is `bearer`, `basic` or an `api_key` in a header", Shape.MAPPING),
     "transformResponse": Key(
         Fate.CHANGED, "`reply`, if it is a path such as `json.choices[0].text`, or several as alternatives"
     ),
@@ -362,9 +391,54 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
 }
 
 
+_TYPES: Mapping[Shape, tuple[type, ...]] = {
+    Shape.ANY: (object,),
+    Shape.TEXT: (str,),
+    Shape.FLAG: (bool,),
+    Shape.NUMBER: (int, float),
+    Shape.COUNT: (int,),
+    Shape.LIST: (list,),
+    Shape.LIST_OR_FILE: (list, str),
+    Shape.MAPPING: (Mapping,),
+    Shape.MAPPING_OR_TEXT: (Mapping, str),
+    Shape.MAPPING_OR_FILE: (Mapping, str),
+}
+
+
 def report_keys(keys: Mapping[str, Key], data: Mapping[str, Any], where: str, report: ImportReport) -> None:
-    """Report the keys of `data` that are left; unknown ones too."""
+    """Report the keys of `data` that are left, unknown ones and those whose value has another shape than it must.
+
+    Raises `InvalidDocument` for a value that promptfoo refuses too.
+    """
     for name in sorted(data):
-        key = keys.get(name, Key(Fate.LEFT, "this field is not supported"))
+        key, place = keys.get(name, Key(Fate.LEFT, "this field is not supported")), f"{where}.{name}".lstrip(".")
         if key.fate is Fate.LEFT:
-            report.skip(f"{where}.{name}".lstrip("."), name, key.how)
+            report.skip(place, name, key.how)
+        elif problem := shape_problem(key.shape, data[name]):
+            if key.is_required:
+                raise InvalidDocument(f"{place} {problem}")
+            report.skip(place, name, f"{problem}; it has no effect")
+
+
+def shape_problem(shape: Shape, value: Any) -> str | None:
+    """Why a value cannot be used; None if it can. Null is no value."""
+    if value is None or shape is Shape.ANY:
+        return None
+    is_flag = isinstance(value, bool)
+    is_usable = isinstance(value, _TYPES[shape]) and (shape is Shape.FLAG or not is_flag)
+    if is_usable and (shape is not Shape.COUNT or value > 0):
+        return None
+    return f"must be {shape}, not {_described(value)}"
+
+
+def _described(value: Any) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return f'the text "{value[:40]}"'
+        case Mapping():
+            return "a mapping"
+        case list():
+            return "a list"
+    return str(value)[:40]

@@ -4,6 +4,7 @@ promptfoo makes a request for each test, in which the prompt repeats what was sa
 in one conversation instead, and each assertion names the answer that it is about.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from itertools import groupby
@@ -14,6 +15,7 @@ from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertion_rules import MAX_TURN, OF_ALL_TURNS, SELECT_BEST
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.left_out_checks import LeftOutChecks, add_checks
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.imports.media import ImportedMedia
@@ -82,6 +84,7 @@ def _linked(turns: list[ConversationTurn]) -> list[ConversationTurn]:
 
 
 def _joined(turns: list[ConversationTurn], report: ImportReport) -> Scenario:
+    written = add_checks(_checks_of(turn.scenario) for turn in turns)
     for turn in turns[MAX_TURN:]:
         report.skip(turn.where, turn.scenario.name, f"a conversation has at most {MAX_TURN} turns")
     turns = turns[:MAX_TURN]
@@ -91,7 +94,7 @@ def _joined(turns: list[ConversationTurn], report: ImportReport) -> Scenario:
     if not is_separate:
         _report_conversation(turns, report)
     elif not others:
-        return first.scenario
+        return replace(first.scenario, left_out_checks=_missing(written, first.scenario.assertions))
     assertions = [
         each for number, turn in enumerate(turns, start=1) for each in _assertions(turn, number, len(turns), report)
     ]
@@ -102,7 +105,18 @@ def _joined(turns: list[ConversationTurn], report: ImportReport) -> Scenario:
         follow_ups=tuple(turn.scenario.messages[-1].content for turn in others),
         separate_turns=is_separate,
         assertions=tuple(assertions),
+        left_out_checks=_missing(written, assertions),
     )
+
+
+def _checks_of(scenario: Scenario) -> LeftOutChecks:
+    """What its author checked, by type: what it has, and what was left out already."""
+    return add_checks([Counter(each.type for each in scenario.assertions), scenario.left_out_checks])
+
+
+def _missing(written: LeftOutChecks, assertions: Iterable[Assertion]) -> LeftOutChecks:
+    """What was written and is not there, also of turns that are left out."""
+    return dict(Counter(written) - Counter(each.type for each in assertions))
 
 
 def _separate(turns: list[ConversationTurn], report: ImportReport) -> list[ConversationTurn]:

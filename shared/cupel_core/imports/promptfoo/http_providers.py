@@ -12,6 +12,7 @@ from urllib.parse import urlencode, urlsplit
 
 from cupel_core.domain.definitions.drafts import ConnectorDraft, ImportReport
 from cupel_core.domain.resources.connectors import ConnectorType
+from cupel_core.domain.text.control_characters import single_line
 from cupel_core.imports.files import FileSource, NotImportable
 from cupel_core.imports.json_documents import InvalidDocument, from_json
 from cupel_core.imports.promptfoo.configuration_keys import HTTP_OPTIONS, NEEDED_HTTP_OPTIONS, report_keys
@@ -32,6 +33,7 @@ _ALTERNATIVES = re.compile(r"\|\||\?\?")
 _TEXT = re.compile(r"'([^'\\]*)'|\"([^\"\\]*)\"")
 _EMPTY = '`""`'
 _SECRET_PARAMETER = re.compile(r"key|token|secret|passw|auth|sig", re.I)
+_MAX_NAME_LENGTH = 200
 _CONNECTION_HEADERS = frozenset({"content-type", "content-length", "host", "accept", "connection"})
 _ONLY_VARIABLES = re.compile(r"(?:[A-Za-z]+ )?(?:\$\{\w+\})+")
 
@@ -47,8 +49,9 @@ def to_connector(
     for name in sorted(set(written) & NEEDED_HTTP_OPTIONS):
         raise NotImportable(f"config.{name}: {HTTP_OPTIONS[name].how}")
     config = with_raw_request(written, is_https=identifier.startswith("https"), files=files)
-    url = _url(config.get("url") or identifier, config.get("queryParams"))
+    url, path = _split_query(_url(config.get("url") or identifier, config.get("queryParams")))
     settings = {
+        **({"path": path} if path else {}),
         "method": _method(config),
         "request": _request(config.get("body")),
         "reply": _reply(config.get("transformResponse") or config.get("responseParser")),
@@ -58,8 +61,8 @@ def to_connector(
         raise NotImportable("; ".join(f"{field} {message}" for field, message in errors))
     headers = {**_headers(config.get("headers")), **_authorization(config.get("auth"))}
     report_keys(HTTP_OPTIONS, config, f"{where}.config", report)
-    name = str(label) if label else urlsplit(url).hostname or "agent"
-    return ConnectorDraft(name[:200], url, settings, headers)
+    name = single_line(str(label)) if label else ""
+    return ConnectorDraft(name[:_MAX_NAME_LENGTH].rstrip() or urlsplit(url).hostname or "agent", url, settings, headers)
 
 
 def _url(url: Any, parameters: Any) -> str:
@@ -71,6 +74,14 @@ def _url(url: Any, parameters: Any) -> str:
         raise NotImportable(f"its url {error}")
     query = _query(parameters) if isinstance(parameters, Mapping) else ""
     return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
+
+
+def _split_query(url: str) -> tuple[str, str]:
+    """The address of a connector, and its `path`, which has the query: a base URL must not have one."""
+    parts = urlsplit(url)
+    if not parts.query:
+        return url.rstrip("?"), ""
+    return f"{parts.scheme}://{parts.netloc}", f"{parts.path or '/'}?{parts.query}"
 
 
 def _query(parameters: Mapping[Any, Any]) -> str:

@@ -10,7 +10,7 @@ from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.imports.files import FileSource, NotImportable, read_file, resolve_path
 from cupel_core.imports.json_documents import InvalidDocument
-from cupel_core.imports.promptfoo.configuration_keys import MODEL_OPTIONS, PARAMETERS, Fate, Key
+from cupel_core.imports.promptfoo.configuration_keys import MODEL_OPTIONS, PARAMETERS, Fate, Key, shape_problem
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
 _NESTED = frozenset({"generationConfig", "inferenceConfig", "interfaceConfig", "textGenerationConfig", "toolConfig"})
@@ -38,8 +38,9 @@ def read_parameters(config: Mapping[str, Any], files: FileSource) -> tuple[dict[
     for option, value in _options(config):
         name = PARAMETERS.get(option)
         if name is None:
-            if (key := MODEL_OPTIONS.get(option, _UNKNOWN)).fate is Fate.LEFT:
-                problems.append((option, key.how))
+            key = MODEL_OPTIONS.get(option, _UNKNOWN)
+            if reason := key.how if key.fate is Fate.LEFT else shape_problem(key.shape, value):
+                problems.append((option, reason))
             continue
         try:
             converted = _converted(name, _with_files(value, files))

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 from cupel_core.domain.definitions.drafts import DefinitionDraft
 from cupel_core.domain.definitions.prompts import prompt_ids
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.text.control_characters import single_line
 
 MAX_PROMPTS = 100
+_MAX_LABEL_LENGTH = 100
 
 
 class PromptDraft(NamedTuple):
@@ -72,7 +74,7 @@ def _alone(prompt: PromptDraft) -> DefinitionDraft:
     if not prompt.params:
         return prompt.draft
     [prompt_id] = prompt_ids([prompt.label])
-    own = {"id": prompt_id, "label": prompt.label[:100], "params": dict(prompt.params)}
+    own = {"id": prompt_id, **_label(prompt), "params": dict(prompt.params)}
     return replace(prompt.draft, content={**prompt.draft.content, "prompts": [own]})
 
 
@@ -80,7 +82,13 @@ def _prompt(prompt_id: str, prompt: PromptDraft) -> dict[str, Any]:
     system = prompt.draft.content.get("system")
     return {
         "id": prompt_id,
-        "label": prompt.label[:100],
+        **_label(prompt),
         **({"system": system} if system else {}),
         **({"params": dict(prompt.params)} if prompt.params else {}),
     }
+
+
+def _label(prompt: PromptDraft) -> dict[str, str]:
+    """The label on one line, as the rules of definitions require; without one, the prompt's id is shown."""
+    label = single_line(prompt.label)[:_MAX_LABEL_LENGTH].rstrip()
+    return {"label": label} if label else {}

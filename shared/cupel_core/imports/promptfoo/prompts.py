@@ -1,10 +1,8 @@
 """Reads the prompts of a configuration (text, chats in JSON or YAML, files) and renders them to messages."""
 
-import csv
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
-from io import StringIO
 from typing import Any
 
 from cupel_core.deferred import dataclass
@@ -14,6 +12,7 @@ from cupel_core.imports.files import SCHEME, FileSource, NotImportable, matching
 from cupel_core.imports.json_documents import InvalidDocument, from_json, to_json
 from cupel_core.imports.media import ImportedMedia, check_texts, read_content
 from cupel_core.imports.promptfoo.configuration_keys import PROMPT, report_keys
+from cupel_core.imports.promptfoo.csv_records import read_records
 from cupel_core.imports.promptfoo.parameters import read_parameters
 from cupel_core.imports.promptfoo.templates import escape_unclosed_tags, render
 from cupel_core.imports.promptfoo.variables import CODE_SUFFIXES, is_code, render_variables
@@ -59,7 +58,18 @@ def read_prompts(config: Mapping[str, Any], files: FileSource, report: ImportRep
             prompts.extend(replace(prompt, params=params) for prompt in _read_entry(entry, files))
         except (NotImportable, InvalidDocument) as error:
             report.skip(f"prompts.{number}", _truncated(entry), str(error))
-    return prompts
+    return _distinct(prompts, report)
+
+
+def _distinct(prompts: list[PromptfooPrompt], report: ImportReport) -> list[PromptfooPrompt]:
+    """Each once, as promptfoo asks equal prompts once; they cannot be hashed, because they have mappings."""
+    seen: list[PromptfooPrompt] = []
+    for prompt in prompts:
+        if prompt in seen:
+            report.note_change("prompts", prompt.label[:80], "an equal prompt is asked once")
+        else:
+            seen.append(prompt)
+    return seen
 
 
 def _params(entry: Any, where: str, files: FileSource, report: ImportReport) -> dict[str, Any]:
@@ -158,14 +168,26 @@ def _split_at_separators(text: str) -> Iterator[str]:
 
 
 def _from_csv(text: str, label: str | None) -> Iterator[PromptfooPrompt]:
-    rows = csv.DictReader(StringIO(text.removeprefix("\N{BYTE ORDER MARK}"), newline=""))
-    if "," not in text or "prompt" not in (rows.fieldnames or ()):
+    raws = _csv_prompts(text)
+    if raws is None:
         lines = [line for line in text.splitlines() if line.strip()]
-        raws: list[tuple[str, str | None]] = [(line, None) for line in lines[lines[:1] == ["prompt"] :]]
-    else:
-        raws = [(row["prompt"].strip(), row.get("label")) for row in rows if row.get("prompt")]
+        raws = [(line, None) for line in lines[lines[:1] == ["prompt"] :]]
     for number, (raw, row_label) in enumerate(raws, start=1):
         yield PromptfooPrompt(raw, row_label or label or f"Prompt {number} - {raw}")
+
+
+def _csv_prompts(text: str) -> list[tuple[str, str | None]] | None:
+    """(text, label) of each row; None if the text is not a table with a column `prompt`, but has a prompt in a line."""
+    if "," not in text:
+        return None
+    try:
+        header, *rows = [[cell.strip() for cell in record.cells] for record in read_records(text, "it")]
+    except (InvalidDocument, ValueError):
+        return None
+    if "prompt" not in header or any(len(cells) != len(header) for cells in rows):
+        return None
+    prompts = [dict(zip(header, cells, strict=True)) for cells in rows]
+    return [(row["prompt"], row.get("label")) for row in prompts if row["prompt"]]
 
 
 def render_messages(raw: str, variables: Mapping[str, Any], media: ImportedMedia) -> tuple[Message, ...]:

@@ -130,6 +130,9 @@ def _connector(
     except NotImportable as error:
         report.skip(where, identifier, str(error))
         return None
+    report_keys(PROVIDER, entry, where, report)
+    if entry.get("prompts"):
+        report.skip(f"{where}.prompts", "prompts", "a connector is asked with every prompt")
     report.count_imported("connectors")
     report.note_change(where, identifier, f"becomes the connector {connector.name}; {{{{prompt}}}} is the last message")
     return connector
@@ -152,7 +155,7 @@ def _report_provider(
     report.count_imported("models")
     if model != identifier:
         report.note_change(where, identifier, "; ".join(filter(None, (f"becomes the model {model}", note))))
-    options = {name: value for name, value in config.items() if name not in _ADDRESS_OPTIONS}
+    options = {name: each for name, each in config.items() if name not in _ADDRESS_OPTIONS or not isinstance(each, str)}
     params, problems = read_parameters(options, files)
     for name, why in sorted(problems):
         report.skip(f"{where}.config.{name}", name, why)

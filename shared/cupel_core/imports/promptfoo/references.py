@@ -13,32 +13,35 @@ _MAX_HOPS = 20
 def resolve_references(config: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:
     """The configuration with references replaced. Raises `InvalidDocument` if it becomes too large.
 
-    An unresolvable reference is reported and left unchanged, as a JSON Schema in an assertion may have its own.
+    An unresolvable reference is left unchanged. It is reported, unless it is one of a JSON Schema into itself: such a
+    reference matches something in a mapping around it.
     """
 
     nodes = count(1)
 
-    def copy(value: Any, where: str, hops: int) -> Any:
+    def copy(value: Any, where: str, hops: int, around: tuple[Mapping[str, Any], ...]) -> Any:
         if next(nodes) > MAX_NODES:
             raise InvalidDocument("the configuration is too large after its references are resolved")
         match value:
             case {"$ref": str() as reference}:
                 referenced = _lookup(config, reference) if hops < _MAX_HOPS else None
                 if referenced is None:
-                    report.skip(where, reference, "the reference does not match anything in the configuration")
+                    if reference != "#" and all(_lookup(mapping, reference) is None for mapping in around):
+                        report.skip(where, reference, "the reference does not match anything in the configuration")
                     return value
-                target = copy(referenced, where, hops + 1)
+                target = copy(referenced, where, hops + 1, around)
                 overrides = {
-                    name: copy(item, f"{where}.{name}", hops) for name, item in value.items() if name != "$ref"
+                    name: copy(item, f"{where}.{name}", hops, around) for name, item in value.items() if name != "$ref"
                 }
                 return {**target, **overrides} if isinstance(target, Mapping) else target
             case dict():
-                return {name: copy(item, f"{where}.{name}".lstrip("."), hops) for name, item in value.items()}
+                inside = (*around, value)
+                return {name: copy(item, f"{where}.{name}".lstrip("."), hops, inside) for name, item in value.items()}
             case list():
-                return [copy(item, f"{where}.{number}", hops) for number, item in enumerate(value)]
+                return [copy(item, f"{where}.{number}", hops, around) for number, item in enumerate(value)]
         return value
 
-    resolved: dict[str, Any] = copy(dict(config), "", 0)
+    resolved: dict[str, Any] = copy(dict(config), "", 0, ())
     return resolved
 
 

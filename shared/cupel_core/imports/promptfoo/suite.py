@@ -1,8 +1,9 @@
 """Reads a promptfoo configuration: a definition for each prompt, with a scenario for each case of each test."""
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import islice
 from typing import Any
@@ -19,6 +20,7 @@ from cupel_core.domain.definitions.drafts import (
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.derived_metrics import MAX_DERIVED_METRICS, DerivedMetric
+from cupel_core.domain.scoring.left_out_checks import LeftOutChecks, add_checks
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.turns.model_request import Message, MessageRole
@@ -30,7 +32,6 @@ from cupel_core.imports.promptfoo.configuration_keys import (
     COMMAND_LINE_OPTIONS,
     CONFIGURATION,
     EVALUATE_OPTIONS,
-    SCENARIO,
     report_keys,
 )
 from cupel_core.imports.promptfoo.conversations import VARIABLE, ConversationTurn, join_turns, repeats_history
@@ -47,6 +48,7 @@ from cupel_core.imports.promptfoo.providers import (
 )
 from cupel_core.imports.promptfoo.references import resolve_references
 from cupel_core.imports.promptfoo.stored_answers import OPTION, can_be_stored, has_marks, marked, uses_otherwise
+from cupel_core.imports.promptfoo.templates import printed_variables
 from cupel_core.imports.promptfoo.tests import PromptfooTest, TestLoader
 from cupel_core.imports.promptfoo.variables import (
     VariableCombination,
@@ -59,6 +61,8 @@ from cupel_core.templating.errors import RenderError
 
 TAG = "promptfoo"
 _MAX_NAME_LENGTH = 200
+_MAX_SYSTEM_LENGTH = 200_000
+"""Longer ones stay in the scenarios, whose messages may have more."""
 _JAVASCRIPT = re.compile(r"^\s*(?:module\.exports\b|export\s+default\b|import\s.+\sfrom\s)", re.MULTILINE)
 
 
@@ -79,8 +83,9 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
     providers = read_providers(config, files, report, azure_address)
     tests = TestLoader(config, files, report).load_all()
     for test in tests:
-        report_unsupported_options(test.data["options"], test.where, report)
+        report_unsupported_options(test.data["options"], test.where, report, allow_code=code_folder is not None)
     _check_scenario_count(tests, len(prompts))
+    _report_unset_variables(prompts, tests, report)
     metrics, media = _derived_metrics(config.get("derivedMetrics"), report), ImportedMedia(files)
     reader = _SuiteReader(files, report, code_folder, metrics, media, azure_address)
     groups = group_by_providers(tests, providers, files, report, azure_address)
@@ -93,6 +98,16 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
     called = distinct([*providers, *(each for group in groups for each in group.providers)])
     connectors, temperature = _connectors(called), common_temperature(called)
     return ImportedSuite(tuple(drafts), report, _repeats(config), temperature, connectors, media.data_urls)
+
+
+def _report_unset_variables(
+    prompts: Sequence[PromptfooPrompt], tests: Sequence[PromptfooTest], report: ImportReport
+) -> None:
+    """Report the variables of prompts that no test sets: often, their names are misspelt."""
+    known = {VARIABLE, "env", *(name for test in tests for name in (*test.data["vars"], *test.stored_outputs))}
+    for prompt in prompts:
+        for name in sorted(printed_variables(prompt.raw) - known):
+            report.note_change("prompts", f"{{{{{name}}}}}", "no test sets this variable, so nothing stands there")
 
 
 def _drafts_of(
@@ -110,7 +125,9 @@ def _drafts_of(
     if len(joined) < len(read):  # Each scenario and assertion was counted once per prompt.
         for what in ("scenarios", "assertions"):
             imported[what] = before[what] + (imported[what] - before[what]) // len(read)
-    return joined if group.name is None else [replace(each, name=_cut(f"{each.name}: {group.name}")) for each in joined]
+    if group.name is None:
+        return joined
+    return [replace(each, name=_cut(single_line(f"{each.name}: {group.name}"))) for each in joined]
 
 
 def _report_configuration(config: Mapping[str, Any], report: ImportReport) -> None:
@@ -118,22 +135,26 @@ def _report_configuration(config: Mapping[str, Any], report: ImportReport) -> No
     for name, keys in (("evaluateOptions", EVALUATE_OPTIONS), ("commandLineOptions", COMMAND_LINE_OPTIONS)):
         if isinstance(options := config.get(name), Mapping):
             report_keys(keys, options, name, report)
-    scenarios = config.get("scenarios")
-    for number, scenario in enumerate(scenarios if isinstance(scenarios, list) else ()):
-        if isinstance(scenario, Mapping):
-            report_keys(SCENARIO, scenario, f"scenarios.{number}", report)
 
 
 def _connectors(providers: Iterable[PromptfooProvider]) -> tuple[ConnectorDraft, ...]:
     """The connectors, with distinct names."""
     connectors: list[ConnectorDraft] = []
-    names: Counter[str] = Counter()
+    seen: list[ConnectorDraft] = []
+    names: set[str] = set()
     for connector in (provider.connector for provider in providers):
-        if connector is not None and connector not in connectors:
-            names[connector.name] += 1
-            count = names[connector.name]
-            connectors.append(connector if count == 1 else replace(connector, name=f"{connector.name} {count}"))
+        if connector is not None and connector not in seen:
+            seen.append(connector)
+            name = _free_name(connector.name, names)
+            names.add(name.casefold())
+            connectors.append(replace(connector, name=name))
     return tuple(connectors)
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """The name, numbered if another one is the same ignoring case, as two connectors of a workspace must not be."""
+    numbered = (name if count == 1 else f"{name[:190]} {count}" for count in itertools.count(1))
+    return next(each for each in numbered if each.casefold() not in taken)
 
 
 def _read_document(text: str) -> Mapping[str, Any]:
@@ -231,7 +252,7 @@ class _SuiteReader:
         )
         scoring_function = test.data.get("assertScoringFunction")
         imported = importer.import_all(test.data["assert"], test.data.get("threshold"), scoring_function)
-        assertions = self._without_answers(where, imported.assertions)
+        assertions, compared = self._without_answers(where, imported.assertions)
         source = {"where": where, "prompt": prompt.label[:500], "unsupported": imported.unsupported}
         description = {"description": test.data["description"]} if test.data.get("description") else {}
         metadata = {**test.data["metadata"], "vars": variables, **description, "promptfoo": _non_empty(source)}
@@ -246,14 +267,22 @@ class _SuiteReader:
             self.report.skip(where, f"the prompt {prompt.label[:80]}", reason)
             return None
         name = single_line(f"{test.title}{f' ({case.number})' if case.number else ''}")
-        scenario = Scenario("", name[:500], messages, metadata=metadata, assertions=assertions)
+        left_out = add_checks([imported.left_out, compared])
+        scenario = Scenario(
+            "", name[:500], messages, metadata=metadata, assertions=assertions, left_out_checks=left_out
+        )
         key = to_json(test.conversation_id) if is_turn else None
         return ConversationTurn(scenario, where, key, repeats, used)
 
-    def _without_answers(self, where: str, assertions: tuple[Assertion, ...]) -> tuple[Assertion, ...]:
-        for assertion in filter(has_marks, assertions):
+    def _without_answers(
+        self, where: str, assertions: tuple[Assertion, ...]
+    ) -> tuple[tuple[Assertion, ...], LeftOutChecks]:
+        """The assertions without those that need other answers, and what is left out so."""
+        compared = list(filter(has_marks, assertions))
+        for assertion in compared:
             self.report.skip(where, assertion.type, "it compares an answer with another one, which is stored")
-        return tuple(assertion for assertion in assertions if not has_marks(assertion))
+        remaining = tuple(assertion for assertion in assertions if not has_marks(assertion))
+        return remaining, Counter(each.type for each in compared)
 
 
 def _reason_against_answers(
@@ -271,18 +300,29 @@ def _reason_against_answers(
 
 def _derived_metrics(value: Any, report: ImportReport) -> list[dict[str, str]]:
     metrics: list[dict[str, str]] = []
-    for number, entry in enumerate(value if isinstance(value, list) else []):
+    for number, entry in enumerate(value or []):
         match entry:
             case {"name": str(name), "value": str(text)}:
-                issues = content_errors(Content(derived_metrics=(DerivedMetric(name, text),)))
-                reason = issues[0].message if issues else None
+                reason = _metric_problem(metrics, name, text)
+            case {"name": str(name), "value": _}:
+                text, reason = "", f"its value must be an expression, not {to_json(entry.get('value'))[:40]}"
             case _:
                 name, text, reason = str(entry)[:80], "", "it has no name and expression"
         if reason is None:
             metrics.append({"name": name, "value": text})
         else:
-            report.skip(f"derivedMetrics.{number}", name, reason)
-    return metrics[:MAX_DERIVED_METRICS]
+            report.skip(f"derivedMetrics.{number}", name[:200], reason)
+    return metrics
+
+
+def _metric_problem(earlier: Sequence[Mapping[str, str]], name: str, text: str) -> str | None:
+    if len(earlier) == MAX_DERIVED_METRICS:
+        return f"a definition has at most {MAX_DERIVED_METRICS} of them"
+    if len(name) > _MAX_NAME_LENGTH:
+        return f"its name has more than {_MAX_NAME_LENGTH} characters"
+    metrics = [DerivedMetric(each["name"], each["value"]) for each in earlier]
+    issues = content_errors(Content(derived_metrics=(*metrics, DerivedMetric(name, text))))
+    return issues[0].message if issues else None
 
 
 def _turns(scenarios: tuple[Scenario, ...]) -> int:
@@ -306,7 +346,8 @@ def _shared_system(scenarios: list[Scenario]) -> tuple[str | None, tuple[Scenari
     """Move a system message common to all scenarios to the definition; different ones stay in the scenarios."""
     first_messages = {scenario.messages[0] for scenario in scenarios}
     first = next(iter(first_messages))
-    if len(first_messages) != 1 or first.role is not MessageRole.SYSTEM:
+    is_shared = len(first_messages) == 1 and first.role is MessageRole.SYSTEM
+    if not is_shared or len(first.content) > _MAX_SYSTEM_LENGTH:
         return None, tuple(scenarios)
     return first.content, tuple(replace(scenario, messages=scenario.messages[1:]) for scenario in scenarios)
 

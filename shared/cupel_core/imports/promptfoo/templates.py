@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import ChainableUndefined, nodes
+from jinja2 import ChainableUndefined, TemplateError, meta, nodes
 
 from cupel_core.imports.json_documents import from_json, to_json
 from cupel_core.templating.environment import LimitedEnvironment, TemplateLimits
@@ -99,6 +99,18 @@ def escape_unclosed_tags(template: str) -> str:
     return (
         f"{{% raw %}}{template}{{% endraw %}}" if _PARTIAL.search(template) and not _RAW.search(template) else template
     )
+
+
+_PRINTED = re.compile(r"{{-?\s*([A-Za-z_]\w*)\s*-?}}")
+
+
+def printed_variables(template: str) -> set[str]:
+    """The variables that a template prints as they are, so that nothing stands there without them."""
+    try:
+        needed = meta.find_undeclared_variables(_environment().parse(escape_unclosed_tags(template)))
+    except TemplateError:
+        return set()
+    return set(_PRINTED.findall(template)) & needed
 
 
 _NAMES = re.compile(r"{{\s*([^{}\s|]+)\s*(?:\|[^}]+)?}}|{%\s*(?:if|for)\s+([^{}\s]+)\s*.*?%}")

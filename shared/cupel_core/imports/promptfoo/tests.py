@@ -7,10 +7,11 @@ from typing import Any
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.drafts import ImportReport
+from cupel_core.domain.text.control_characters import single_line
 from cupel_core.imports.files import FileSource, NotImportable, matching_paths, read_file, resolve_path
 from cupel_core.imports.json_documents import InvalidDocument, from_json, from_jsonl, to_json
 from cupel_core.imports.promptfoo.cells import read_rows, row_to_test
-from cupel_core.imports.promptfoo.configuration_keys import TEST, report_keys
+from cupel_core.imports.promptfoo.configuration_keys import SCENARIO, TEST, report_keys
 from cupel_core.imports.promptfoo.variables import is_code
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
@@ -36,7 +37,7 @@ class PromptfooTest:
 
     @property
     def title(self) -> str:
-        return str(self.data.get("description") or self.where)
+        return single_line(str(self.data.get("description") or "")) or self.where
 
     @property
     def stores_output_as(self) -> str | None:
@@ -85,8 +86,6 @@ class TestLoader:
         if isinstance(default, str):
             test = next(self._load_list([default], "defaultTest"), None)
             return test.data if test else {}
-        if not isinstance(default, Mapping):
-            raise InvalidDocument("defaultTest must be a mapping or the name of a file")
         report_keys(TEST, default, "defaultTest", self._report)
         return self._with_vars("defaultTest", default, "") or {}
 
@@ -112,10 +111,13 @@ class TestLoader:
                 self._report.skip(position, str(entry)[:80], "it is neither an object nor the name of a file")
 
     def _from_reference(self, reference: str, where: str) -> Iterator[PromptfooTest]:
+        """The tests of a file. One that cannot be used is reported; one that breaks in the middle is refused, because
+        the tests behind that place would be lost.
+        """
         try:
             for path in _paths(self._files, reference):
                 yield from self._from_file(path)
-        except (NotImportable, InvalidDocument) as error:
+        except NotImportable as error:
             self._report.skip(where, reference, str(error))
 
     def _from_file(self, path: str) -> Iterator[PromptfooTest]:
@@ -152,6 +154,7 @@ class TestLoader:
 
     def _scenario_tests(self, scenario: PromptfooTest) -> Iterator[PromptfooTest]:
         """Each test of a scenario combined with each of its configurations."""
+        report_keys(SCENARIO, scenario.data, scenario.where, self._report)
         configurations = list(self._load_list(scenario.data.get("config"), f"{scenario.where}.config"))
         tests = list(self._load_list(scenario.data.get("tests"), f"{scenario.where}.tests"))
         for configuration in configurations:

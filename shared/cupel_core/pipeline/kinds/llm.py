@@ -10,6 +10,7 @@ from cupel_core.domain.text.token_counts import PER_MESSAGE, estimated_tokens
 from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.grader import Grader, complete_request
 from cupel_core.pipeline.kinds.call_summaries import summarize_reply, summarize_request
 from cupel_core.pipeline.kinds.values import Context, MadeValue, ModelCaller, OperationFailed, rendered
@@ -41,15 +42,15 @@ async def _ask(call: ModelCall, output: OutputSpec, context: Context, caller: Mo
         simulation_key=caller.simulation_key,
         role=ModelRole.OPERATION,
     )
-    grader, has_texts = caller.grader(call), caller.is_debugged
+    grader, has_texts, spent = caller.grader(call), caller.is_debugged, list[Spend]()
     summary = {"inputs": summarize_request(call, output, messages, has_texts=has_texts)}
     try:
         _check_limits(call, request, grader)
-        reply = await _complete(grader, request)
+        reply = await _complete(grader, request, spent)
     except OperationFailed as failure:
-        raise OperationFailed(failure.code, failure.message, failure.spend, summary) from failure
+        raise OperationFailed(failure.code, failure.message, sum(spent, Spend()), summary) from failure
     summary["outputs"] = summarize_reply(reply, output, has_texts=has_texts)
-    answered = PaidAnswer(reply.text, prices.spend_of(grader.account, grader.model, reply), summary)
+    answered = PaidAnswer(reply.text, sum(spent, Spend()), summary)
     caller.on_answer(answered)
     return answered
 
@@ -89,9 +90,9 @@ def _check_limits(call: ModelCall, request: ModelRequest, grader: Grader) -> Non
         raise OperationFailed(StepErrorCode.BUDGET_EXCEEDED, message)
 
 
-async def _complete(grader: Grader, request: ModelRequest) -> Reply:
+async def _complete(grader: Grader, request: ModelRequest, spent: list[Spend]) -> Reply:
     try:
-        return await complete_request(grader, request)
+        return await complete_request(grader, request, spent)
     except RetryLater as wait:
         raise wait.by(ProbeErrorCode.OPERATION_ERROR, wait.model) from wait
     except ProviderError as error:

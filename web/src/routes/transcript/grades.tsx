@@ -41,7 +41,7 @@ export function Grades({ transcript, label, isAlone }: GradesProps) {
       {transcript.summaryError && <p>No decision: {visible(transcript.summaryError)}</p>}
       {verdict && (
         <p>
-          <strong>Judge</strong>: {verdictText(verdict)}, confidence {verdict.confidence.toFixed(2)}.{" "}
+          <strong>Judge</strong>: {verdictText(verdict)}.{" "}
           {visible(verdict.reasoning)}
         </p>
       )}

@@ -19,7 +19,7 @@ export function ReplyFigures({ reply }: { reply: Reply }) {
       {verdict && (
         <p className={styles.reply}>
           <span>
-            <strong>Judge</strong>: {verdictText(verdict)}, confidence {verdict.confidence.toFixed(2)}.{" "}
+            <strong>Judge</strong>: {verdictText(verdict)}.{" "}
             {visible(verdict.reasoning)}
           </span>
         </p>
@@ -29,7 +29,14 @@ export function ReplyFigures({ reply }: { reply: Reply }) {
 }
 
 /** Such as "success criteria not met, failure criteria met". */
-export function verdictText(verdict: { readonly successMet: boolean; readonly failureMet: boolean }): string {
+interface Verdict {
+  readonly successMet: boolean;
+  readonly failureMet: boolean;
+  readonly confidence: number | null;
+}
+
+export function verdictText(verdict: Verdict): string {
   const success = verdict.successMet ? "success criteria met" : "success criteria not met";
-  return verdict.failureMet ? `${success}, failure criteria met` : success;
+  const met = verdict.failureMet ? `${success}, failure criteria met` : success;
+  return verdict.confidence === null ? met : `${met}, confidence ${verdict.confidence.toFixed(2)}`;
 }

@@ -1,0 +1,35 @@
+"""Calls in flight that a reader of a run's progress wants to know of: repeats, and those that take long."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from cupel_core.domain.turns.attempts import AttemptInFlight
+
+SLOW_SECONDS = 30.0
+"""A call that has taken longer is shown although it is a first attempt."""
+MAX_PER_CLAIM = 10
+"""A worker reports this many calls of a slice, so that its claim stays small."""
+
+
+class SlowCall(NamedTuple):
+    """A repeat, or a call that takes long."""
+
+    offset: int
+    """Of its probe in the leaf, or the index of its probe where there are no leaves."""
+    attempt: int
+    max_attempts: int
+    since: int
+    """Unix time."""
+
+    def seconds(self, now: float) -> float:
+        return max(0.0, now - self.since)
+
+
+def slow_calls(calls: Iterable[tuple[int, AttemptInFlight]], now: float) -> tuple[SlowCall, ...]:
+    """Select from the calls in flight, each with its probe's offset: at most MAX_PER_CLAIM, the slowest first."""
+    selected = (
+        SlowCall(offset, call.attempt, call.max_attempts, round(call.since))
+        for offset, call in calls
+        if call.attempt > 1 or now - call.since > SLOW_SECONDS
+    )
+    return tuple(sorted(selected, key=lambda call: (-call.attempt, call.since, call.offset))[:MAX_PER_CLAIM])
