@@ -353,6 +353,6 @@ def _reason_json(reason: UnscoredReason) -> Json:
     }
 
 
-def cause_name(result: Json) -> str:
-    """The cause of a result that could not be computed, such as `judge_failed (auth) of custom/small`."""
-    return UnscoredReason(*UnscoredCause.from_json(result["cause"]), 1, "").name
+def cause_name(cause: Json) -> str:
+    """The cause of what could not be computed, such as `judge_failed (auth) of custom/small`."""
+    return UnscoredReason(*UnscoredCause.from_json(cause), 1, "").name

@@ -4665,6 +4665,8 @@ export interface Transcript {
   summarizedAt: string | null;
   /** Why the judge made no decision */
   summaryError: string | null;
+  /** The code of `summaryError`; null without one, and for earlier releases */
+  summaryCause: UnscoredCause | null;
   /** The judge's last verdict on the criteria */
   verdict: Verdict | null;
   /** Result of the criteria and assertions */

@@ -259,6 +259,9 @@ def _print_conversation(session: Session, transcript: Json, *, ids: bool) -> Non
     print_messages(session, (transcript.get("content") or {}).get("messages") or ())
     if decision := render.decision_text(transcript):
         session.out.print(f"decision {decision}", style="bold", markup=False)
+    if error := transcript.get("summaryError"):
+        cause = f" ({results.cause_name(transcript['summaryCause'])})" if transcript.get("summaryCause") else ""
+        session.out.print(f"decision not read{cause}: {error}", markup=False, style="yellow", soft_wrap=True)
     print_result(session, transcript.get("result"))
     _print_uncomputed(session, (transcript.get("scoring") or {}).get("results") or ())
 
@@ -268,7 +271,7 @@ def _print_uncomputed(session: Session, results_of_checks: Iterable[Json], inden
     for each in results_of_checks:
         if each["passed"] is None:
             name = f"{each['metric']} ({each['type']})" if each.get("metric") else each["type"]
-            code = f" ({results.cause_name(each)})" if each.get("cause") else ""
+            code = f" ({results.cause_name(each['cause'])})" if each.get("cause") else ""
             line = f"{indent}not scored: {name}{code}: {each.get('error') or NO_VALUE}"
             session.out.print(line, markup=False, style="yellow", soft_wrap=True)
         _print_uncomputed(session, each.get("parts") or (), f"{indent}  ")

@@ -27,6 +27,7 @@ from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.grading.decisions import DecisionJudge, judge_summary, without_judge
+from cupel_core.grading.grader import failed_call
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.providers.completion import Attempt, complete
@@ -213,7 +214,7 @@ class EvaluationRunner:
         try:
             return await judge_summary(judge, transcript, utc_now)
         except RetryLater as wait:
-            return without_judge(transcript, wait.detail, utc_now())
+            return without_judge(transcript, wait.detail, utc_now(), failed_call(wait.code, model))
 
 
 def is_fully_graded(outcome: Outcome) -> bool:

@@ -44,6 +44,7 @@ ABSENT = frozenset(
         "problem",
         "revokedAt",
         "shortage",
+        "summaryCause",
         "summaryError",
         "suspendedModels",
         "suspendedUntil",

@@ -18,6 +18,7 @@ from cupel_core.contract.results import (
     VerdictResponse,
 )
 from cupel_core.contract.runs import CaseFields
+from cupel_core.contract.unscored import UnscoredCauseResponse
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.runs.views import TranscriptView
 from cupel_core.domain.turns.conversation import StopReason
@@ -78,6 +79,10 @@ class TranscriptResponse(CaseFields, ColumnFields):
     decision_text: str | None
     summarized_at: Time | None
     summary_error: Annotated[str | None, Field(description="Why the judge made no decision")]
+    summary_cause: Annotated[
+        UnscoredCauseResponse | None,
+        Field(description="The code of `summaryError`; null without one, and for earlier releases", default=None),
+    ]
     verdict: Annotated[VerdictResponse | None, Field(description="The judge's last verdict on the criteria")]
     scoring: Annotated[ScoringResponse | None, Field(description="Result of the criteria and assertions")]
     result: Annotated[
@@ -123,6 +128,7 @@ class TranscriptResponse(CaseFields, ColumnFields):
             decision_text=summary.decision_text if summary else None,
             summarized_at=summary.summarized_at if summary else None,
             summary_error=summary.error if summary else None,
+            summary_cause=UnscoredCauseResponse.of(summary.cause) if summary and summary.cause else None,
             verdict=VerdictResponse.of(conversation.verdict) if conversation.verdict else None,
             scoring=ScoringResponse.of(transcript.scoring) if transcript.scoring else None,
             result=ProbeResultResponse.of(transcript.result) if transcript.result else None,

@@ -536,7 +536,8 @@ async def summarize_without_judge(
     try:
         decision = await read_decision(method.pattern, messages) if method and method.pattern else None
     except ValueError as error:
-        return Summary(OTHER, "", now, error=f"searching with the decision pattern {error}")
+        limit = UnscoredCause(UnscoredCode.LIMIT)
+        return Summary(OTHER, "", now, error=f"searching with the decision pattern {error}", cause=limit)
     has_judge = method is not None and method.judged_by(spec.graders.config.judge_model) is not None
     if decision is None and has_judge and method and method.rubric:
         return None

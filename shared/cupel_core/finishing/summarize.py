@@ -11,6 +11,7 @@ from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.domain.runs.transcripts import CONTENT_DELETED, Summary, Transcript, readable_at
 from cupel_core.domain.scoring.decisions import OTHER
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.grading.decisions import DecisionJudge, judge_summary
 from cupel_core.leases import LeasePool
 from cupel_core.messages import RunRef
@@ -49,7 +50,8 @@ async def summarize_slice(
                 summary = await judge_summary(judge, transcript, utc_now)
             else:
                 code = transcript.summary.decision_code if transcript.summary else OTHER
-                summary = Summary(code, "", utc_now(), CONTENT_DELETED)
+                cause = UnscoredCause(UnscoredCode.DELETED)
+                summary = Summary(code, "", utc_now(), CONTENT_DELETED, cause=cause)
             if await asyncio.to_thread(outcomes.set_summary, ref, transcript.probe_index, summary):
                 on_spend(judge.grader.model, summary.spend)
 

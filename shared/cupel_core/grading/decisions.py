@@ -11,10 +11,11 @@ from pydantic import Field
 from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.transcripts import Summary, Transcript
 from cupel_core.domain.scoring.decisions import OTHER
+from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.domain.turns.material import messages_material, reading_request
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
-from cupel_core.grading.grader import Grader, GraderError, GraderReply, request_structured
+from cupel_core.grading.grader import Grader, GraderError, GraderReply, failed_call, request_structured
 from cupel_core.grading.replies import StructuredReply, choice_of, cut_text, explanation
 from cupel_core.providers.errors import ProviderError
 
@@ -76,14 +77,17 @@ async def judge_summary(judge: DecisionJudge, transcript: Transcript, now: Calla
         return Summary(before.decision_code, written.value.decisionText, now(), spend=written.spend)
     except ProviderError as error:
         spend = error.spend if isinstance(error, GraderError) else sum(interrupted, Spend())
-        return without_judge(transcript, error.detail, now(), spend)
+        cause = error.cause or failed_call(error.code, judge.grader.model)
+        return without_judge(transcript, error.detail, now(), cause, spend)
 
 
-def without_judge(transcript: Transcript, error: str, now: datetime, spend: Spend = _NOTHING) -> Summary:
+def without_judge(
+    transcript: Transcript, error: str, now: datetime, cause: UnscoredCause, spend: Spend = _NOTHING
+) -> Summary:
     """The final summary of a transcript whose judge has failed with this error."""
     before = transcript.summary
     code, text = (before.decision_code, before.decision_text) if before else (OTHER, "")
-    return Summary(code, text, now, error=error, spend=spend)
+    return Summary(code, text, now, error=error, spend=spend, cause=cause)
 
 
 async def _request[T: StructuredReply](

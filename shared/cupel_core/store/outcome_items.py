@@ -16,6 +16,7 @@ from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult
 from cupel_core.domain.scoring.scoring import Scoring
+from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.domain.turns.conversation import ConversationState, StopReason, Verdict
 from cupel_core.domain.turns.model_request import Message, ProbeErrorCode, RequestParameter, Usage
 from cupel_core.domain.turns.replies import ReplyRecord
@@ -211,6 +212,7 @@ def summary_to_json(summary: Summary) -> dict[str, object]:
         "summarizedAt": to_iso(summary.summarized_at),
         "error": summary.error,
         "spend": summary.spend.to_json(by_model=True) if summary.spend else None,
+        "cause": summary.cause.to_json() if summary.cause else None,
     }
     return {name: value for name, value in body.items() if value is not None}
 
@@ -381,6 +383,7 @@ def _summary(item: StoredOutcome) -> Summary | None:
         body.get("error"),
         Spend.from_json(body["spend"]) if "spend" in body else Spend(),
         is_provisional=bool(item.is_summary_provisional),
+        cause=UnscoredCause.from_json(body["cause"]) if body.get("cause") else None,
     )
 
 

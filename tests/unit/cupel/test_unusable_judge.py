@@ -126,3 +126,22 @@ async def test_a_gate_names_the_cause() -> None:
 )
 def test_the_repair_of_answers_without_a_verdict_is_named(code: str, hint: str | None) -> None:
     assert rescore_hint("run_1", [UnscoredReason(code, "sim/judge", None, 3, "")]) == hint
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        ("It depends.", "judge_reply"),
+        (json({"error": {"message": "not here", "code": "invalid_api_key"}}, 401), "judge_failed"),
+    ],
+)
+async def test_a_decision_that_the_judge_does_not_read_has_a_cause(reply: object, code: str) -> None:
+    file = {"content": {"decision": {"rubric": "5 if it rhymes"}}, "scenarios": [{"name": "one", "prompt": "Hi"}]}
+    async with serving(judge(lambda _: reply)) as server:
+        providers: Any = {"custom": {"base_url": server.url}}
+        found = await cupel.evaluate_async(
+            file, lambda _: "So.", judge_model="custom/sphinx", providers=providers, progress=False
+        )
+    transcript = found.results[0].to_json(found.id)
+    assert transcript["summaryError"]
+    assert (transcript["summaryCause"]["code"], transcript["summaryCause"]["model"]) == (code, "custom/sphinx")

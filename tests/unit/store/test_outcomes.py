@@ -12,6 +12,7 @@ from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, StopReason, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
 from cupel_core.domain.turns.replies import ReplyRecord
@@ -208,6 +209,16 @@ def test_a_provisional_summary_is_replaced_once(cloud: Settings) -> None:
     after = outcomes.get(REF, 0)
     assert isinstance(after, Transcript)
     assert after.summary == Summary("2", "first", NOW)
+
+
+def test_the_cause_of_a_missing_decision_is_stored(cloud: Settings) -> None:
+    cause = UnscoredCause(UnscoredCode.JUDGE_FAILED, "sim/judge", "timeout")
+    missing = Summary("other", "", NOW, "no answer", cause=cause)
+    store_outcomes(run(), 1, [replace(transcript(0), summary=None)])
+    outcomes.set_summary(REF, 0, missing)
+    stored = outcomes.get(REF, 0)
+    assert isinstance(stored, Transcript)
+    assert stored.summary == missing
 
 
 PROSE = " ".join(f"Sentence {number} weighs what was said against what may follow from it." for number in range(20))

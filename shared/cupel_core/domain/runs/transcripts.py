@@ -34,6 +34,8 @@ class Summary:
     """The judge's, if one was asked."""
     is_provisional: bool = False
     """Whether the text is an excerpt that a judge's summary will replace when the run finishes."""
+    cause: UnscoredCause | None = None
+    """The code of `error`; None in summaries of earlier releases."""
 
     def without_content(self) -> "Summary":
         return replace(self, decision_text="", error=self.error and CONTENT_DELETED)
