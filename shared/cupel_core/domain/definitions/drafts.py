@@ -9,7 +9,7 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.scenarios import Scenario
 
 MAX_SCENARIOS = 10_000
-"""Per import; an API request has seconds, not minutes."""
+"""Of a promptfoo configuration: variables with lists multiply, and an API request has seconds, not minutes."""
 MAX_NOTES = 1_000
 """Per kind of note; a file may repeat one mistake ten thousand times."""
 MAX_REASONS = 5
