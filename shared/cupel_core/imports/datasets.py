@@ -89,8 +89,7 @@ def _scenarios(
         raise InvalidDocument(f"{more}: use --limit and --offset")
     read_scenario = _reader_of(rows, kind, options)
     exported: set[Any] = set()
-    has_checks = bool(options.assertions)
-    compares = not has_checks or scorer is not None
+    compares = not options.has_checks or scorer is not None
     for where, fields in rows:
         if _is_errored(fields):
             notes.skip(where, "output", "it is an error without the question")
@@ -100,7 +99,7 @@ def _scenarios(
             continue
         scenario = read_scenario(Sample(where, fields, scorer, notes, media, compares))
         _check(scenario, where)
-        if not scenario.assertions and not has_checks:
+        if not scenario.assertions and not options.has_checks:
             notes.skip(where, "expected answer", "there is none, so nothing checks the answer")
         yield scenario
 

@@ -45,6 +45,12 @@ class DatasetOptions:
     offset: int = 0
     assertions: tuple[Mapping[str, Any], ...] = ()
     """The definition's own, which may use the columns as variables. They replace the default comparison."""
+    is_checked_elsewhere: bool = False
+    """Whether the definition has assertions besides."""
+
+    @property
+    def has_checks(self) -> bool:
+        return self.is_checked_elsewhere or bool(self.assertions)
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "assertions": [dict(each) for each in self.assertions]}
@@ -52,4 +58,4 @@ class DatasetOptions:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "DatasetOptions":
         columns = ColumnMapping(**data["columns"])
-        return cls(columns, data["limit"], data["offset"], tuple(data["assertions"]))
+        return cls(columns, data["limit"], data["offset"], tuple(data["assertions"]), data["is_checked_elsewhere"])
