@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from cupel.definition_texts import scenario_fields
 from cupel.errors import RefusedField, UsageError
@@ -42,7 +42,7 @@ class _TableProblems:
         self.listed.append(RefusedField(f"scenarios.{name}".rstrip("."), message))
 
 
-def is_table(value: Any) -> bool:
+def is_table(value: Any) -> TypeGuard[str | Mapping[str, Any]]:
     """Whether `scenarios` of a file names a table instead of listing scenarios."""
     return isinstance(value, str | Mapping)
 

@@ -14,11 +14,9 @@ from cupel.commands.options import AsJson, command_name
 from cupel.counts import count_of
 from cupel.errors import CupelError, UsageError
 from cupel.folders import FolderFiles
-from cupel.import_upload import is_large, upload_suite
 from cupel.json_types import Json, without_none
 from cupel.local_files import upload as upload_files
 from cupel.session import Session
-from cupel.source_files import SourceFile
 from cupel_core.domain.definitions.datasets import ColumnMapping, DatasetFormat, DatasetOptions, DatasetScorer
 
 if TYPE_CHECKING:
@@ -152,6 +150,8 @@ class _Source:
 
 def _read_assertions(file: Path | None) -> tuple[Json, ...]:
     """A list, or the list `assertions` or `assert` of a mapping."""
+    from cupel.source_files import SourceFile
+
     if file is None:
         return ()
     document = SourceFile.read(file).document
@@ -164,6 +164,8 @@ def _read_assertions(file: Path | None) -> tuple[Json, ...]:
 
 
 def _import_on_stack(session: Session, source: _Source, folder: str | None, *, dry_run: bool) -> Json:
+    from cupel.import_upload import is_large, upload_suite
+
     files = FolderFiles(source.file.parent)
     suite = source.read(files)  # Also determines which files it refers to.
     if source.format != PROMPTFOO and is_large(source.text, suite):

@@ -9,7 +9,7 @@ from cupel_core.domain.turns.parts import TextPart
 from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.imports.samples import Sample, texts_of
 
-LETTERS = [*"ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+LETTERS: list[str] = [*"ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
 
 
 class Choices(NamedTuple):
