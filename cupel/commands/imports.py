@@ -173,7 +173,11 @@ def _import_on_stack(session: Session, source: _Source, folder: str | None, *, d
             return _response(suite, [None])
         with session.connect() as client, session.err.status("uploading") as display:
             upload_files(client, files.media)
-            uploaded = upload_suite(client, suite, folder, display.update)
+            try:
+                uploaded = upload_suite(client, suite, folder, display.update)
+            except (KeyboardInterrupt, CupelError):
+                session.remark("the upload was interrupted; the same command continues it")
+                raise
         return _response(suite, [uploaded])
     uploads = {path: files.find_media(path) for path in files.media}
     body = without_none(**source.request(files), folder=folder, dryRun=dry_run, uploads=uploads or None)

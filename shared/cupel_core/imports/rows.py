@@ -23,8 +23,6 @@ _MAX_LINE = 1_000
 _WRAPPERS = ("data", "rows", "examples", "samples", "instances", "questions")
 """The fields in which a JSON object may have its list of rows."""
 
-csv.field_size_limit(2**31 - 1)  # The length of a cell is bounded by that of its file.
-
 
 class TableRow(NamedTuple):
     where: str

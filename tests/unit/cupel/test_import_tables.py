@@ -130,7 +130,8 @@ def test_an_interrupted_upload_is_continued_without_duplicates(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(client, "create_scenarios", interrupted)
-    assert cupel("import", "csv", table, *OPTIONS).exit_code != 0
+    stopped = cupel("import", "csv", table, *OPTIONS)
+    assert (stopped.exit_code, "the same command continues it" in stopped.stderr) == (130, True)
     monkeypatch.setattr(client, "create_scenarios", create)
     definition_id = imported(cupel("import", "csv", table, *OPTIONS, "--json"))
     assert [each["name"] for each in client.list_scenarios(definition_id)] == ["1", "2", "3"]
