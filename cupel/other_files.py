@@ -1,13 +1,24 @@
 """Files that are no definition files, and what to do with them instead of running them."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from cupel.errors import UsageError
 from cupel.scenario_tables import SUFFIXES, format_of
+from cupel.source_files import SourceFile
 
 _TEXTS = frozenset({".txt", ".json"})
 """Endings that may be those of other files."""
+
+
+def refuse_other_files(paths: Iterable[Path]) -> None:
+    """UsageError for tables and files of promptfoo by their names, before a stack is needed."""
+    for path in paths:
+        if path.is_file():
+            refuse_table(path)
+            if path.stem.lower().endswith("promptfooconfig"):
+                refuse_other_document(path, SourceFile.read(path).document)
 
 
 def refuse_table(path: Path) -> None:
