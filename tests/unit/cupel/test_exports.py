@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cupel.exports.records import Record
 from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_transcript, an_error
 
 type Json = dict[str, Any]
@@ -187,3 +188,8 @@ def test_calls_of_tools_and_their_results_have_inspects_form(finished: FakeApi, 
     ]
     assert messages[2] == {"role": "tool", "content": "found", "tool_call_id": "call_1"}
     assert messages[3]["error"] == {"type": "unknown", "message": error}
+
+
+@pytest.mark.parametrize(("target", "exported"), [(0, ["0"]), (False, ["false"]), (["a", 1], ["a", "1"]), (None, [])])
+def test_zero_and_false_are_expected_answers(target: object, exported: list[str]) -> None:
+    assert Record({}, {"metadata": {"target": target}}, 1).expected_answers == exported
