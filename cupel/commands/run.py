@@ -62,6 +62,7 @@ from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
+from cupel.other_files import refuse_other_files
 from cupel.render import format_cost_interval
 from cupel.render_analysis import BELOW_RESULTS
 from cupel.server_models import own_server_models
@@ -402,6 +403,7 @@ def _start_on_stack(
     yes: bool,
     as_json: bool,
 ) -> None:
+    refuse_other_files([Path(each) for each in definitions])
     with session.connect() as client:
         note_unlisted_models(session, own_models, client)
         resolved = resolve_definition(session, client, definitions, specification, new=new)
