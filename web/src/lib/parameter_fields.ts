@@ -30,7 +30,7 @@ export const PARAMETERS: readonly FieldSpec[] = [
     name: "extraBody",
     label: "Further fields of the request",
     control: json(),
-    note: "Only for custom providers: an object, such as {\"min_p\": 0.1}",
+    note: 'Only for custom providers: an object, such as {"min_p": 0.1}',
   },
   {
     name: "stop",
