@@ -11,6 +11,7 @@ from rich.text import Text
 from cupel import render
 from cupel.counts import count_of
 from cupel.json_types import Json
+from cupel.results import UnscoredReason
 from cupel.terminal import NO_VALUE, one_line, shorten
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.runs.delays import DelayReason
@@ -236,6 +237,8 @@ def _notes(progress: Json, run: Json) -> Iterator[tuple[str, str]]:
             yield "yellow", line
     for line in _error_lines(progress["targets"]):
         yield "red", line
+    for line in _unscored_lines(progress["targets"]):
+        yield "yellow", line
 
 
 def _error_lines(targets: Sequence[Json]) -> Iterator[str]:
@@ -249,6 +252,18 @@ def _error_lines(targets: Sequence[Json]) -> Iterator[str]:
         where = found[0][0] if len(found) == 1 else count_of(len(found), "target")
         message = shorten(max(found, key=lambda each: each[1]["count"])[1]["message"], 100)
         yield f"{at_least}{sum(cause['count'] for _, cause in found):,} errored with {code} ({where}): {message}"
+
+
+def _unscored_lines(targets: Sequence[Json]) -> Iterator[str]:
+    """Why answers are not scored, over all targets."""
+    found: dict[str, list[UnscoredReason]] = {}
+    for target in targets:
+        for reason in map(UnscoredReason.read, target["results"].get("unscoredReasons", ())):
+            found.setdefault(reason.name, []).append(reason)
+    at_least = "" if all(target["results"]["isComplete"] for target in targets) else "at least "
+    for name, reasons in found.items():
+        count, example = sum(reason.count for reason in reasons), shorten(reasons[0].example, 100)
+        yield f"{at_least}{count:,} not scored, {name}{f': {example}' if example else ''}"
 
 
 _BUDGETS = {
@@ -286,7 +301,10 @@ def _wait(progress: Json, delay: Json) -> str:
 
 
 def _pause_lines(progress: Json, run: Json, delay: Json) -> Iterator[str]:
-    if delay["model"] is not None:
+    if delay["model"] is not None and progress["pauseReason"] == PauseReason.JUDGE:
+        yield delay["message"]
+        yield render.judge_hint(progress["runId"])
+    elif delay["model"] is not None:
         yield f"{delay['model']} cannot be called: {delay['message']}"
         yield render.repair_hint(run, delay["model"])
     elif progress["pauseReason"] == PauseReason.BUDGET:
@@ -297,8 +315,8 @@ def _pause_lines(progress: Json, run: Json, delay: Json) -> Iterator[str]:
 
 
 def is_waiting_for_user(progress: Json) -> bool:
-    """Whether the run is paused until somebody repairs a provider or raises the budget."""
-    reasons = (PauseReason.PROVIDER, PauseReason.BUDGET)
+    """Whether the run is paused until somebody repairs a provider, raises the budget, or has another look at it."""
+    reasons = (PauseReason.PROVIDER, PauseReason.BUDGET, PauseReason.JUDGE)
     return progress["status"] == RunStatus.PAUSED and progress["pauseReason"] in reasons
 
 

@@ -1,6 +1,6 @@
 """Terminal output: tables, and lines about a run."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rich.table import Table
@@ -10,7 +10,7 @@ from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.message_texts import content_text
-from cupel.results import ModelResults, is_unscored
+from cupel.results import ModelResults, UnscoredReason, is_unscored
 from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE, format_time, shorten
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
@@ -18,6 +18,7 @@ from cupel_core.domain.budgets.periods import PERIODS
 from cupel_core.domain.runs.plan import column_name
 from cupel_core.domain.runs.run import PauseReason, RunStatus
 from cupel_core.domain.scoring.left_out_checks import left_out_message
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval
 from cupel_core.domain.turns.model_request import RequestParameter
 
@@ -68,6 +69,7 @@ def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool |
             lines.append(
                 f"{model.name}: {model.unscored:,} could not be scored and count neither as passed nor as failed"
             )
+            lines += [f"{model.name}: {unscored_line(each)}" for each in model.unscored_reasons]
         if model.partly_checked:
             missing = left_out_message(model.partly_checked, model.completed, model.left_out_checks)
             lines.append(f"caution: {model.name}: {missing}")
@@ -86,6 +88,25 @@ def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool |
     if simulated:
         lines.append(f"simulated, no real model was called: {', '.join(simulated)}")
     return lines
+
+
+def unscored_line(reason: UnscoredReason) -> str:
+    """`12 not scored, judge_reply of openai/gpt-5-mini: the judge … gave no valid reply`."""
+    example = f": {shorten(reason.example, 200)}" if reason.example else ""
+    return f"{reason.count:,} not scored, {reason.name}{example}"
+
+
+def rescore_hint(run_id: str, reasons: Iterable[UnscoredReason]) -> str | None:
+    """The command that scores answers whose judge gave no verdict, without calling the targets; None if there are none.
+
+    A judge whose reply is unusable, or that declines, is better replaced; a failed call can be repeated.
+    """
+    of_judges = [reason for reason in reasons if reason.is_judges]
+    if not of_judges:
+        return None
+    repeated = all(reason.code in (UnscoredCode.JUDGE_FAILED, UnscoredCode.BUDGET) for reason in of_judges)
+    other = "[--judge-model PROVIDER/NAME]" if repeated else "--judge-model PROVIDER/NAME"
+    return f"cupel rescore {run_id} {other} --watch"
 
 
 def _has_decisions(results: Sequence[ModelResults]) -> bool:
@@ -147,7 +168,13 @@ def evaluation_lines(run: Json) -> list[str]:
         f"repeats {config['repeats']}",
         _counts(run["progress"]),
         *_simulated_judge_warning(config),
+        *_failure_lines(run),
     ]
+
+
+def _failure_lines(run: Json) -> list[str]:
+    failure = run.get("failure")
+    return [f"[red]failed in {escape(str(failure['where']))}: {escape(str(failure['why']))}[/red]"] if failure else []
 
 
 def _counts(progress: Json) -> str:
@@ -184,7 +211,7 @@ def _simulated_judge_warning(config: Json) -> list[str]:
 def run_lines(run: Json) -> list[str]:
     """The run, as Rich markup."""
     config, starter = run["config"], _starter(run)
-    lines = [
+    return [
         f"[bold]{escape(run['id'])}[/bold]  {format_status(run['status'])}"
         + (f" ({_pause_reason(run['pauseReason'])})" if _is_paused(run) else ""),
         *_label_lines(run),
@@ -197,11 +224,8 @@ def run_lines(run: Json) -> list[str]:
         + (f" after {format_duration(run['durationMs'])}" if run.get("durationMs") is not None else ""),
         *_simulated_judge_warning(config),
         *problem_lines(run),
+        *_failure_lines(run),
     ]
-    failure = run.get("failure")
-    if failure:
-        lines.append(f"[red]failed in {escape(str(failure['where']))}: {escape(str(failure['why']))}[/red]")
-    return lines
 
 
 def _budget_use_lines(run: Json) -> list[str]:
@@ -341,9 +365,26 @@ def problem_lines(run: Json) -> list[str]:
     if lines and run["progress"]["failed"]:
         lines.append(f"cupel retry {escape(run['id'])} runs the errored probes again, once it can be called")
     if cause := run.get("pauseCause"):
-        lines.append(f"[red]{escape(cause['model'])} cannot be called: {escape(cause['message'])}[/red]")
-        lines.append(escape(repair_hint(run, cause["model"])))
+        lines += pause_cause_lines(run, cause, run.get("pauseReason"))
     return lines
+
+
+def pause_cause_lines(run: Json, cause: Json, reason: str | None) -> list[str]:
+    """Why Cupel has paused a run because of a model, and what to do about it, as Rich markup."""
+    if reason == PauseReason.JUDGE:
+        return [f"[red]{escape(cause['message'])}[/red]", escape(judge_hint(run["id"]))]
+    return [
+        f"[red]{escape(cause['model'])} cannot be called: {escape(cause['message'])}[/red]",
+        escape(repair_hint(run, cause["model"])),
+    ]
+
+
+def judge_hint(run_id: str) -> str:
+    """What to do about a run that is paused because its judge gives no usable verdict."""
+    return (
+        f"cupel transcripts {run_id} --full shows what it replied; cupel resume {run_id} asks it again; another judge "
+        f"needs another run (cupel cancel {run_id} and cupel rerun {run_id} --judge-model PROVIDER/NAME)"
+    )
 
 
 def repair_hint(run: Json, model: str) -> str:
@@ -361,7 +402,8 @@ def repair_hint(run: Json, model: str) -> str:
 
 
 def _pause_reason(reason: str) -> str:
-    return {"user": "user request", "budget": "budget used up"}.get(reason, escape(reason))
+    names = {"user": "user request", "budget": "budget used up", "judge": "judge gives no verdict"}
+    return names.get(reason, escape(reason))
 
 
 class TranscriptColumn(NamedTuple):

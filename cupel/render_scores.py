@@ -8,7 +8,8 @@ from rich.table import Table
 from cupel.counts import count_of
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
-from cupel.render import column_title, format_status, scenario_title
+from cupel.render import column_title, format_status, rescore_hint, scenario_title, unscored_line
+from cupel.results import UnscoredReason
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
 
@@ -104,7 +105,15 @@ def legend(scores: Json) -> list[str]:
         metrics = [f"{name} {value:.2f}" for name, value in model["metrics"].items()]
         tags = [f"{count:,} {tag}" for tag, count in model["tags"].items()]
         lines += [f"{column_title(model)}: {', '.join(each)}" for each in (metrics, tags) if each]
+        reasons = map(UnscoredReason.read, model.get("unscoredReasons", ()))
+        lines += [f"{column_title(model)}: {unscored_line(each)}" for each in reasons]
     return lines
+
+
+def repair(scores: Json) -> str | None:
+    """The command that scores the answers again whose judge gave no verdict; None if there are none."""
+    reasons = (reason for model in scores["models"] for reason in model.get("unscoredReasons", ()))
+    return rescore_hint(scores["runId"], map(UnscoredReason.read, reasons))
 
 
 def _pass_at_k_headings(k: int) -> list[str]:

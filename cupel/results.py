@@ -1,7 +1,7 @@
 """A run's results per target and prompt: read from the API, or computed from transcripts and errored probes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cupel.columns import RunColumn, column_of
 from cupel.json_types import Json
 from cupel_core.domain.analysis.estimates import t_interval
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.statistics import (
     DECISION_CODES,
     Cluster,
@@ -33,6 +34,32 @@ class ErrorReason:
     example: str
 
 
+@dataclass(frozen=True)
+class UnscoredReason:
+    """Why completed probes were not scored: the cause of the first check without a result, and an example's error."""
+
+    code: str
+    model: str | None
+    provider_code: str | None
+    count: int
+    example: str
+
+    @property
+    def name(self) -> str:
+        """`judge_failed (auth) of custom/small`."""
+        provider_code = f" ({self.provider_code})" if self.provider_code else ""
+        return f"{self.code}{provider_code}{f' of {self.model}' if self.model else ''}"
+
+    @property
+    def is_judges(self) -> bool:
+        """Whether a rescore can score the answers, with a judge that works."""
+        return self.code in UnscoredCode and UnscoredCode(self.code).is_judges
+
+    @classmethod
+    def read(cls, data: Json) -> "UnscoredReason":
+        return cls(data["code"], data["model"], data["providerCode"], data["count"], data["example"] or "")
+
+
 @dataclass
 class ModelTotals:
     """Running totals over the transcripts and errors of one column. `judged` and `successes` are by scenario."""
@@ -53,6 +80,8 @@ class ModelTotals:
     unpriced: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
+    causes: Counter[UnscoredCause] = field(default_factory=Counter)
+    unscored_examples: dict[UnscoredCause, str] = field(default_factory=dict)
 
     def add_transcript(self, transcript: Json) -> None:
         if transcript.get("decisionCode") is not None:
@@ -61,7 +90,8 @@ class ModelTotals:
         if result is not None:
             self.judged[transcript["scenarioId"]] += 1
             self.successes[transcript["scenarioId"]] += bool(result["success"])
-        self.unscored += is_unscored(transcript)
+        if is_unscored(transcript):
+            self._add_unscored(transcript)
         self.durations_ms.append(transcript["durationMs"])
         self.cut_answers += end_of(transcript.get("finishReason")) is ReplyEnd.CUT
         left_out = left_out_checks(transcript)
@@ -70,6 +100,19 @@ class ModelTotals:
         self.omitted_parameters.update(transcript.get("omittedParameters") or ())
         self.tokens += transcript["tokenCount"]
         self._add_spend(transcript["totalSpend"])
+
+    def _add_unscored(self, transcript: Json) -> None:
+        self.unscored += 1
+        uncomputed = first_uncomputed(transcript)
+        cause = UnscoredCause.from_json(uncomputed.get("cause") or {})
+        self.causes[cause] += 1
+        self.unscored_examples.setdefault(cause, uncomputed.get("error") or "")
+
+    @property
+    def unscored_reasons(self) -> tuple[UnscoredReason, ...]:
+        """The most frequent first."""
+        ordered = sorted(self.causes.items(), key=lambda each: (-each[1], each[0].sort_key))
+        return tuple(UnscoredReason(*cause, count, self.unscored_examples[cause]) for cause, count in ordered)
 
     @property
     def decided(self) -> list[ScenarioDecision]:
@@ -89,8 +132,17 @@ class ModelTotals:
 
 def is_unscored(transcript: Json) -> bool:
     """Whether a weighted assertion could not be computed and no result was set by a correction."""
+    return transcript.get("result") is None and any(_uncomputed(transcript))
+
+
+def first_uncomputed(transcript: Json) -> Json:
+    """The first weighted result that could not be computed, which an unscored transcript has."""
+    return next(_uncomputed(transcript))
+
+
+def _uncomputed(transcript: Json) -> Iterator[Json]:
     results = (transcript.get("scoring") or {}).get("results") or ()
-    return transcript.get("result") is None and any(each["passed"] is None and each["weight"] > 0 for each in results)
+    return (each for each in results if each["passed"] is None and each["weight"] > 0)
 
 
 def left_out_checks(transcript: Json) -> dict[str, int]:
@@ -135,6 +187,7 @@ class ModelResults:
     """Parameters that were left out of its requests, with the number of completed probes; the most frequent first."""
     uncertain_usd: float = 0.0
     """Calls without an answer may have cost this much in addition."""
+    unscored_reasons: tuple[UnscoredReason, ...] = ()
     partly_checked: int = 0
     """Completed probes of scenarios whose import left out checks."""
     left_out_checks: Mapping[str, int] = field(default_factory=dict)
@@ -191,6 +244,7 @@ def _read_row(row: Json) -> ModelResults:
         cut_answers=row.get("cutAnswers", 0),
         omitted_parameters=tuple((each["name"], each["answers"]) for each in row.get("omittedParameters", ())),
         uncertain_usd=operations.get("uncertainUsd", 0.0),
+        unscored_reasons=tuple(map(UnscoredReason.read, row.get("unscoredReasons", ()))),
         partly_checked=row.get("partlyChecked", 0),
         left_out_checks=row.get("leftOutChecks") or {},
         extrapolated=row["extrapolated"],
@@ -231,6 +285,7 @@ def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResult
         cut_answers=totals.cut_answers,
         omitted_parameters=tuple(sorted(totals.omitted_parameters.items(), key=lambda each: (-each[1], each[0]))),
         uncertain_usd=totals.uncertain_usd,
+        unscored_reasons=totals.unscored_reasons,
         partly_checked=totals.partly_checked,
         left_out_checks=dict(totals.left_out_checks.most_common()),
     )
@@ -283,5 +338,21 @@ def _model_json(model: ModelResults) -> Json:
         "costUsd": model.cost_usd,
         "uncertainUsd": model.uncertain_usd,
         "errors": [asdict(reason) for reason in model.reasons],
+        "unscoredReasons": list(map(_reason_json, model.unscored_reasons)),
         "extrapolated": model.extrapolated,
     }
+
+
+def _reason_json(reason: UnscoredReason) -> Json:
+    return {
+        "code": reason.code,
+        "model": reason.model,
+        "providerCode": reason.provider_code,
+        "count": reason.count,
+        "example": reason.example,
+    }
+
+
+def cause_name(result: Json) -> str:
+    """The cause of a result that could not be computed, such as `judge_failed (auth) of custom/small`."""
+    return UnscoredReason(*UnscoredCause.from_json(result["cause"]), 1, "").name

@@ -290,6 +290,8 @@ export interface AssertionResult {
   source: string;
   /** Results of the members of an assertion set */
   parts: unknown[];
+  /** Why it could not be computed; null if it was, and for results of earlier releases */
+  cause: UnscoredCause | null;
   /** Set if the error is an unusable reply of the judge; otherwise absent */
   unusableReply: UnusableJudgement | null;
 }
@@ -664,6 +666,8 @@ export interface ColumnAnalysis {
   consistency: number | null;
   /** Whether it answers unlike the other targets */
   isOutlier: boolean;
+  /** Why completed probes were not scored, the most frequent first, at most 10; each probe counts for one reason */
+  unscoredReasons: UnscoredReason[];
 }
 
 export interface CompareOptions {
@@ -2584,7 +2588,7 @@ export interface PauseCause {
   message: string;
 }
 
-export type PauseReason = "user" | "budget" | "provider";
+export type PauseReason = "user" | "budget" | "provider" | "judge";
 
 export interface PendingRun {
   /** Id of the run */
@@ -3247,6 +3251,8 @@ export interface ReportContent {
   columns: ReportColumn[];
   /** Infrastructure errors, the most frequent first */
   errors: ErrorCount[];
+  /** Why conversations were not scored, the most frequent first; each counts once */
+  unscoredReasons: UnscoredCount[];
   /** Spent, against an estimate */
   cost: ReportCost;
   /** At most 20, the most frequent first */
@@ -4508,6 +4514,8 @@ export interface TargetResults {
   meanDecision: number | null;
   /** Tokens of the target's calls: those of the probes that were read, times the share they are of all completed ones */
   estimatedTokens: number;
+  /** Why those that were read were not scored, the most frequent first */
+  unscoredReasons: UnscoredReason[];
 }
 
 /** A probe that has ended */
@@ -4968,6 +4976,47 @@ export interface UnpricedModel {
   roles: string[];
   /** Calls that are not in the cost; null if that is not known */
   calls: number | null;
+}
+
+/** The cause of a missing result. */
+export interface UnscoredCause {
+  /** What kept the check from a result, such as `judge_reply` */
+  code: UnscoredCode;
+  /** The judge or embedding model; null if none was to be called */
+  model: string | null;
+  /** The error code of the failed call, of `judge_failed` */
+  providerCode: string | null;
+}
+
+/** Why a check has no result. The values are the same in stored items, API, command and page. */
+export type UnscoredCode = "judge_reply" | "judge_refused" | "judge_failed" | "no_judge" | "budget" | "evaluator" | "input" | "assertion" | "code" | "limit" | "deleted" | "unknown";
+
+/** Conversations that were not scored, for one reason. */
+export interface UnscoredCount {
+  /** What kept the check from a result, such as `judge_reply` */
+  code: UnscoredCode;
+  /** The judge or embedding model; null if none was to be called */
+  model: string | null;
+  /** The error code of the failed call, of `judge_failed` */
+  providerCode: string | null;
+  /** Conversations that were not scored for this reason */
+  probes: number;
+}
+
+/** Why completed probes were not scored. */
+export interface UnscoredReason {
+  /** What kept the check from a result, such as `judge_reply`: the judge gave no usable reply */
+  code: UnscoredCode;
+  /** The judge or embedding model; null if the cause is no call of a model */
+  model: string | null;
+  /** The error code of the failed call; only of `judge_failed` */
+  providerCode: string | null;
+  /** Completed probes that were not scored for this reason */
+  count: number;
+  /** The first of them; null for probes that an earlier release has counted */
+  probeIndex: number | null;
+  /** The error of its check; null if it was deleted, or is not among those that are read */
+  example: string | null;
 }
 
 /** What a judge replied in place of a verdict. */

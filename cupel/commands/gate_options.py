@@ -72,14 +72,25 @@ class GateOptions:
             check_text_file(junit, "--junit")
         return options
 
-    def apply(self, session: Session, results: Sequence[ModelResults], junit: Callable[[], str]) -> bool:
-        """Write the JUnit file, print the outcome of the gate, and return whether it passed."""
+    def apply(
+        self,
+        session: Session,
+        results: Sequence[ModelResults],
+        junit: Callable[[], str],
+        repair: str | None = None,
+    ) -> bool:
+        """Write the JUnit file, print the outcome of the gate, and return whether it passed.
+
+        `repair` is the command that scores answers which could not be scored; it is named if the gate fails.
+        """
         if self.junit is not None:
             write_text_file(self.junit, junit())
             session.remark(f"JUnit XML written to {self.junit}")
         violations = self.gate.violations(results)
         for violation in violations:
             session.remark(f"gate: {violation}")
+        if violations and repair is not None:
+            session.remark(f"{repair} scores the stored answers again")
         if not self.gate.is_unconditional and not violations:
             rate = pass_rate(results)
             session.remark(f"gate: passed{'' if rate is None else f', pass rate {rate:.3f}'}")

@@ -65,7 +65,7 @@ def rescore(
         _print_rescore(session, client, created, as_json=as_json)
     if created["status"] == "FAILED":
         where, why = created["failure"]["where"], created["failure"]["why"]
-        what = "was stopped" if where == "budget" else f"failed in {where}"
+        what = "was stopped" if where in ("budget", "judge") else f"failed in {where}"
         raise CupelError(f"the rescore {what}: {why}")
 
 
@@ -129,7 +129,7 @@ def _print_rescore(session: Session, client: "Client", rescore: Json, *, as_json
         session.print_json(rescore)
         return
     session.out.print(render_scores.rescore_line(rescore), soft_wrap=True)
-    if rescore["status"] == "COMPLETED":
+    if rescore["status"] == "COMPLETED" or (rescore["status"] == "FAILED" and rescore["progress"]["failed"]):
         run_scores = client.get_run_scores(rescore["runId"], rescore_id=rescore["id"])
         _print_scores(session, run_scores | {"models": TargetNames(client).named(run_scores["models"])})
     else:
@@ -140,6 +140,8 @@ def _print_scores(session: Session, run_scores: Json) -> None:
     session.out.print(render_scores.models_table(run_scores["models"], run_scores["k"]))
     for line in render_scores.legend(run_scores):
         session.out.print(line, markup=False, style="dim", soft_wrap=True)
+    if repair := render_scores.repair(run_scores):
+        session.out.print(f"{repair} scores the stored answers again", markup=False, soft_wrap=True)
 
 
 def _watch(session: Session, client: "Client", rescore: Json) -> Json:

@@ -63,7 +63,7 @@ from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
 from cupel.other_files import refuse_other_files
-from cupel.render import format_cost_interval
+from cupel.render import format_cost_interval, rescore_hint
 from cupel.render_analysis import BELOW_RESULTS
 from cupel.server_models import own_server_models
 from cupel.session import Session
@@ -482,12 +482,13 @@ def _watch_to_end(
         session.remark(f"the run continues; watch it again with: {command_name()} watch {run['id']}")
         raise typer.Exit(INTERRUPTED) from None
     results = print_run(session, client, run, as_json=as_json, extra=extra)
+    repair = rescore_hint(run["id"], (reason for model in results for reason in model.unscored_reasons))
     if not as_json:
         _print_analysis(session, client, run)
         if run["report"] and run["status"] == RunStatus.COMPLETED:
             print_report(session, client, run)
-        _print_next_commands(session, client, run)
-    passed = gate_options.apply(session, results, lambda: render_junit(client, run))
+        _print_next_commands(session, client, run, repair)
+    passed = gate_options.apply(session, results, lambda: render_junit(client, run), repair)
     if gate_options.worse_than is not None and run["status"] == RunStatus.COMPLETED:
         passed &= _is_not_worse(session, client, gate_options.worse_than, run, as_json=as_json)
     if run["status"] != RunStatus.COMPLETED or not passed:
@@ -509,13 +510,14 @@ def _print_analysis(session: Session, client: "Client", run: Json) -> None:
         print_analysis(session, client, analysis, without=BELOW_RESULTS)
 
 
-def _print_next_commands(session: Session, client: "Client", run: Json) -> None:
+def _print_next_commands(session: Session, client: "Client", run: Json, repair: str | None) -> None:
     name, run_id = command_name(), run["id"]
     lines = [
         "",
         f"API    {client.api_url}/v1",
         f"token  {client.source}",
-        f"next   {name} show {run_id} --matrix",
+        *([f"next   {repair}"] if repair else []),
+        f"{'    ' if repair else 'next'}   {name} show {run_id} --matrix",
         *([f"       {name} retry {run_id}"] if run["progress"]["failed"] else []),
         f"       {name} transcripts {run_id} --model {shlex.quote(run['config']['targets'][0]['id'])}",
         f"       {name} export {run_id} --format csv --output {run_id}.csv",

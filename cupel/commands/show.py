@@ -105,7 +105,10 @@ def show(
         if matrix:
             _print_cases(session, client, run, limit or DEFAULT_LIMIT, file_format, as_json=as_json)
         else:
-            print_run(session, client, run, as_json=as_json, extra={})
+            models = print_run(session, client, run, as_json=as_json, extra={})
+            reasons = (reason for model in models for reason in model.unscored_reasons)
+            if not as_json and (repair := render.rescore_hint(run_id, reasons)):
+                session.out.print(f"{repair} scores the stored answers again", markup=False, soft_wrap=True)
 
 
 def transcripts(
@@ -257,6 +260,18 @@ def _print_conversation(session: Session, transcript: Json, *, ids: bool) -> Non
     if decision := render.decision_text(transcript):
         session.out.print(f"decision {decision}", style="bold", markup=False)
     print_result(session, transcript.get("result"))
+    _print_uncomputed(session, (transcript.get("scoring") or {}).get("results") or ())
+
+
+def _print_uncomputed(session: Session, results_of_checks: Iterable[Json], indent: str = "") -> None:
+    """A line for each assertion that could not be computed, with its error; those of sets below them."""
+    for each in results_of_checks:
+        if each["passed"] is None:
+            name = f"{each['metric']} ({each['type']})" if each.get("metric") else each["type"]
+            code = f" ({results.cause_name(each)})" if each.get("cause") else ""
+            line = f"{indent}not scored: {name}{code}: {each.get('error') or NO_VALUE}"
+            session.out.print(line, markup=False, style="yellow", soft_wrap=True)
+        _print_uncomputed(session, each.get("parts") or (), f"{indent}  ")
 
 
 def print_messages(session: Session, messages: Iterable[Json]) -> None:

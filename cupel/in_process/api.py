@@ -29,9 +29,11 @@ def evaluate(definition: DefinitionSource, targets: Targets, **options: Unpack[E
     fields of a connector or of a target (`{"model": …, "label": …, "params": {…}}`), or a Python function. The options
     are those of `EvaluationOptions`.
 
-    Errored probes are part of the results and do not stop the others. Raises UsageError, before any call, for invalid
-    arguments. An exception of a callback is raised too and ends the evaluation, like Ctrl-C: no further call is made,
-    and calls in flight are abandoned. With `resume`, what was finished is in its file, and the same call continues.
+    Errored probes are part of the results and do not stop the others. A judge of whose first replies none is usable
+    does: the probes that are left are errored and cost nothing, and the evaluation is FAILED. Raises UsageError, before
+    any call, for invalid arguments. An exception of a callback is raised too and ends the evaluation, like Ctrl-C: no
+    further call is made, and calls in flight are abandoned. With `resume`, what was finished is in its file, and the
+    same call continues.
     """
     return run_in_new_loop(lambda: evaluate_async(definition, targets, **options), "await evaluate_async(…)")
 
@@ -57,7 +59,8 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "Pla
         async with shared_connections(), shown(progress, console):
             with open_cache(cache_path(plan.options), cache_ttl_seconds(plan.options)) as cache:
                 async with budget_of(plan) as budget:
-                    results = await EvaluationRunner(plan, progress, executor, file, cache, budget).run()
+                    runner = EvaluationRunner(plan, progress, executor, file, cache, budget)
+                    results = await runner.run()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
         if file is not None:
@@ -80,4 +83,5 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "Pla
         max_turns=options.get("max_turns"),
         labels=labels_of(options),
         narrator=narrator_of(plan, budget),
+        why_stopped=runner.judges.why_stopped,
     )

@@ -21,6 +21,7 @@ from cupel.errors import UsageError
 from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, CODE_KINDS, SCORING_FUNCTION
 from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.output_transforms import transform_error
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.scoring.check_result import CodeFailed, NotComputable
 from cupel_core.scoring.code_assertions import JAVASCRIPT, PYTHON, Code, code_of, scoring_function_of, transform_code_of
 
@@ -79,7 +80,7 @@ class ProcessCodeRunner:
                 async with asyncio.timeout(self.limits.seconds):
                     exit_code = await _exit_code(process, (stdout, stderr), self.limits)
             except TimeoutError:
-                raise NotComputable(f"the code takes more than {self.limits.seconds:g} s") from None
+                raise NotComputable(f"the code takes more than {self.limits.seconds:g} s", UnscoredCode.CODE) from None
             finally:
                 _end(process)
                 await process.wait()
@@ -114,7 +115,9 @@ async def _exit_code(process: asyncio.subprocess.Process, files: Iterable[IO[byt
 
 def _check_size(file: IO[bytes], limits: CodeLimits) -> None:
     if os.fstat(file.fileno()).st_size > limits.max_output_bytes:
-        raise NotComputable(f"the code prints or returns more than {limits.max_output_bytes:,} bytes")
+        raise NotComputable(
+            f"the code prints or returns more than {limits.max_output_bytes:,} bytes", UnscoredCode.CODE
+        )
 
 
 def _read(file: IO[bytes], limits: CodeLimits) -> bytes:
@@ -137,13 +140,13 @@ def _end(process: asyncio.subprocess.Process) -> None:
 def _result(output: _ProcessOutput, nonce: bytes, code: Code) -> Any:
     _, separator, line = output.stdout.rpartition(nonce)
     if not separator:
-        raise NotComputable(_exit_message(output))
+        raise NotComputable(_exit_message(output), UnscoredCode.CODE)
     answer = json.loads(line.partition(b"\n")[0])  # Code may print at its end, too.
     if "error" in answer:
         where = f"{code.file}: " if code.file else ""
         if answer.get("cause") == "answer":
             raise CodeFailed(f"the code failed: {where}{answer['error']}")
-        raise NotComputable(f"the code failed: {where}{answer['error']}")
+        raise NotComputable(f"the code failed: {where}{answer['error']}", UnscoredCode.CODE)
     return answer["result"]
 
 

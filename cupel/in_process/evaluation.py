@@ -49,6 +49,8 @@ class Evaluation:
     call_timeout_seconds: float | None = None
     max_turns: int | None = None
     labels: RunLabels = field(default_factory=RunLabels)
+    why_stopped: str | None = None
+    """Why the last probes were not run: the judge gave no usable reply. None if all were."""
     narrator: "Narrator | None" = field(default=None, repr=False, compare=False)
     """Writes about the figures of a deep analysis."""
 
@@ -93,8 +95,8 @@ class Evaluation:
 
     @property
     def status(self) -> RunStatus:
-        """FAILED if no probe completed, as for a run."""
-        return RunStatus.COMPLETED if self.completed else RunStatus.FAILED
+        """FAILED if no probe completed, as for a run, and if the evaluation was stopped because of its judge."""
+        return RunStatus.COMPLETED if self.completed and self.why_stopped is None else RunStatus.FAILED
 
     @property
     def pass_rate(self) -> float | None:
@@ -217,4 +219,5 @@ class Evaluation:
             "status": str(self.status),
             "config": as_json(config),
             "progress": as_json(progress),
+            "failure": {"where": "judge", "why": self.why_stopped} if self.why_stopped else None,
         }

@@ -103,13 +103,13 @@ class EvaluationProgress:
     def add(self, outcome: Outcome) -> None:
         self._column_of(outcome.probe_index).add(outcome)
 
-    def end(self, outcomes: Iterable[Outcome]) -> None:
+    def end(self, outcomes: Iterable[Outcome], *, has_failed: bool = False) -> None:
         """Every probe has an outcome, and these are final: `select-best` has added results and costs."""
         self._reset()
         for outcome in outcomes:
             self.add(outcome)
         completed = sum(each.counts.completed for each in self._columns)
-        self._status = RunStatus.COMPLETED if completed else RunStatus.FAILED
+        self._status = RunStatus.COMPLETED if completed and not has_failed else RunStatus.FAILED
 
     def read(self, now: datetime) -> Json:
         for column in self._columns:

@@ -19,10 +19,13 @@ from cupel.in_process.selections import run_selections
 from cupel_core.budgets.patient_calls import budget_error
 from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.clock import utc_now
-from cupel_core.conversations.runner import probe_error, run_conversation
+from cupel_core.conversations.runner import MAX_ERROR_LENGTH, probe_error, run_conversation
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
+from cupel_core.domain.runs.unusable_judges import JudgeWatch
+from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.grading.decisions import DecisionJudge, judge_summary, without_judge
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.attempt_log import AttemptLog
@@ -72,7 +75,7 @@ class EvaluationRunner:
         indexes, count = iter(missing), min(2 * self.plan.max_concurrency, len(missing))
         await _gather_or_cancel(asyncio.create_task(self._run_probes(indexes)) for _ in range(count))
         await run_selections(self.plan, self.outcomes, self.file, self._selection_graders)
-        self.progress.end(self.outcomes.values())
+        self.progress.end(self.outcomes.values(), has_failed=self.judges.why_stopped is not None)
         return tuple(ProbeResult(self._probe_of(each), each) for _, each in sorted(self.outcomes.items()))
 
     def _selection_graders(self, index: int) -> GraderFactory:
@@ -83,6 +86,11 @@ class EvaluationRunner:
         """Return the factory of one probe's graders, which wait for their models and count their own attempts."""
         limiter = PatientLimiter(self.plan.graders.limiter, self.waits, on_wait)
         return replace(self.plan.graders, attempt=calls, limiter=limiter, log=AttemptLog(), **changes)
+
+    @cached_property
+    def judges(self) -> JudgeWatch:
+        """Whether the judge is still worth asking."""
+        return JudgeWatch(self.plan.probe_plan.total)
 
     @property
     def _patient_calls(self) -> Attempt:
@@ -116,7 +124,10 @@ class EvaluationRunner:
         self.progress.start(index)
         await _notify(on_status, probe, ProbeStatus.RUNNING)
         await _notify(self.plan.options.get("on_start"), probe)
-        outcome = self.outcomes[index] = await self._run_probe(probe)
+        why_stopped = self.judges.why_stopped
+        outcome = await self._run_probe(probe) if why_stopped is None else self._not_run(probe, why_stopped)
+        self.outcomes[index] = outcome
+        self.judges.add(outcome)
         self.progress.finish(outcome)
         if self.file is not None:
             self.file.record(outcome)
@@ -126,6 +137,20 @@ class EvaluationRunner:
         else:
             await _notify(on_status, probe, ProbeStatus.COMPLETED)
             await _notify(self.plan.options.get("on_complete"), probe, outcome)
+
+    def _not_run(self, probe: Probe, why: str) -> ProbeError:
+        """The outcome of a probe of which no call is made, because its judge would give no verdict on the answer."""
+        return ProbeError(
+            probe_index=probe.index,
+            scenario_id=probe.scenario.id,
+            model_id=probe.column.target.model,
+            code=ProbeErrorCode.JUDGE_ERROR,
+            message=storable(f"not run: {why}", MAX_ERROR_LENGTH),
+            attempts=0,
+            created_at=utc_now(),
+            persona_id=probe.persona.id if probe.persona else None,
+            retry_round=self.plan.retry_round,
+        )
 
     async def _run_probe(self, probe: Probe) -> Outcome:
         calls = self._cached(self.budget.calls.attempt if self.budget else complete, probe.repeat)

@@ -8,7 +8,7 @@ from typing import Any
 from cupel.in_process.plan import EvaluationPlan
 from cupel.in_process.saved_outcomes import OutcomeFile
 from cupel_core.domain.runs.transcripts import Outcome, Transcript
-from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.assertions import NOT_COMPUTED, Assertion
 from cupel_core.domain.scoring.decisions import last_answer
 from cupel_core.domain.scoring.selections import (
     Selection,
@@ -17,6 +17,7 @@ from cupel_core.domain.scoring.selections import (
     sibling_probes,
     with_selection_results,
 )
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import RetryLater
@@ -59,7 +60,8 @@ async def _compare(
     try:
         return await compare_answers(answers, assertion, variables, graders)
     except RetryLater as wait:
-        return Selection(tuple(answers), 1, None, "could not be computed", wait.detail, Spend())
+        cause = UnscoredCause(UnscoredCode.JUDGE_FAILED, wait.model, str(wait.code))
+        return Selection(tuple(answers), 1, None, NOT_COMPUTED, wait.detail, Spend(), cause)
 
 
 async def _select_best(

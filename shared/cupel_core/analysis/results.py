@@ -7,6 +7,7 @@ from itertools import islice
 
 from cupel_core.analysis.basic import read_sample
 from cupel_core.analysis.tabulate import counted_inputs, read_available
+from cupel_core.analysis.unscored_messages import unscored_messages
 from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.analysis.estimates import group_estimate
 from cupel_core.domain.analysis.extrapolation import RunSample, extrapolate
@@ -45,4 +46,5 @@ def _messages(ref: RunRef, columns: tuple[ColumnResults, ...], now: datetime) ->
     """Messages may quote a conversation, so they are not in the counts; a deleted one says so."""
     examples = sorted({error.first_index for each in columns for error in each.totals.errors.values()})
     found = outcomes.get_many(ref, islice(examples, MAX_EXAMPLES))
-    return {index: readable_at(error, now).message for index, error in found.items() if isinstance(error, ProbeError)}
+    errors = {index: readable_at(error, now).message for index, error in found.items() if isinstance(error, ProbeError)}
+    return errors | unscored_messages(ref, (each.totals for each in columns), now)

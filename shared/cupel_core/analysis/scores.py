@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 
 from cupel_core.analysis.basic import read_rows
 from cupel_core.analysis.tabulate import counted_inputs, read_available
+from cupel_core.analysis.unscored_messages import unscored_messages
+from cupel_core.clock import utc_now
 from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.derived_metrics import read_derived_metrics
@@ -33,8 +35,12 @@ def scores_by_column(
     check_column(run.plan, model, prompt_id)
     trials, counts = _trials(run, k), _read(run, rescore_id, has_time)
     derived = read_derived_metrics((snapshots.get_definition(run.snapshot_key) or {}).get("derivedMetrics"))
-    columns = run.plan.columns_of(model, prompt_id)
-    return Scores(run, trials, tuple(column_scores(column, counts, trials, derived) for column in columns))
+    numbers = run.plan.columns_of(model, prompt_id)
+    columns = tuple(column_scores(column, counts, trials, derived) for column in numbers)
+    messages = unscored_messages(
+        RunRef(workspace, run_id), (each.totals for each in columns), utc_now(), rescore_id=rescore_id
+    )
+    return Scores(run, trials, columns, messages)
 
 
 def scores_by_scenario(

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.runs import FailureResponse
+from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
 from cupel_core.domain.analysis.agreement import AgreementLevel
 from cupel_core.domain.analysis.basic import BasicAnalysis, ColumnAnalysis
 from cupel_core.domain.analysis.cautions import CautionCode
@@ -152,6 +153,7 @@ class ColumnAnalysisResponse(ColumnFields):
         float | None, Field(description="1 if repeats never differ, 0 if as much as they can; null without repeats")
     ]
     is_outlier: Annotated[bool, Field(description="Whether it answers unlike the other targets")]
+    unscored_reasons: UnscoredReasons
 
     @classmethod
     def of(cls, found: ColumnAnalysis, column: Column) -> Self:
@@ -165,6 +167,7 @@ class ColumnAnalysisResponse(ColumnFields):
             win_rates=[WinRateResponse.model_validate(each) for each in found.win_rates],
             consistency=found.consistency,
             is_outlier=found.is_outlier,
+            unscored_reasons=UnscoredReasonResponse.list_of(found.causes),
         )
 
 

@@ -11,6 +11,8 @@ from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.results import CostUsd
 from cupel_core.contract.runs import PauseCauseResponse, RunSpendResponse
+from cupel_core.contract.unscored import UnscoredReasonResponse
+from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CauseCount
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.runs.column_samples import ErrorCause
 from cupel_core.domain.runs.delays import Delay, DelayReason
@@ -95,6 +97,10 @@ class TargetResultsResponse(ResponseModel):
             "all completed ones"
         ),
     ]
+    unscored_reasons: Annotated[
+        list[UnscoredReasonResponse],
+        Field(description="Why those that were read were not scored, the most frequent first", default=[]),
+    ]
 
     @classmethod
     def of(cls, view: ColumnProgressView) -> "TargetResultsResponse":
@@ -107,6 +113,10 @@ class TargetResultsResponse(ResponseModel):
             decided=sample.decided,
             mean_decision=sample.mean_decision,
             estimated_tokens=round(sample.tokens * completed / sample.completed) if sample.completed else 0,
+            unscored_reasons=[
+                UnscoredReasonResponse.of(CauseCount(each.cause, each.count, each.probe_index), each.message)
+                for each in sample.unscored[:MAX_CAUSES]
+            ],
         )
 
 

@@ -15,6 +15,7 @@ from cupel_core.contract.trials import TrialResponse
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
+from cupel_core.domain.scoring.unscored import UnscoredCode
 
 ConversationId = Annotated[str, Field(description="Id of the transcript, and of its probe")]
 
@@ -146,6 +147,15 @@ class ErrorCountResponse(ResponseModel):
     probes: Annotated[int, Field(description="Probes that ended in it")]
 
 
+class UnscoredCountResponse(ResponseModel):
+    """Conversations that were not scored, for one reason."""
+
+    code: Annotated[UnscoredCode, Field(description="What kept the check from a result, such as `judge_reply`")]
+    model: Annotated[str | None, Field(description="The judge or embedding model; null if none was to be called")]
+    provider_code: Annotated[str | None, Field(description="The error code of the failed call, of `judge_failed`")]
+    probes: Annotated[int, Field(description="Conversations that were not scored for this reason")]
+
+
 class ReportConversationResponse(ResponseModel):
     conversation_id: ConversationId
     target_id: Annotated[str, Field(description="Label of the target, or its model")]
@@ -184,6 +194,10 @@ class ReportContentResponse(ResponseModel):
     overall: Annotated[ReportFiguresResponse, Field(description="Of all targets together")]
     columns: Annotated[list[ReportColumnResponse], Field(description="By target, then by prompt")]
     errors: Annotated[list[ErrorCountResponse], Field(description="Infrastructure errors, the most frequent first")]
+    unscored_reasons: Annotated[
+        list[UnscoredCountResponse],
+        Field(description="Why conversations were not scored, the most frequent first; each counts once", default=[]),
+    ]
     cost: Annotated[ReportCostResponse, Field(description="Spent, against an estimate")]
     top_failure_modes: Annotated[list[FailureModeResponse], Field(description="At most 20, the most frequent first")]
     failure_tags: Annotated[int, Field(description="Number of different failure tags; 1,000 if there are more")]

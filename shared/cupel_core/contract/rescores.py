@@ -1,5 +1,6 @@
 """Rescores (grading existing transcripts again), and pass rates of a run or a rescore."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
@@ -10,6 +11,7 @@ from cupel_core.contract.common import RequestModel, ResponseModel, Time, exampl
 from cupel_core.contract.fields import Assertions, Flag, LongText, ModelId, Url
 from cupel_core.contract.results import ScoringResponse, SpendResponse, VerdictResponse
 from cupel_core.contract.runs import FailureResponse
+from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.scoring.rescores import RescoreResultView, RescoreSpec, RescoreStatus, RescoreView
@@ -204,9 +206,10 @@ class ColumnScoresResponse(ColumnFields):
     pass_hat_k: Annotated[float | None, Field(description=_ALL_OF_K)]
     metrics: Annotated[dict[str, float], Field(description="Mean of each named metric, and derived metrics")]
     tags: Annotated[dict[str, int], Field(description="Number of failed transcripts by failure category")]
+    unscored_reasons: UnscoredReasons
 
     @classmethod
-    def of(cls, scores: ColumnScores, column: Column) -> "ColumnScoresResponse":
+    def of(cls, scores: ColumnScores, column: Column, messages: Mapping[int, str]) -> "ColumnScoresResponse":
         return cls(
             **cls.fields_of_column(column),
             judged=scores.judged,
@@ -220,6 +223,7 @@ class ColumnScoresResponse(ColumnFields):
             pass_hat_k=scores.pass_hat_k,
             metrics=dict(scores.metrics),
             tags=dict(scores.tags),
+            unscored_reasons=UnscoredReasonResponse.list_of(scores.totals.unscored_causes, messages),
         )
 
 
@@ -234,7 +238,7 @@ class RunScoresResponse(ResponseModel):
     @classmethod
     def of(cls, scores: Scores, rescore_id: str | None) -> "RunScoresResponse":
         columns = scores.run.plan.columns
-        models = [ColumnScoresResponse.of(each, columns[each.column]) for each in scores.columns]
+        models = [ColumnScoresResponse.of(each, columns[each.column], scores.messages) for each in scores.columns]
         return cls(run_id=scores.run.id, rescore_id=rescore_id, k=scores.k, models=models)
 
 

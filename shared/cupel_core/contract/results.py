@@ -7,6 +7,7 @@ from pydantic import Field
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.content_parts import ContentPartResponse
 from cupel_core.contract.left_out_checks import LeftOutCounts
+from cupel_core.contract.unscored import UnscoredCauseResponse
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
@@ -192,6 +193,14 @@ class AssertionResultResponse(ResponseModel):
     error: str | None
     source: Annotated[str, Field(description="`cupel`, or `external` for an external evaluator")]
     parts: Annotated[list[dict[str, Any]], Field(description="Results of the members of an assertion set")]
+    cause: Annotated[
+        UnscoredCauseResponse | None,
+        Field(
+            description="Why it could not be computed; null if it was, and for results of earlier releases",
+            default=None,
+        ),
+    ]
+
     unusable_reply: Annotated[
         UnusableJudgementResponse | None,
         Field(exclude_if=_is_none, description="Set if the error is an unusable reply of the judge; otherwise absent"),
@@ -199,9 +208,12 @@ class AssertionResultResponse(ResponseModel):
 
     @classmethod
     def of(cls, result: AssertionResult) -> "AssertionResultResponse":
-        fields = {name: value for name, value in vars(result).items() if name != "judge_reply"}
+        fields = {name: value for name, value in vars(result).items() if name not in ("judge_reply", "cause")}
+        cause = UnscoredCauseResponse.of(result.cause) if result.cause else None
         unusable = UnusableJudgementResponse(**result.unusable_reply._asdict()) if result.unusable_reply else None
-        return cls(**{**fields, "parts": [part.to_json() for part in result.parts], "unusable_reply": unusable})
+        return cls(
+            **{**fields, "parts": [part.to_json() for part in result.parts], "unusable_reply": unusable}, cause=cause
+        )
 
 
 class ScoringResponse(ResponseModel):

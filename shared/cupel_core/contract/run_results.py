@@ -15,6 +15,7 @@ from cupel_core.contract.analysis import (
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.left_out_checks import LeftOutCounts
+from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
 from cupel_core.domain.analysis.basic import OperatingFigures
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.run_results import ColumnResults, RunResults
@@ -59,6 +60,7 @@ class ColumnResultsResponse(ColumnFields):
     tokens: Annotated[int, Field(description="Of the target's calls, in and out")]
     operations: Annotated[OperatingFiguresResponse, Field(description="What its probes took and cost")]
     errors: Annotated[list[ErrorReasonResponse], Field(description="The most frequent first")]
+    unscored_reasons: UnscoredReasons
 
     @classmethod
     def of(cls, found: ColumnResults, messages: Mapping[int, str]) -> "ColumnResultsResponse":
@@ -78,6 +80,7 @@ class ColumnResultsResponse(ColumnFields):
             tokens=found.totals.tokens,
             operations=OperatingFiguresResponse.model_validate(OperatingFigures.of(found.totals)),
             errors=_reasons(found.totals, messages),
+            unscored_reasons=UnscoredReasonResponse.list_of(found.totals.unscored_causes, messages),
         )
 
 

@@ -28,6 +28,7 @@ from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Tra
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import ConversationRules, ConversationState, NextStep, next_step, outcome_of
 from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters, ParameterFields, ResponseFormat
@@ -473,7 +474,7 @@ def _unjudged_results(spec: ConversationSpec, state: ConversationState) -> tuple
     if not spec.scenario.criteria or state.verdict is not None:
         return ()
     error = "no judgeModel is configured to evaluate the scenario's criteria"
-    return (AssertionResult(CRITERIA, None, None, "could not be computed", error=error),)
+    return (AssertionResult.uncomputed(CRITERIA, error, UnscoredCause(UnscoredCode.NO_JUDGE)),)
 
 
 def assertion_context(spec: ConversationSpec, state: ConversationState) -> AssertionContext:
@@ -568,4 +569,5 @@ def probe_error(
         content_expires_at=now + retention if retention else None,
         spending=conversation_spending(state),
         started_at=state.started_at,
+        cause=error.cause if isinstance(error, ProviderError) and error.code is ProbeErrorCode.JUDGE_ERROR else None,
     )

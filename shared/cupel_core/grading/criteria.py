@@ -1,5 +1,6 @@
 """A judge model evaluates a conversation by success and failure criteria."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -101,9 +102,7 @@ class _Met(NamedTuple):
 def unjudged_result(error: GraderError) -> AssertionResult:
     """The result in place of a verdict that the judge did not give."""
     reason = storable(error.detail, MAX_ERROR_LENGTH)
-    return AssertionResult(
-        CRITERIA, None, None, "could not be computed", error=reason, unusable_reply=error.unusable_reply
-    )
+    return replace(AssertionResult.uncomputed(CRITERIA, reason, error.cause), unusable_reply=error.unusable_reply)
 
 
 def _without_system(messages: tuple[Message, ...]) -> tuple[Message, ...]:

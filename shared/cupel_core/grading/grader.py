@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from cupel_core.deferred import dataclass
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.scoring.assertions import UnusableJudgement
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_parameters import ResponseFormat
@@ -74,15 +75,21 @@ class GraderReply[T](NamedTuple):
 
 
 class GraderError(ProviderError):
-    """The judge or simulated user failed, or its reply was unusable. Says nothing about the target."""
+    """The judge or simulated user failed, or its reply was unusable. Says nothing about the target.
+
+    `cause` is that of what stays unscored.
+    """
 
     unusable_reply: UnusableJudgement | None = None
     """What it replied, and why that is unusable; None if the call failed."""
 
-    def __init__(self, role: GraderRole, message: str, spend: Spend, attempts: int = 1) -> None:
+    def __init__(
+        self, role: GraderRole, message: str, spend: Spend, attempts: int = 1, cause: UnscoredCause | None = None
+    ) -> None:
         super().__init__(role.error_code, message, attempts=attempts)
         self.title = f"The {role} failed"
         self.spend: Spend = spend
+        self.cause: UnscoredCause = cause or UnscoredCause(UnscoredCode.JUDGE_REPLY)
 
     @classmethod
     def of_reply(cls, grader: "Grader", reply: str, problem: str, spend: Spend) -> "GraderError":
@@ -90,7 +97,8 @@ class GraderError(ProviderError):
         said = storable(single_line(reply), MAX_QUOTED_LENGTH)
         quoted = f'it said "{said}"' if said else "it said nothing"
         message = f"the {grader.role} {grader.model} gave no usable reply, even after a repair request"
-        error = cls(grader.role, f"{message}: {problem}; {quoted}", spend, attempts=MAX_REQUESTS)
+        cause = UnscoredCause(UnscoredCode.JUDGE_REPLY, grader.model)
+        error = cls(grader.role, f"{message}: {problem}; {quoted}", spend, MAX_REQUESTS, cause)
         error.unusable_reply = UnusableJudgement(
             storable(problem, MAX_PROBLEM_LENGTH), storable(reply, MAX_STORED_LENGTH)
         )
@@ -193,7 +201,18 @@ async def _complete(grader: Grader, request: ModelRequest, spent: list[Spend]) -
         raise wait.by(grader.role.error_code, wait.model) from wait
     except ProviderError as error:
         message = f"the {grader.role} {grader.model}: {error.code}: {error.message}"
-        raise GraderError(grader.role, message, sum(spent, Spend()), error.attempts) from error
+        cause = failed_call(error.code, grader.model)
+        raise GraderError(grader.role, message, sum(spent, Spend()), error.attempts, cause) from error
+
+
+def failed_call(code: ProbeErrorCode, model: str) -> UnscoredCause:
+    """The cause of what stays unscored because the call of its judge or embedding model failed with this code."""
+    match code:
+        case ProbeErrorCode.CONTENT_FILTERED:
+            return UnscoredCause(UnscoredCode.JUDGE_REFUSED, model)
+        case ProbeErrorCode.BUDGET:
+            return UnscoredCause(UnscoredCode.BUDGET, model)
+    return UnscoredCause(UnscoredCode.JUDGE_FAILED, model, str(code))
 
 
 async def _attempt(

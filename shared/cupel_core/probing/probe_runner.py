@@ -29,6 +29,7 @@ from cupel_core.probing.invocation_time import InvocationTime
 from cupel_core.probing.invocation_totals import InvocationTotals
 from cupel_core.probing.run_allowances import RunAllowances
 from cupel_core.probing.run_cache import RunCache
+from cupel_core.probing.run_judges import RunJudges
 from cupel_core.probing.run_pauses import RunPauses
 from cupel_core.providers.errors import CallPostponed, ModelRefused, ProviderError, RetryLater
 from cupel_core.record_outcomes import conversation_so_far
@@ -54,6 +55,7 @@ class ProbeRunner:
     leases: LeasePool
     allowances: RunAllowances
     pauses: RunPauses
+    judges: RunJudges
     totals: InvocationTotals
     rng: Random
 
@@ -61,9 +63,12 @@ class ProbeRunner:
         """The outcome of a probe that has started; None if it was postponed or dropped, as the slice says."""
         started_at = utc_now()
         try:
-            return await self._run(claimed, index, calls, started_at)
+            outcome = await self._run(claimed, index, calls, started_at)
         except Exception as error:  # noqa: BLE001 - whatever it is, the probe is requeued or ends with it
             return await _requeue_or_give_up(claimed, index, error, started_at)
+        if outcome is not None:
+            await self.judges.note(claimed, outcome)
+        return outcome
 
     async def raise_if_halted(self, claimed: ClaimedSlice) -> None:
         """Raise Halted if no call of the slice may start now. Renews a claim first that has expired meanwhile."""

@@ -1,10 +1,12 @@
-"""Runs that this worker pauses: because a model refuses every call, or because their budget is used up."""
+"""Runs that this worker pauses: a model refuses every call, a judge gives no verdict, or their budget is used up."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from cupel_core.domain.budgets.periods import BudgetScope
+from cupel_core.domain.runs.run import PauseReason
 from cupel_core.messages import RunRef
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.refusals import pause_refused_run
@@ -24,6 +26,11 @@ class RunPauses:
         """Pause the slice's run because this model refuses every call."""
         run = claimed.context.run
         return self._start(claimed, lambda: asyncio.to_thread(pause_refused_run, run, model, reason))
+
+    def pause_unjudged(self, claimed: ClaimedSlice, model: str, message: str) -> "asyncio.Task[None]":
+        """Pause the slice's run because none of the first replies of this judge was usable."""
+        pause = partial(pause_refused_run, claimed.context.run, model, message, PauseReason.JUDGE)
+        return self._start(claimed, lambda: asyncio.to_thread(pause))
 
     def pause_exhausted(self, claimed: ClaimedSlice, scope: BudgetScope, needed: int) -> "asyncio.Task[None]":
         """Pause the slice's run because this budget does not allow a call that may cost `needed`."""

@@ -41,6 +41,7 @@ from cupel_core.probing.open_conversations import OpenConversations
 from cupel_core.probing.probe_runner import ProbeRunner
 from cupel_core.probing.run_allowances import RunAllowances
 from cupel_core.probing.run_cache import RunCache
+from cupel_core.probing.run_judges import RunJudges
 from cupel_core.probing.run_paces import RunPaces, RunSlot
 from cupel_core.probing.run_pauses import RunPauses
 from cupel_core.probing.slice_receiver import SliceReceiver
@@ -94,7 +95,15 @@ class Worker:
         self._heartbeat = Heartbeat(claimer)
         self._committer = Committer(self.totals, self._heartbeat.remove)
         self._runner = ProbeRunner(
-            self._time, self._heartbeat, run_cache, self._leases, self._allowances, self._pauses, self.totals, rng
+            self._time,
+            self._heartbeat,
+            run_cache,
+            self._leases,
+            self._allowances,
+            self._pauses,
+            RunJudges(self._pauses),
+            self.totals,
+            rng,
         )
         self._receiver = SliceReceiver(
             settings().probe_queue_url(provider, priority),

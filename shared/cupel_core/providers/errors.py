@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from cupel_core.clock import utc_now
 from cupel_core.domain.limits.provider_errors import RefusedCall, Remedy, meaning_of, named_status, usual_repair
+from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.domain.text.html_pages import describe_page, page_title
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.domain.turns.spend import Spend
@@ -57,6 +58,8 @@ class ProviderError(AppError):
         certainly will: a run is paused meanwhile."""
         self.is_quoting = is_quoting
         self.code = code
+        self.cause: UnscoredCause | None = None
+        """Of what stays unscored, if the call was one of a judge or an embedding model."""
         self.refused = refused
         self.retry_after_seconds = retry_after_seconds
         self.attempts = attempts

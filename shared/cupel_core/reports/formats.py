@@ -16,6 +16,7 @@ from cupel_core.contract.reports import (
     UnpricedModelResponse,
 )
 from cupel_core.contract.trials import TrialResponse
+from cupel_core.domain.scoring.unscored import DESCRIPTIONS
 from cupel_core.domain.text.counts import count_of
 
 NONE = "–"
@@ -136,6 +137,15 @@ def outcome_table(content: ReportContentResponse) -> ReportTable:
         for name, each in named_figures(content)
     )
     return ReportTable(header, tuple(rows))
+
+
+def unscored_table(content: ReportContentResponse) -> ReportTable:
+    """Why conversations were not scored; empty if all were."""
+    rows = (
+        (DESCRIPTIONS[each.code], each.code, each.model or NONE, each.provider_code or NONE, number(each.probes))
+        for each in content.unscored_reasons
+    )
+    return ReportTable(("reason", "code", "model", "error of its call", "conversations"), tuple(rows))
 
 
 def operations_table(content: ReportContentResponse) -> ReportTable:

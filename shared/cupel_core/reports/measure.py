@@ -20,9 +20,10 @@ from cupel_core.contract.reports import (
     ReportFiguresResponse,
     RoleCostResponse,
     UnpricedModelResponse,
+    UnscoredCountResponse,
 )
 from cupel_core.domain.analysis.basic import Quantiles
-from cupel_core.domain.analysis.column_totals import CheckCount, ColumnTotals
+from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CheckCount, ColumnTotals
 from cupel_core.domain.analysis.estimates import GroupEstimate
 from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.estimates.intervals import EstimateInterval
@@ -34,7 +35,9 @@ from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.default_evaluators import EvaluatorStatus
 from cupel_core.domain.scoring.left_out_checks import left_out_message
+from cupel_core.domain.scoring.unscored import DESCRIPTIONS, UnscoredCause
 from cupel_core.domain.statistics import wilson_interval
+from cupel_core.domain.text.counts import count_of
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.messages import RunRef
 from cupel_core.price_checks import has_price
@@ -81,6 +84,7 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
             for column, analysed, total in zip(run.plan.columns, analysis.columns, totals, strict=True)
         ],
         errors=_errors(overall),
+        unscored_reasons=_unscored(overall),
         cost=_cost(run, totals, overall, estimated),
         top_failure_modes=list(_failure_modes(overall, analysis.overall.completed, scan)),
         failure_tags=len(overall.tags),
@@ -198,6 +202,13 @@ def _errors(totals: ColumnTotals) -> list[ErrorCountResponse]:
     return [ErrorCountResponse(code=code, probes=probes) for probes, code in sorted(counted, reverse=True)]
 
 
+def _unscored(totals: ColumnTotals) -> list[UnscoredCountResponse]:
+    return [
+        UnscoredCountResponse(code=code, model=model, provider_code=provider_code, probes=probes)
+        for (code, model, provider_code), probes, _ in totals.unscored_causes[:MAX_CAUSES]
+    ]
+
+
 def _top_tags(totals: ColumnTotals) -> list[tuple[str, int]]:
     return sorted(totals.tags.items(), key=lambda each: (-each[1], each[0]))[:MAX_TAGS]
 
@@ -262,9 +273,23 @@ def _notes(run: Run, overall: GroupEstimate, totals: ColumnTotals) -> Iterator[s
             yield f"The evaluator {name} {_WHY_NOT[status]}."
     if not overall.completed:
         yield "No probe has completed, so there is nothing to judge."
-    elif not overall.pass_rate.trials:
+    elif not overall.pass_rate.trials and not totals.unscored:
         yield "No conversation was judged: the run has neither criteria nor assertions that decide."
     elif overall.pass_rate.scenarios == 1:
         yield "All judged conversations are of one scenario: the interval says nothing about other scenarios."
+    if totals.unscored:
+        completed = count_of(overall.completed, "conversation")
+        yield f"{totals.unscored:,} of {completed} could not be scored: {_why(totals)}."
+        if any(each.cause.code.is_judges for each in totals.unscored_causes):
+            yield "A rescore grades the stored conversations again, with the same judge or another one."
     if run.scenario_total and run.scenario_count and run.scenario_count < run.scenario_total:
         yield f"The run has {run.scenario_count:,} of {run.scenario_total:,} scenarios; these figures are about them."
+
+
+def _why(totals: ColumnTotals) -> str:
+    """`the judge gave no usable reply (judge_reply, sim/judge): 12`, for the most frequent causes."""
+    return "; ".join(f"{_name(each.cause)}: {each.probes:,}" for each in totals.unscored_causes[:3])
+
+
+def _name(cause: UnscoredCause) -> str:
+    return f"{DESCRIPTIONS[cause.code]} ({', '.join(filter(None, cause))})"

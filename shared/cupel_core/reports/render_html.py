@@ -71,6 +71,7 @@ def _parts(report: ReportResponse, content: ReportContentResponse) -> Iterator[M
     yield from _section("Outcome", formats.outcome_table(content), _pass_rates(content))
     errors = tuple((each.code, formats.number(each.probes)) for each in content.errors)
     yield from _section("Infrastructure errors", ReportTable(("code", "probes"), errors))
+    yield from _section("Not scored", formats.unscored_table(content))
     yield from _section("Failure modes", formats.failure_table(content), _failure_modes(content))
     yield from _excerpts(report.texts.excerpts if report.texts else ())
     yield from _section("Assertions", formats.check_table(content))

@@ -50,6 +50,7 @@ def _lines(report: ReportResponse, content: ReportContentResponse) -> Iterator[s
     if content.errors:
         errors = tuple((each.code, formats.number(each.probes)) for each in content.errors)
         yield from _section("Infrastructure errors", ReportTable(("code", "probes"), errors))
+    yield from _section("Not scored", formats.unscored_table(content))
     yield from _section("Failure modes", formats.failure_table(content))
     yield from _excerpts(report.texts.excerpts if report.texts else ())
     yield from _section("Assertions", formats.check_table(content))

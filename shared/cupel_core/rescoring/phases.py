@@ -5,9 +5,10 @@ from datetime import datetime
 from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
 from cupel_core.domain.runs.run import RunFailure
-from cupel_core.domain.scoring.rescores import RescoreStatus
+from cupel_core.domain.scoring.rescores import Rescore, RescoreStatus
+from cupel_core.domain.scoring.unscored import DESCRIPTIONS, UNKNOWN_CAUSE
 from cupel_core.messages import RunRef
-from cupel_core.store import rescores, runs
+from cupel_core.store import rescore_results, rescores, runs
 
 DELETED = "DELETED"
 """In place of a status, when the run was deleted meanwhile: the execution ends without a failure."""
@@ -32,7 +33,10 @@ def begin(ref: RunRef, rescore_id: str) -> BeginResult:
 
 
 def complete(ref: RunRef, rescore_id: str, now: datetime) -> str:
-    """Complete the rescore, or fail it if its own budget was used up; returns its status, or DELETED if its run was."""
+    """Complete the rescore, or fail it if its own budget was used up or nothing could be scored.
+
+    Returns its status, or DELETED if its run was.
+    """
     return _end(ref, rescore_id, now)
 
 
@@ -47,4 +51,16 @@ def _end(ref: RunRef, rescore_id: str, now: datetime, failure: RunFailure | None
     rescore = rescores.get(ref, rescore_id)
     if rescore.status.is_over:
         return rescore.status
-    return rescores.end(rescore.finished(now, rescores.get_counts(rescore), failure)).status
+    counts = rescores.get_counts(rescore)
+    why = "" if counts.scored or not counts.errors else _why_unscored(ref, rescore)
+    return rescores.end(rescore.finished(now, counts, failure, why)).status
+
+
+def _why_unscored(ref: RunRef, rescore: Rescore) -> str:
+    """Why the first transcript could not be scored. The error itself may quote it, so it stays in the result."""
+    results = rescore_results.list_range(ref, rescore.id, range(rescore.probe_count), page_size=1)
+    first = next((each for each in results if each.unscored), None)
+    cause = (first.scoring.cause if first and first.scoring else None) or UNKNOWN_CAUSE
+    name = f"{cause.code}{f' of {cause.model}' if cause.model else ''}"
+    provider_code = f" ({cause.provider_code})" if cause.provider_code else ""
+    return f"{DESCRIPTIONS[cause.code]}{provider_code}; {name}"

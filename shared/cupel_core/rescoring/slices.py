@@ -15,7 +15,9 @@ from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
+from cupel_core.domain.runs.unusable_judges import judged_scoring, patience, why_stopped
 from cupel_core.domain.scoring.rescores import Rescore, RescoreCounts, RescoreResult, RescoreStatus
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import RunRef
@@ -43,16 +45,17 @@ async def rescore_slice(
 
     When time is short, finished results are stored, and the others are left to the next task. When the rescore's own
     budget is used up, nothing is left to any task, unless the budget was raised since the task began.
+    The same holds once none of the first replies of its judge was usable.
     """
     run = await asyncio.to_thread(runs.find, ref)
     if run is None:
         return SliceProgress()
     rescore = await asyncio.to_thread(rescores.get, ref, rescore_id)
-    if rescore.status is not RescoreStatus.RUNNING or rescore.is_exhausted:
+    if rescore.status is not RescoreStatus.RUNNING or rescore.is_stopped:
         return SliceProgress()
     writer = await asyncio.to_thread(_load_writer, rescore, leaf_range)
     writer.on_spend = partial(on_spend, rescore.config.grader_config(run.grader_config).judge_model)
-    stop = _Stop()
+    stop = _Stop(writer.counts, patience(rescore.total))
     async with (
         slice_leases(seconds_left, run.priority) as leases,
         charged_calls(run, attempt, seconds_left, leases, rescore) as charged,
@@ -70,23 +73,45 @@ async def rescore_slice(
     await writer.store()
     if stop.is_exhausted and await asyncio.to_thread(rescores.mark_exhausted, rescore):
         return SliceProgress(done=progress.done)
+    if stop.why_unusable is not None:
+        await asyncio.to_thread(rescores.mark_judge_unusable, rescore, stop.why_unusable)
+        return SliceProgress(done=progress.done)
     return progress
 
 
 class _Stop:
-    """Grades until the rescore's own budget is used up."""
+    """Grades until the rescore's own budget is used up, or its judge has given nothing usable so often.
 
-    def __init__(self) -> None:
+    `before` are the counts of the slice when the task began: a task goes on where an earlier one ended.
+    """
+
+    def __init__(self, before: RescoreCounts, max_unusable: int) -> None:
         self.is_exhausted = False
+        self.why_unusable: str | None = None
+        self._max_unusable = max_unusable
+        self._is_scoring = before.scored > 0
+        self._unusable = 0
 
     async def grade(self, grader: TranscriptGrader, transcript: Transcript) -> RescoreResult:
-        if self.is_exhausted:
+        if self.is_exhausted or self.why_unusable is not None:
             raise TimeIsUp
         try:
-            return await grader.grade(transcript)
+            result = await grader.grade(transcript)
         except BudgetShortage as shortage:
             self.is_exhausted = self.is_exhausted or shortage.exhausted is BudgetScope.RUN
             raise
+        self._note(result)
+        return result
+
+    def _note(self, result: RescoreResult) -> None:
+        """No person is asked to repair a judge whose calls fail, as for a run: the rescore ends, and is repeated."""
+        if result.scoring is None:
+            return
+        judged = judged_scoring(result.scoring, result.judge, UnscoredCode.JUDGE_FAILED)
+        self._is_scoring = self._is_scoring or result.success is not None
+        self._unusable += judged.unusable is not None
+        if judged.unusable and not self._is_scoring and self._unusable >= self._max_unusable:
+            self.why_unusable = self.why_unusable or why_stopped(judged.unusable, self._unusable)
 
 
 @dataclass

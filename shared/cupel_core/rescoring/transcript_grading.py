@@ -13,6 +13,7 @@ from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.rescores import RescoreConfig, RescoreResult
 from cupel_core.domain.scoring.scoring import CRITERIA, build_scoring
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.turns.conversation import ConversationOutcome, Criteria, Verdict, apply_verdict
 from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
 from cupel_core.domain.turns.spend import Spend
@@ -58,7 +59,8 @@ class TranscriptGrader:
     async def grade(self, transcript: Transcript) -> RescoreResult:
         """The transcript's new result. TimeIsUp and RetryLater pass through; every other failure becomes an error."""
         if not transcript.messages:
-            deleted = AssertionResult(_TRANSCRIPT, None, None, "could not be computed", error=_CONTENT_DELETED)
+            cause = UnscoredCause(UnscoredCode.DELETED)
+            deleted = AssertionResult.uncomputed(_TRANSCRIPT, _CONTENT_DELETED, cause)
             return RescoreResult.of(transcript, build_scoring(None, None, (deleted,)), Spend())
         scenario = self.scenarios[self.run.plan.probe(transcript.probe_index).case]
         assertions = self.assertions_of(scenario)

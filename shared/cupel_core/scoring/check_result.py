@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from cupel_core.domain.scoring.assertions import AssertionResult, JudgeReply
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.turns.spend import Spend
 
 type SpendLog = list[Spend]
@@ -24,6 +25,15 @@ class CheckResult(NamedTuple):
 
 class NotComputable(ValueError):
     """A check has no result: data is missing, or the assertion's value is invalid for this conversation."""
+
+    def __init__(self, message: str, code: UnscoredCode = UnscoredCode.INPUT, model: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.model = model
+
+    @property
+    def cause(self) -> UnscoredCause:
+        return UnscoredCause(self.code, self.model)
 
 
 class TransformFailed(ValueError):

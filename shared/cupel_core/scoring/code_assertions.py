@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from cupel_core.domain.scoring.assertion_rules import CODE_FILE
 from cupel_core.domain.scoring.assertion_values import to_text
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.text.javascript_values import well_formed
 from cupel_core.domain.text.storable import storable
 from cupel_core.scoring.assertion_context import AssertionContext
@@ -55,7 +56,7 @@ def scoring_function_of(value: str) -> Code:
     """A set's scoring function, which is always in a file."""
     match = CODE_FILE.fullmatch(value)
     if match is None:
-        raise NotComputable(f"{value} is not the name of a file of code")
+        raise NotComputable(f"{value} is not the name of a file of code", UnscoredCode.CODE)
     return Code(PYTHON if match["path"].endswith(".py") else JAVASCRIPT, file=match["path"], function=match["function"])
 
 

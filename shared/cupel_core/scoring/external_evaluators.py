@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from cupel_core.domain.scoring.assertion_values import to_text
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, FailureTag
 from cupel_core.domain.scoring.scoring import is_about_toxicity
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.turns.model_request import Message
 from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.assertion_context import AssertionContext
@@ -34,11 +35,14 @@ class _WebhookReply(BaseModel):
 async def webhook(assertion: Assertion, context: AssertionContext, allow_private: bool) -> CheckResult:
     """POST `{output, context: {prompt, vars}}`; the response is `{pass, score?, reason?}`."""
     body = {"output": context.output, "context": {"prompt": context.prompt, "vars": dict(context.variables)}}
-    response = await _post(assertion.value, body, {}, allow_private, WEBHOOK_TIMEOUT_SECONDS)
+    try:
+        response = await _post(assertion.value, body, {}, allow_private, WEBHOOK_TIMEOUT_SECONDS)
+    except ProviderError as error:
+        raise NotComputable(error.message, UnscoredCode.EVALUATOR) from error
     try:
         reply = _WebhookReply.model_validate(_body(response))
     except ValidationError as error:
-        raise NotComputable(f"the webhook's response is invalid: {_describe(error)}") from None
+        raise NotComputable(f"the webhook's response is invalid: {_describe(error)}", UnscoredCode.EVALUATOR) from None
     score = float(reply.passed) if reply.score is None else reply.score
     reason = reply.reason or f"the webhook responded with {'pass' if reply.passed else 'fail'}"
     return CheckResult(reply.passed, score, reason[:_MAX_REASON_LENGTH])
@@ -54,7 +58,7 @@ async def _post(
 
 def _body(response: "HttpResponse") -> object:
     if not response.ok:
-        raise NotComputable(f"the server responded with HTTP {response.status}")
+        raise NotComputable(f"the server responded with HTTP {response.status}", UnscoredCode.EVALUATOR)
     return response.body
 
 

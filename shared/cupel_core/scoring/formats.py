@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 import orjson
 
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable, binary
 
@@ -67,7 +68,7 @@ def _read_schema(schema: Any) -> Any:
     try:
         return json.loads(schema) if isinstance(schema, str) else schema
     except (ValueError, RecursionError):
-        raise NotComputable("the schema is not JSON") from None
+        raise NotComputable("the schema is not JSON", UnscoredCode.ASSERTION) from None
 
 
 def is_xml(assertion: Assertion, context: AssertionContext) -> CheckResult:

@@ -12,6 +12,7 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.assertion_rules import RUBRIC_PROMPT
 from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.turns.material import MaterialValue, messages_material, reading_request
 from cupel_core.domain.turns.model_parameters import ModelParameters
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
@@ -125,7 +126,7 @@ def _own_prompt(prompt: Any, rubric: str, context: AssertionContext) -> tuple[Me
             Message(MessageRole(each["role"]), render_variables(each["content"], variables)) for each in messages
         )
     except ValueError as error:
-        raise NotComputable(f"its {RUBRIC_PROMPT} has an {error}") from None
+        raise NotComputable(f"its {RUBRIC_PROMPT} has an {error}", UnscoredCode.ASSERTION) from None
 
 
 _STEPS = """You prepare the evaluation of texts. Out of the "criteria", write three or four short steps by which anybody

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import regex
 
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error, schema_flags, translate
 from cupel_core.domain.text.javascript_values import code_units, joined_units
 from cupel_core.domain.text.patterns import decision_pattern_error, escape_literal_braces
@@ -79,7 +80,7 @@ def last_group(
 def compile_javascript(pattern: str, flags: str = "") -> JavaScriptPattern:
     """Raises NotComputable for an invalid pattern."""
     if why := javascript_pattern_error(pattern, flags):
-        raise NotComputable(f"the expression {why}")
+        raise NotComputable(f"the expression {why}", UnscoredCode.ASSERTION)
     expression, is_unicode, names = translate(pattern, flags)
     return JavaScriptPattern(_compile(expression, regex.V0), is_unicode, names)
 
@@ -87,7 +88,7 @@ def compile_javascript(pattern: str, flags: str = "") -> JavaScriptPattern:
 @lru_cache(maxsize=256)
 def _compiled_decision(pattern: str) -> "regex.Pattern[str]":
     if why := decision_pattern_error(pattern):
-        raise NotComputable(f"the decision pattern {why}")
+        raise NotComputable(f"the decision pattern {why}", UnscoredCode.ASSERTION)
     return _compile(escape_literal_braces(pattern), 0)
 
 
@@ -95,4 +96,4 @@ def _compile(pattern: str, flags: int) -> "regex.Pattern[str]":
     try:
         return regex.compile(pattern, flags)
     except (regex.error, RecursionError) as error:
-        raise NotComputable(f"the expression is not a regular expression: {error}") from None
+        raise NotComputable(f"the expression is not a regular expression: {error}", UnscoredCode.ASSERTION) from None

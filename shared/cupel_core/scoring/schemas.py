@@ -11,6 +11,7 @@ from jsonschema.validators import extend, validator_for
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.scoring.check_result import NotComputable
 from cupel_core.scoring.pattern_search import matches_schema
 from cupel_core.scoring.schema_formats import NUMBER_FORMATS, TEXT_FORMATS
@@ -28,9 +29,9 @@ def violation(schema: Any, data: Any) -> str | None:
         validator: Validator = validator_class(schema, registry=Registry(), format_checker=_formats())
         problem = next(iter(validator.iter_errors(data)), None)
     except SchemaError as error:
-        raise NotComputable(f"the schema is invalid: {error.message}") from None
+        raise NotComputable(f"the schema is invalid: {error.message}", UnscoredCode.ASSERTION) from None
     except Unresolvable as error:
-        raise NotComputable(f"the schema has an unresolvable reference: {error}") from None
+        raise NotComputable(f"the schema has an unresolvable reference: {error}", UnscoredCode.ASSERTION) from None
     except RecursionError:
         raise NotComputable("the schema or the output is nested too deeply") from None
     return None if problem is None else f"{problem.json_path}: {problem.message[:300]}"

@@ -18,7 +18,8 @@ from cupel_core.domain.scoring.assertion_rules import (
 )
 from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
-from cupel_core.domain.scoring.scoring import combine, failure_tag, metrics
+from cupel_core.domain.scoring.scoring import combine, failure_tag, first_uncomputed, metrics
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.text.javascript_values import as_text
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.conversation import AssertionGrade
@@ -126,11 +127,11 @@ class _Scorer:
         except CodeFailed as error:
             return _failed_result(assertion, str(error))
         except sandbox.LimitExceeded as error:
-            return _error_result(assertion, f"computing it {error}")
+            return _error_result(assertion, f"computing it {error}", UnscoredCause(UnscoredCode.LIMIT))
         except GraderError as error:
-            return replace(_error_result(assertion, str(error)), unusable_reply=error.unusable_reply)
+            return replace(_error_result(assertion, str(error), error.cause), unusable_reply=error.unusable_reply)
         except (NotComputable, sandbox.ExpressionError, Invalid, ProviderError) as error:
-            return _error_result(assertion, str(error))
+            return _error_result(assertion, str(error), cause_of(error))
         return _to_result(assertion, check_result)
 
     async def _compute(self, assertion: Assertion, context: AssertionContext, spend_log: SpendLog) -> CheckResult:
@@ -156,13 +157,13 @@ class _Scorer:
         except CodeFailed as error:
             return replace(_failed_result(assertion, str(error)), parts=tuple(parts))
         except NotComputable as error:
-            return replace(_error_result(assertion, str(error)), parts=tuple(parts))
+            return replace(_error_result(assertion, str(error), error.cause), parts=tuple(parts))
         return replace(_to_result(assertion, combined), parts=(*parts, *combined.parts))
 
     @property
     def _required_runner(self) -> "CodeRunner":
         if self.code_runner is None:
-            raise NotComputable(CODE_REFUSED)
+            raise NotComputable(CODE_REFUSED, UnscoredCode.CODE)
         return self.code_runner
 
 
@@ -210,15 +211,15 @@ def _render(assertion: Assertion, context: AssertionContext) -> Assertion:
     except ValueError as error:
         raise NotComputable(str(error)) from None
     if assertion.kind not in ASSERTION_KINDS and assertion.kind not in CODE_KINDS:
-        raise NotComputable(f'unknown assertion type "{assertion.type}"')
+        raise NotComputable(f'unknown assertion type "{assertion.type}"', UnscoredCode.ASSERTION)
     if why := value_error(assertion.kind, value, assertion.config):
-        raise NotComputable(f"its value {why}")
+        raise NotComputable(f"its value {why}", UnscoredCode.ASSERTION)
     return replace(assertion, value=value)
 
 
 def _render_templates(assertion: Assertion, context: AssertionContext) -> Assertion:
     if why := value_error(assertion.kind, assertion.value, assertion.config):
-        raise NotComputable(f"its value {why}")
+        raise NotComputable(f"its value {why}", UnscoredCode.ASSERTION)
     try:
         return replace(assertion, value=render_value(assertion.value, context))
     except ValueError as error:
@@ -246,16 +247,20 @@ def _failed_result(assertion: Assertion, why: str) -> AssertionResult:
     return replace(failed, type=assertion.type)
 
 
-def _error_result(assertion: Assertion, error: str) -> AssertionResult:
-    return AssertionResult(
-        type=assertion.type,
-        passed=None,
-        score=None,
-        reason="could not be computed",
-        weight=assertion.weight,
-        metric=assertion.metric,
-        error=storable(_of_turn(assertion, error), MAX_REASON_LENGTH),
-    )
+def cause_of(error: Exception) -> UnscoredCause:
+    """Why an assertion has no result whose computation ended with this error."""
+    if isinstance(error, NotComputable):
+        return error.cause
+    if isinstance(error, ProviderError):
+        return error.cause or UnscoredCause(UnscoredCode.JUDGE_FAILED, None, str(error.code))
+    if isinstance(error, Invalid):
+        return UnscoredCause(UnscoredCode.NO_JUDGE)
+    return UnscoredCause(UnscoredCode.ASSERTION if isinstance(error, sandbox.ExpressionError) else UnscoredCode.INPUT)
+
+
+def _error_result(assertion: Assertion, error: str, cause: UnscoredCause) -> AssertionResult:
+    text = storable(_of_turn(assertion, error), MAX_REASON_LENGTH)
+    return AssertionResult.uncomputed(assertion.type, text, cause, assertion.weight, assertion.metric)
 
 
 def _of_turn(assertion: Assertion, text: str) -> str:
@@ -267,7 +272,9 @@ def _set_result(assertion: Assertion, parts: Sequence[AssertionResult]) -> Asser
     if combined.passed is None or combined.score is None:
         # A set in which nothing has weight has none either.
         weight = assertion.weight if any(part.weight > 0 for part in parts) else 0.0
-        return replace(_error_result(assertion, combined.reason), weight=weight, parts=tuple(parts))
+        uncomputed = first_uncomputed(parts)
+        cause = (uncomputed and uncomputed.cause) or UnscoredCause(UnscoredCode.ASSERTION)
+        return replace(_error_result(assertion, combined.reason, cause), weight=weight, parts=tuple(parts))
     return replace(
         _to_result(assertion, CheckResult(combined.passed, combined.score, combined.reason)), parts=tuple(parts)
     )

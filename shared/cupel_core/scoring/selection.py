@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from cupel_core.domain.scoring.assertion_values import render_variables
-from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.assertions import NOT_COMPUTED, Assertion
 from cupel_core.domain.scoring.selections import Selection
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Invalid
@@ -14,6 +14,7 @@ from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.check_result import NotComputable
 from cupel_core.scoring.model_graded import select_best
+from cupel_core.scoring.score import cause_of
 
 
 async def compare_answers(
@@ -33,5 +34,5 @@ async def compare_answers(
         best = await select_best(rendered, tuple(answers.values()), graders)
     except (NotComputable, Invalid, ProviderError, ValueError) as error:
         spend = error.spend if isinstance(error, GraderError) else Spend()
-        return Selection(candidates, retry_round, None, "could not be computed", str(error), spend)
+        return Selection(candidates, retry_round, None, NOT_COMPUTED, str(error), spend, cause_of(error))
     return Selection(candidates, retry_round, candidates[best.index], best.reason, spend=best.spend)

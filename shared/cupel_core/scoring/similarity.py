@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.grading.grader import Grader
+from cupel_core.grading.grader import Grader, failed_call
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.grading.replies import StructuredReply, text_list
 from cupel_core.providers import prices
@@ -73,7 +73,11 @@ async def embed_texts(grader: Grader, texts: tuple[str, ...], spend_log: SpendLo
             on_answer(answer)
             return answer
 
-    embeddings = await with_retry(attempt, max_wait_seconds=grader.max_wait_seconds, rng=grader.rng)
+    try:
+        embeddings = await with_retry(attempt, max_wait_seconds=grader.max_wait_seconds, rng=grader.rng)
+    except ProviderError as error:
+        error.cause = failed_call(error.code, grader.model)
+        raise
     spend_log.append(prices.spend_of_embeddings(grader.account, grader.model, embeddings.usage))
     return embeddings.vectors
 

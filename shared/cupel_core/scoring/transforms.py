@@ -17,6 +17,7 @@ from cupel_core.domain.scoring.output_transforms import (
     TransformStep,
     parse_transform,
 )
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.text.javascript_values import (
     code_units,
     in_code_units,
@@ -55,7 +56,7 @@ async def _computed(transform: str, output: Any) -> Any:
     try:
         steps = parse_transform(transform)
     except TransformError as error:
-        raise NotComputable(f"its transform {error}") from None
+        raise NotComputable(f"its transform {error}", UnscoredCode.ASSERTION) from None
     if all(step.kind != CALL or step.name in _QUICK for step in steps):
         return _apply(steps, output)
     returned = await sandbox.run(_TASK, transform, json.dumps(output))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
+from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.messages import RunRef
@@ -63,6 +64,7 @@ def _result(scored: Mapping[str, Any], *, is_corrected: bool) -> dict[str, Any]:
         "success": scored.get("success"),
         "score": scored.get("score"),
         "is_unscored": bool(scored.get("unscored")) and not is_corrected,
+        "cause": UnscoredCause.from_json(cause) if (cause := scored.get("cause")) and not is_corrected else None,
         "metrics": scored.get("metrics") or {},
         "metric_weights": scored.get("metricWeights") or {},
         "tags": scored.get("tags") or (),

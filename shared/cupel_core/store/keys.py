@@ -18,6 +18,7 @@ pk                                   sk                    item
 <ws>#run#<id>                        concurrency           its workers' leases, if it limits its conversations
 <ws>#run#<id>                        progress              how far it was when its progress was last read
 <ws>#run#<id>                        corrections           how often results of it were corrected
+<ws>#run#<id>                        unusable#<epoch>      how many replies of its judge were unusable
 <ws>#run#<id>                        copies#<definitionId> a definition with copies of its answers
 <ws>#run#<id>                        event#00000001        its events
 <ws>#run#<id>#leaves#<parent>        <number>              barrier leaves, a hundred of one parent
@@ -132,6 +133,10 @@ def manifest(revision: int) -> str:
 
 def run(ref: RunRef) -> str:
     return f"{ref.workspace}#run#{ref.run_id}"
+
+
+def unusable_replies(fencing_token: int) -> str:
+    return f"{UNUSABLE_REPLIES}{fencing_token:06d}"
 
 
 def event(seq: int) -> str:
@@ -462,6 +467,7 @@ def idempotency_key(workspace: str, digest: str) -> str:
 
 
 PROGRESS_READINGS = "progress"
+UNUSABLE_REPLIES = "unusable#"
 CORRECTIONS = "corrections"
 OUTBOX = "outbox"
 WORKSPACES = "workspaces"

@@ -58,6 +58,12 @@ def list_range(
     return (_from_item(item) for item in items)
 
 
+def find(ref: RunRef, rescore_id: str, index: int) -> RescoreResult | None:
+    """The result of one transcript; None if it has none."""
+    item = _get(ref, rescore_id, index)
+    return None if item is None else _from_item(item)
+
+
 def list_bodies(ref: RunRef, rescore_id: str, indexes: range) -> Iterator[tuple[int, dict[str, Any]]]:
     """(index, body) of a range of results, ascending, without the judges' comments."""
     for item in _items(ref, rescore_id, indexes, attributes=["sk", "body"]):

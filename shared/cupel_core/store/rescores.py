@@ -28,6 +28,8 @@ class RescoreItem(Item):
     body = JSONAttribute()
     exhausted = BooleanAttribute(null=True)
     """True once its own budget is used up."""
+    unusable_judge = UnicodeAttribute(attr_name="unusableJudge", null=True)
+    """Why its judge is not asked any more."""
     limit_usd = NumberAttribute(attr_name="limitUsd", null=True)
     """Its own budget. Takes precedence over the body, which alone has it in rescores of earlier releases."""
 
@@ -107,6 +109,12 @@ def mark_exhausted(rescore: Rescore) -> bool:
     item = RescoreItem(keys.rescores(RunRef(rescore.workspace, rescore.run_id)), rescore.id)
     is_same = RescoreItem.limit_usd.does_not_exist() | (RescoreItem.limit_usd == rescore.max_budget_usd)
     return updated(item, [RescoreItem.exhausted.set(True)], RescoreItem.status.exists() & is_same)
+
+
+def mark_judge_unusable(rescore: Rescore, why: str) -> None:
+    """Note that the judge of the rescore is not asked any more, unless the rescore was deleted."""
+    item = RescoreItem(keys.rescores(RunRef(rescore.workspace, rescore.run_id)), rescore.id)
+    updated(item, [RescoreItem.unusable_judge.set(why)], RescoreItem.status.exists())
 
 
 def raise_limit(rescore: Rescore, max_usd: float) -> bool:
@@ -191,6 +199,7 @@ def _to_item(rescore: Rescore) -> RescoreItem:
         status=rescore.status,
         body=_body(rescore),
         exhausted=rescore.is_exhausted or None,
+        unusable_judge=rescore.unusable_judge,
         limit_usd=rescore.max_budget_usd,
     )
 
@@ -231,5 +240,6 @@ def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
         counts=RescoreCounts(**counts) if counts else None,
         max_budget_usd=body.get("maxBudgetUsd") if item.limit_usd is None else float(item.limit_usd),
         is_exhausted=bool(item.exhausted),
+        unusable_judge=item.unusable_judge,
         execution=body.get("execution", 1),
     )

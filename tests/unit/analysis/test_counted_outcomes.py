@@ -9,6 +9,7 @@ from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import build_scoring
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
 from cupel_core.domain.turns.replies import ReplyRecord
@@ -27,6 +28,9 @@ REPLIES = (ReplyRecord(Usage(1, 1), 5, 0.2), ReplyRecord(Usage(2, 3), 7, 0.3))
 LONG = replace(STATE, messages=SAID * 2, turns=2, replies=REPLIES)
 PASSED = build_scoring(None, None, (AssertionResult("contains", True, 1.0, "", metric="f1"),))
 UNSCORED = build_scoring(None, None, (AssertionResult("contains", None, None, "", error="no model"),))
+UNJUDGED = build_scoring(
+    None, None, (AssertionResult.uncomputed("g-eval", "no", UnscoredCause(UnscoredCode.JUDGE_REPLY, "sim/judge")),)
+)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +41,7 @@ UNSCORED = build_scoring(None, None, (AssertionResult("contains", None, None, ""
         replace(TRANSCRIPT, conversation=replace(STATE, omitted_parameters=OMITTED)),
         replace(TRANSCRIPT, scoring=PASSED, summary=None),
         replace(TRANSCRIPT, scoring=UNSCORED),
+        replace(TRANSCRIPT, scoring=UNJUDGED),
         ProbeError(0, "scn", "sim/steady", ProbeErrorCode.AUTH, "no", 1, NOW, spending=Spending(judge=SPEND)),
     ],
 )

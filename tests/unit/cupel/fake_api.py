@@ -174,6 +174,17 @@ def result_row(found: ModelResults, errors: Json) -> Json:
             {"code": each.code, "count": each.count, "probeIndex": errors[each.code], "example": each.example}
             for each in found.reasons
         ],
+        "unscoredReasons": [
+            {
+                "code": each.code,
+                "model": each.model,
+                "providerCode": each.provider_code,
+                "count": each.count,
+                "probeIndex": 0,
+                "example": each.example,
+            }
+            for each in found.unscored_reasons
+        ],
     }
 
 

@@ -72,8 +72,27 @@ def test_errors_do_not_change_the_rate() -> None:
 
 
 def test_a_gate_does_not_pass_if_nothing_was_judged() -> None:
-    (violation,) = Gate(fail_under=0).violations(results(0))
-    assert violation.startswith("nothing was judged")
+    unchecked = [a_transcript(0, SIMULATED, None)]
+    found = tabulate([RunColumn(SIMULATED, SIMULATED)], 1, unchecked, [])
+    (violation,) = Gate(fail_under=0).violations(found)
+    assert violation.startswith("nothing was judged: the definition has no assertions")
+
+
+def test_a_gate_says_why_checks_could_not_be_computed() -> None:
+    (nothing_judged, _) = Gate(fail_under=0.5).violations(results(0, unscored=3))
+    assert nothing_judged == "3 of 3 answers could not be scored (unknown)"
+    cause = {"code": "judge_failed", "model": "custom/j", "providerCode": "auth"}
+    unjudged = {"results": [{"type": "g-eval", "passed": None, "weight": 1.0, "error": "HTTP 401", "cause": cause}]}
+    transcripts = [a_transcript(0, SIMULATED, None, scoring=unjudged) for _ in range(2)]
+    found = tabulate([RunColumn(SIMULATED, SIMULATED)], 2, transcripts, [])
+    (nothing_judged, _) = Gate(fail_under=0.5).violations(found)
+    assert nothing_judged == "2 of 2 answers could not be scored (judge_failed (auth) of custom/j: HTTP 401)"
+
+
+def test_a_gate_says_that_nothing_completed() -> None:
+    assert Gate(fail_under=0.5, allow_errors=9).violations(results(0, errors=2)) == (
+        "nothing was judged: no probe completed",
+    )
 
 
 def test_a_violation_names_both_numbers() -> None:

@@ -185,6 +185,27 @@ def test_errors_are_listed_by_cause_over_all_targets() -> None:
     ]
 
 
+def test_reasons_of_unscored_answers_are_listed_over_all_targets() -> None:
+    def results(count: int, *, is_complete: bool = True) -> Json:
+        reason = {"code": "judge_failed", "model": "custom/j", "providerCode": "auth", "count": count}
+        reasons = [{**reason, "probeIndex": 1, "example": "HTTP 401"}]
+        return {"judged": 0, "passRate": None, "isComplete": is_complete, "unscoredReasons": reasons}
+
+    first, second = a_target("a", 9, 9, 0, results=results(7)), a_target("b", 9, 9, 0, results=results(2))
+    assert shown(a_progress(first, second))[-1] == "9 not scored, judge_failed (auth) of custom/j: HTTP 401"
+    sampled = a_target("b", 9, 9, 0, results=results(2, is_complete=False))
+    assert shown(a_progress(first, sampled))[-1].startswith("at least 9 not scored")
+
+
+def test_a_run_whose_judge_gives_no_verdict_names_what_helps() -> None:
+    message = "the judge custom/j gave no usable verdict on the first 8 answers (judge_reply): it gave no usable reply"
+    delay = a_delay("run_paused", model="custom/j", message=message)
+    progress = a_progress(busy(delays=[delay])) | {"status": "PAUSED", "pauseReason": "judge"}
+    (lines,) = problems(progress, RUN).values()
+    assert lines[0] == message
+    assert f"cupel resume {progress['runId']} asks it again" in lines[1]
+
+
 def test_of_sampled_errors_there_are_at_least_so_many() -> None:
     causes = [{"code": "timeout", "count": 50, "message": "no answer"}]
     line = shown(a_progress(busy(errors={"probes": 50, "isComplete": False, "causes": causes})))[-1]

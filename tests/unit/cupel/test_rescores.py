@@ -15,8 +15,9 @@ from cupel_core import accounts
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.messages import RunRef
+from cupel_core.providers.errors import ProviderError
 from cupel_core.rescoring import phases
 from cupel_core.rescoring.slices import rescore_slice
 from cupel_core.settings import Settings
@@ -81,6 +82,34 @@ def test_a_run_is_rescored_with_a_file_and_options(cupel: Cupel, run: Run, file:
     config = output_of(cupel, "rescore", run.id, *options)["config"]
     assert (config["assertions"][0]["metric"], config["judgeModel"]) == ("agrees", "sim/contrarian")
     assert config["criteria"] == {"success": "polite"}
+
+
+def test_a_rescore_that_scores_nothing_fails_and_says_why(
+    cupel: Cupel, run: Run, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = ProviderError(ProbeErrorCode.AUTH, "HTTP 403: this key may not judge", final=True)
+
+    async def refuse(*_: Any) -> Any:
+        raise refused
+
+    monkeypatch.setattr(ScriptedJudge, "__call__", refuse)
+    Path(file).write_text("assertions:\n  - {type: g-eval, value: is brief}\n")
+    options = ("--file", file, "--judge-model", "sim/contrarian")
+    result = cupel("rescore", run.id, *options, "--watch")
+    assert result.exit_code == 1
+    assert "FAILED  0 completed and 4 errored of 4 transcripts" in result.stdout
+    cause = "judge_failed (auth) of sim/contrarian: the judge sim/contrarian: auth: HTTP 403: this key may not judge"
+    assert f"sim/steady: 4 not scored, {cause}" in result.stdout
+    assert f"cupel rescore {run.id} [--judge-model PROVIDER/NAME] --watch scores the stored answers" in result.stdout
+    stopped = "the judge sim/contrarian gave no usable verdict on the first 3 answers (judge_failed, auth)"
+    assert f"the rescore was stopped: {stopped}" in result.stderr
+    again = json.loads(cupel("scores", run.id, "--rescore", rescore_id(result), "--json").stdout)
+    (reason,) = again["models"][0]["unscoredReasons"]
+    assert (reason["code"], reason["providerCode"], reason["count"]) == ("judge_failed", "auth", 4)
+
+
+def rescore_id(result: Result) -> str:
+    return next(word for word in result.stdout.split() if word.startswith("scr_"))
 
 
 def test_watching_ends_with_the_scores(cupel: Cupel, run: Run, file: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from cupel.cli import app
 from cupel.client import Client
 from cupel.columns import RunColumn
+from cupel.json_types import Json
 from cupel.printable import printable
 from cupel.render import bar_chart, format_cost, format_duration, results_tables, run_lines
 from cupel.results import collect, tabulate
@@ -48,6 +49,31 @@ def test_the_table_has_a_row_of_figures_per_model(cupel: Cupel):
 @pytest.mark.usefixtures("finished")
 def test_the_reasons_of_failed_probes_are_listed_below_the_table(cupel: Cupel):
     assert f"{REAL}: 1 errored with timeout: no answer in 60 s" in cupel("show", "run_1").stdout
+
+
+def unjudged(**result: object) -> Json:
+    """The scoring of an answer whose judge gave no usable reply."""
+    cause = {"code": "judge_reply", "model": "custom/sphinx", "providerCode": None}
+    failed = {"type": "g-eval", "passed": None, "weight": 1.0, "error": "no [red]valid[/red] reply", "cause": cause}
+    passed = {"type": "contains", "passed": True, "weight": 1.0, "error": None}
+    return {"success": None, "results": [passed, {**failed, **result}]}
+
+
+def test_why_answers_were_not_scored_is_said_below_the_table(api: FakeApi, cupel: Cupel):
+    api.transcripts = [a_transcript(index, SIMULATED, None, scoring=unjudged()) for index in range(3)]
+    shown = cupel("show", "run_1").stdout
+    assert f"{SIMULATED}: 3 could not be scored and count neither as passed nor as failed\n" in shown
+    assert f"{SIMULATED}: 3 not scored, judge_reply of custom/sphinx: no [red]valid[/red] reply\n" in shown
+    assert "cupel rescore run_1 --judge-model PROVIDER/NAME --watch scores the stored answers again\n" in shown
+
+
+def test_whole_conversations_have_a_line_for_each_check_without_a_result(api: FakeApi, cupel: Cupel):
+    part = {"type": "similar", "passed": None, "weight": 0.0, "error": "no vector"}
+    api.transcripts = [a_transcript(0, SIMULATED, None, scoring=unjudged(metric="depth", parts=[part]))]
+    shown = cupel("transcripts", "run_1", "--full").stdout
+    assert "not scored: depth (g-eval) (judge_reply of custom/sphinx): no [red]valid[/red] reply\n" in shown
+    assert "  not scored: similar: no vector\n" in shown
+    assert "contains" not in shown
 
 
 @pytest.mark.usefixtures("finished")

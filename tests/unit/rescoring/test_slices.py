@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from random import Random
 from string import ascii_lowercase
@@ -17,7 +17,7 @@ from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
-from cupel_core.domain.runs.run import Action, Run
+from cupel_core.domain.runs.run import Action, Run, RunFailure
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, UnusableJudgement
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreResult, RescoreStatus
@@ -74,12 +74,14 @@ def started_executions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-async def rescore_with(run: Run, judge: ScriptedJudge, **overrides: object) -> list[RescoreResult]:
+async def rescore_with(
+    run: Run, judge: ScriptedJudge, ends: RescoreStatus = RescoreStatus.COMPLETED, **overrides: object
+) -> list[RescoreResult]:
     """The results, after all phases."""
     wanted = create_rescore(run, **overrides)
     for part in phases.begin(ref_of(run), wanted.id).slices:
         await rescore_slice(ref_of(run), wanted.id, part, lambda: 900.0, judge)
-    assert phases.complete(ref_of(run), wanted.id, NOW) is RescoreStatus.COMPLETED
+    assert phases.complete(ref_of(run), wanted.id, NOW) is ends
     return results_of(run, wanted.id)
 
 
@@ -187,9 +189,42 @@ async def test_the_judges_spend_is_reported(cloud: Settings) -> None:
 async def test_a_judge_that_fails_leaves_a_transcript_unscored(cloud: Settings) -> None:
     run = AnsweredRun((asking(YES, POLITE, BEST, criteria=Criteria("booked")),)).completed()
     failure = ProviderError(ProbeErrorCode.AUTH, "bad key")
-    first, _ = await rescore_with(run, ScriptedJudge(error=failure), judge_model=OTHER)
+    first, _ = await rescore_with(run, ScriptedJudge(error=failure), RescoreStatus.FAILED, judge_model=OTHER)
     assert (first.success, first.unscored) == (None, True)
-    assert rescores.get(ref_of(run), "scr_1").counts == RescoreCounts(scored=0, errors=2)
+    ended = rescores.get(ref_of(run), "scr_1")
+    assert ended.counts == RescoreCounts(scored=0, errors=2)
+    assert ended.failure == RunFailure(
+        "score", f"none of 2 transcripts could be scored: the call of the judge failed (auth); judge_failed of {OTHER}"
+    )
+
+
+class MuteJudge(ScriptedJudge):
+    """Its replies are no JSON, up to the call with this number."""
+
+    speaks_from: int = 10**6
+
+    async def __call__(self, account: Account, model: str, request: ModelRequest, seconds: float) -> Reply:
+        reply = await super().__call__(account, model, request, seconds)
+        return reply if len(self.called_models) >= self.speaks_from else replace(reply, text="I cannot say.")
+
+
+async def test_a_judge_that_gives_nothing_usable_is_not_asked_for_every_transcript(cloud: Settings) -> None:
+    run = AnsweredRun((asking(POLITE),), ("sim/steady",), repeats=100).completed()
+    found = await rescore_with(run, judge := MuteJudge(), RescoreStatus.FAILED, judge_model=OTHER)
+    assert 20 <= len(found) < 100
+    assert len(judge.called_models) == 2 * len(found)  # Each reply is repaired once.
+    failure = rescores.get(ref_of(run), "scr_1").failure
+    assert failure is not None
+    assert failure.where == "judge"
+    assert failure.why.startswith(f"the judge {OTHER} gave no usable verdict on the first 20 answers (judge_reply)")
+    assert failure.why.endswith(f"; {100 - len(found)} of 100 transcripts were not graded")
+
+
+async def test_a_judge_with_one_usable_reply_is_asked_for_every_transcript(cloud: Settings) -> None:
+    run = AnsweredRun((asking(POLITE),), ("sim/steady",), repeats=60, answer=lambda _: "good").completed()
+    judge = MuteJudge()
+    judge.speaks_from = 12  # Within the first 12 of 60 transcripts.
+    assert len(await rescore_with(run, judge, judge_model=OTHER)) == 60
 
 
 async def test_a_judge_whose_provider_asks_to_wait_leaves_transcripts_to_the_next_task(cloud: Settings) -> None:
@@ -276,7 +311,13 @@ async def test_long_results_are_stored_in_the_bucket(cloud: Settings) -> None:
 async def test_results_expire_with_the_conversation(cloud: Settings) -> None:
     expires = NOW + timedelta(days=7)
     run = AnsweredRun((asking(YES),), expires_at=expires).completed()
-    assert {result.expires_at for result in await rescore_with(run, ScriptedJudge())} == {expires}
+    found = await rescore_with(run, ScriptedJudge(), _end_of_expiring(expires))
+    assert {result.expires_at for result in found} == {expires}
+
+
+def _end_of_expiring(expires: datetime) -> RescoreStatus:
+    """Once the conversations have expired, none can be scored."""
+    return RescoreStatus.COMPLETED if expires > datetime.now(UTC) else RescoreStatus.FAILED
 
 
 async def test_the_judges_texts_can_be_deleted(cloud: Settings) -> None:
@@ -357,7 +398,7 @@ async def test_rescores_are_charged_to_the_budget_of_the_run(cloud: Settings) ->
 async def test_a_rescore_that_the_budget_does_not_allow_has_results_with_that_error(cloud: Settings) -> None:
     accounts.update_provider("ws_a", "sim", {"prices": (PRICE,)})
     run, judge = AnsweredRun((asking(POLITE),), budget=RunBudget(0.01)).completed(), ScriptedJudge()
-    first, _ = await rescore_with(run, judge)
+    first, _ = await rescore_with(run, judge, RescoreStatus.FAILED)
     assert first.scoring is not None
     assert "the budget of $0.01 is used up" in (first.scoring.results[0].error or "")
     assert judge.called_models == []

@@ -10,6 +10,7 @@ export interface Alert {
 const PAUSES: Readonly<Record<string, string>> = {
   budget: "paused: a budget is used up",
   provider: "paused: a provider has to be repaired",
+  judge: "paused: its judge gives no usable verdict",
 };
 
 const WORDS: Readonly<Record<string, (data: Readonly<Record<string, unknown>>) => string | null>> = {

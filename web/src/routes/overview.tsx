@@ -29,6 +29,7 @@ import {
 } from "../lib/format";
 import { leftOutText } from "../lib/left_out_checks";
 import { resultsTable } from "../lib/results_table";
+import { causeOf, helpOfUnscored } from "../lib/unscored";
 import { Distribution, IntervalMark, ProgressBar } from "../ui/bars";
 import { FigureHeader } from "../ui/figure_header";
 import { Empty, Failure, Loading } from "../ui/states";
@@ -61,6 +62,7 @@ export function Overview() {
       {results.data && <ResultsSection id={id} results={results.data} isOver={isOver} />}
       {run.data && <FailureTags run={run.data} />}
       {results.data && <ErrorsSection id={id} results={results.data} />}
+      {results.data && <UnscoredSection id={id} results={results.data} />}
       {run.data && isOver && <BudgetSection run={run.data} />}
     </>
   );
@@ -238,6 +240,56 @@ function ErrorsSection({ id, results }: { id: string; results: Results }) {
                   </Link>
                 </td>
                 <td className={styles.example}>{helpOf(error.code)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+}
+
+/** Why conversations were not scored, by target and cause; a rescore scores those whose judge gave no verdict. */
+function UnscoredSection({ id, results }: { id: string; results: Results }) {
+  const reasons = results.columns.flatMap((column) =>
+    (column.unscoredReasons ?? []).map((reason) => ({ column, reason })),
+  );
+  if (reasons.length === 0) return null;
+  return (
+    <section className={styles.section} aria-labelledby="unscored">
+      <h2 id="unscored">Not scored</h2>
+      <p className={styles.note}>
+        The answers are here, but a check could not be computed: they count neither as passed nor as failed.
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <section className={styles.scroll} aria-label="Not scored, by target and cause" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Target</th>
+              <th scope="col">Cause</th>
+              <FigureHeader>Conversations</FigureHeader>
+              <th scope="col">Example</th>
+              <th scope="col">What to do</th>
+            </tr>
+          </thead>
+          <tbody>
+            {reasons.map(({ column, reason }) => (
+              <tr key={`${column.targetId} ${column.promptId} ${causeOf(reason)}`}>
+                <td className={styles.rowName}>{visible(columnName(column))}</td>
+                <td>
+                  <code>{visible(causeOf(reason))}</code>
+                </td>
+                <td className="figure">{formatCount(reason.count)}</td>
+                <td className={styles.example}>
+                  {reason.example ? `${visible(reason.example)}, ` : ""}
+                  {reason.probeIndex !== null && (
+                    <Link to="/runs/$id/transcripts" params={{ id }} search={{ t: reason.probeIndex }}>
+                      conversation {reason.probeIndex}
+                    </Link>
+                  )}
+                </td>
+                <td className={styles.example}>{helpOfUnscored(reason.code)}</td>
               </tr>
             ))}
           </tbody>

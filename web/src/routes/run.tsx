@@ -132,6 +132,7 @@ const PAUSED_BY = {
   user: "by request",
   budget: "because a budget is reached",
   provider: "because of a provider",
+  judge: "because its judge gives no usable verdict",
 } as const;
 
 const EXHAUSTED = {

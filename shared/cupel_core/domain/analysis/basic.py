@@ -7,7 +7,7 @@ from dataclasses import field
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.agreement import Agreement, agreement
 from cupel_core.domain.analysis.cautions import Caution, CautionInput, cautions
-from cupel_core.domain.analysis.column_totals import ColumnTotals
+from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CauseCount, ColumnTotals
 from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis, analyze_dimensions
 from cupel_core.domain.analysis.estimates import GroupEstimate, group_estimate
@@ -137,6 +137,8 @@ class ColumnAnalysis:
     extrapolated: GroupExtrapolation | None
     """To all scenarios of the definition; None unless the run is a sample, and every probe has an outcome."""
     unscored: int
+    causes: tuple[CauseCount, ...]
+    """Why they are unscored, the most frequent first."""
     operations: OperatingFigures
     win_rates: tuple[WinRate, ...]
     consistency: float | None
@@ -185,6 +187,7 @@ def analyze(given: AnalysisInput) -> BasicAnalysis:
                 estimate=estimate,
                 extrapolated=extrapolate(estimate, sample),
                 unscored=totals.unscored,
+                causes=tuple(totals.unscored_causes[:MAX_CAUSES]),
                 operations=OperatingFigures.of(totals),
                 win_rates=win_rates(given.favors, cells[number]),
                 consistency=varied.consistency[number] if varied else None,

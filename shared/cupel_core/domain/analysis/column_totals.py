@@ -10,11 +10,14 @@ from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.histograms import Histogram
+from cupel_core.domain.scoring.unscored import UNKNOWN_CAUSE, UnscoredCause
 from cupel_core.domain.turns.spend import ModelCalls
 
 _NANO = 10**9
 MAX_NAMES = 1_000
 """Different metrics, tags or model versions of a column; further ones are not counted, so that a file stays small."""
+MAX_CAUSES = 10
+"""Causes of unscored answers that are shown of a column; `unscored` also counts the others."""
 HISTOGRAMS = ("durations_ms", "turns", "input_tokens", "output_tokens", "tokens", "turn_durations_ms")
 """Of conversations, but for the last, which is of single answers. The first releases have counted the first four."""
 COST_KINDS = ("target", "judge", "persona", "summary", "operation")
@@ -47,6 +50,8 @@ class CountedOutcome(NamedTuple):
     score: float | None = None
     is_unscored: bool = False
     """Whether a weighted assertion could not be computed, and no user corrected the result."""
+    cause: UnscoredCause | None = None
+    """Why it is unscored; None if it is not, and for an outcome of an earlier release."""
     metrics: Mapping[str, float] = {}
     metric_weights: Mapping[str, float] = {}
     """The sums of the weights of the metrics' results, of those whose sum is not 1."""
@@ -176,6 +181,20 @@ class ErrorCount(NamedTuple):
     probes: int
     first_index: int
 
+    def plus(self, other: "ErrorCount | None") -> "ErrorCount":
+        if other is None:
+            return self
+        return ErrorCount(self.probes + other.probes, min(self.first_index, other.first_index))
+
+
+class CauseCount(NamedTuple):
+    """Unscored answers with one cause. Each answer counts for one cause."""
+
+    cause: UnscoredCause
+    probes: int
+    first_index: int | None
+    """The probe that is the example; None if the answers were counted by an earlier release."""
+
 
 @dataclass
 class ColumnTotals:
@@ -187,6 +206,8 @@ class ColumnTotals:
     """Of all probes, by COST_KINDS."""
     errors: dict[str, ErrorCount] = field(default_factory=dict)
     unscored: int = 0
+    causes: dict[UnscoredCause, ErrorCount] = field(default_factory=dict)
+    """Of the unscored answers; at most MAX_NAMES, so they may add up to fewer."""
     score: Total = field(default_factory=Total)
     """Of the judged probes that have one."""
     metrics: dict[str, Total] = field(default_factory=dict)
@@ -222,7 +243,7 @@ class ColumnTotals:
         histograms["tokens"].add(outcome.input_tokens + outcome.output_tokens)
         for duration_ms in outcome.turn_durations_ms:
             histograms["turn_durations_ms"].add(duration_ms)
-        self.unscored += outcome.is_unscored
+        self._add_unscored(outcome)
         if outcome.success is not None and outcome.score is not None:
             self.score.add(outcome.score)
         for name, value in outcome.metrics.items():
@@ -251,6 +272,8 @@ class ColumnTotals:
         for code, error in other.errors.items():
             self._add_errors(code, error)
         self.unscored += other.unscored
+        for cause, counted_cause in other.causes.items():
+            self._add_cause(cause, counted_cause)
         self.cut += other.cut
         self.partly_checked += other.partly_checked
         _count(self.left_out, other.left_out)
@@ -270,8 +293,26 @@ class ColumnTotals:
             self.checks[name] = self.checks.get(name, CheckCount()).plus(counted)
 
     def _add_errors(self, code: str, error: ErrorCount) -> None:
-        before = self.errors.get(code, ErrorCount(0, error.first_index))
-        self.errors[code] = ErrorCount(before.probes + error.probes, min(before.first_index, error.first_index))
+        self.errors[code] = error.plus(self.errors.get(code))
+
+    def _add_unscored(self, outcome: CountedOutcome) -> None:
+        if outcome.is_unscored:
+            self.unscored += 1
+            self._add_cause(outcome.cause or UNKNOWN_CAUSE, ErrorCount(1, outcome.probe_index))
+
+    def _add_cause(self, cause: UnscoredCause, counted: ErrorCount) -> None:
+        if cause in self.causes or len(self.causes) < MAX_NAMES:
+            self.causes[cause] = counted.plus(self.causes.get(cause))
+
+    @property
+    def unscored_causes(self) -> list[CauseCount]:
+        """Why answers are unscored, the most frequent first. The counts add up to `unscored`: what is not known by
+        cause is UNKNOWN."""
+        counted = {cause: CauseCount(cause, *found) for cause, found in self.causes.items()}
+        if rest := self.unscored - sum(each.probes for each in counted.values()):
+            before = counted.get(UNKNOWN_CAUSE, CauseCount(UNKNOWN_CAUSE, 0, None))
+            counted[UNKNOWN_CAUSE] = before._replace(probes=before.probes + rest)
+        return sorted(counted.values(), key=lambda each: (-each.probes, each.cause.sort_key))
 
     def _add_metric(self, name: str, total: Total) -> None:
         if name in self.metrics or len(self.metrics) < MAX_NAMES:
@@ -321,10 +362,15 @@ class ColumnTotals:
             "modelVersions": dict(sorted(self.model_versions.items())),
             **({"checks": {name: list(each) for name, each in sorted(self.checks.items())}} if self.checks else {}),
             **({"cut": self.cut} if self.cut else {}),
+            **({"causes": self._causes_json()} if self.causes else {}),
             **({"leftOut": [self.partly_checked, dict(sorted(self.left_out.items()))]} if self.left_out else {}),
             **({"omitted": dict(sorted(self.omitted.items()))} if self.omitted else {}),
             **({"surplus": _totals_json(self.surplus)} if self.surplus else {}),
         }
+
+    def _causes_json(self) -> list[Any]:
+        ordered = sorted(self.causes.items(), key=lambda each: each[0].sort_key)
+        return [[cause.to_json(), *counted] for cause, counted in ordered]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "ColumnTotals":
@@ -336,6 +382,7 @@ class ColumnTotals:
             {kind: CostTotal.from_json(data["costs"].get(kind, ())) for kind in COST_KINDS},
             {code: ErrorCount(*error) for code, error in data["errors"].items()},
             data["unscored"],
+            {UnscoredCause.from_json(cause): ErrorCount(*counted) for cause, *counted in data.get("causes", ())},
             Total(*data["score"]),
             {name: Total(*total) for name, total in data["metrics"].items()},
             Counter(data["tags"]),

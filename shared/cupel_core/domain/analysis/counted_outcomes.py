@@ -19,6 +19,7 @@ def counted_outcome(outcome: Outcome) -> CountedOutcome:
         success=result.success if result else None,
         score=result.score if result else None,
         is_unscored=scoring is not None and scoring.is_unscored and outcome.correction is None,
+        cause=scoring.cause if scoring and outcome.correction is None else None,
         metrics=scoring.metrics if scoring else {},
         metric_weights=scoring.metric_weights if scoring else {},
         tags=scoring.tags if scoring else (),

@@ -32,4 +32,4 @@ class RunResults(NamedTuple):
     sample: RunSample | None
     """None for a run of a release that did not record the number of scenarios."""
     messages: Mapping[int, str]
-    """Of errored probes that are examples, by index."""
+    """Of errored probes that are examples, and of unscored answers why they are, by index."""

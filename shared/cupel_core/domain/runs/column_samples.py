@@ -7,6 +7,7 @@ from datetime import datetime
 from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
+from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.domain.statistics import DECISION_CODES
 
 
@@ -26,6 +27,16 @@ class ErrorCause:
 
 
 @dataclass
+class UnscoredSample:
+    """Unscored answers with one cause; `message` is the error of the first of them, if its text was read."""
+
+    cause: UnscoredCause
+    count: int
+    probe_index: int
+    message: str | None
+
+
+@dataclass
 class ColumnSample:
     """Of the outcomes of one column that were added."""
 
@@ -38,6 +49,7 @@ class ColumnSample:
     tokens: int = 0
     errored: int = 0
     _causes: dict[str, ErrorCause] = field(default_factory=dict)
+    _unscored: dict[UnscoredCause, UnscoredSample] = field(default_factory=dict)
 
     def add(self, outcome: Outcome) -> None:
         if isinstance(outcome, ProbeError):
@@ -48,6 +60,8 @@ class ColumnSample:
         if outcome.result is not None:
             self.judged += 1
             self.passed += outcome.result.success
+        elif outcome.scoring is not None and outcome.scoring.cause is not None:
+            self._add_unscored(outcome.probe_index, outcome.scoring.cause, outcome.scoring.unscored_error)
         if outcome.summary is not None and outcome.summary.decision_code in DECISION_CODES:
             self.decided += 1
             self.decision_sum += int(outcome.summary.decision_code)
@@ -55,6 +69,14 @@ class ColumnSample:
     def _add_error(self, error: ProbeError) -> None:
         self.errored += 1
         self._causes.setdefault(error.code, ErrorCause(error.code, 0, error.message, error.created_at)).add(error)
+
+    def _add_unscored(self, index: int, cause: UnscoredCause, message: str | None) -> None:
+        self._unscored.setdefault(cause, UnscoredSample(cause, 0, index, message)).count += 1
+
+    @property
+    def unscored(self) -> tuple[UnscoredSample, ...]:
+        """Why answers are unscored, the most frequent cause first."""
+        return tuple(sorted(self._unscored.values(), key=lambda each: (-each.count, each.cause.sort_key)))
 
     @property
     def pass_rate(self) -> float | None:

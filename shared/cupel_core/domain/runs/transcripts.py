@@ -13,6 +13,7 @@ from typing import Self
 from cupel_core.deferred import dataclass, replace
 from cupel_core.domain.runs.spending import Spending, conversation_spending
 from cupel_core.domain.scoring.scoring import Scoring
+from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import Message, ProbeErrorCode
 from cupel_core.domain.turns.spend import Spend
@@ -129,6 +130,8 @@ class ProbeError:
     """Of the calls that were answered before the error."""
     started_at: datetime | None = field(default=None, compare=False)
     """When its conversation started; None if it did not, or if that is not known."""
+    cause: UnscoredCause | None = field(default=None, compare=False)
+    """Why a judge gave no verdict without which the conversation could not continue; it is not stored."""
 
     def without_content(self) -> Self:
         return replace(self, message=CONTENT_DELETED)

@@ -5,9 +5,12 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.domain.turns.model_request import Usage
 
 NOT = "not-"
+NOT_COMPUTED = "could not be computed"
+"""The reason of a result without a verdict; its error says why."""
 
 
 class FailureTag(StrEnum):
@@ -130,6 +133,8 @@ class AssertionResult:
     parts: tuple["AssertionResult", ...] = ()
     judge_reply: JudgeReply | None = None
     """Stored for `label-model` and `score-model` only."""
+    cause: UnscoredCause | None = None
+    """The code of `error`; None in results of earlier releases."""
     unusable_reply: UnusableJudgement | None = None
     """Set if the `error` is an unusable reply of the judge."""
 
@@ -140,6 +145,7 @@ class AssertionResult:
             "error": self.error,
             "parts": [part.to_json() for part in self.parts] or None,
             "judgeReply": self.judge_reply.to_json() if self.judge_reply else None,
+            "cause": self.cause.to_json() if self.cause else None,
             "unusableReply": self.unusable_reply._asdict() if self.unusable_reply else None,
         }
         return {
@@ -154,13 +160,22 @@ class AssertionResult:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "AssertionResult":
-        fields = {name: value for name, value in data.items() if name not in ("judgeReply", "unusableReply")}
-        reply, unusable = data.get("judgeReply"), data.get("unusableReply")
+        read = ("judgeReply", "unusableReply", "cause")
+        fields = {name: value for name, value in data.items() if name not in read}
+        reply, unusable, cause = map(data.get, read)
         return cls(
             **{**fields, "parts": tuple(map(cls.from_json, data.get("parts") or ()))},
             judge_reply=JudgeReply.from_json(reply) if reply else None,
             unusable_reply=UnusableJudgement(**unusable) if unusable else None,
+            cause=UnscoredCause.from_json(cause) if cause else None,
         )
+
+    @classmethod
+    def uncomputed(
+        cls, type_name: str, error: str, cause: UnscoredCause, weight: float = 1.0, metric: str | None = None
+    ) -> "AssertionResult":
+        """The result of a check that could not be computed, for this cause."""
+        return cls(type_name, None, None, NOT_COMPUTED, weight, metric, error=error, cause=cause)
 
 
 def flatten(assertions: Sequence[Assertion]) -> Iterator[Assertion]:

@@ -27,6 +27,10 @@ RESCORABLE = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELL
 
 BUDGET = "budget"
 """In place of the phase in which a rescore failed, when its own budget was used up."""
+JUDGE = "judge"
+"""In place of the phase in which a rescore failed, when it was stopped because its judge gave no usable verdict."""
+SCORE = "score"
+"""The phase in which a rescore failed that could score nothing."""
 
 
 class RescoreStatus(StrEnum):
@@ -116,8 +120,15 @@ class Rescore:
     """What it may spend; without it, its calls are charged to the budget of the run."""
     is_exhausted: bool = False
     """Whether its own budget is used up: nothing more is graded."""
+    unusable_judge: str | None = None
+    """Why its judge is not asked any more: none of its first replies was usable, so nothing more is graded."""
     execution: int = 1
     """Number of the execution that was requested last; each raise of its budget requests another one."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether nothing more is graded, although it has not ended."""
+        return self.is_exhausted or self.unusable_judge is not None
 
     @property
     def is_stopped_by_budget(self) -> bool:
@@ -136,11 +147,27 @@ class Rescore:
             execution=self.execution + 1,
         )
 
-    def finished(self, now: datetime, counts: RescoreCounts, failure: RunFailure | None = None) -> "Rescore":
-        """COMPLETED, or FAILED if its workflow gave up or its budget did not suffice."""
+    def finished(
+        self, now: datetime, counts: RescoreCounts, failure: RunFailure | None = None, why_unscored: str = ""
+    ) -> "Rescore":
+        """COMPLETED, or FAILED if its workflow gave up, its budget did not suffice, or nothing could be scored.
+
+        `why_unscored` is why transcripts could not be scored, if any could not.
+        """
         failure = failure or (self._budget_failure(counts) if self.is_exhausted else None)
+        failure = failure or self._judge_failure(counts, why_unscored)
         status = RescoreStatus.COMPLETED if failure is None else RescoreStatus.FAILED
         return replace(self, status=status, completed_at=now, counts=counts, failure=failure)
+
+    def _judge_failure(self, counts: RescoreCounts, why_unscored: str) -> RunFailure | None:
+        """The failure of a rescore whose judge gave nothing usable; None if any transcript was scored."""
+        graded = counts.scored + counts.errors
+        if self.unusable_judge is not None:
+            left = max(0, self.total - graded)
+            return RunFailure(JUDGE, f"{self.unusable_judge}; {left:,} of {self.total:,} transcripts were not graded")
+        if counts.errors and not counts.scored:
+            return RunFailure(SCORE, f"none of {graded:,} transcripts could be scored: {why_unscored}")
+        return None
 
     def _budget_failure(self, counts: RescoreCounts) -> RunFailure:
         graded, limit = counts.scored + counts.errors, limit_text(self.max_budget_usd or 0.0)

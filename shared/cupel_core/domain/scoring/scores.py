@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.counts import Cell, RunCounts
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import Run
@@ -49,6 +50,8 @@ class ColumnScores:
     pass_hat_k: float | None
     metrics: Mapping[str, float]
     tags: Mapping[str, int]
+    totals: ColumnTotals
+    """What its figures are from; it has the causes of the unscored ones."""
 
 
 class NumberedScores(NamedTuple):
@@ -111,6 +114,7 @@ def column_scores(column: int, counts: RunCounts, k: int, derived: Sequence[Deri
         pass_hat_k=_mean_of(scenario.pass_hat_k for scenario in scenarios),
         metrics=means | derive(derived, totals.metric_sums, share.trials + unscored),
         tags=dict(totals.tags.most_common()),
+        totals=totals,
     )
 
 
@@ -121,3 +125,5 @@ class Scores:
     run: Run
     k: int
     columns: tuple[ColumnScores, ...]
+    messages: Mapping[int, str]
+    """It maps the probes that are examples of unscored ones to the errors of their checks."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, FailureTag
 from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, LeftOutChecks
+from cupel_core.domain.scoring.unscored import UNKNOWN_CAUSE, UnscoredCause
 from cupel_core.domain.turns.conversation import ConversationOutcome, Verdict
 
 CRITERIA = "criteria"
@@ -41,6 +42,8 @@ class Scoring:
     evaluator_note: str | None = None
     """Why a configured external evaluator contributed no results."""
     verdict: Verdict | None = None
+    recorded_cause: UnscoredCause | None = None
+    """Why it is unscored, if the results are erased or were not read."""
     left_out: LeftOutChecks = field(default_factory=dict)
     """Checks of the scenario's author that its import left out, so that they decided nothing."""
 
@@ -69,6 +72,7 @@ class Scoring:
             "metricWeights": dict(self.metric_weights),
             "tags": list(self.tags),
             "unscored": self.is_unscored or None,
+            "cause": self.cause and self.cause.to_json(),
             "checks": check_results(self.results),
             "leftOut": dict(self.left_out),
         }
@@ -76,8 +80,20 @@ class Scoring:
 
     @property
     def is_unscored(self) -> bool:
-        """Whether a weighted assertion could not be computed; not known once the results are erased."""
-        return any(result.passed is None and result.weight > 0 for result in self.results)
+        """Whether a weighted assertion could not be computed."""
+        return self.cause is not None
+
+    @property
+    def cause(self) -> UnscoredCause | None:
+        """Why it is unscored: the cause of the first weighted result that could not be computed; None if it is not."""
+        uncomputed = first_uncomputed(self.results)
+        return self.recorded_cause if uncomputed is None else uncomputed.cause or UNKNOWN_CAUSE
+
+    @property
+    def unscored_error(self) -> str | None:
+        """The error of the check that `cause` is about."""
+        uncomputed = first_uncomputed(self.results)
+        return uncomputed.error if uncomputed else None
 
     def without_content(self) -> "Scoring":
         """What `digest` has: reasons, errors and the verdict may quote the conversation."""
@@ -91,6 +107,7 @@ class Scoring:
             reason="",
             tags=tuple(data.get("tags") or ()),
             metrics=data.get("metrics") or {},
+            recorded_cause=_recorded_cause(data),
             left_out=data.get("leftOut") or {},
             metric_weights=data.get("metricWeights") or {},
         )
@@ -110,6 +127,18 @@ class Scoring:
             verdict=Verdict.from_json(verdict) if verdict else None,
             left_out=data.get("leftOutChecks") or {},
         )
+
+
+def _recorded_cause(digest: Mapping[str, Any]) -> UnscoredCause | None:
+    """An earlier release recorded no cause of what is unscored."""
+    if cause := digest.get("cause"):
+        return UnscoredCause.from_json(cause)
+    return UNKNOWN_CAUSE if digest.get("unscored") else None
+
+
+def first_uncomputed(results: Sequence[AssertionResult]) -> AssertionResult | None:
+    """The first weighted result that could not be computed. It alone is counted, so that an answer counts once."""
+    return next((result for result in results if result.passed is None and result.weight > 0), None)
 
 
 def check_results(results: Sequence[AssertionResult]) -> dict[str, bool | None]:

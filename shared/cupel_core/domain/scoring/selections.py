@@ -13,6 +13,7 @@ from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.scoring.assertion_rules import SELECT_BEST
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring, failure_tag
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.turns.spend import Spend
 
@@ -32,6 +33,8 @@ class Selection:
     reason: str
     error: str | None = None
     spend: Spend = field(default_factory=Spend)
+    cause: UnscoredCause | None = None
+    """The code of `error`; None for a selection of an earlier release."""
 
     @property
     def billed_probe(self) -> int:
@@ -51,6 +54,7 @@ class Selection:
             "reason": self.reason,
             "error": self.error,
             "spend": self.spend.to_json(by_model=True),
+            **({"cause": self.cause.to_json()} if self.cause else {}),
         }
 
     @classmethod
@@ -62,6 +66,7 @@ class Selection:
             reason=data["reason"],
             error=data["error"],
             spend=Spend.from_json(data["spend"]),
+            cause=UnscoredCause.from_json(data["cause"]) if data.get("cause") else None,
         )
 
 
@@ -79,12 +84,21 @@ def sibling_probes(plan: Plan, index: int) -> tuple[int, ...]:
 def assertion_result(selection: Selection, assertion: Assertion, index: int) -> AssertionResult:
     """The assertion's result for the probe with this index."""
     result = AssertionResult(
-        assertion.type, None, None, selection.reason, assertion.weight, assertion.metric, error=selection.error
+        assertion.type,
+        None,
+        None,
+        selection.reason,
+        assertion.weight,
+        assertion.metric,
+        error=selection.error,
+        cause=selection.cause,
     )
     if selection.winner is None:
         return result
     if index not in selection.candidates:
-        return replace(result, error="completed after the answers were compared")
+        return replace(
+            result, error="completed after the answers were compared", cause=UnscoredCause(UnscoredCode.INPUT)
+        )
     won, others = selection.winner == index, len(selection.candidates) - 1
     which = f"better than {count_of(others, 'other answer')}" if won else f"another of {others + 1} answers is better"
     return replace(
@@ -92,6 +106,7 @@ def assertion_result(selection: Selection, assertion: Assertion, index: int) -> 
         passed=won,
         score=float(won),
         reason=f"{which}: {selection.reason}" if others else selection.reason,
+        cause=None,
         tag=None if won else failure_tag(assertion),
     )
 

@@ -11,6 +11,7 @@ import {
   visible,
 } from "../../lib/format";
 import { unpricedText } from "../../lib/report";
+import { causeOf, helpOfUnscored } from "../../lib/unscored";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
@@ -49,6 +50,7 @@ export function Contents({ run, report, content, texts }: Props) {
       <Assertions content={content} />
       <Agreement content={content} />
       <Errors content={content} />
+      <NotScored content={content} />
       {content.notes.length > 0 && (
         <Section title="Notes">
           <ul className={styles.notes}>
@@ -133,6 +135,38 @@ function Estimated({ cost }: { cost: ReportContent["cost"] }) {
         <small>Not included, as there is no price: {visible(unpricedText(unpriced))}</small>
       )}
     </>
+  );
+}
+
+function NotScored({ content }: { content: ReportContent }) {
+  const reasons = content.unscoredReasons ?? [];
+  if (reasons.length === 0) return null;
+  return (
+    <Section title="Not scored">
+      <p className={page.note}>A check could not be computed: these count neither as passed nor as failed.</p>
+      <ScrollRegion label="Not scored">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Cause</th>
+              <FigureHeader>Conversations</FigureHeader>
+              <th scope="col">What to do</th>
+            </tr>
+          </thead>
+          <tbody>
+            {reasons.map((each) => (
+              <tr key={causeOf(each)}>
+                <th scope="row">
+                  <code>{visible(causeOf(each))}</code>
+                </th>
+                <td className="figure">{formatCount(each.probes)}</td>
+                <td>{helpOfUnscored(each.code)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+    </Section>
   );
 }
 

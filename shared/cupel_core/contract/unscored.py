@@ -1,0 +1,76 @@
+"""Why checks have no result: the cause of one, and the causes of many, counted."""
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Annotated
+
+from pydantic import Field
+
+from cupel_core.contract.common import ResponseModel
+from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CauseCount
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
+
+_NO_MESSAGES: Mapping[int, str] = {}
+
+
+class UnscoredCauseResponse(ResponseModel):
+    """The cause of a missing result."""
+
+    code: Annotated[UnscoredCode, Field(description="What kept the check from a result, such as `judge_reply`")]
+    model: Annotated[str | None, Field(description="The judge or embedding model; null if none was to be called")]
+    provider_code: Annotated[str | None, Field(description="The error code of the failed call, of `judge_failed`")]
+
+    @classmethod
+    def of(cls, cause: UnscoredCause) -> "UnscoredCauseResponse":
+        return cls(code=cause.code, model=cause.model, provider_code=cause.provider_code)
+
+
+class UnscoredReasonResponse(ResponseModel):
+    """Why completed probes were not scored."""
+
+    code: Annotated[
+        UnscoredCode,
+        Field(description="What kept the check from a result, such as `judge_reply`: the judge gave no usable reply"),
+    ]
+    model: Annotated[
+        str | None, Field(description="The judge or embedding model; null if the cause is no call of a model")
+    ]
+    provider_code: Annotated[str | None, Field(description="The error code of the failed call; only of `judge_failed`")]
+    count: Annotated[int, Field(description="Completed probes that were not scored for this reason")]
+    probe_index: Annotated[
+        int | None, Field(description="The first of them; null for probes that an earlier release has counted")
+    ]
+    example: Annotated[
+        str | None,
+        Field(description="The error of its check; null if it was deleted, or is not among those that are read"),
+    ]
+
+    @classmethod
+    def of(cls, counted: CauseCount, example: str | None) -> "UnscoredReasonResponse":
+        code, model, provider_code = counted.cause
+        return cls(
+            code=code,
+            model=model,
+            provider_code=provider_code,
+            count=counted.probes,
+            probe_index=counted.first_index,
+            example=example,
+        )
+
+    @classmethod
+    def list_of(
+        cls, causes: Iterable[CauseCount], messages: Mapping[int, str] = _NO_MESSAGES
+    ) -> "list[UnscoredReasonResponse]":
+        """The most frequent ones; `messages` are by the index of the probe that is the example."""
+        shown = islice(causes, MAX_CAUSES)
+        return [cls.of(each, None if each.first_index is None else messages.get(each.first_index)) for each in shown]
+
+
+UnscoredReasons = Annotated[
+    list[UnscoredReasonResponse],
+    Field(
+        description=f"Why completed probes were not scored, the most frequent first, at most {MAX_CAUSES}; each probe "
+        "counts for one reason",
+        default=[],
+    ),
+]
