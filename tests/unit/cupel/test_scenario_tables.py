@@ -134,8 +134,9 @@ def test_a_file_that_is_no_definition_says_what_to_do(tmp_path: Path, name: str,
 def test_no_stack_is_needed_to_say_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_text("prompts: [a]\nproviders: [echo]\n")
-    result = CliRunner().invoke(app, ["run", name, "--models", "sim/echo"])
-    assert (result.exit_code, "cupel import" in result.stderr) == (2, True)
+    for options in ([], ["--in-process"], ["--models", "sim/echo"]):
+        result = CliRunner().invoke(app, ["run", name, *options])
+        assert (result.exit_code, "cupel import" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(("command", "advice"), [("init", "cupel run FILE"), ("view", "cupel open")])
