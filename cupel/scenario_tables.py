@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any, TypeGuard
 
 from cupel.definition_texts import scenario_fields
@@ -60,7 +61,7 @@ def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertio
     table = _parse({"file": value} if isinstance(value, str) else value)
     path = folder / table.file
     try:
-        text = decode_text(path.read_bytes())
+        text = decode_text(_read_table(path))
         options = replace(table.options, is_checked_elsewhere=has_assertions)
         suite = read_dataset(text, table.format, path.stem, table.scorer, options=options)
     except OSError as error:
@@ -70,6 +71,20 @@ def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertio
     if suite.data_urls:
         raise UsageError(f"{path}: has images or files; write it into a definition file with `cupel import --output`")
     return [scenario_fields(scenario.to_json()) for scenario in suite.drafts[0].scenarios]
+
+
+def _read_table(path: Path) -> bytes:
+    """The bytes of an ordinary file: a definition file of somebody else's may name a device, which never ends.
+
+    Raises OSError.
+    """
+    try:
+        status = path.stat()
+    except ValueError as error:  # A NUL character in the name.
+        raise OSError(str(error)) from None
+    if not S_ISREG(status.st_mode) and not S_ISDIR(status.st_mode):
+        raise OSError("is not an ordinary file")
+    return path.read_bytes()
 
 
 class InvalidTable(ValueError):

@@ -192,6 +192,7 @@ def run(
 ) -> None:
     """Start a run of a definition, or of several files that ask the same scenarios in different ways."""
     session = ctx.ensure_object(Session)
+    refuse_other_files([Path(each) for each in definitions])
     gate_options = GateOptions.from_options(
         fail_under,
         allow_errors,
@@ -403,7 +404,6 @@ def _start_on_stack(
     yes: bool,
     as_json: bool,
 ) -> None:
-    refuse_other_files([Path(each) for each in definitions])
     with session.connect() as client:
         note_unlisted_models(session, own_models, client)
         resolved = resolve_definition(session, client, definitions, specification, new=new)

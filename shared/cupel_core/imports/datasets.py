@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from sys import maxsize
 from typing import Any
 
 from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetOptions, DatasetScorer
@@ -40,7 +41,7 @@ def read_dataset(
     report = ImportReport()
     notes, media = Notes(report), ImportedMedia(files)
     rows = _filled(_rows(text, kind), notes)
-    chosen = list(islice(rows, options.offset, None if options.limit is None else options.offset + options.limit))
+    chosen = list(_chosen(rows, options))
     scenarios = tuple(_scenarios(chosen, kind, scorer, options, notes, media))
     if not scenarios:
         raise InvalidDocument(_why_empty(options, next(iter(_rows(text, kind)), None)))
@@ -51,6 +52,12 @@ def read_dataset(
         content["assertions"] = [dict(each) for each in options.assertions]
     draft = DefinitionDraft(name, content, scenarios, tags=(str(kind),))
     return ImportedSuite((draft,), report, data_urls=media.data_urls)
+
+
+def _chosen(rows: Iterator[TableRow], options: DatasetOptions) -> Iterator[TableRow]:
+    """The rows after the offset, up to the limit. Numbers of any size are as good as the greatest possible one."""
+    end = None if options.limit is None else min(options.offset + options.limit, maxsize)
+    return islice(rows, min(options.offset, maxsize), end)
 
 
 def _why_empty(options: DatasetOptions, first: TableRow | None) -> str:

@@ -21,7 +21,8 @@ def read_choices(value: Any, sample: Sample) -> Choices:
     """As Inspect reads them: a text is separated by commas, or by spaces if it has none; ARC has texts and labels."""
     labels: list[str] = []
     if isinstance(value, Mapping):
-        labels, value = list(map(str, value.get("label") or ())), value.get("text")
+        named, value = value.get("label"), value.get("text")
+        labels = list(map(str, named)) if isinstance(named, list) else []
     if isinstance(value, str):
         parts = value.split(",") if "," in value else value.split()
         value = [part.strip() for part in parts if part.strip()]

@@ -105,5 +105,10 @@ def _lm_eval_prompts(arguments: Any) -> list[str]:
     requests = list(arguments.values()) if isinstance(arguments, Mapping) else arguments
     if not isinstance(requests, list):
         return []
-    firsts = [each.get("arg_0") if isinstance(each, Mapping) else each[0] if each else None for each in requests]
-    return [each for each in firsts if isinstance(each, str)]
+    return [first for each in requests if isinstance(first := _first_argument(each), str)]
+
+
+def _first_argument(request: Any) -> Any:
+    if isinstance(request, Mapping):
+        return request.get("arg_0")
+    return request[0] if isinstance(request, list) and request else None

@@ -17,7 +17,7 @@ from cupel_core.imports.json_documents import InvalidDocument, to_plain_json
 SEPARATORS = (",", ";", "\t", "|")
 _BYTE_ORDER_MARK = "\N{BYTE ORDER MARK}"
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
+_SEPARATOR_LINE = re.compile(r'"?sep=([^"\r\n])"?(?:\r\n?|\n)', re.IGNORECASE)
 _MAX_SHOWN = 60
 _MAX_LINE = 1_000
 _WRAPPERS = ("data", "rows", "examples", "samples", "instances", "questions")

@@ -64,7 +64,13 @@ def test_assertions_of_the_content_replace_the_comparison(folder: Path) -> None:
         ("{file: support.csv, inptu: x}", "scenarios.inptu: is not a known field (did you mean input?)"),
         ("{file: support.csv, limit: 0}", "scenarios.limit: must be a whole number from 1"),
         ("{file: support.csv, offset: -1}", "scenarios.offset: must be a whole number from 0"),
-        ("{file: support.csv, scorer: fuzzy}", "scenarios.scorer: must be one of includes, match, exact, factuality"),
+        (
+            "{file: support.csv, scorer: fuzz}",
+            "scenarios.scorer: must be one of includes, match, exact, numeric, fuzzy",
+        ),
+        ("{file: support.csv, offset: 100000000000000000000}", "there are no samples after the first 100,000,000,"),
+        ("/dev/zero", "scenarios.file: /dev/zero: is not an ordinary file"),
+        ('"a\\0b.csv"', "embedded null"),
         ("{file: support.csv, answer: gold}", "support.csv: answer: there is no column gold"),
         ("nowhere.csv", "nowhere.csv: No such file"),
         ("fragen.csv", "Name yours with `input: COLUMN`, and with `answer: COLUMN` the expected answer"),
@@ -128,8 +134,9 @@ def test_a_file_that_is_no_definition_says_what_to_do(tmp_path: Path, name: str,
 def test_no_stack_is_needed_to_say_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_text("prompts: [a]\nproviders: [echo]\n")
-    result = CliRunner().invoke(app, ["run", name, "--models", "sim/echo"])
-    assert (result.exit_code, "cupel import" in result.stderr) == (2, True)
+    for options in ([], ["--in-process"], ["--models", "sim/echo"]):
+        result = CliRunner().invoke(app, ["run", name, *options])
+        assert (result.exit_code, "cupel import" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(("command", "advice"), [("init", "cupel run FILE"), ("view", "cupel open")])

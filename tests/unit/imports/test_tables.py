@@ -355,3 +355,29 @@ def test_known_names_are_distinct_and_documented(names: tuple[str, ...]) -> None
 def test_an_answer_that_is_no_choice_is_refused(answer: str, message: str) -> None:
     with pytest.raises(InvalidDocument, match=message):
         read(f'{{"question": "Q", "choices": ["x", "y"], "answer": {answer}}}', DatasetFormat.JSONL)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        '{"doc": {"question": "q"}, "arguments": [5], "resps": []}',
+        '{"doc": {"question": "q"}, "arguments": {"gen_args_0": true}, "resps": []}',
+        '{"question": "q", "choices": {"text": ["a"], "label": 5}, "answer": "no"}',
+        '{"question": "q", "answer": "a", "weight": 1' + "0" * 400 + "}",
+    ],
+)
+def test_values_of_an_odd_shape_are_refused(row: str) -> None:
+    with pytest.raises(InvalidDocument):
+        read(row, DatasetFormat.JSONL)
+
+
+def test_a_quote_is_no_separator() -> None:
+    with pytest.raises(InvalidDocument):
+        read('sep="\nquestion,answer\nq,a\n')
+
+
+def test_any_offset_and_limit_are_possible() -> None:
+    text = "question,answer\nq,a\n"
+    assert len(read(text, limit=10**30)) == 1
+    with pytest.raises(InvalidDocument, match="no samples after the first"):
+        read(text, offset=10**30)
