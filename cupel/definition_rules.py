@@ -45,13 +45,16 @@ def content_paths() -> dict[str, str]:
     return {name: f"content.{name}" for name in field_names(DefinitionContent)}
 
 
-def content_problems(data: Section, field: str = "content", *, allow_code: bool = False) -> Iterator[RefusedField]:
+def content_problems(
+    data: Section, field: str = "content", *, allow_code: bool = False, has_scenarios: bool = False
+) -> Iterator[RefusedField]:
     problems = tuple(shape_problems(DefinitionContent, data, field))
     yield from problems
     if problems:
         return
     try:
-        validate_content(DefinitionContent.model_validate(dict(data)).specified(), allow_code=allow_code)
+        content = DefinitionContent.model_validate(dict(data)).specified()
+        validate_content(content, allow_code=allow_code, has_scenarios=has_scenarios)
     except Invalid as error:
         yield from (RefusedField(each.field, each.message) for each in error.errors)
 

@@ -42,6 +42,8 @@ def scenario_text(scenario: Json) -> str:
 def scenario_fields(scenario: Json) -> Json:
     """The fields of a scenario in a file: without ids and what is not set, and with a single user message as prompt."""
     fields: Json = without_empty({name: value for name, value in scenario.items() if name not in _NOT_IN_FILES})
+    if scenario.get("metadata"):  # Its values are the author's: null and empty ones too.
+        fields["metadata"] = scenario["metadata"]
     messages = fields.get("messages") or []
     if len(messages) == 1 and messages[0]["role"] == "user" and isinstance(messages[0]["content"], str):
         fields = {("prompt" if name == "messages" else name): value for name, value in fields.items()}

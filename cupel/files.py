@@ -1,5 +1,5 @@
-"""Definition files: YAML or JSON with `id?`, `name`, `folder?`, `tags?`, `content`, either `scenarios` or `generate`,
-and the `personas?` and `connectors?` that these refer to.
+"""Definition files: YAML or JSON with `id?`, `name`, `folder?`, `tags?`, `content?`, either `scenarios` or `generate`,
+and the `personas?` and `connectors?` that these refer to. `scenarios` may name a table, and a scenario may be a text.
 
 A file is checked by the rules of the API before anything is sent, and all its problems are reported at once.
 """
@@ -18,6 +18,8 @@ from cupel.errors import RefusedField, UsageError
 from cupel.joined_files import join_files
 from cupel.json_types import Json
 from cupel.local_files import LocalFile, LocalFiles
+from cupel.other_files import refuse_other_document, refuse_table
+from cupel.scenario_tables import InvalidTable, is_table, load_scenarios
 from cupel.source_files import SourceFile
 from cupel_core.domain.text.near_names import unknown_field_message
 
@@ -92,18 +94,42 @@ def definition_from_mapping(document: Mapping[str, Any], *, allow_code: bool = F
 
 
 def _parse_file(path: Path, required: tuple[str, ...], *, allow_code: bool = False) -> DefinitionFile:
-    return _parse_with_files(SourceFile.read(path), path.parent, required, allow_code=allow_code)
+    refuse_table(path)
+    source = SourceFile.read(path)
+    refuse_other_document(path, source.document)
+    return _parse_with_files(source, path.parent, required, allow_code=allow_code)
 
 
 def _parse_with_files(
     source: SourceFile, folder: Path, required: tuple[str, ...], *, allow_code: bool = False
 ) -> DefinitionFile:
     """The paths of images and PDFs are relative to `folder`; they are replaced by ids."""
+    source = replace(source, document=_with_scenarios(source, folder, required))
     local = LocalFiles(folder)
     source = replace(source, document=local.in_document(source.document))
     if local.problems:
         raise source.refusal(local.problems)
     return replace(_parse(source, required, allow_code=allow_code), files=local.files)
+
+
+def _with_scenarios(source: SourceFile, folder: Path, required: tuple[str, ...]) -> Any:
+    """The document with the scenarios of a table, with texts as scenarios, and with a content if it needs none."""
+    document = source.document
+    if not isinstance(document, dict):
+        return document
+    scenarios = document.get("scenarios")
+    if "content" in required and "content" not in document and scenarios:
+        document = {**document, "content": {}}
+    if is_table(scenarios):
+        content = document.get("content")
+        has_assertions = isinstance(content, dict) and bool(content.get("assertions"))
+        try:
+            return {**document, "scenarios": load_scenarios(scenarios, folder, has_assertions=has_assertions)}
+        except InvalidTable as error:
+            raise source.refusal(error.problems) from None
+    if isinstance(scenarios, list):
+        return {**document, "scenarios": [{"prompt": each} if isinstance(each, str) else each for each in scenarios]}
+    return document
 
 
 def _parse(source: SourceFile, required: tuple[str, ...], *, allow_code: bool = False) -> DefinitionFile:
@@ -156,7 +182,7 @@ def _scenarios_problems(document: Json, *, is_required: bool) -> Problems:
     given = [key for key in ("scenarios", "generate") if key in document]
     if len(given) == 2 or (is_required and not given):
         yield RefusedField("scenarios", "specify either scenarios or generate")
-    yield from _item_problems(document, "scenarios", dict, "a mapping with a prompt or messages")
+    yield from _item_problems(document, "scenarios", dict, "a text or a mapping with a prompt or messages")
     if document.get("scenarios") == []:
         yield RefusedField("scenarios", "must not be empty")
     generate = document.get("generate", {"mode": ""})
@@ -219,7 +245,8 @@ def _rule_problems(document: Json, personas: Iterable[Json], connectors: Iterabl
     from cupel import definition_rules as rules
 
     if isinstance(document.get("content"), dict):
-        yield from rules.content_problems(document["content"], allow_code=allow_code)
+        has_scenarios = bool(document.get("scenarios"))
+        yield from rules.content_problems(document["content"], allow_code=allow_code, has_scenarios=has_scenarios)
     scenarios = document.get("scenarios")
     for position, scenario in enumerate(scenarios if isinstance(scenarios, list) else ()):
         if isinstance(scenario, dict):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel.errors import RefusedField
@@ -28,8 +29,11 @@ class UnreadableFile(ValueError):
 
 def read_file(path: Path) -> LocalFile:
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
+        status = path.stat()
+        if status.st_size > MAX_FILE_BYTES:
             raise UnreadableFile(f"has more than {MAX_FILE_BYTES:,} bytes")
+        if not S_ISREG(status.st_mode) and not S_ISDIR(status.st_mode):
+            raise UnreadableFile("cannot be read: is not an ordinary file")  # A device never ends.
         content = path.read_bytes()
     except OSError as error:
         raise UnreadableFile(f"cannot be read: {error.strerror or error}") from None

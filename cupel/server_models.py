@@ -3,6 +3,7 @@ stack does, so that an answer, or none, decides nothing."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from time import monotonic
 from typing import NamedTuple
 
 from cupel.environment import read_variable
@@ -33,7 +34,7 @@ def list_models(server: Server, timeout_seconds: float) -> list[str]:
 
     base, mark, query = server.address.partition("?")
     headers = {"Authorization": f"Bearer {server.api_key}"} if server.api_key else {}
-    content = bytearray()
+    content, ends_at = bytearray(), monotonic() + timeout_seconds
     try:
         with (
             httpx.Client(timeout=timeout_seconds, headers=headers, trust_env=not _is_local(base)) as http,
@@ -45,6 +46,8 @@ def list_models(server: Server, timeout_seconds: float) -> list[str]:
                 content += part
                 if len(content) > MAX_BYTES:
                     raise NoList(f"its answer has more than {MAX_BYTES:,} bytes")
+                if monotonic() > ends_at:  # The timeouts of the client are for each part.
+                    raise NoList(f"its answer takes more than {timeout_seconds:g} s")
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         raise NoList(str(error) or type(error).__name__) from None
     return _ids(bytes(content))

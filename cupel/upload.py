@@ -94,7 +94,7 @@ class _Upload:
         self._client = client
         self._file = file
         self._sleep = sleep
-        self._first, *self._further = _batches(file.scenarios or [])
+        self._first, *self._further = batches(file.scenarios or [])
 
     def find(self) -> TaggedJson | None:
         """Of several with the file's folder and name, the newest that was made from this file."""
@@ -223,15 +223,15 @@ def _with_digest(tags: Iterable[str], digest: str, version: int) -> list[str]:
     return sorted({*own_tags(tags), *(f"sha:{each}@{versions[each]}" for each in newest)})
 
 
-def _batches(scenarios: list[Json]) -> list[list[Json]]:
+def batches(scenarios: list[Json]) -> list[list[Json]]:
     """In order, as many per batch as one call accepts; one empty batch if there are none."""
-    batches: list[list[Json]] = [[]]
+    found: list[list[Json]] = [[]]
     size = 0
     for scenario in scenarios:
         length = len(json.dumps(scenario))
-        if batches[-1] and (len(batches[-1]) == SCENARIOS_PER_CALL or size + length > BYTES_PER_CALL):
-            batches.append([])
+        if found[-1] and (len(found[-1]) == SCENARIOS_PER_CALL or size + length > BYTES_PER_CALL):
+            found.append([])
             size = 0
-        batches[-1].append(scenario)
+        found[-1].append(scenario)
         size += length
-    return batches
+    return found

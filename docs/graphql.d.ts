@@ -896,10 +896,10 @@ export interface CreateDefinitionInput {
   folder?: string | null;
   /** Tags, for filters */
   tags?: string[] | null;
-  /** What is evaluated */
-  content: unknown;
+  /** What is evaluated; may be omitted if scenarios with prompts are given */
+  content?: unknown | null;
   /** All scenarios of the version; further ones can be added */
-  scenarios?: CreateScenarioInput[] | null;
+  scenarios?: unknown[] | null;
   /** Name of the version, for people to read */
   versionLabel?: string | null;
 }
@@ -5089,7 +5089,7 @@ export interface UpdateDefinitionInput {
   /** Name of the version, for people to read */
   versionLabel?: string | null;
   /** Scenarios that replace all existing ones in the next version */
-  scenarios?: CreateScenarioInput[] | null;
+  scenarios?: unknown[] | null;
 }
 
 /** Omitted fields keep their value and null clears it. `targets`, `connectorId` and `model` replace each other; `params` replaces all parameters. */

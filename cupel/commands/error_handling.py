@@ -7,12 +7,25 @@ from typer.core import TyperGroup
 
 from cupel.commands.command_messages import name_commands, name_option
 from cupel.commands.options import command_name
-from cupel.errors import ApiProblem, CupelError
+from cupel.errors import ApiProblem, CupelError, UsageError
 from cupel.session import Session
+
+_COMMANDS_ELSEWHERE = {
+    "init": "write a definition file with a `name` and a list of `scenarios`, which may be texts, and run it with "
+    "`cupel run FILE`; `cupel import csv TABLE --output FILE` makes one of a table",
+    "view": "`cupel open` opens the page, and `cupel show RUN` prints a run",
+}
+"""What people type who know promptfoo or Inspect."""
 
 
 class CommandGroup(TyperGroup):
     """For the outermost group: `typer.Typer(cls=CommandGroup)` covers all commands below it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0] if args else ""
+        if hint := _COMMANDS_ELSEWHERE.get(name):
+            raise UsageError(f"there is no command {name}: {hint}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:

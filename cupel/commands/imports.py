@@ -2,6 +2,8 @@
 
 import json
 import shlex
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,14 +18,12 @@ from cupel.import_report import grouped_notes, required_model_options, with_loca
 from cupel.json_types import Json, without_none
 from cupel.local_files import upload as upload_files
 from cupel.session import Session
-from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
+from cupel_core.domain.definitions.datasets import ColumnMapping, DatasetFormat, DatasetOptions, DatasetScorer
 
 if TYPE_CHECKING:
     from cupel_core.domain.definitions.drafts import ImportedSuite
 
 PROMPTFOO = "promptfoo"
-_MEDIA_WORDS = ("image", "document", "file")
-"""One of them is in every data set whose messages have images or PDFs."""
 _FORMATS = ", ".join((PROMPTFOO, *DatasetFormat))
 
 SourceFormat = Annotated[str, typer.Argument(metavar="FORMAT", help=f"Format of the file: {_FORMATS}.")]
@@ -38,6 +38,23 @@ def import_(
     scorer: Annotated[
         DatasetScorer | None, typer.Option(help="How answers are compared with the expected ones.")
     ] = None,
+    input_column: Annotated[
+        str | None, typer.Option("--input", metavar="COLUMN", help="The column with the prompt.")
+    ] = None,
+    answer_column: Annotated[
+        str | None, typer.Option("--answer", metavar="COLUMN", help="The column with the expected answer.")
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id", metavar="COLUMN", help="The column with the names of scenarios.")
+    ] = None,
+    assertions: Annotated[
+        Path | None,
+        typer.Option(
+            "--assert", metavar="FILE", help="A list of assertions (YAML); {{column}} is the value of a column."
+        ),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="How many rows are imported.")] = None,
+    offset: Annotated[int, typer.Option(min=0, help="How many rows are skipped before that.")] = 0,
     folder: Annotated[str | None, typer.Option(help="Folder for the definitions.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be created.")] = False,
     output: Annotated[
@@ -50,94 +67,158 @@ def import_(
     session = ctx.ensure_object(Session)
     if source_format not in (PROMPTFOO, *DatasetFormat):
         raise UsageError(f"FORMAT: cannot import {source_format}; known formats: {_FORMATS}")
+    options = DatasetOptions(
+        ColumnMapping(input_column, answer_column, id_column), limit, offset, _read_assertions(assertions)
+    )
+    if source_format == PROMPTFOO and (scorer is not None or options != DatasetOptions()):
+        raise UsageError("--scorer, --input, --answer, --id, --assert, --limit and --offset: not for promptfoo")
+    source = _Source(source_format, file, name, scorer, options)
     if output is not None:
         if folder is not None or dry_run:
             raise UsageError(
                 "--output: has no effect with --folder or --dry-run, which are about a stack's definitions"
             )
-        imported = _write_files(source_format, file, name, scorer, output)
+        imported = _write_files(source, output)
     else:
-        imported = _import_on_stack(session, source_format, file, name, scorer, folder, dry_run=dry_run)
+        imported = _import_on_stack(session, source, folder, dry_run=dry_run)
     if as_json:
         session.print_json(imported)
     else:
         _print(session, imported)
 
 
-def _import_on_stack(
-    session: Session,
-    source_format: str,
-    file: Path,
-    name: str | None,
-    scorer: DatasetScorer | None,
-    folder: str | None,
-    *,
-    dry_run: bool,
-) -> Json:
-    files = FolderFiles(file.parent)
-    text = _read_text(file)
-    local = None
-    if source_format == PROMPTFOO or any(word in text for word in _MEDIA_WORDS):
-        local = _read_suite(source_format, file, files, name, scorer)  # Also determines which files it refers to.
-    if source_format == PROMPTFOO:
-        body: Json = {"config": text, "files": files.contents}
-    else:
-        body = {"name": name or file.stem, "content": text, "scorer": scorer}
+@dataclass(frozen=True)
+class _Source:
+    """A file to import, and how."""
+
+    format: str
+    file: Path
+    name: str | None
+    scorer: DatasetScorer | None
+    options: DatasetOptions
+
+    @cached_property
+    def text(self) -> str:
+        from cupel_core.imports.json_documents import InvalidDocument
+        from cupel_core.imports.recognition import promptfoo_configuration
+        from cupel_core.imports.text_files import decode_text
+
+        try:
+            text = decode_text(self.file.read_bytes())
+        except OSError as error:
+            raise UsageError(f"{self.file}: {error.strerror or error}") from error
+        except InvalidDocument as error:
+            raise UsageError(f"{self.file}: {error}") from error
+        return promptfoo_configuration(text) if self.format == PROMPTFOO else text
+
+    @property
+    def title(self) -> str:
+        return self.name or self.file.name.removesuffix(".gz").rpartition(".")[0] or self.file.name
+
+    def read(self, files: FolderFiles, code_folder: str | None = None) -> "ImportedSuite":
+        """The file as the API reads it. CupelError if nothing in it can be imported."""
+        from cupel_core.imports.admission import admit, require_admission
+        from cupel_core.imports.datasets import read_dataset
+        from cupel_core.imports.json_documents import InvalidDocument
+        from cupel_core.imports.promptfoo import read_config
+
+        try:
+            if self.format != PROMPTFOO:
+                kind = DatasetFormat(self.format)
+                samples = read_dataset(self.text, kind, self.title, self.scorer, files, self.options)
+                return require_admission(samples)
+            suite = admit(read_config(self.text, files, code_folder), allow_code=code_folder is not None)
+        except InvalidDocument as error:
+            raise UsageError(f"{self.file}: {error}") from error
+        if not suite.drafts:
+            raise CupelError(f"{self.file}: nothing in it can be imported: {suite.report.reasons()}")
+        return suite
+
+    def request(self, files: FolderFiles) -> Json:
+        if self.format == PROMPTFOO:
+            return {"config": self.text, "files": files.contents}
+        columns, options = self.options.columns, self.options
+        return {
+            "name": self.title,
+            "content": self.text,
+            "scorer": self.scorer,
+            "inputColumn": columns.input,
+            "answerColumn": columns.answer,
+            "idColumn": columns.id,
+            "offset": options.offset or None,
+            "limit": options.limit,
+            "assertions": list(options.assertions) or None,
+        }
+
+
+def _read_assertions(file: Path | None) -> tuple[Json, ...]:
+    """A list, or the list `assertions` or `assert` of a mapping."""
+    from cupel.source_files import SourceFile
+
+    if file is None:
+        return ()
+    document = SourceFile.read(file).document
+    if isinstance(document, dict):
+        document = document.get("assertions", document.get("assert"))
+    if not isinstance(document, list) or not document or not all(isinstance(each, dict) for each in document):
+        example = "- {type: factuality, value: '{{answer}}'}"
+        raise UsageError(f"{file}: must be a list of assertions, such as `{example}`")
+    return tuple(document)
+
+
+def _import_on_stack(session: Session, source: _Source, folder: str | None, *, dry_run: bool) -> Json:
+    from cupel.import_upload import is_large, upload_suite
+
+    files = FolderFiles(source.file.parent)
+    suite = source.read(files)  # Also determines which files it refers to.
+    if source.format != PROMPTFOO and is_large(source.text, suite):
+        if dry_run:
+            return _response(suite, [None])
+        with session.connect() as client, session.err.status("uploading") as display:
+            upload_files(client, files.media)
+            try:
+                uploaded = upload_suite(client, suite, folder, display.update)
+            except (KeyboardInterrupt, CupelError):
+                session.remark("the upload was interrupted; the same command continues it")
+                raise
+        return _response(suite, [uploaded])
     uploads = {path: files.find_media(path) for path in files.media}
-    body = without_none(**body, folder=folder, dryRun=dry_run, uploads=uploads or None)
+    body = without_none(**source.request(files), folder=folder, dryRun=dry_run, uploads=uploads or None)
     with session.connect() as client:
         if not dry_run:
             upload_files(client, files.media)
-        imported = (
-            client.import_promptfoo(body) if source_format == PROMPTFOO else client.import_dataset(source_format, body)
-        )
-    return with_local_reasons(imported, local) if local else imported
+        if source.format == PROMPTFOO:
+            imported = client.import_promptfoo(body)
+        else:
+            imported = client.import_dataset(source.format, body)
+    return with_local_reasons(imported, suite)
 
 
-def _write_files(source_format: str, file: Path, name: str | None, scorer: DatasetScorer | None, output: Path) -> Json:
-    """The response of the API, with the files in place of the ids."""
-    from cupel import import_files
+def _response(suite: "ImportedSuite", ids: list[str | None]) -> Json:
+    """The response of the API."""
     from cupel_core.contract.imports import ImportResultResponse
     from cupel_core.domain.definitions.drafts import ImportedDefinition, ImportResult
 
-    folder = import_files.code_folder(file, output)
-    files = FolderFiles(file.parent)
-    suite = _read_suite(source_format, file, files, name, scorer, folder)
+    definitions = tuple(ImportedDefinition(draft, each) for draft, each in zip(suite.drafts, ids, strict=True))
+    result = ImportResult(definitions, suite.repeats, suite.temperature, suite.report, suite.connectors)
+    response: Json = ImportResultResponse.of(result).model_dump(mode="json", by_alias=True)
+    return response
+
+
+def _write_files(source: _Source, output: Path) -> Json:
+    """The response of the API, with the files in place of the ids."""
+    from cupel import import_files
+
+    folder = import_files.code_folder(source.file, output)
+    files = FolderFiles(source.file.parent)
+    suite = source.read(files, folder)
     paths = import_files.output_paths(suite, output)
     located = {str(files.find_media(path)): f"{folder}{path}" for path in files.media}
     import_files.write_definitions(suite, paths, located)
-    definitions = tuple(ImportedDefinition(draft, None) for draft in suite.drafts)
-    result = ImportResult(definitions, suite.repeats, suite.temperature, suite.report, suite.connectors)
-    response: Json = ImportResultResponse.of(result).model_dump(mode="json", by_alias=True)
+    response = _response(suite, [None] * len(suite.drafts))
     for definition, path in zip(response["definitions"], paths, strict=True):
         definition["file"] = str(path)
     return {**response, "hasCode": import_files.has_code(suite)}
-
-
-def _read_suite(
-    source_format: str,
-    file: Path,
-    files: FolderFiles,
-    name: str | None,
-    scorer: DatasetScorer | None,
-    code_folder: str | None = None,
-) -> "ImportedSuite":
-    """The file as the API reads it. CupelError if nothing in it can be imported."""
-    from cupel_core.imports.admission import admit, require_admission
-    from cupel_core.imports.datasets import read_dataset
-    from cupel_core.imports.json_documents import InvalidDocument
-    from cupel_core.imports.promptfoo import read_config
-
-    try:
-        if source_format != PROMPTFOO:
-            samples = read_dataset(_read_text(file), DatasetFormat(source_format), name or file.stem, scorer, files)
-            return require_admission(samples)
-        suite = admit(read_config(_read_text(file), files, code_folder), allow_code=code_folder is not None)
-    except InvalidDocument as error:
-        raise UsageError(f"{file}: {error}") from error
-    if not suite.drafts:
-        raise CupelError(f"{file}: nothing in it can be imported: {suite.report.reasons()}")
-    return suite
 
 
 def _print(session: Session, imported: Json) -> None:
@@ -196,12 +277,3 @@ def _targets(definition: Json, agents: list[str]) -> list[str]:
         return ["--models", ",".join([*definition["models"], *agents]) or "provider/model"]
     targets = [*targets, *({"model": agent} for agent in agents)]
     return ["--targets", json.dumps(targets, ensure_ascii=False)]
-
-
-def _read_text(file: Path) -> str:
-    try:
-        return file.read_bytes().decode()
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file}: is not UTF-8 text") from error

@@ -62,6 +62,7 @@ from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
+from cupel.other_files import refuse_other_files
 from cupel.render import format_cost_interval, rescore_hint
 from cupel.render_analysis import BELOW_RESULTS
 from cupel.server_models import own_server_models
@@ -191,6 +192,7 @@ def run(
 ) -> None:
     """Start a run of a definition, or of several files that ask the same scenarios in different ways."""
     session = ctx.ensure_object(Session)
+    refuse_other_files([Path(each) for each in definitions])
     gate_options = GateOptions.from_options(
         fail_under,
         allow_errors,

@@ -93,8 +93,10 @@ class Record:
     def expected_answers(self) -> list[str]:
         """Expected answers from the scenario's metadata, if any."""
         metadata = self.scenario.get("metadata") or {}
-        expected: object = next((metadata[name] for name in ("target", "ideal", "expected") if metadata.get(name)), [])
-        return [str(each) for each in (expected if isinstance(expected, list) else [expected])]
+        names = ("target", "ideal", "expected")
+        expected: object = next((metadata[name] for name in names if metadata.get(name) not in (None, "")), [])
+        answers = expected if isinstance(expected, list) else [expected]
+        return [each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in answers]
 
 
 def probe_index(outcome: Json) -> int:

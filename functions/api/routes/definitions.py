@@ -51,7 +51,7 @@ Search = Annotated[
 
 @router.operation("createDefinition", status=201)
 def create_definition(body: CreateDefinition) -> DefinitionResponse:
-    return _tagged(catalog.create(router.workspace, body.labels(), body.content.specified(), utc_now(), body.scenarios))
+    return _tagged(catalog.create(router.workspace, body.labels(), body.specified_content(), utc_now(), body.scenarios))
 
 
 @router.operation("listDefinitions")

@@ -18,7 +18,7 @@ def import_promptfoo(body: ImportPromptfoo) -> ImportResultResponse:
 @router.operation("importDataset", status=201)
 def import_dataset(format: DatasetFormat, body: ImportDataset) -> ImportResultResponse:  # noqa: A002 - the name in the path
     return ImportResultResponse.of(
-        creation.import_dataset(_context(body), body.content, format, body.name, body.scorer)
+        creation.import_dataset(_context(body), body.content, format, body.name, body.scorer, body.options())
     )
 
 

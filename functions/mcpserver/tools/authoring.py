@@ -74,7 +74,7 @@ class DefinitionCheck(ToolResult):
 def validate_definition(request: ToolRequest, arguments: ValidateDefinition) -> DefinitionCheck:  # noqa: ARG001
     try:
         wanted = parse(CreateDefinition, {"name": "new", "content": arguments.content}, "")
-        content = validate_content(wanted.content.specified())
+        content = validate_content(wanted.specified_content())
     except Invalid as invalid:
         return DefinitionCheck(valid=False, errors=[_problem(each) for each in invalid.errors], warnings=[])
     warnings = [FieldProblem(field=f"content.{each.field}", message=each.message) for each in content_warnings(content)]
@@ -174,7 +174,7 @@ def create_definition(request: ToolRequest, arguments: CreateDefinitionArguments
     wanted = parse(CreateDefinition, body_of(arguments, without=("idempotency_key",)), "")
 
     def create() -> WrittenDefinition:
-        return _written(catalog.create(request.workspace, wanted.labels(), wanted.content.specified(), request.now))
+        return _written(catalog.create(request.workspace, wanted.labels(), wanted.specified_content(), request.now))
 
     return once(request, "createDefinition", arguments, create, lambda made: _read(request, made))
 

@@ -10,7 +10,7 @@ from cupel_core.contract.definition_content import DefinitionContent
 from cupel_core.contract.fields import SINGLE_LINE, Flag, Label, ModelId, Seed, not_blank
 from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.contract.results import MessageResponse
-from cupel_core.contract.scenarios import CreateScenario
+from cupel_core.contract.scenarios import ScenarioItem
 from cupel_core.contract.tool_results import ToolResults
 from cupel_core.domain.definitions.definitions import ContentIssue, Definition, DefinitionHead, Labels
 from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec, GenerationStatus, GenerationView
@@ -47,7 +47,7 @@ Tags = Annotated[list[Label], Field(max_length=50), AfterValidator(_without_dupl
 VersionLabel = Annotated[Label, Field(description="A name for the version, such as `v1.2`")]
 Replace = Annotated[Flag, Field(description="Replace the definition's existing scenarios")]
 Scenarios = Annotated[
-    list[CreateScenario],
+    list[ScenarioItem],
     Field(max_length=MAX_SCENARIOS, description="All scenarios of the version; further ones can be added"),
 ]
 
@@ -77,13 +77,17 @@ class CreateDefinition(RequestModel):
     name: Name
     folder: Folder | None = None
     tags: Annotated[Tags, Field(default_factory=list)]
-    content: DefinitionContent
+    content: DefinitionContent | None = None
     scenarios: Annotated[Scenarios, Field(default_factory=list)]
 
     version_label: VersionLabel | None = None
 
     def labels(self) -> Labels:
         return Labels(self.name, self.folder, tuple(self.tags), self.version_label)
+
+    def specified_content(self) -> dict[str, Any]:
+        """The fields of the content that were sent; none without a content."""
+        return self.content.specified() if self.content else {}
 
 
 class DefinitionChanges(RequestModel):
@@ -199,7 +203,7 @@ class CreateScenarios(RequestModel):
         }
     )
 
-    items: Annotated[list[CreateScenario], Field(min_length=1, max_length=MAX_SCENARIOS)]
+    items: Annotated[list[ScenarioItem], Field(min_length=1, max_length=MAX_SCENARIOS)]
 
 
 class ImportScenarios(RequestModel):

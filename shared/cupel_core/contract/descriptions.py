@@ -225,7 +225,7 @@ BY_SCHEMA = {
     "Connector.type": "Protocol of the agent",
     "CreateConnector.config": "Settings of the protocol; see docs/connectors.md",
     "CreateConnector.type": "Protocol of the agent",
-    "CreateDefinition.content": "What is evaluated",
+    "CreateDefinition.content": "What is evaluated; may be omitted if scenarios with prompts are given",
     "CreateScenarios.items": "Scenarios to add, at most 1,000",
     "CreateSchedule.run": "The run to start; either this or `evalRun`",
     "CreateToken.role": "Viewers may read, members may also write, admins may also manage tokens",

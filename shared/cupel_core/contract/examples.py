@@ -530,6 +530,17 @@ BY_SCHEMA: dict[str, Any] = {
     "Session.role": "member",
     "Session.workspace": "team-a",
     "Session.version": VERSION,
+    "ImportDataset.answerColumn": "target",
+    "ImportDataset.idColumn": "id",
+    "ImportDataset.offset": 0,
+    "UpdateDefinition.scenarios": [
+        {
+            "name": "late refund",
+            "prompt": "I bought this two months ago and want my money back.",
+            "dimensions": {"delay": 5},
+            "successCriteria": "The agent explains the 30-day limit.",
+        }
+    ],
     "ImportedDefinition.content": {"template": "{{question}}"},
     "ImportedDefinition.id": "def_01",
     "ImportedDefinition.targets": [{"model": _MODEL, "label": "sober", "params": {"temperature": 0}}],

@@ -7,8 +7,8 @@ from pydantic import Field
 from cupel_core.contract.common import RequestModel, ResponseModel, example
 from cupel_core.contract.content_parts import FileId
 from cupel_core.contract.definitions import Folder, Name
-from cupel_core.contract.fields import Flag
-from cupel_core.domain.definitions.datasets import DatasetScorer
+from cupel_core.contract.fields import Assertions, Flag
+from cupel_core.domain.definitions.datasets import ColumnMapping, DatasetOptions, DatasetScorer
 from cupel_core.domain.definitions.drafts import (
     ConnectorDraft,
     ImportedDefinition,
@@ -16,10 +16,13 @@ from cupel_core.domain.definitions.drafts import (
     ImportReport,
     ImportResult,
 )
+from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS
 from cupel_core.domain.resources.connectors import ConnectorType
 
 MAX_TEXT_LENGTH = 5_000_000
 """A request to a Lambda function has at most 6 MB."""
+MAX_ROWS = 100_000_000
+ColumnName = Annotated[str, Field(strict=True, min_length=1, max_length=1_000)]
 FileText = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_TEXT_LENGTH)]
 
 
@@ -69,6 +72,8 @@ class ImportDataset(ImportOptions):
             "name": "GSM8K sample",
             "content": '{"input": "2 + 2 = ?", "target": "4"}\n',
             "scorer": "includes",
+            "inputColumn": "input",
+            "limit": 1000,
             "dryRun": False,
         }
     )
@@ -82,6 +87,33 @@ class ImportDataset(ImportOptions):
             "for OpenAI evals"
         ),
     ] = None
+    input_column: Annotated[
+        ColumnName | None,
+        Field(description="The column with the prompt; by default one with a known name, such as `question`"),
+    ] = None
+    answer_column: Annotated[
+        ColumnName | None,
+        Field(description="The column with the expected answer; by default one with a known name, such as `answer`"),
+    ] = None
+    id_column: Annotated[
+        ColumnName | None, Field(description="The column with the scenarios' names; by default `id` or `name`")
+    ] = None
+    offset: Annotated[int, Field(strict=True, ge=0, le=MAX_ROWS, description="How many rows are skipped")] = 0
+    limit: Annotated[
+        int | None, Field(strict=True, ge=1, le=MAX_SCENARIOS, description="How many rows are read after that")
+    ] = None
+    assertions: Annotated[
+        Assertions,
+        Field(
+            default_factory=list,
+            description="Assertions of the definition, which may use the columns as variables, such as `{{answer}}`; "
+            "they replace the default comparison",
+        ),
+    ]
+
+    def options(self) -> DatasetOptions:
+        columns = ColumnMapping(self.input_column, self.answer_column, self.id_column)
+        return DatasetOptions(columns, self.limit, self.offset, tuple(self.assertions))
 
 
 class ImportNoteResponse(ResponseModel):

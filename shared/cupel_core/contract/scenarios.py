@@ -1,8 +1,17 @@
 """A scenario as it is written in a request or in a line of an imported file."""
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    StringConstraints,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core.core_schema import CoreSchema, no_info_before_validator_function
 
 from cupel_core.contract.common import RequestModel, example
 from cupel_core.contract.content_parts import MessageContent
@@ -202,6 +211,26 @@ class CreateScenario(ScenarioFields):
     def _criteria(self) -> Criteria:
         mode = self.failure_criteria_mode or FailureCriteriaMode.ON_MAX_MESSAGES
         return Criteria(self.success_criteria, self.failure_criteria, mode)
+
+
+class _MayBeText:
+    """A text in place of a scenario is its prompt."""
+
+    @staticmethod
+    def __get_pydantic_core_schema__(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_before_validator_function(_from_text, handler(source))
+
+    @staticmethod
+    def __get_pydantic_json_schema__(schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        text = {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_LENGTH, "description": "The prompt alone"}
+        return {"anyOf": [handler(schema), text]}
+
+
+def _from_text(value: Any) -> Any:
+    return {"prompt": value} if isinstance(value, str) else value
+
+
+ScenarioItem = Annotated[CreateScenario, _MayBeText]
 
 
 class UpdateScenario(ScenarioFields):

@@ -47,7 +47,7 @@ def create(
     Raises Invalid, naming the invalid fields of `content` and `scenarios`.
     """
     attached = attach_to_content(workspace, merge_overrides({}, content), now)
-    checked, scenarios = _validate(workspace, attached, items, now)
+    checked, scenarios = _validate(workspace, attached, items, now, has_scenarios=bool(items))
     unnamed = DefinitionHead(definition_id or new_id("def"), "", now, now, version_label=labels.version_label or None)
     head = labels.apply_to(unnamed)
     manifest = pages.write_pages(workspace, head.id, Manifest(), scenarios) if scenarios else None
@@ -150,7 +150,8 @@ def _next_version(
     """The version, and its manifest if it has other scenarios. Raises Invalid, naming each invalid field."""
     latest = definitions.get_version(workspace, DefinitionVersion(before.id, before.version))
     own = {**latest.content, **attach_to_content(workspace, overrides or {}, now)}
-    _, scenarios = _validate(workspace, merge_overrides(inherited_content(workspace, before), own), items or (), now)
+    content, has_scenarios = merge_overrides(inherited_content(workspace, before), own), items is None or bool(items)
+    _, scenarios = _validate(workspace, content, items or (), now, has_scenarios=has_scenarios)
     manifest, revision = None, latest.scenarios_revision
     if items is not None:
         current = definitions.get_manifest(workspace, before.id, revision)
@@ -162,11 +163,11 @@ def _next_version(
 
 
 def _validate(
-    workspace: str, content: Mapping[str, Any], items: Sequence[CreateScenario], now: datetime
+    workspace: str, content: Mapping[str, Any], items: Sequence[CreateScenario], now: datetime, *, has_scenarios: bool
 ) -> tuple[Content, list[Scenario]]:
     """Raises Invalid with the errors of both."""
     try:
-        checked = validate_content(content)
+        checked = validate_content(content, has_scenarios=has_scenarios)
     except Invalid as content_error:
         try:
             checked_scenarios(workspace, items, "scenarios", now)

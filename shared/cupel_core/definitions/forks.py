@@ -44,7 +44,8 @@ def fork(
     parent = definitions.get(workspace, parent_id)
     pinned = DefinitionVersion(parent_id, parent.version if version is None else version)
     overrides = attach_to_content(workspace, overrides, now)
-    content = validate_content(merge_overrides(content_of(workspace, parent, pinned.number), overrides))
+    merged = merge_overrides(content_of(workspace, parent, pinned.number), overrides)
+    content = validate_content(merged, has_scenarios=True)  # It shares those of its parent.
     if sum(1 for _ in _lineage(workspace, parent)) >= MAX_DEPTH:
         raise Invalid(f"a definition has at most {MAX_DEPTH} ancestors")
     inherits = not _SCENARIO_SOURCES & set(overrides)

@@ -124,20 +124,29 @@ class _ReplyReader[T: StructuredReply]:
             raise UnusableReply("it has different verdicts, and only one of them can be the judge's own")
         if field := self._field_in(found.rest):
             raise UnusableReply(f'"{field}" is also outside of its object')
+        if field := self._contradiction_in(found.rest, *readings[-1]):
+            raise UnusableReply(f'"{field}" is also outside of its object, with another value')
         return readings[-1][0]
 
     def _readings(self, value: Any) -> Iterator[tuple[T, Any]]:
-        """The verdicts in an object. What a verdict contains besides its fields is ignored."""
+        """The verdicts in an object. What a verdict contains is ignored, also if the verdict itself is unusable: it may
+        be quoted from the judged text."""
         if isinstance(value, JsonObject):
-            reading = self._reading(value)
+            fields = _fields(self._type, value)
+            reading = self._reading(fields)
             if reading is not None:
                 yield reading
+            if reading is not None or self._decides(fields):
                 return
         for each in _contained(value):
             yield from self._readings(each)
 
-    def _reading(self, found: JsonObject) -> tuple[T, Any] | None:
-        fields = _fields(self._type, found)
+    def _decides(self, fields: Mapping[str, Any]) -> bool:
+        """Whether the object has a field of the verdict with a plain value, so that it is what the judge says."""
+        own = (value for name, value in fields.items() if name not in self._type.explanations)
+        return any(isinstance(value, str | int | float) for value in own)
+
+    def _reading(self, fields: Mapping[str, Any]) -> tuple[T, Any] | None:
         if not fields:
             return None
         try:
@@ -178,7 +187,26 @@ class _ReplyReader[T: StructuredReply]:
         names = {_style_free(name) for name in _names(self._type) if name not in self._type.explanations}
         return next((key for key in _QUOTED_KEY.findall(rest) if _style_free(key) in names), None)
 
+    def _contradiction_in(self, rest: str, reply: T, verdict: Any) -> str | None:
+        """A field on a line of its own, as in YAML or bold type, that changes the verdict of the object."""
+        names = {_style_free(name): name for name in _names(self._type) if name not in self._type.explanations}
+        said = reply.model_dump(by_alias=True)
+        for key, value in _LINE_WITH_FIELD.findall(rest):
+            name = names.get(_style_free(key))
+            if name is None:
+                continue
+            try:
+                if self._valid({**said, name: value})[1] != verdict:
+                    return name
+            except ValueError:  # It is prose.
+                continue
+        return None
 
+
+_LINE_WITH_FIELD = re.compile(
+    r"""^[ \t>|*_#`{-]{0,10} (\w{1,40}) [*_`]{0,3} [ \t]* [:=|] [ \t*_`]{0,10} ([^\s*_`,|}]{1,50})""",
+    re.MULTILINE | re.VERBOSE,
+)
 _QUOTED_KEY = re.compile(r"""["'“]([\w][\w -]{0,40})["'”]\s*:""")
 
 

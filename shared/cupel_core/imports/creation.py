@@ -8,7 +8,7 @@ from cupel_core import sandbox
 from cupel_core.deferred import dataclass
 from cupel_core.definitions import catalog
 from cupel_core.definitions.validation import validate_content
-from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
+from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetOptions, DatasetScorer
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedDefinition, ImportedSuite, ImportResult
 from cupel_core.domain.files.data_urls import decode
@@ -43,10 +43,16 @@ def import_promptfoo(context: ImportContext, config: str, files: dict[str, str])
 
 
 def import_dataset(
-    context: ImportContext, text: str, kind: DatasetFormat, name: str, scorer: DatasetScorer | None
+    context: ImportContext,
+    text: str,
+    kind: DatasetFormat,
+    name: str,
+    scorer: DatasetScorer | None,
+    options: DatasetOptions = DatasetOptions(),  # noqa: B008 - frozen
 ) -> ImportResult:
     """Import a file of samples as one definition named `name`. Raises `Invalid` if a sample is invalid."""
-    return _import(context, "content", "read_samples", text, kind, name, scorer, dict(context.uploads))
+    uploads = dict(context.uploads)
+    return _import(context, "content", "read_samples", text, kind, name, scorer, options.to_json(), uploads)
 
 
 def _import(context: ImportContext, field: str, task: str, *arguments: object) -> ImportResult:

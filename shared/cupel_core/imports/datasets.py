@@ -1,109 +1,140 @@
-"""Reads samples in other tools' formats (Inspect, OpenAI evals, CSV, JSONL) as a definition with scenarios."""
+"""Reads samples in other tools' formats (Inspect, OpenAI evals, tables, JSON Lines) as a definition with scenarios."""
 
-import csv
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
-from io import StringIO
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from sys import maxsize
 from typing import Any
 
-from cupel_core.deferred import dataclass
-from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
-from cupel_core.domain.definitions.drafts import MAX_SCENARIOS, DefinitionDraft, ImportedSuite, ImportReport
-from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetOptions, DatasetScorer
+from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedSuite, ImportReport
+from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario
 from cupel_core.domain.scoring.assertion_rules import assertion_issues
-from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import json_limit_error
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.domain.turns.parts import TextPart
-from cupel_core.imports.dataset_scorers import (
-    choice_assertions,
-    choice_prompt,
-    choice_target_error,
-    ideal_assertions,
-    target_assertions,
-)
-from cupel_core.imports.files import NO_FILES, FileSource, NotImportable
-from cupel_core.imports.json_documents import InvalidDocument, from_json, from_jsonl, to_json
-from cupel_core.imports.media import ImportedMedia, read_content
-
-_ROLES = {"developer": MessageRole.SYSTEM} | {str(role): role for role in MessageRole if role is not MessageRole.TOOL}
-
-
-@dataclass
-class _Notes:
-    """What a report says once for all samples concerned: how many they are, and where the first is."""
-
-    report: ImportReport
-    counts: dict[tuple[str, str, bool], list[str]] = field(default_factory=dict)
-
-    def change(self, where: str, what: str, why: str) -> None:
-        self.counts.setdefault((what, why, True), []).append(where)
-
-    def skip(self, where: str, what: str, why: str) -> None:
-        self.counts.setdefault((what, why, False), []).append(where)
-
-    def add_to_report(self) -> None:
-        for (what, why, is_change), places in self.counts.items():
-            more = f" and {len(places) - 1:,} more" if len(places) > 1 else ""
-            note = self.report.note_change if is_change else self.report.skip
-            note(f"{places[0]}{more}", what, why)
-
-
-@dataclass(frozen=True)
-class _Sample:
-    """A sample as written, where it is, and how the import compares answers."""
-
-    where: str
-    fields: Mapping[str, Any]
-    scorer: DatasetScorer | None
-    notes: _Notes
-    media: ImportedMedia
+from cupel_core.imports.column_names import find_columns, is_given
+from cupel_core.imports.files import NO_FILES, FileSource
+from cupel_core.imports.json_documents import InvalidDocument, from_json, to_json
+from cupel_core.imports.media import ImportedMedia
+from cupel_core.imports.multiple_choice import choice_assertions, read_choices, with_choices
+from cupel_core.imports.recognition import is_inspect_sample, lm_eval_fields, refuse_other_row, refuse_other_text
+from cupel_core.imports.rows import TableRow, read_csv, read_json
+from cupel_core.imports.sample_messages import read_messages
+from cupel_core.imports.samples import Notes, Sample, non_empty, sample_name, texts_of
+from cupel_core.imports.scorers import ideal_assertions, target_assertions
+from cupel_core.imports.table_rows import TableReader
 
 
 def read_dataset(
-    text: str, kind: DatasetFormat, name: str, scorer: DatasetScorer | None = None, files: FileSource = NO_FILES
+    text: str,
+    kind: DatasetFormat,
+    name: str,
+    scorer: DatasetScorer | None = None,
+    files: FileSource = NO_FILES,
+    options: DatasetOptions = DatasetOptions(),  # noqa: B008 - frozen
 ) -> ImportedSuite:
-    """Read all samples of a file. Raises `InvalidDocument`, which names the first invalid line.
+    """Read the samples of a file, or none: raises `InvalidDocument`, which names the first invalid row.
 
     `files` are those beside it, to which the samples refer.
     """
+    refuse_other_text(text)
+    if issues := assertion_issues(list(options.assertions)):
+        raise InvalidDocument(f"the assertions: {issues[0].field} {issues[0].message}")
     report = ImportReport()
-    notes = _Notes(report)
-    media = ImportedMedia(files)
-    scenarios = tuple(_scenarios(text, kind, scorer, notes, media))
+    notes, media = Notes(report), ImportedMedia(files)
+    rows = _filled(_rows(text, kind), notes)
+    chosen = list(_chosen(rows, options))
+    scenarios = tuple(_scenarios(chosen, kind, scorer, options, notes, media))
     if not scenarios:
-        raise InvalidDocument("the file has no samples")
+        raise InvalidDocument(_why_empty(options, next(iter(_rows(text, kind)), None)))
     notes.add_to_report()
     report.count_imported("scenarios", len(scenarios))
     content: dict[str, Any] = {"maxTurns": 1}
+    if options.assertions:
+        content["assertions"] = [dict(each) for each in options.assertions]
     draft = DefinitionDraft(name, content, scenarios, tags=(str(kind),))
     return ImportedSuite((draft,), report, data_urls=media.data_urls)
 
 
+def _chosen(rows: Iterator[TableRow], options: DatasetOptions) -> Iterator[TableRow]:
+    """The rows after the offset, up to the limit. Numbers of any size are as good as the greatest possible one."""
+    end = None if options.limit is None else min(options.offset + options.limit, maxsize)
+    return islice(rows, min(options.offset, maxsize), end)
+
+
+def _why_empty(options: DatasetOptions, first: TableRow | None) -> str:
+    if first is None:
+        return "the file has no samples"
+    return f"there are no samples after the first {options.offset:,}" if options.offset else "the file has no samples"
+
+
+def _rows(text: str, kind: DatasetFormat) -> Iterator[TableRow]:
+    """The rows of a table and of JSON are told apart by how they begin, whatever the format is called."""
+    if text.lstrip("\N{BYTE ORDER MARK} \t\r\n")[:1] in ("[", "{"):
+        return read_json(text)
+    if kind in (DatasetFormat.CSV, DatasetFormat.INSPECT) or not text.strip():
+        return read_csv(text)
+    raise InvalidDocument("is not JSON, which begins with { or [; import a table with `cupel import csv`")
+
+
+def _filled(rows: Iterable[TableRow], notes: Notes) -> Iterator[TableRow]:
+    for row in rows:
+        if row.is_empty:
+            notes.skip(row.where, "row", "it is empty")
+        else:
+            yield row
+
+
 def _scenarios(
-    text: str, kind: DatasetFormat, scorer: DatasetScorer | None, notes: _Notes, media: ImportedMedia
+    rows: list[TableRow],
+    kind: DatasetFormat,
+    scorer: DatasetScorer | None,
+    options: DatasetOptions,
+    notes: Notes,
+    media: ImportedMedia,
 ) -> Iterator[Scenario]:
-    read_scenario = _READERS[kind]
+    if len(rows) > MAX_SCENARIOS:
+        more = f"the file has {len(rows):,} samples; a definition has at most {MAX_SCENARIOS:,}"
+        raise InvalidDocument(f"{more}: use --limit and --offset")
+    read_scenario = _reader_of(rows, kind, options)
     exported: set[Any] = set()
-    for count, (where, fields) in enumerate(_samples(text, kind), start=1):
-        if count > MAX_SCENARIOS:
-            raise InvalidDocument(f"the file has more than {MAX_SCENARIOS:,} samples, the maximum of an import")
-        if not isinstance(fields, Mapping):
-            raise InvalidDocument(f"{where} is not an object")
+    compares = not options.has_checks or scorer is not None
+    for where, fields in rows:
         if _is_errored(fields):
             notes.skip(where, "output", "it is an error without the question")
             continue
         if _is_repeated(fields, exported):
             notes.change(where, "output", "it is another answer to a sample above, which is imported once")
             continue
-        scenario = read_scenario(_Sample(where, fields, scorer, notes, media))
-        if reason := json_limit_error(scenario.metadata):
-            raise InvalidDocument(f"{where}: metadata {reason}")
-        if issues := assertion_issues([assertion.to_json() for assertion in scenario.assertions]):
-            raise InvalidDocument(f"{where}: {issues[0].field} {issues[0].message}")
-        if not scenario.assertions:
+        scenario = read_scenario(Sample(where, fields, scorer, notes, media, compares))
+        _check(scenario, where)
+        if not scenario.assertions and not options.has_checks:
             notes.skip(where, "expected answer", "there is none, so nothing checks the answer")
         yield scenario
+
+
+def _check(scenario: Scenario, where: str) -> None:
+    if reason := json_limit_error(scenario.metadata):
+        raise InvalidDocument(f"{where}: metadata {reason}")
+    if issues := assertion_issues([assertion.to_json() for assertion in scenario.assertions]):
+        raise InvalidDocument(f"{where}: {issues[0].field} {issues[0].message}")
+
+
+type _Reader = Callable[[Sample], Scenario]
+
+
+def _reader_of(rows: list[TableRow], kind: DatasetFormat, options: DatasetOptions) -> _Reader:
+    """What makes a scenario of a row. Logs of other tools are recognized by their first row."""
+    if rows and is_inspect_sample(rows[0].fields):
+        return _inspect_scenario
+    if kind is DatasetFormat.INSPECT:
+        return _inspect_scenario
+    if kind is DatasetFormat.OPENAI_EVALS:
+        return _openai_scenario
+    for row in rows[:1]:
+        refuse_other_row(row.fields, row.where)
+    found = dict.fromkeys(name for row in rows for name, value in row.fields.items() if is_given(value))
+    is_lm_eval = bool(rows) and lm_eval_fields(rows[0].fields, rows[0].where) is not None
+    columns = find_columns(found, options.columns, needs_input=bool(rows) and not is_lm_eval)
+    return TableReader(columns).read
 
 
 def _is_errored(fields: Mapping[str, Any]) -> bool:
@@ -114,7 +145,9 @@ def _is_errored(fields: Mapping[str, Any]) -> bool:
 
 
 def _is_repeated(fields: Mapping[str, Any], exported: set[Any]) -> bool:
-    """Whether this is another output item of a sample: an export has one per model and repeat."""
+    """Whether this is another output of a sample: an export has one per model and repeat, a log one per epoch."""
+    if is_inspect_sample(fields):
+        return fields.get("epoch") != 1
     item = fields.get("item")
     key = item.get("scenario_id") if isinstance(item, Mapping) else None
     if not isinstance(key, str):
@@ -127,160 +160,56 @@ def _is_repeated(fields: Mapping[str, Any], exported: set[Any]) -> bool:
     return is_repeated
 
 
-def _samples(text: str, kind: DatasetFormat) -> Iterator[tuple[str, Any]]:
-    start = text.lstrip("\N{BYTE ORDER MARK} \t\r\n")[:1]
-    if kind is DatasetFormat.CSV or (kind is DatasetFormat.INSPECT and start not in ("[", "{")):
-        reader = csv.DictReader(StringIO(text.removeprefix("\N{BYTE ORDER MARK}"), newline=""), strict=True)
-        try:
-            yield from ((f"line {reader.line_num}", row) for row in reader)
-        except csv.Error as error:
-            raise InvalidDocument(f"line {reader.line_num} is not valid CSV: {error}") from None
-    elif kind is DatasetFormat.INSPECT and start == "[":
-        yield from ((f"sample {number}", sample) for number, sample in enumerate(from_json(text, "the file"), start=1))
-    else:
-        yield from ((f"line {number}", sample) for number, sample in from_jsonl(text, "the file"))
-
-
-def _inspect_scenario(sample: _Sample) -> Scenario:
+def _inspect_scenario(sample: Sample) -> Scenario:
     """Choices and metadata may be texts, as in a table: `a,b,c` and JSON."""
     where, fields = sample.where, sample.fields
     for name in sorted({"sandbox", "files", "setup"} & {name for name, value in fields.items() if value}):
         sample.notes.skip(where, name, "a scenario does not run programs")
-    choices, metadata = _choices(fields.get("choices")), fields.get("metadata") or {}
+    choices, metadata = read_choices(fields.get("choices"), sample).texts, fields.get("metadata") or {}
     if isinstance(metadata, str):
         metadata = from_json(metadata, f"{where}: metadata")
-    if not isinstance(choices, list) or not isinstance(metadata, Mapping):
-        raise InvalidDocument(f"{where}: choices must be a list or a text, and metadata an object")
-    messages = _messages(_input(fields), sample)
-    targets = _texts(fields.get("target"))
+    if not isinstance(metadata, Mapping):
+        raise InvalidDocument(f"{where}: metadata must be an object")
+    targets = texts_of(fields.get("target"))
+    chat = read_messages(fields.get("input"), sample, has_answer=bool(targets))
+    targets = targets or texts_of(chat.answer)
+    messages = chat.messages
     if choices:
         target = targets if isinstance(fields.get("target"), list) else "".join(targets)
-        messages = (*messages[:-1], _with_choices(messages[-1], choices, target, where))
+        messages = (*messages[:-1], with_choices(messages[-1], choices, target, where))
         assertions = choice_assertions(target, choices)
     else:
-        assertions = target_assertions(targets, sample.scorer)
-    all_metadata = {**metadata, **_non_empty(fields, "id", "target"), **({"choices": choices} if choices else {})}
-    return Scenario("", _name(fields.get("id")), messages, metadata=all_metadata, assertions=assertions)
+        assertions = target_assertions(targets, sample)
+    answered = {"target": chat.answer} if chat.answer else {}
+    own = {**non_empty(fields, "id", "target"), **answered, **({"choices": choices} if choices else {})}
+    return Scenario("", sample_name(fields.get("id")), messages, metadata={**metadata, **own}, assertions=assertions)
 
 
-def _choices(value: Any) -> Any:
-    """As Inspect reads them: a text is separated by commas, or by spaces if it has none."""
-    if isinstance(value, str):
-        parts = value.split(",") if "," in value else value.split()
-        return [part.strip() for part in parts if part.strip()]
-    return value or []
-
-
-def _input(fields: Mapping[str, Any]) -> Any:
-    """Messages in a table are JSON."""
-    value = fields.get("input")
-    is_json = isinstance(value, str) and value.lstrip().startswith('[{"role"')
-    return from_json(value, "input") if is_json and isinstance(value, str) else value
-
-
-def _with_choices(message: Message, choices: list[Any], target: str | list[str], where: str) -> Message:
-    """With the prompt of Inspect's `multiple_choice()` as its text; files follow it."""
-    if error := choice_target_error(target, choices):
-        raise InvalidDocument(f"{where} has choices, so it {error}")
-    asked = TextPart(choice_prompt(message.spoken_text, choices, target))
-    return Message.of_parts(message.role, (asked, *message.files))
-
-
-def _openai_scenario(sample: _Sample) -> Scenario:
+def _openai_scenario(sample: Sample) -> Scenario:
     """A sample, or an output item of an eval run, which has the sample in its `item`."""
     item, output = sample.fields.get("item"), sample.fields.get("sample")
     if isinstance(item, Mapping) and not item.get("input") and isinstance(output, Mapping):
         return _output_item_scenario(item, output, sample)
     fields = item if isinstance(item, Mapping) else sample.fields
-    ideal = _texts(fields.get("ideal"))
-    assertions = ideal_assertions(ideal, sample.scorer)
+    ideal = texts_of(fields.get("ideal"))
+    chat = read_messages(fields.get("input"), sample, has_answer=bool(ideal))
+    ideal = ideal or texts_of(chat.answer)
+    assertions = ideal_assertions(ideal, sample)
     others = {name: value for name, value in fields.items() if name not in ("input", "ideal")}
-    metadata = {**others, **_non_empty(fields, "ideal")}
-    return Scenario("", "", _messages(fields.get("input"), sample), metadata=metadata, assertions=assertions)
+    answered = {"ideal": chat.answer} if chat.answer else {}
+    metadata = {**others, **non_empty(fields, "ideal"), **answered}
+    return Scenario("", "", chat.messages, metadata=metadata, assertions=assertions)
 
 
-def _output_item_scenario(item: Mapping[str, Any], output: Mapping[str, Any], sample: _Sample) -> Scenario:
+def _output_item_scenario(item: Mapping[str, Any], output: Mapping[str, Any], sample: Sample) -> Scenario:
     """An item of OpenAI's dashboard, whose fields are the eval's own: asked as the recorded answer was, if it says."""
     asked = output.get("input") or [{"role": "user", "content": to_json(item)}]
     answer = output.get("output_text") or output.get("output")
     graded = {**sample.fields, "model": output.get("model"), "output": answer}
-    recorded = _non_empty(graded, "model", "output", "grades", "passes", *_POSITIONS)
+    recorded = non_empty(graded, "model", "output", "grades", "passes", *_POSITIONS)
     metadata: dict[str, object] = {"vars": {"item": dict(item)}, "openai": recorded}
-    return Scenario("", "", _messages(asked, sample), metadata=metadata)
-
-
-def _row_scenario(sample: _Sample) -> Scenario:
-    """A row with a question, and optionally the expected answer; the other columns become metadata."""
-    where, fields = sample.where, sample.fields
-    question_column = next((name for name in ("input", "prompt", "messages", "question") if fields.get(name)), None)
-    answer_column = next((name for name in ("target", "ideal", "expected", "answer") if fields.get(name)), None)
-    if question_column is None:
-        raise InvalidDocument(f"{where} needs a column input, prompt, messages or question")
-    if None in fields or None in fields.values():
-        raise InvalidDocument(f"{where} has more or fewer cells than the header")
-    metadata = {name: value for name, value in fields.items() if name not in (question_column, "id", "name") and value}
-    question = fields[question_column]
-    if question_column == "messages" and isinstance(question, str):
-        question = from_json(question, where)
-    assertions = target_assertions(_texts(fields.get(answer_column or "")), sample.scorer)
-    name = _name(fields.get("name") or fields.get("id"))
-    return Scenario("", name, _messages(question, sample), metadata=metadata, assertions=assertions)
+    return Scenario("", "", read_messages(asked, sample, has_answer=True).messages, metadata=metadata)
 
 
 _POSITIONS = ("data_source_idx", "datasource_item_id")
 """What an output item of OpenAI's calls its row of the data."""
-
-type _Reader = Callable[[_Sample], Scenario]
-_READERS: Mapping[DatasetFormat, _Reader] = {
-    DatasetFormat.INSPECT: _inspect_scenario,
-    DatasetFormat.OPENAI_EVALS: _openai_scenario,
-    DatasetFormat.CSV: _row_scenario,
-    DatasetFormat.JSONL: _row_scenario,
-}
-
-
-def _messages(value: Any, sample: _Sample) -> tuple[Message, ...]:
-    """Their messages. A model answers a user, so of system messages only, the last one becomes the user's."""
-    if isinstance(value, str) and value.strip():
-        return (Message(MessageRole.USER, value),)
-    if not isinstance(value, list) or not value:
-        raise InvalidDocument(f"{sample.where}: input must be a text or a list of messages, and not empty")
-    messages = tuple(_message(item, sample) for item in value)
-    if any(message.role is not MessageRole.SYSTEM for message in messages):
-        return messages
-    sample.notes.change(
-        sample.where, "system message", "there is no user message, so the last one is sent as the user's"
-    )
-    return (*messages[:-1], Message(MessageRole.USER, messages[-1].content))
-
-
-def _message(value: Any, sample: _Sample) -> Message:
-    where = sample.where
-    role = _ROLES.get(str(value.get("role"))) if isinstance(value, Mapping) else None
-    if role is None:
-        raise InvalidDocument(f"{where} has a message whose role is not system, developer, user or assistant")
-    content = value.get("content")
-    if isinstance(content, list):
-        try:
-            message = read_content(content, role, sample.media)
-        except NotImportable as error:
-            raise InvalidDocument(f"{where}: {error}") from None
-        if message.parts:
-            return message
-        content = message.content
-    if not isinstance(content, str) or not content.strip():
-        raise InvalidDocument(f"{where} has a message whose content is not text or is empty")
-    return Message(role, content)
-
-
-def _texts(value: Any) -> list[str]:
-    values = value if isinstance(value, list) else [] if value in (None, "") else [value]
-    return [item if isinstance(item, str) else to_json(item) for item in values]
-
-
-def _non_empty(sample: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: sample[name] for name in names if sample.get(name) not in (None, "", [])}
-
-
-def _name(value: Any) -> str:
-    return "" if value is None else single_line(str(value))[:500]

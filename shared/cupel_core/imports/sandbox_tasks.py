@@ -2,20 +2,26 @@
 
 from typing import Any
 
-from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
+from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetOptions, DatasetScorer
 from cupel_core.imports import datasets
 from cupel_core.imports.files import InMemoryFiles
+from cupel_core.imports.recognition import promptfoo_configuration
 
 
 def read_promptfoo(config: str, files: dict[str, str], uploads: dict[str, str]) -> dict[str, Any]:
     from cupel_core.imports.admission import admit
     from cupel_core.imports.promptfoo import read_config
 
-    return admit(read_config(config, InMemoryFiles(files, uploads))).to_json()
+    return admit(read_config(promptfoo_configuration(config), InMemoryFiles(files, uploads))).to_json()
 
 
-def read_samples(text: str, kind: str, name: str, scorer: str | None, uploads: dict[str, str]) -> dict[str, Any]:
+def read_samples(
+    text: str, kind: str, name: str, scorer: str | None, options: dict[str, Any], uploads: dict[str, str]
+) -> dict[str, Any]:
     from cupel_core.imports.admission import require_admission
 
     files, comparison = InMemoryFiles({}, uploads), DatasetScorer(scorer) if scorer else None
-    return require_admission(datasets.read_dataset(text, DatasetFormat(kind), name, comparison, files)).to_json()
+    chosen = DatasetOptions.from_json(options)
+    return require_admission(
+        datasets.read_dataset(text, DatasetFormat(kind), name, comparison, files, chosen)
+    ).to_json()

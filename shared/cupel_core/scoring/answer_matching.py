@@ -118,7 +118,7 @@ def exact_match(assertion: Assertion, context: AssertionContext) -> CheckResult:
 
 
 def _normalized(text: str) -> str:
-    tokens = map(_normalized_token, re.split(" |-", text))
+    tokens = map(_normalized_token, filter(None, re.split(" |-", text)))
     return " ".join(token for token in tokens if token.strip()).strip()
 
 

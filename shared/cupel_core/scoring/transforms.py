@@ -1,6 +1,7 @@
 """Applies an assertion's transform to an answer; what may take long is computed in a sandbox."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -34,6 +35,8 @@ from cupel_core.scoring.pattern_search import TIMEOUT_SECONDS, JavaScriptPattern
 
 MAX_RESULT_LENGTH = 1_000_000
 _TASK = "cupel_core.scoring.transforms:apply"
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
+"""A name that is an index of a list or a text, as in `output['0']`."""
 _HOST_FLAGS = frozenset("imsu")
 """Those that change what an expression matches."""
 _QUICK = frozenset(
@@ -96,6 +99,8 @@ def _parsed(value: Any) -> Any:
 
 
 def _member(value: Any, name: str | int) -> Any:
+    if isinstance(name, str) and isinstance(value, str | list) and _INDEX.fullmatch(name):
+        name = int(name)
     match value:
         case Match(groups=groups) if name == "groups" and groups:
             return groups

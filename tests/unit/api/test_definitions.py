@@ -175,6 +175,17 @@ def test_numbers_and_texts_of_a_content_come_back_as_sent(client: Client, path: 
     assert (levels[1]["options"], content["decision"]["pattern"]) == (["much"], r"rating:\s*([1-5])")
 
 
+def test_a_definition_with_scenarios_needs_no_content(client: Client) -> None:
+    made = client.post("/v1/definitions", {"name": "agent", "scenarios": ["Hello", {"prompt": "Hi"}]})
+    assert made.status == 201, made.text
+    path = f"/v1/definitions/{made.json()['id']}"
+    assert set(client.get(path).json()["content"].values()) == {None}
+    assert prompts(client, path) == ["Hello", "Hi"]
+    assert client.post(f"{path}/scenarios", {"items": ["Bye"]}).status == 201
+    assert client.patch(path, {"content": {"system": "S"}}).status == 200
+    assert client.post(f"{path}/fork", {"name": "fork"}).status == 201
+
+
 def test_a_dimension_without_placeholder_is_a_warning(client: Client) -> None:
     answer = client.post("/v1/definitions", {"name": "one", "content": {"template": "x", "dimensions": [RISK]}})
     assert answer.status == 201

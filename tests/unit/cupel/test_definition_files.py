@@ -59,7 +59,7 @@ def test_dates_stay_text(tmp_path: Path):
         (GOOD.replace("[a]", "[a, 1]"), r"tags\.1: must be text"),
         (GOOD.replace("{system: x}", "hello"), "content: must be a mapping"),
         (GOOD.replace("[{prompt: one}]", "[]"), "scenarios: must not be empty"),
-        (GOOD.replace("{prompt: one}", "{prompt: one}, two"), r"scenarios\.1: must be a mapping"),
+        (GOOD.replace("{prompt: one}", "{prompt: one}, 2"), r"scenarios\.1: must be a text or a mapping"),
         (GOOD.replace("scenarios: [{prompt: one}]", ""), "either scenarios or generate"),
         (GOOD + "generate: {mode: matrix}", "either scenarios or generate"),
         (GOOD.replace("scenarios: [{prompt: one}]", "generate: matrix"), "generate: must be a mapping"),

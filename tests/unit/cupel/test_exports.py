@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cupel.exports.records import Record
 from tests.unit.cupel.fake_api import REAL, SIMULATED, Cupel, FakeApi, a_transcript, an_error
 
 type Json = dict[str, Any]
@@ -209,3 +210,8 @@ def test_a_conversation_of_which_every_check_was_left_out_does_not_pass_in_promp
     results = json.loads(exported(cupel, tmp_path, "promptfoo").read_text())["results"]["results"]
     assert [each["success"] for each in results if each.get("error") == "left out"] == [False]
     assert [each["metadata"]["leftOutChecks"] for each in results].count({"is-sql": 1}) == 2
+
+
+@pytest.mark.parametrize(("target", "exported"), [(0, ["0"]), (False, ["false"]), (["a", 1], ["a", "1"]), (None, [])])
+def test_zero_and_false_are_expected_answers(target: object, exported: list[str]) -> None:
+    assert Record({}, {"metadata": {"target": target}}, 1).expected_answers == exported

@@ -83,6 +83,10 @@ def test_another_image_makes_another_version(definition: Path) -> None:
     ("part", "problem"),
     [
         ("{image: missing.png}", "images.yaml:4: scenarios.0.messages.0.content.0.image: missing.png cannot be read"),
+        (
+            "{image: /dev/zero}",
+            "scenarios.0.messages.0.content.0.image: /dev/zero cannot be read: is not an ordinary file",
+        ),
         ("{image: fake.png}", "fake.png is none of PNG, JPEG, WebP, GIF, PDF"),
         ("{image: terms.pdf}", "terms.pdf is a PDF: use `file`"),
         ("{file: cat.png}", "cat.png is a PNG: use `image`"),

@@ -69,6 +69,12 @@ def test_the_models_are_listed_once_in_their_order(server: ModelServer) -> None:
     assert server.requests == [("/v1/models?api-version=1", "Bearer sk-1")]
 
 
+def test_a_slow_list_is_given_up(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cupel.server_models.monotonic", iter([0.0, 6.0]).__next__)
+    with pytest.raises(NoList, match="takes more than 5 s"):
+        list_models(Server(server.address), 5)
+
+
 @pytest.mark.parametrize(
     ("status", "body", "why"),
     [

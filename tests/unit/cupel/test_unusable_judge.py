@@ -1,5 +1,6 @@
 """A judge that answers and gives no verdict: what an evaluation says about it, and that it stops asking."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -68,7 +69,9 @@ async def test_the_last_probes_are_not_run_when_no_first_reply_is_usable() -> No
     assert 8 <= found.answers <= 10  # A fifth of 40, and what was in flight.
     why = found.evaluation.why_stopped
     assert why
-    assert why.startswith("the judge custom/sphinx gave no usable verdict on the first 8 answers (judge_reply): ")
+    assert re.match(
+        r"the judge custom/sphinx gave no usable verdict on the first (8|9|10) answers \(judge_reply\): ", why
+    )
     assert "custom/sphinx gave no usable reply, even after a repair request" in why
     left = {each.error.message for each in found.evaluation.errors if each.error}
     assert left == {f"not run: {why}"}

@@ -1,6 +1,7 @@
 """Reasoning is separated from the answer wherever a template leaves it."""
 
 import itertools
+from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -80,3 +81,9 @@ def test_reasoning_that_leads_a_stream_is_not_passed_on(begin: str, end: str, si
 def test_a_stream_without_reasoning_is_passed_on_as_it_arrives() -> None:
     pieces = ["The ", "answer", " is <b>42</b>."]
     assert list(map(AnswerFilter().feed, pieces)) == pieces
+
+
+def test_many_thoughts_are_separated_in_time() -> None:
+    started = perf_counter()
+    assert separate_reasoning("<think>x</think> " * 200_000 + "42").answer == "42"
+    assert perf_counter() - started < 5

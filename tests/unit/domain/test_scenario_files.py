@@ -114,3 +114,8 @@ def test_any_json_object_is_read_from_its_line(items: list[dict[str, str]]) -> N
 def test_every_line_of_any_text_has_an_item_or_a_problem(text: str) -> None:
     for text_format in ImportFormat:
         assert all((line.item is None) != (line.problem is None) for line in parse_lines(text, text_format))
+
+
+def test_a_cell_may_have_any_size() -> None:
+    [line] = parse_lines(f"prompt\n{'x' * 200_000}\n", ImportFormat.CSV)
+    assert line.item == {"prompt": "x" * 200_000}

@@ -117,13 +117,13 @@ def test_one_of_several_ideals_is_enough() -> None:
 def test_a_table_has_an_input_and_a_target() -> None:
     [scenario] = read_dataset("id,input,target,topic\n1,Q,4,sums\n", DatasetFormat.CSV, "Sums").drafts[0].scenarios
     assert (scenario.name, scenario.messages[0].content) == ("1", "Q")
-    assert scenario.metadata == {"target": "4", "topic": "sums"}
+    assert scenario.metadata == {"vars": {"id": "1", "input": "Q", "target": "4", "topic": "sums"}, "target": "4"}
     assert checks(scenario) == [("icontains-any", ["4"])]
 
 
 def test_json_lines_may_have_messages() -> None:
     scenario = sample(DatasetFormat.JSONL, messages=[{"role": "user", "content": "Q"}], topic="sums")
-    assert (scenario.messages[0].content, scenario.metadata) == ("Q", {"topic": "sums"})
+    assert (scenario.messages[0].content, scenario.metadata) == ("Q", {"vars": {"topic": "sums"}})
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_json_lines_may_have_messages() -> None:
         (DatasetFormat.OPENAI_EVALS, "3"),
         (DatasetFormat.CSV, "a,b\n1,2\n"),
         (DatasetFormat.CSV, "input,target\nQ\n"),
-        (DatasetFormat.JSONL, '{"input": "Q"}\n{"input": ""}'),
+        (DatasetFormat.JSONL, '{"input": "Q"}\n{"input": "", "target": "4"}'),
         (DatasetFormat.JSONL, '{"input": "Q", "n": 1e999}'),
     ],
 )

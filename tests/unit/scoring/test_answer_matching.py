@@ -1,5 +1,6 @@
 """Choices, matches and numbers, as Inspect and OpenAI's evals read them; results of Inspect 0.3.285."""
 
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -190,6 +191,7 @@ async def test_json_matches_compare_every_part(output: str, target: str, passed:
         ("$6.02 \\times 10^{23}$ and \\boxed{7}", [6.02e23, 7]),
         ("1{,}000 and \\$20", [1000, 20]),
         ("1,5; 1.234,56; 1.000.000; 12,34,567", [1.5, 1234.56, 1000000, 1234567]),
+        ("1.234.567,89 and 12.345.678,9 but 1.2.3,5", [1234567.89, 12345678.9, 5]),
         ("1'000, 1_000, 1\u202f000", [1000, 1000, 1000]),
         ("3\u00bd and \u00bd", [3.5, 0.5]),
         ("\u0664\u0662 and \uff11\uff12", [42, 12]),
@@ -234,6 +236,12 @@ async def test_numbers_are_compared_within_a_tolerance(output: str, value: Any, 
         {"type": "number-equals", "value": "none"},
         {"type": "number-equals", "value": "1 or 2"},
         {"type": "number-equals", "value": True},
+        {"type": "number-equals", "value": 10**400},
+        {"type": "number-equals", "value": "1" * 1_001},
+        {"type": "number-equals", "value": 1, "config": {"tolerance": 10**400}},
+        {"type": "number-equals", "value": 1, "config": {"tolerance": []}},
+        {"type": "contains", "value": 10**400},
+        {"type": "is-json", "value": {"maxLength": 10**400}},
         {"type": "number-equals", "value": 1, "config": {"tolerance": -1}},
         {"type": "number-equals", "value": 1, "config": {"tolerance": "x%"}},
         {"type": "number-equals", "value": 1, "config": {"tolerance": True}},
@@ -258,3 +266,9 @@ async def test_a_long_answer_is_matched_in_the_sandbox() -> None:
     spaces = "$a" + " " * 20_000
     assert await passes(f"{spaces}\nANSWER: B", type="choice", value={"target": "B", "choices": 2}) in (True, None)
     assert await passes("1" * 5_000 + " 7", type="number-equals", value=7)
+
+
+def test_many_digits_are_read_in_time() -> None:
+    started = perf_counter()
+    assert len(find_numbers("1" * 100_000 + "!")) <= 1
+    assert perf_counter() - started < 2

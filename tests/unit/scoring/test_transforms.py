@@ -23,6 +23,8 @@ OUTPUT = json.dumps({"name": " Ada ", "items": [{"id": 7}, {"id": 8}], "note": "
         ("JSON.parse(output).name.trim()", "Ada"),
         ("JSON.parse(output).items[1].id", 8),
         ("JSON.parse(output)?.items?.[0]?.id", 7),
+        ("JSON.parse(output)['items']['1'].id", 8),
+        ("output['0']", "{"),
         ("JSON.parse(output).items.length", 2),
         ("JSON.parse(output).items.at(-1).id", 8),
         ("(JSON.parse(output)).note.split('\\n')[1]", "end"),

@@ -27,6 +27,12 @@ export const PARAMETERS: readonly FieldSpec[] = [
   },
   { name: "keepReasoning", label: "Reasoning in the answer is part of it", control: { kind: "flag" } },
   {
+    name: "extraBody",
+    label: "Further fields of the request",
+    control: json(),
+    note: 'Only for custom providers: an object, such as {"min_p": 0.1}',
+  },
+  {
     name: "stop",
     label: "Stop sequences",
     control: {

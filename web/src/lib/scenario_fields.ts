@@ -57,6 +57,12 @@ export const FURTHER_SCENARIO_FIELDS: readonly FieldSpec[] = [
   },
   { name: "separateTurns", label: "Each message is a request of its own", control: { kind: "flag" } },
   {
+    name: "leftOutChecks",
+    label: "Checks that an import left out",
+    control: { kind: "json", rows: 2 },
+    note: "How many, by type; an empty object once others replace them",
+  },
+  {
     name: "assertions",
     label: "Assertions",
     control: assertionList(0),

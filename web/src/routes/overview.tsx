@@ -205,96 +205,96 @@ function NoResults({ id }: { id: string }) {
   );
 }
 
-/** By target and cause, each with an example and what helps. */
-function ErrorsSection({ id, results }: { id: string; results: Results }) {
-  const errors = results.columns.flatMap((column) => column.errors.map((error) => ({ column, error })));
-  if (errors.length === 0) return null;
+interface Cause {
+  readonly column: Results["columns"][number];
+  readonly name: string;
+  readonly count: number;
+  readonly example: string | null | undefined;
+  readonly probeIndex: number | null;
+  readonly help: string;
+}
+
+/** Shows causes by target, each with an example and what helps. */
+function CausesTable({ id, label, causes }: { id: string; label: string; causes: readonly Cause[] }) {
   return (
-    <section className={styles.section} aria-labelledby="errors">
-      <h2 id="errors">Infrastructure errors</h2>
-      <p className={styles.note}>These are not failures of a model: no result counts them.</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section className={styles.scroll} aria-label="Errors by target and cause" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Target</th>
-              <th scope="col">Cause</th>
-              <FigureHeader>Conversations</FigureHeader>
-              <th scope="col">Example</th>
-              <th scope="col">What to do</th>
-            </tr>
-          </thead>
-          <tbody>
-            {errors.map(({ column, error }) => (
-              <tr key={`${column.targetId} ${column.promptId} ${error.code}`}>
-                <td className={styles.rowName}>{visible(columnName(column))}</td>
-                <td>
-                  <code>{error.code}</code>
-                </td>
-                <td className="figure">{formatCount(error.count)}</td>
-                <td className={styles.example}>
-                  {error.example ? `${visible(error.example)}, ` : ""}
-                  <Link to="/runs/$id/transcripts" params={{ id }} search={{ t: error.probeIndex }}>
-                    conversation {error.probeIndex}
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section className={styles.scroll} aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Target</th>
+            <th scope="col">Cause</th>
+            <FigureHeader>Conversations</FigureHeader>
+            <th scope="col">Example</th>
+            <th scope="col">What to do</th>
+          </tr>
+        </thead>
+        <tbody>
+          {causes.map(({ column, name, count, example, probeIndex, help }) => (
+            <tr key={`${column.targetId} ${column.promptId} ${name}`}>
+              <td className={styles.rowName}>{visible(columnName(column))}</td>
+              <td>
+                <code>{visible(name)}</code>
+              </td>
+              <td className="figure">{formatCount(count)}</td>
+              <td className={styles.example}>
+                {example ? `${visible(example)}, ` : ""}
+                {probeIndex !== null && (
+                  <Link to="/runs/$id/transcripts" params={{ id }} search={{ t: probeIndex }}>
+                    conversation {probeIndex}
                   </Link>
-                </td>
-                <td className={styles.example}>{helpOf(error.code)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+                )}
+              </td>
+              <td className={styles.example}>{help}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </section>
   );
 }
 
-/** Why conversations were not scored, by target and cause; a rescore scores those whose judge gave no verdict. */
-function UnscoredSection({ id, results }: { id: string; results: Results }) {
-  const reasons = results.columns.flatMap((column) =>
-    (column.unscoredReasons ?? []).map((reason) => ({ column, reason })),
+function ErrorsSection({ id, results }: { id: string; results: Results }) {
+  const causes = results.columns.flatMap((column) =>
+    column.errors.map(({ code, count, example, probeIndex }) => ({
+      column,
+      name: code,
+      count,
+      example,
+      probeIndex,
+      help: helpOf(code),
+    })),
   );
-  if (reasons.length === 0) return null;
+  if (causes.length === 0) return null;
+  return (
+    <section className={styles.section} aria-labelledby="errors">
+      <h2 id="errors">Infrastructure errors</h2>
+      <p className={styles.note}>These are not failures of a model: no result counts them.</p>
+      <CausesTable id={id} label="Errors by target and cause" causes={causes} />
+    </section>
+  );
+}
+
+/** A rescore scores those conversations whose judge gave no verdict. */
+function UnscoredSection({ id, results }: { id: string; results: Results }) {
+  const causes = results.columns.flatMap((column) =>
+    (column.unscoredReasons ?? []).map((reason) => ({
+      column,
+      name: causeOf(reason),
+      count: reason.count,
+      example: reason.example,
+      probeIndex: reason.probeIndex,
+      help: helpOfUnscored(reason.code),
+    })),
+  );
+  if (causes.length === 0) return null;
   return (
     <section className={styles.section} aria-labelledby="unscored">
       <h2 id="unscored">Not scored</h2>
       <p className={styles.note}>
         The answers are here, but a check could not be computed: they count neither as passed nor as failed.
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section className={styles.scroll} aria-label="Not scored, by target and cause" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Target</th>
-              <th scope="col">Cause</th>
-              <FigureHeader>Conversations</FigureHeader>
-              <th scope="col">Example</th>
-              <th scope="col">What to do</th>
-            </tr>
-          </thead>
-          <tbody>
-            {reasons.map(({ column, reason }) => (
-              <tr key={`${column.targetId} ${column.promptId} ${causeOf(reason)}`}>
-                <td className={styles.rowName}>{visible(columnName(column))}</td>
-                <td>
-                  <code>{visible(causeOf(reason))}</code>
-                </td>
-                <td className="figure">{formatCount(reason.count)}</td>
-                <td className={styles.example}>
-                  {reason.example ? `${visible(reason.example)}, ` : ""}
-                  {reason.probeIndex !== null && (
-                    <Link to="/runs/$id/transcripts" params={{ id }} search={{ t: reason.probeIndex }}>
-                      conversation {reason.probeIndex}
-                    </Link>
-                  )}
-                </td>
-                <td className={styles.example}>{helpOfUnscored(reason.code)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <CausesTable id={id} label="Not scored, by target and cause" causes={causes} />
     </section>
   );
 }

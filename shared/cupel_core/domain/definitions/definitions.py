@@ -201,10 +201,13 @@ class ContentIssue(NamedTuple):
     message: str
 
 
-def content_errors(content: Content) -> tuple[ContentIssue, ...]:
-    """The errors in the content of a definition; empty if it is valid. The names of models are not checked."""
+def content_errors(content: Content, *, has_scenarios: bool = False) -> tuple[ContentIssue, ...]:
+    """The errors in the content of a definition; empty if it is valid. The names of models are not checked.
+
+    A definition whose scenarios are given needs no content: an agent has its own prompt.
+    """
     return (
-        *_empty_content_issues(content),
+        *_empty_content_issues(content, has_scenarios=has_scenarios),
         *_placeholder_issues(content),
         *_dimension_issues(content),
         *_rule_issues(content),
@@ -225,11 +228,10 @@ def content_warnings(content: Content) -> tuple[ContentIssue, ...]:
     )
 
 
-def _empty_content_issues(content: Content) -> Iterator[ContentIssue]:
+def _empty_content_issues(content: Content, *, has_scenarios: bool) -> Iterator[ContentIssue]:
     if content == Content():
-        yield ContentIssue(
-            "", "is empty: a definition needs a template, or at least one other field to use with explicit scenarios"
-        )
+        if not has_scenarios:
+            yield ContentIssue("", "is empty: a definition needs a template, other content, or scenarios")
     elif content.template is not None and not content.template.strip():
         yield ContentIssue("template", "must not be empty")
 

@@ -12,7 +12,7 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 MAX_SCENARIOS = 10_000
-"""Per import; an API request has seconds, not minutes."""
+"""Of a promptfoo configuration: variables with lists multiply, and an API request has seconds, not minutes."""
 MAX_CAUSES = 1_000
 """Different notes of one kind, whatever their places are."""
 MAX_PLACES = 100

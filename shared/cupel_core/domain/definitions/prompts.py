@@ -142,5 +142,8 @@ def _values(scenario: Scenario, labels: Mapping[str, str]) -> dict[str, str]:
     asked = _last_user_message(scenario)
     named = {**({} if asked is None else {MESSAGE: asked.spoken_text}), **labels}
     for name, value in scenario.variables.items():
-        named[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if value is None:
+            named[name] = ""
+        else:
+            named[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return {normalize_name(name): value for name, value in named.items()}

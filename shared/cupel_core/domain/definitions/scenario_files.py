@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.text.templates import normalize_name
 
+csv.field_size_limit(2**31 - 1)  # The length of a cell is bounded by that of the request.
+
 
 class ImportFormat(StrEnum):
     CSV = "csv"

@@ -3,13 +3,13 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from math import isfinite
 from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring import grader_values, match_values, tool_values
 from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, variable_names
 from cupel_core.domain.scoring.assertions import NOT
+from cupel_core.domain.text.finite_numbers import is_finite_number
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
 from cupel_core.domain.text.json_schema import schema_errors
 from cupel_core.domain.text.near_names import did_you_mean
@@ -272,16 +272,12 @@ def _type_of(part: Any) -> Any:
     return part.get("type") if isinstance(part, dict) else None
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-
-
 def _is_range(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(_is_number, value)) and value[0] < value[1]
+    return isinstance(value, list) and len(value) == 2 and all(map(is_finite_number, value)) and value[0] < value[1]
 
 
 def _is_amount(value: Any) -> bool:
-    return _is_number(value) and value >= 0
+    return is_finite_number(value) and value >= 0
 
 
 def _required(value: Any) -> str | None:
@@ -297,7 +293,11 @@ def _any_text(value: Any) -> str | None:
 
 
 def _text_or_number(value: Any) -> str | None:
-    return None if (isinstance(value, str) and value) or _is_number(value) else "must be a non-empty string or a number"
+    return (
+        None
+        if (isinstance(value, str) and value) or is_finite_number(value)
+        else "must be a non-empty string or a number"
+    )
 
 
 def _texts(value: Any) -> str | None:

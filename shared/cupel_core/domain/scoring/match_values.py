@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any
 
+from cupel_core.domain.text.finite_numbers import is_finite_number
 from cupel_core.domain.text.numerals import find_numbers
 
 LOCATIONS = ("begin", "end", "any", "exact")
 MAX_CHOICES = 1_000
+MAX_NUMBER_LENGTH = 1_000
+"""Of the text with the expected number, which is read wherever it is checked."""
 _LETTERS = 26
 _CONFIG_OF_MATCH = frozenset({"location", "ignoreCase", "numeric"})
 _CONFIG_OF_NUMBER = frozenset({"location", "tolerance"})
@@ -79,9 +81,10 @@ def json_targets_error(value: Any) -> str | None:
 
 def number_error(value: Any) -> str | None:
     if isinstance(value, str):
+        if len(value) > MAX_NUMBER_LENGTH:
+            return f"must have at most {MAX_NUMBER_LENGTH:,} characters"
         return None if len(find_numbers(value)) == 1 else "must have one number"
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-    return None if is_number else "must be a number, or a text with one"
+    return None if is_finite_number(value) else "must be a number, or a text with one"
 
 
 def match_config_error(config: Mapping[str, Any]) -> str | None:
@@ -110,8 +113,8 @@ def tolerance_of(tolerance: Any, expected: float) -> float:
     is_share = isinstance(tolerance, str) and tolerance.endswith("%")
     scale = abs(expected) / 100 if is_share else 1.0
     try:
-        allowed = float(tolerance.removesuffix("%") if is_share else tolerance or 0)
-    except (TypeError, ValueError):
+        allowed = float(tolerance.removesuffix("%") if is_share else 0 if tolerance is None else tolerance)
+    except (TypeError, ValueError, OverflowError):
         allowed = -1.0
     if isinstance(tolerance, bool) or not 0 <= allowed < float("inf"):
         raise ValueError('must have a tolerance of at least 0: a number, or a share such as "5%"')

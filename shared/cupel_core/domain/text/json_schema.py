@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from cupel_core.domain.text.finite_numbers import is_finite_number
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error, schema_flags
 
 MAX_DEPTH = 20
@@ -66,14 +67,10 @@ def _must_be(what: str, is_valid: Callable[[Any], bool]) -> Callable[[Any], str 
     return lambda value: None if is_valid(value) else f"must be {what}"
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 _count = _must_be(
-    "an integer of at least 0", lambda value: _is_number(value) and value >= 0 and float(value).is_integer()
+    "an integer of at least 0", lambda value: is_finite_number(value) and value >= 0 and float(value).is_integer()
 )
-_number = _must_be("a number", _is_number)
+_number = _must_be("a number", is_finite_number)
 _object = _must_be("an object", lambda value: isinstance(value, Mapping))
 _schemas = _must_be("a list of schemas", lambda value: isinstance(value, list) and bool(value))
 _names = _must_be(
@@ -92,5 +89,5 @@ _RULES: dict[str, Callable[[Any], str | None]] = {
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _number),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _count),
     **dict.fromkeys(("allOf", "anyOf", "oneOf"), _schemas),
-    "multipleOf": _must_be("a number above 0", lambda value: _is_number(value) and value > 0),
+    "multipleOf": _must_be("a number above 0", lambda value: is_finite_number(value) and value > 0),
 }

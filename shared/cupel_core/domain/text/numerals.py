@@ -153,6 +153,9 @@ _NUMBER = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_DOTTED = re.compile(r"(?<!\d)\d++(?:\.\d++){2,}+")
+"""Digits with several points: a version or address, or thousands. Read without going back, which would take as many
+steps as the square of the digits, and would cut off the end of `1.234.567,89`."""
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 
 
@@ -165,7 +168,7 @@ def find_numbers(text: str) -> list[float]:
     for pattern, replacement in _SIMPLIFIED:
         text = pattern.sub(replacement, text)
     digits = "".join(str(unicodedata.decimal(each, each)) for each in text)
-    return list(_numbers(re.sub(r"\d+(?:\.\d+){2,}(?!,\d)", _version, digits)))
+    return list(_numbers(_DOTTED.sub(_version, digits)))
 
 
 def _version(match: re.Match[str]) -> str:

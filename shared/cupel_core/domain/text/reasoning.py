@@ -26,6 +26,7 @@ _UNOPENED_END = re.compile(
     r"(?<![`\"'])(?:</(?:seed:)?think(?:ing)?>|\[/THINK\]|<\|END_THINKING\|>|◁/think▷)(?![`\"'])", re.I
 )
 """Some templates write the opening tag into the prompt, so that the text has the closing one alone."""
+_BLANKS = re.compile(r"\s*")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.S)
 _FIRST_CHARACTERS = ("<", "[", "◁")
 _MAX_TAG_LENGTH = 50
@@ -45,16 +46,17 @@ def separate_reasoning(text: str) -> Separated:
     """
     if not any(mark in text for mark in _MARKS):
         return Separated(text, "")
-    thoughts, rest = list[str](), text
-    while (opening := _leading_pair(rest)) is not None:
+    thoughts, position = list[str](), 0
+    while (opening := _leading_pair(text, position)) is not None:
         begins_at, closing = opening
-        ending = closing.search(rest, begins_at)
+        ending = closing.search(text, begins_at)
         if ending is None:
-            thoughts.append(rest[begins_at:])
-            rest = ""
+            thoughts.append(text[begins_at:])
+            position = len(text)
             break
-        thoughts.append(rest[begins_at : ending.start()])
-        rest = rest[ending.end() :]
+        thoughts.append(text[begins_at : ending.start()])
+        position = ending.end()
+    rest = text[position:]
     is_json = rest.lstrip().startswith(("{", "["))
     rest, more = (rest, list[str]()) if is_json else _without_later_pairs(rest)
     if not (is_json or thoughts or more) and (ending := _unopened_end(rest)) is not None:
@@ -95,9 +97,10 @@ def _may_begin_tag(text: str) -> bool:
     return not beginning or (len(beginning) < _MAX_TAG_LENGTH and beginning.startswith(_FIRST_CHARACTERS))
 
 
-def _leading_pair(text: str) -> tuple[int, re.Pattern[str]] | None:
-    """Return where the reasoning that leads the text begins, and the pattern that ends it."""
-    begins_at = len(text) - len(text.lstrip())
+def _leading_pair(text: str, position: int = 0) -> tuple[int, re.Pattern[str]] | None:
+    """Return where the reasoning that leads the text from this position begins, and the pattern that ends it."""
+    blanks = _BLANKS.match(text, position)
+    begins_at = blanks.end() if blanks else position
     for start, end in _COMPILED:
         if opening := start.match(text, begins_at):
             return opening.end(), end

@@ -4,28 +4,17 @@ import json
 from collections.abc import Mapping
 
 from cupel_core.domain.text.json_limits import json_limit_error
+from cupel_core.domain.turns.model_parameters import PARAMETER_NAMES
 
 MAX_BYTES = 16_000
 """An extra body has at most this size as JSON."""
 MAX_DEPTH = 10
 
-_PARAMETERS = {
-    "temperature": "temperature",
-    "top_p": "topP",
-    "top_k": "topK",
+_PARAMETERS = PARAMETER_NAMES | {
     "max_tokens": "maxOutputTokens",
     "max_completion_tokens": "maxOutputTokens",
-    "max_output_tokens": "maxOutputTokens",
-    "stop": "stop",
-    "seed": "seed",
-    "frequency_penalty": "frequencyPenalty",
-    "presence_penalty": "presencePenalty",
-    "reasoning_effort": "reasoningEffort",
     "reasoning": "reasoningEffort",
-    "response_format": "responseFormat",
     "text": "responseFormat",
-    "tools": "tools",
-    "tool_choice": "toolChoice",
 }
 """The parameter that sets each of these fields."""
 _OWN = frozenset({"model", "messages", "input", "instructions", "stream", "stream_options", "store", "background", "n"})

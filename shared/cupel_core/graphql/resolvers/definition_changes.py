@@ -27,7 +27,7 @@ from cupel_core.graphql.request import Loaded, Request
 def create_definition(request: Request, _: None, body: dict[str, Any]) -> Loaded:
     wanted = parse(CreateDefinition, body)
     return _loaded(
-        catalog.create(request.workspace, wanted.labels(), wanted.content.specified(), request.now, wanted.scenarios)
+        catalog.create(request.workspace, wanted.labels(), wanted.specified_content(), request.now, wanted.scenarios)
     )
 
 

@@ -198,7 +198,7 @@ INVALID = {
             )
         ],
         "operations.0.params.output.pattern",
-        "is not a regular expression: missing ), unterminated subpattern at position 0",
+        "is not a regular expression: a group is not closed",
     ),
     "limit of costs without one of tokens": (
         [llm(params={"maxCostUsd": 0.1})],

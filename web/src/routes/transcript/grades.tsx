@@ -41,8 +41,7 @@ export function Grades({ transcript, label, isAlone }: GradesProps) {
       {transcript.summaryError && <p>No decision: {visible(transcript.summaryError)}</p>}
       {verdict && (
         <p>
-          <strong>Judge</strong>: {verdictText(verdict)}.{" "}
-          {visible(verdict.reasoning)}
+          <strong>Judge</strong>: {verdictText(verdict)}. {visible(verdict.reasoning)}
         </p>
       )}
       {scoring?.evaluatorNote && <p>External evaluator: {visible(scoring.evaluatorNote)}</p>}

@@ -19,8 +19,7 @@ export function ReplyFigures({ reply }: { reply: Reply }) {
       {verdict && (
         <p className={styles.reply}>
           <span>
-            <strong>Judge</strong>: {verdictText(verdict)}.{" "}
-            {visible(verdict.reasoning)}
+            <strong>Judge</strong>: {verdictText(verdict)}. {visible(verdict.reasoning)}
           </span>
         </p>
       )}

@@ -1,0 +1,146 @@
+"""The scenarios of a definition file that names a table: `scenarios: support.csv`, or a mapping with its columns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from stat import S_ISDIR, S_ISREG
+from typing import Any, TypeGuard
+
+from cupel.definition_texts import scenario_fields
+from cupel.errors import RefusedField, UsageError
+from cupel.json_types import Json
+from cupel_core.domain.definitions.datasets import ColumnMapping, DatasetFormat, DatasetOptions, DatasetScorer
+from cupel_core.domain.text.near_names import unknown_field_message
+
+FIELDS = ("file", "input", "answer", "id", "scorer", "limit", "offset", "format")
+_COLUMNS = ("input", "answer", "id")
+SUFFIXES = {
+    ".csv": DatasetFormat.CSV,
+    ".tsv": DatasetFormat.CSV,
+    ".tab": DatasetFormat.CSV,
+    ".txt": DatasetFormat.CSV,
+    ".jsonl": DatasetFormat.JSONL,
+    ".ndjson": DatasetFormat.JSONL,
+    ".json": DatasetFormat.JSONL,
+}
+
+
+@dataclass(frozen=True)
+class ScenarioTable:
+    """What a definition file says about its table."""
+
+    file: str
+    options: DatasetOptions
+    scorer: DatasetScorer | None
+    format: DatasetFormat
+
+
+@dataclass
+class _TableProblems:
+    listed: list[RefusedField] = field(default_factory=list)
+
+    def add(self, name: str, message: str) -> None:
+        self.listed.append(RefusedField(f"scenarios.{name}".rstrip("."), message))
+
+
+def is_table(value: Any) -> TypeGuard[str | Mapping[str, Any]]:
+    """Whether `scenarios` of a file names a table instead of listing scenarios."""
+    return isinstance(value, str | Mapping)
+
+
+def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertions: bool) -> list[Json]:
+    """The scenarios of the table, relative to the folder of the definition file.
+
+    With assertions of its own, the definition compares answers by these, unless the table names a scorer. Raises
+    `InvalidTable` with what is wrong in the file, and UsageError for the table itself.
+    """
+    from cupel_core.imports.datasets import read_dataset
+    from cupel_core.imports.json_documents import InvalidDocument
+    from cupel_core.imports.text_files import decode_text
+
+    table = _parse({"file": value} if isinstance(value, str) else value)
+    path = folder / table.file
+    try:
+        text = decode_text(_read_table(path))
+        options = replace(table.options, is_checked_elsewhere=has_assertions)
+        suite = read_dataset(text, table.format, path.stem, table.scorer, options=options)
+    except OSError as error:
+        raise InvalidTable([RefusedField("scenarios.file", f"{path}: {error.strerror or error}")]) from None
+    except InvalidDocument as error:
+        raise UsageError(f"{path}: {_in_file_words(str(error))}") from None
+    if suite.data_urls:
+        raise UsageError(f"{path}: has images or files; write it into a definition file with `cupel import --output`")
+    return [scenario_fields(scenario.to_json()) for scenario in suite.drafts[0].scenarios]
+
+
+def _read_table(path: Path) -> bytes:
+    """The bytes of an ordinary file: a definition file of somebody else's may name a device, which never ends.
+
+    Raises OSError.
+    """
+    try:
+        status = path.stat()
+    except ValueError as error:  # A NUL character in the name.
+        raise OSError(str(error)) from None
+    if not S_ISREG(status.st_mode) and not S_ISDIR(status.st_mode):
+        raise OSError("is not an ordinary file")
+    return path.read_bytes()
+
+
+class InvalidTable(ValueError):
+    """The fields of `scenarios` that are wrong."""
+
+    def __init__(self, problems: list[RefusedField]) -> None:
+        super().__init__("; ".join(f"{each.field}: {each.message}" for each in problems))
+        self.problems = problems
+
+
+def _parse(value: Mapping[str, Any]) -> ScenarioTable:
+    problems = _TableProblems()
+    for name in sorted(map(str, value.keys() - set(FIELDS))):
+        problems.add(name, unknown_field_message(name, FIELDS, {}))
+    texts = {name: value.get(name) for name in ("file", *_COLUMNS) if name in value}
+    for name, text in texts.items():
+        if not isinstance(text, str) or not text.strip():
+            problems.add(name, "must be non-empty text")
+    if "file" not in value:
+        problems.add("file", "must be the path of a table (.csv, .jsonl, …)")
+    limit, offset = value.get("limit"), value.get("offset", 0)
+    if limit is not None and (not _is_count(limit) or limit < 1):
+        problems.add("limit", "must be a whole number from 1")
+    if not _is_count(offset):
+        problems.add("offset", "must be a whole number from 0")
+    scorer = _member(DatasetScorer, value, "scorer", problems)
+    table_format = _member(DatasetFormat, value, "format", problems) or format_of(str(value.get("file")))
+    if problems.listed:
+        raise InvalidTable(problems.listed)
+    columns = ColumnMapping(*(texts.get(name) for name in _COLUMNS))
+    return ScenarioTable(str(value["file"]), DatasetOptions(columns, limit, offset), scorer, table_format)
+
+
+def format_of(file: str) -> DatasetFormat:
+    """The format that the end of a file's name says; a table for an unknown one."""
+    return SUFFIXES.get(Path(file.lower().removesuffix(".gz")).suffix, DatasetFormat.CSV)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _member[E: (DatasetScorer, DatasetFormat)](
+    kind: type[E], value: Mapping[str, Any], name: str, problems: _TableProblems
+) -> E | None:
+    given = value.get(name)
+    if given is None:
+        return None
+    if given not in list(kind):
+        problems.add(name, f"must be one of {', '.join(kind)}")
+        return None
+    return kind(given)
+
+
+def _in_file_words(message: str) -> str:
+    """The options of the command are fields of the mapping."""
+    for name in _COLUMNS:
+        message = message.replace(f"--{name} COLUMN", f"`{name}: COLUMN`").replace(f"--{name}:", f"{name}:")
+    return message.replace("--limit and --offset", "`limit` and `offset`")

@@ -1,0 +1,96 @@
+"""Which columns of a table have the prompt, the expected answer and the name of a row."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cupel_core.deferred import dataclass
+from cupel_core.domain.definitions.datasets import ColumnMapping
+from cupel_core.imports.json_documents import InvalidDocument
+
+_IGNORED = re.compile(r"[\s_-]+")
+INPUTS = (
+    *("input", "question", "prompt", "messages", "conversations", "conversation", "user_input", "user_message"),
+    *("user_prompt", "query", "instruction", "inputs", "problem", "dialog", "text"),
+)
+"""Names of the column with the prompt, in the order of preference: Inspect, DeepEval, ragas, MLflow, Hugging Face."""
+ANSWERS = (
+    *("target", "ideal", "expected", "answer", "expected_output", "expected_answer", "expected_response"),
+    *("reference", "reference_answer", "reference_output", "ground_truth", "ground_truths", "correct_answer"),
+    *("gold", "gold_answer", "golden_answer", "ideal_answer", "best_answer", "answers", "answer_key", "expectations"),
+    *("solution", "label", "output"),
+)
+"""Names of the column with the expected answer. `actual_output` and `response` are what a model said."""
+IDS = ("id", "name", "sample_id", "example_id", "question_id", "task_id", "doc_id", "uid")
+SYSTEMS = ("system_prompt", "system_message")
+CHOICES = ("choices", "options")
+_MAX_LISTED = 30
+
+
+def normalize_column(name: str) -> str:
+    """Equal for names that differ in case, spaces, `_` and `-` only: `Expected Output`, `expected_output`."""
+    return _IGNORED.sub("", unicodedata.normalize("NFC", name).casefold())
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """The columns of a file as it writes them, in the order in which a row's value is looked for."""
+
+    input: tuple[str, ...]
+    answer: tuple[str, ...]
+    id: tuple[str, ...]
+    system: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+
+    def instruction_and_input(self) -> tuple[str, str] | None:
+        """The two columns of Alpaca's format, which are asked together."""
+        found = {normalize_column(name): name for name in self.input}
+        return (found["instruction"], found["input"]) if {"instruction", "input"} <= found.keys() else None
+
+
+def find_columns(found: Iterable[str], mapping: ColumnMapping, *, needs_input: bool = True) -> TableColumns:
+    """The columns of a file among those that it has. Raises `InvalidDocument`, which lists them, for a missing one."""
+    names: dict[str, str] = {}
+    for name in found:
+        names.setdefault(normalize_column(name), name)
+    columns = TableColumns(
+        _chosen(names, mapping.input, "--input", INPUTS),
+        _chosen(names, mapping.answer, "--answer", ANSWERS),
+        _chosen(names, mapping.id, "--id", IDS),
+        _known(names, SYSTEMS),
+        _known(names, CHOICES),
+    )
+    if needs_input and not columns.input:
+        raise InvalidDocument(
+            f"none of the columns is known to have the prompt. Columns found: {join_names(names.values())}. Name yours "
+            "with --input COLUMN, and with --answer COLUMN the expected answer; if the first line is a row, add a line "
+            "of names"
+        )
+    return columns
+
+
+def _chosen(names: Mapping[str, str], chosen: str | None, option: str, known: Iterable[str]) -> tuple[str, ...]:
+    if chosen is None:
+        return _known(names, known)
+    if normalize_column(chosen) not in names:
+        raise InvalidDocument(f"{option}: there is no column {chosen}. Columns found: {join_names(names.values())}")
+    return (names[normalize_column(chosen)],)
+
+
+def _known(names: Mapping[str, str], known: Iterable[str]) -> tuple[str, ...]:
+    return tuple(names[key] for name in known if (key := normalize_column(name)) in names)
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Names of columns for a message, each shortened, and not more than fit into one."""
+    shown = [name if len(name) <= 40 else f"{name[:40]}…" for name in names]
+    more = f", and {len(shown) - _MAX_LISTED} more" if len(shown) > _MAX_LISTED else ""
+    return ", ".join(shown[:_MAX_LISTED]) + more
+
+
+def is_given(value: Any) -> bool:
+    """Whether a cell has a value: 0 and false are values, null and a blank text are none."""
+    if isinstance(value, str):
+        return bool(value.strip())
+    return value is not None and value not in ([], {})

@@ -1,0 +1,151 @@
+"""The messages of a sample: a text, or a chat in OpenAI's shape or with Hugging Face's `from` and `value`."""
+
+import ast
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.turns.tools import ToolCall
+from cupel_core.imports.files import NotImportable
+from cupel_core.imports.json_documents import InvalidDocument, from_json, to_json, to_plain_json
+from cupel_core.imports.media import read_content
+from cupel_core.imports.samples import Sample
+
+_ROLES = {str(role): role for role in MessageRole} | {
+    "developer": MessageRole.SYSTEM,
+    "human": MessageRole.USER,
+    "gpt": MessageRole.ASSISTANT,
+    "chatgpt": MessageRole.ASSISTANT,
+    "model": MessageRole.ASSISTANT,
+    "bot": MessageRole.ASSISTANT,
+}
+_EXAMPLE_ROLES = {"example_user": MessageRole.USER, "example_assistant": MessageRole.ASSISTANT}
+"""Names by which the system messages of OpenAI's evals mark few-shot examples."""
+_CHAT_START = re.compile(r"""\[\s*\{\s*(["'])(role|from|content|value)\1""")
+_ROLE_KEY = re.compile(r"""["'](role|from)["']""")
+_MAX_LITERAL = 200_000
+"""Characters of a chat as Python prints it; Python's parser takes a hundred times as many bytes."""
+
+
+class OpeningChat(NamedTuple):
+    messages: tuple[Message, ...]
+    answer: str | None = None
+    """Of a chat that ends with the assistant's answer: that answer, which is not sent."""
+
+
+def read_messages(value: Any, sample: Sample, *, has_answer: bool) -> OpeningChat:
+    """What a sample asks. A chat that ends with an answer has the expected one, unless the sample has another.
+
+    A model answers a user, so of system messages only, the last one becomes the user's.
+    """
+    value = _parsed(value, sample)
+    if isinstance(value, str) and value.strip():
+        return OpeningChat((Message(MessageRole.USER, value),))
+    if not isinstance(value, list) or not value:
+        raise InvalidDocument(f"{sample.where}: input must be a text or a list of messages, and not empty")
+    messages = tuple(_message(item, sample) for item in value)
+    _check_calls(messages, sample)
+    if all(message.role is MessageRole.SYSTEM for message in messages):
+        sample.notes.change(
+            sample.where, "system message", "there is no user message, so the last one is sent as the user's"
+        )
+        return OpeningChat((*messages[:-1], Message(MessageRole.USER, messages[-1].content)))
+    return _without_answer(messages, sample, has_answer=has_answer)
+
+
+def _without_answer(messages: tuple[Message, ...], sample: Sample, *, has_answer: bool) -> OpeningChat:
+    last = messages[-1]
+    if last.role is not MessageRole.ASSISTANT:
+        return OpeningChat(messages)
+    if has_answer:
+        why = "it is the assistant's, and is sent as it is because the sample has another expected answer"
+        sample.notes.change(sample.where, "last message", why)
+        return OpeningChat(messages)
+    if len(messages) == 1 or last.tool_calls:
+        raise InvalidDocument(f"{sample.where} has a chat that ends with the assistant but has no answer in words")
+    sample.notes.change(sample.where, "last message", "it is the assistant's, so it is the expected answer")
+    return OpeningChat(messages[:-1], last.content)
+
+
+def _parsed(value: Any, sample: Sample) -> Any:
+    """Messages in a table are JSON, or what Python prints, as pandas writes them."""
+    if not isinstance(value, str):
+        return value
+    start = _CHAT_START.match(value.lstrip())
+    if not start or not _ROLE_KEY.search(value):
+        return value
+    return from_json(value, f"{sample.where}: the messages") if start[1] == '"' else _literal(value.strip(), sample)
+
+
+def _literal(text: str, sample: Sample) -> Any:
+    what = f"{sample.where}: the messages"
+    if len(text) > _MAX_LITERAL:
+        raise InvalidDocument(f"{what} are written as Python prints them and too long; write them with `json.dumps`")
+    try:
+        return to_plain_json(ast.literal_eval(text), what)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise InvalidDocument(f"{what} are neither JSON nor what Python prints; write them with `json.dumps`") from None
+
+
+def _message(value: Any, sample: Sample) -> Message:
+    where = sample.where
+    if not isinstance(value, Mapping):
+        raise InvalidDocument(f"{where} has a message that is not an object")
+    named = str(value.get("role", value.get("from")))
+    role = _ROLES.get(named.casefold())
+    if role is None:
+        raise InvalidDocument(f"{where} has a message of role {named[:40]}; known roles: {', '.join(_ROLES)}")
+    if role is MessageRole.SYSTEM and (example := _EXAMPLE_ROLES.get(str(value.get("name")))):
+        sample.notes.change(where, "few-shot example", f"{value['name']} is sent as a message of the {example}")
+        role = example
+    content, calls = value.get("content", value.get("value")), _tool_calls(value.get("tool_calls"), role, sample)
+    if isinstance(content, list):
+        try:
+            message = read_content(content, role, sample.media)
+        except NotImportable as error:
+            raise InvalidDocument(f"{where}: {error}") from None
+        if message.parts:
+            return message
+        content = message.content
+    if calls and content is None:
+        content = ""
+    if role is MessageRole.TOOL:
+        content = content if isinstance(content, str) else to_json(content)
+        return Message(role, content, tool_call_id=str(value.get("tool_call_id") or ""))
+    if not isinstance(content, str) or not (content.strip() or calls):
+        raise InvalidDocument(f"{where} has a message whose content is not text or is empty")
+    return Message(role, content, calls)
+
+
+def _tool_calls(value: Any, role: MessageRole, sample: Sample) -> tuple[ToolCall, ...]:
+    """The calls in OpenAI's shape, or in Inspect's, where `function` is the name."""
+    if not value:
+        return ()
+    if not isinstance(value, list) or role is not MessageRole.ASSISTANT:
+        raise InvalidDocument(f"{sample.where}: only messages of the assistant may have a list tool_calls")
+    return tuple(_tool_call(each, number, sample) for number, each in enumerate(value, start=1))
+
+
+def _tool_call(value: Any, number: int, sample: Sample) -> ToolCall:
+    call = value if isinstance(value, Mapping) else {}
+    function = call.get("function")
+    name, arguments = (
+        (function.get("name"), function.get("arguments"))
+        if isinstance(function, Mapping)
+        else (function, call.get("arguments"))
+    )
+    if not isinstance(name, str) or not name:
+        raise InvalidDocument(f"{sample.where} has a tool call without the name of its function")
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+    return ToolCall(str(call.get("id") or f"call_{number}"), name, written)
+
+
+def _check_calls(messages: tuple[Message, ...], sample: Sample) -> None:
+    """Providers refuse results of calls that were not made."""
+    made: set[str] = set()
+    for message in messages:
+        made |= {call.id for call in message.tool_calls}
+        if message.role is MessageRole.TOOL and message.tool_call_id not in made:
+            raise InvalidDocument(f"{sample.where} has a tool's result without the call that it answers")

@@ -1,0 +1,104 @@
+"""The text of an imported file from its bytes: UTF-8, UTF-16 and gzip; other files are named for what they are."""
+
+import codecs
+import zlib
+
+from cupel_core.imports.json_documents import InvalidDocument
+
+MAX_BYTES = 500_000_000
+"""Of a compressed file's content: a kilobyte can expand to a gigabyte."""
+_BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",  # Before UTF-16, whose mark is the beginning of this one.
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_TO_JSON_LINES = 'to_json("rows.jsonl", orient="records", lines=True)'
+_SIGNATURES = {
+    b"PAR1": f"a Parquet file; convert it with `pandas.read_parquet(file).{_TO_JSON_LINES}`",
+    b"ARROW1": f"an Arrow file; convert it with `pandas.read_feather(file).{_TO_JSON_LINES}`",
+    b"FEA1": f"a Feather file; convert it with `pandas.read_feather(file).{_TO_JSON_LINES}`",
+    b"Obj\x01": "an Avro file; convert it to JSON Lines",
+    b"SQLite format 3\0": f"an SQLite database; export it with `pandas.read_sql(query, database).{_TO_JSON_LINES}`",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook; save it as `CSV UTF-8`",
+    b"%PDF": "a PDF",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first: `zstd -d`",
+    b"BZh": "compressed with bzip2; unpack it first: `bunzip2`",
+    b"\xfd7zXZ": "compressed with xz; unpack it first: `unxz`",
+}
+_GZIP = b"\x1f\x8b"
+_ZIP = b"PK\x03\x04"
+_SHOWN = 30
+
+
+def decode_text(content: bytes) -> str:
+    """The text of a file without its byte order mark. Raises `InvalidDocument`, which says what the file is instead."""
+    content = _uncompressed(content)
+    for signature, kind in _SIGNATURES.items():
+        if content.startswith(signature):
+            raise InvalidDocument(f"is {kind}")
+    if content.startswith(_ZIP):
+        raise InvalidDocument(_kind_of_zip(content))
+    for mark, encoding in _BYTE_ORDER_MARKS.items():
+        if content.startswith(mark):
+            return _decoded(content, encoding)
+    return _decoded(content, _encoding_without_mark(content))
+
+
+def _uncompressed(content: bytes) -> bytes:
+    if not content.startswith(_GZIP):
+        return content
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        text = unpacker.decompress(content, MAX_BYTES)
+    except zlib.error as error:
+        raise InvalidDocument(f"is a damaged gzip file: {error}") from None
+    if unpacker.unconsumed_tail:
+        raise InvalidDocument(f"has more than {MAX_BYTES:,} bytes when it is unpacked")
+    if not unpacker.eof:
+        raise InvalidDocument("is a gzip file that was cut off")
+    return text
+
+
+def _kind_of_zip(content: bytes) -> str:
+    if b"xl/" in content[:4_000] or b"[Content_Types].xml" in content[:4_000]:
+        return "is an Excel workbook; save it as `CSV UTF-8`"
+    if b"_journal/" in content or b"header.json" in content:
+        return (
+            "is a log of Inspect; convert it with `inspect log dump FILE > log.json`, and import that with "
+            "`cupel import inspect log.json`"
+        )
+    return "is a zip archive; unpack it first"
+
+
+def _encoding_without_mark(content: bytes) -> str:
+    """UTF-16 without a mark has a zero in every second byte of a text that is mostly ASCII."""
+    start = content[:200]
+    for encoding, offset in (("utf-16-le", 1), ("utf-16-be", 0)):
+        zeros = start[offset::2]
+        if len(start) >= 4 and len(start) % 2 == 0 and zeros.count(0) > 0.9 * len(zeros):
+            return encoding
+    return "utf-8"
+
+
+def _decoded(content: bytes, encoding: str) -> str:
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        if encoding not in ("utf-8", "utf-8-sig"):
+            raise InvalidDocument(f"is not valid {encoding.upper()} text: {error.reason}") from None
+        raise InvalidDocument(_not_utf8(content, error.start)) from None
+
+
+def _not_utf8(content: bytes, position: int) -> str:
+    """Windows-1252 is named, which is what programs write that do not say UTF-8, with the line as it is read then."""
+    if b"\0" in content[:4_000]:
+        return "is a binary file, not text"
+    line = content.count(b"\n", 0, position) + 1
+    start = content.rfind(b"\n", 0, position) + 1
+    shown = content[max(start, position - _SHOWN) : position + _SHOWN].split(b"\n")[0].decode("cp1252", "replace")
+    return (
+        f"line {line:,} is not UTF-8 text. In Windows-1252 (Latin-1) it reads “{shown.strip()}”: if that is right, "
+        "save the file as `CSV UTF-8`, or convert it with `iconv -f WINDOWS-1252 -t UTF-8`"
+    )
