@@ -82,7 +82,7 @@ def test_a_failing_judge_gives_a_rescore_with_errors(api: Client, models: ModelS
     run = completed_run(api, {"prompt": "Hi"}, config={"judgeModel": "custom/judge"})
     rubric = {"type": "llm-rubric", "value": "it is polite"}
     rescore, (result,) = run_rescore(api, run["id"], {"assertions": [rubric]})
-    assert (rescore["status"], rescore["progress"]["failed"]) == ("COMPLETED", 1)
+    assert (rescore["status"], rescore["progress"]["failed"]) == ("FAILED", 1)
     assert result["scoring"]["success"] is None
 
 

@@ -68,7 +68,7 @@ def acknowledge_before_recording(patches: Patches) -> None:
     patches.set(committer, "_write", mutated)
 
 
-@mutation(LIMITED_SWEEPER, first_seed=900)
+@mutation(LIMITED_SWEEPER, first_seed=1_159)
 def acknowledge_before_propagating(patches: Patches) -> None:
     """Records in the leaf and deletes the message before it propagates to the parents."""
     from cupel_core import record_outcomes
@@ -216,7 +216,7 @@ def do_not_renew_claims(patches: Patches) -> None:
     patches.set(claims, "barrier", _PatchedModule(barrier, renew=lambda *_: True))
 
 
-@mutation(LARGE_SKEW, first_seed=300)
+@mutation(LARGE_SKEW, first_seed=718)
 def let_the_last_writer_win(patches: Patches) -> None:
     from cupel_core.domain.runs.leaf_log import _LogReader
 
@@ -250,7 +250,7 @@ def propagate_only_new_outcomes(patches: Patches) -> None:
     patches.set(claims, "record_unreported", add_unreported)
 
 
-@mutation(SMALL_SKEW, first_seed=35)
+@mutation(SMALL_SKEW, first_seed=92)
 def do_not_verify_uncertain_probes(patches: Patches) -> None:
     from cupel_core.messages import RunRef
     from cupel_core.probing import claims
@@ -297,7 +297,7 @@ def drop_slices_without_counting_their_conversations(patches: Patches) -> None:
         patches.set(module, "record_dropped", lambda *_: None)
 
 
-@mutation(SMALL_SKEW, first_seed=311)
+@mutation(SMALL_SKEW, first_seed=667)
 def forget_what_was_answered_before_an_internal_error(patches: Patches) -> None:
     """Probes end with their first internal error, so that there are some."""
     from cupel_core.domain.turns.conversation import ConversationState
@@ -307,7 +307,7 @@ def forget_what_was_answered_before_an_internal_error(patches: Patches) -> None:
     patches.set(probe_runner, "conversation_so_far", lambda *_: ConversationState(()))
 
 
-@mutation(LIMITED_SWEEPER)
+@mutation(LIMITED_SWEEPER, first_seed=17)
 def let_an_outcome_that_cannot_be_stored_block_the_others(patches: Patches) -> None:
     """An outcome that is too large fails the commit of all. Two hours without an end are enough to see it."""
     from cupel_core.probing import committer
@@ -437,7 +437,7 @@ def do_not_store_the_results_of_tools(patches: Patches) -> None:
     patches.set(DelayedSaver, "flush", mutated)
 
 
-@mutation(TOOLS, first_seed=2_003)
+@mutation(TOOLS, first_seed=2_040)
 def do_not_store_results_before_a_pause(patches: Patches) -> None:
     """What was executed beside a call that must wait, or in the second before a pause, is not stored."""
     from cupel_core.conversations.delayed_saver import DelayedSaver
@@ -526,7 +526,7 @@ def end_jobs_before_they_are_computed(patches: Patches) -> None:
     patches.set(jobs, "run_job", mutated)
 
 
-@mutation(first_seed=481)
+@mutation(first_seed=522)
 def do_not_send_the_messages_of_jobs_again(patches: Patches) -> None:
     from tests.simulation import cloud
 

@@ -281,7 +281,7 @@ def change_pages_that_other_branches_have(patches: Patches) -> None:
     patches.set(ChatBranch, "shared", lambda self: self)
 
 
-@mutation(FORKS, first_seed=1_350)
+@mutation(FORKS, first_seed=2_147)
 def change_exchanges_whatever_others_have_changed(patches: Patches) -> None:
     from cupel_core.store import chat_branches
 
