@@ -18,6 +18,7 @@ from cupel_core.domain.budgets.periods import PERIODS
 from cupel_core.domain.runs.plan import column_name
 from cupel_core.domain.runs.run import PauseReason, RunStatus
 from cupel_core.domain.scoring.left_out_checks import left_out_message
+from cupel_core.domain.scoring.rescores import RESCORABLE
 from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval
 from cupel_core.domain.turns.model_request import RequestParameter
@@ -94,6 +95,13 @@ def unscored_line(reason: UnscoredReason) -> str:
     """`12 not scored, judge_reply of openai/gpt-5-mini: the judge … gave no valid reply`."""
     example = f": {shorten(reason.example, 200)}" if reason.example else ""
     return f"{reason.count:,} not scored, {reason.name}{example}"
+
+
+def repair_of_run(run: Json, models: Iterable[ModelResults]) -> str | None:
+    """The same of a run; None while it goes on or is paused, because only one that is over can be rescored."""
+    if run["status"] not in RESCORABLE:
+        return None
+    return rescore_hint(run["id"], (reason for model in models for reason in model.unscored_reasons))
 
 
 def rescore_hint(run_id: str, reasons: Iterable[UnscoredReason]) -> str | None:
@@ -382,8 +390,9 @@ def pause_cause_lines(run: Json, cause: Json, reason: str | None) -> list[str]:
 def judge_hint(run_id: str) -> str:
     """What to do about a run that is paused because its judge gives no usable verdict."""
     return (
-        f"cupel transcripts {run_id} --full shows what it replied; cupel resume {run_id} asks it again; another judge "
-        f"needs another run (cupel cancel {run_id} and cupel rerun {run_id} --judge-model PROVIDER/NAME)"
+        f"cupel transcripts {run_id} --full shows what it replied; cupel resume {run_id} asks it again; after "
+        f"cupel cancel {run_id}, another judge scores the answers so far (cupel rescore {run_id} --judge-model "
+        f"PROVIDER/NAME) or all in another run (cupel rerun {run_id} --judge-model PROVIDER/NAME)"
     )
 
 

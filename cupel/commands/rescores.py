@@ -15,6 +15,8 @@ from cupel.session import Session
 from cupel.source_files import SourceFile
 from cupel.target_names import TargetNames
 from cupel.watch import FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS, WAIT_GROWTH
+from cupel_core.domain.runs.run import RunStatus
+from cupel_core.domain.scoring.rescores import RESCORABLE
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -97,6 +99,7 @@ def scores(
         run_scores = client.get_run_scores(run_id, rescore_id=rescore_id, model=model, k=k)
         listed = client.list_scenario_scores(run_id, rescore_id=rescore_id, model=model, k=k)
         rows = listed.first(limit) if scenarios else []
+        status = client.get_run(run_id)["status"] if render_scores.repair(run_scores) else None
         if not as_json and not ids:
             names = TargetNames(client)
             run_scores |= {"models": names.named(run_scores["models"])}
@@ -104,7 +107,7 @@ def scores(
     if as_json:
         session.print_json(run_scores | ({"scenarios": rows} if scenarios else {}))
     else:
-        _print_scores(session, run_scores)
+        _print_scores(session, run_scores, status)
         if scenarios:
             session.out.print()
             session.out.print(render_scores.scenarios_table(rows, run_scores["k"], ids=ids))
@@ -136,11 +139,12 @@ def _print_rescore(session: Session, client: "Client", rescore: Json, *, as_json
         session.remark(f"{command_name()} scores {rescore['runId']} --rescore {rescore['id']}")
 
 
-def _print_scores(session: Session, run_scores: Json) -> None:
+def _print_scores(session: Session, run_scores: Json, status: str | None = RunStatus.COMPLETED) -> None:
+    """`status` is that of the run: what can be rescored is over."""
     session.out.print(render_scores.models_table(run_scores["models"], run_scores["k"]))
     for line in render_scores.legend(run_scores):
         session.out.print(line, markup=False, style="dim", soft_wrap=True)
-    if repair := render_scores.repair(run_scores):
+    if status in RESCORABLE and (repair := render_scores.repair(run_scores)):
         session.out.print(f"{repair} scores the stored answers again", markup=False, soft_wrap=True)
 
 

@@ -63,7 +63,7 @@ from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
 from cupel.other_files import refuse_other_files
-from cupel.render import format_cost_interval, rescore_hint
+from cupel.render import format_cost_interval, repair_of_run
 from cupel.render_analysis import BELOW_RESULTS
 from cupel.server_models import own_server_models
 from cupel.session import Session
@@ -482,7 +482,7 @@ def _watch_to_end(
         session.remark(f"the run continues; watch it again with: {command_name()} watch {run['id']}")
         raise typer.Exit(INTERRUPTED) from None
     results = print_run(session, client, run, as_json=as_json, extra=extra)
-    repair = rescore_hint(run["id"], (reason for model in results for reason in model.unscored_reasons))
+    repair = repair_of_run(run, results)
     if not as_json:
         _print_analysis(session, client, run)
         if run["report"] and run["status"] == RunStatus.COMPLETED:

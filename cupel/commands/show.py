@@ -106,8 +106,7 @@ def show(
             _print_cases(session, client, run, limit or DEFAULT_LIMIT, file_format, as_json=as_json)
         else:
             models = print_run(session, client, run, as_json=as_json, extra={})
-            reasons = (reason for model in models for reason in model.unscored_reasons)
-            if not as_json and (repair := render.rescore_hint(run_id, reasons)):
+            if not as_json and (repair := render.repair_of_run(run, models)):
                 session.out.print(f"{repair} scores the stored answers again", markup=False, soft_wrap=True)
 
 

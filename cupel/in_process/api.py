@@ -83,5 +83,5 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "Pla
         max_turns=options.get("max_turns"),
         labels=labels_of(options),
         narrator=narrator_of(plan, budget),
-        why_stopped=runner.judges.why_stopped,
+        why_stopped=runner.why_stopped,
     )

@@ -64,6 +64,8 @@ class EvaluationRunner:
     waits: ModelWaits = field(default_factory=ModelWaits)
     has_failed: bool = False
     """Whether an exception, such as a callback's, ends the evaluation: no further probe starts."""
+    why_stopped: str | None = None
+    """Why probes were not run; None if all were, whatever their judge replied."""
 
     async def run(self) -> tuple[ProbeResult, ...]:
         """Run all probes. An exception of a callback ends the evaluation and is raised; no further call is made."""
@@ -76,7 +78,7 @@ class EvaluationRunner:
         indexes, count = iter(missing), min(2 * self.plan.max_concurrency, len(missing))
         await _gather_or_cancel(asyncio.create_task(self._run_probes(indexes)) for _ in range(count))
         await run_selections(self.plan, self.outcomes, self.file, self._selection_graders)
-        self.progress.end(self.outcomes.values(), has_failed=self.judges.why_stopped is not None)
+        self.progress.end(self.outcomes.values(), has_failed=self.why_stopped is not None)
         return tuple(ProbeResult(self._probe_of(each), each) for _, each in sorted(self.outcomes.items()))
 
     def _selection_graders(self, index: int) -> GraderFactory:
@@ -141,6 +143,7 @@ class EvaluationRunner:
 
     def _not_run(self, probe: Probe, why: str) -> ProbeError:
         """The outcome of a probe of which no call is made, because its judge would give no verdict on the answer."""
+        self.why_stopped = why
         return ProbeError(
             probe_index=probe.index,
             scenario_id=probe.scenario.id,

@@ -11,7 +11,8 @@ from cupel_core.messages import RunRef
 from cupel_core.probing.claimed_slice import ClaimedSlice
 from cupel_core.probing.run_pauses import RunPauses
 from cupel_core.probing.unforeseen import log_unforeseen
-from cupel_core.store import counted_outcomes, unusable_replies
+from cupel_core.store import barrier, counted_outcomes, unusable_replies
+from cupel_core.store.barrier import Tree
 from cupel_core.store.clients import AWS_ERRORS
 
 
@@ -45,6 +46,8 @@ class RunJudges:
         replies = await asyncio.to_thread(unusable_replies.add, *key)
         if replies < patience(run.plan.total):
             return
+        if not await asyncio.to_thread(_has_probes_left, run, replies):
+            return
         if await asyncio.to_thread(_has_verdict, key[0], run):
             self._usable.add(key)
             return
@@ -55,6 +58,12 @@ class RunJudges:
 
 def _named(cause: UnscoredCause, run: Run) -> UnscoredCause:
     return cause._replace(model=cause.model or run.grader_config.judge_model)
+
+
+def _has_probes_left(run: Run, replies: int) -> bool:
+    """Whether a pause spares any call: a run is not paused by its last answer."""
+    progress = barrier.get_progress(Tree.for_run(run))
+    return max(replies, progress.completed + progress.failed) < run.plan.total
 
 
 def _has_verdict(ref: RunRef, run: Run) -> bool:

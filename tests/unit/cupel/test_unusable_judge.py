@@ -11,7 +11,7 @@ from aiohttp import web
 import cupel
 from cupel import Evaluation
 from cupel.gates import Gate
-from cupel.render import evaluation_lines, rescore_hint, results_legend
+from cupel.render import evaluation_lines, repair_of_run, rescore_hint, results_legend
 from cupel.results import UnscoredReason
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.turns.model_request import ProbeErrorCode
@@ -114,6 +114,7 @@ async def test_reasons_are_counted_and_shown() -> None:
 
 async def test_a_gate_names_the_cause() -> None:
     found = await evaluate(lambda _: "?", 3)
+    assert (found.evaluation.status, found.evaluation.why_stopped) == (RunStatus.COMPLETED, None), "all were run"
     violation, _ = Gate(fail_under=0.5).violations(found.evaluation.models)
     assert violation.startswith("3 of 3 answers could not be scored (judge_reply of custom/sphinx: ")
 
@@ -129,6 +130,12 @@ async def test_a_gate_names_the_cause() -> None:
 )
 def test_the_repair_of_answers_without_a_verdict_is_named(code: str, hint: str | None) -> None:
     assert rescore_hint("run_1", [UnscoredReason(code, "sim/judge", None, 3, "")]) == hint
+
+
+@pytest.mark.parametrize(("status", "is_named"), [("PAUSED", False), ("RUNNING", False), ("CANCELLED", True)])
+async def test_only_a_run_that_is_over_is_rescored(status: str, is_named: bool) -> None:
+    found = await evaluate(lambda _: "?", 3)
+    assert (repair_of_run({"id": "run_1", "status": status}, found.evaluation.models) is not None) is is_named
 
 
 @pytest.mark.parametrize(

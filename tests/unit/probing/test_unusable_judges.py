@@ -124,6 +124,14 @@ async def test_a_usable_reply_that_another_worker_has_recorded_counts(
     assert barrier.get_progress(Tree.for_run(run)) == Progress(40, completed=40)
 
 
+async def test_a_run_is_not_paused_by_its_last_answer(says: Says, finish_starts: list[tuple[str, int]]) -> None:
+    says(lambda _: "?")
+    run = start(3)
+    await work(run, LEAF[:3])
+    assert runs.get(ref_of(run)).status is RunStatus.RUNNING
+    assert finish_starts == [(run.id, 1)]
+
+
 async def test_unusable_replies_of_several_workers_add_up(says: Says, finish_starts: list[tuple[str, int]]) -> None:
     says(lambda _: "?")
     run = start()
