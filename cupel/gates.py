@@ -26,15 +26,9 @@ class Gate:
 
     def violations(self, results: Sequence[ModelResults]) -> tuple[str, ...]:
         """Why the results do not pass; empty if they do."""
-        return (
-            ()
-            if self.is_unconditional
-            else (
-                *self._rate_violations(results),
-                *self._error_violations(results),
-                *self._check_violations(results),
-            )
-        )
+        if self.is_unconditional:
+            return ()
+        return (*self._rate_violations(results), *self._error_violations(results), *self._check_violations(results))
 
     def _rate_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
         if self.fail_under is None:

@@ -74,7 +74,7 @@ def _is_local(address: str) -> bool:
     return httpx.URL(address).host in ("127.0.0.1", "::1", "localhost")
 
 
-def listed_text(provider: str, names: Sequence[str]) -> str:
+def model_list_text(provider: str, names: Sequence[str]) -> str:
     """`custom-gpu lists 2 models: custom-gpu/a, custom-gpu/b`."""
     shown = ", ".join(f"{provider}/{name}" for name in islice(names, MAX_SHOWN))
     more = f" and {len(names) - MAX_SHOWN:,} more" if len(names) > MAX_SHOWN else ""

@@ -12,7 +12,7 @@ from cupel.commands.suggestions import complete_provider
 from cupel.environment import read_variable
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
-from cupel.server_models import SET_TIMEOUT_SECONDS, NoList, Server, list_models, listed_text, own_server_models
+from cupel.server_models import SET_TIMEOUT_SECONDS, NoList, Server, list_models, model_list_text, own_server_models
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
@@ -152,7 +152,9 @@ def set_provider(
 def _print_listed_models(session: Session, provider: str, server: Server) -> None:
     """A server without a list, or one that only the stack can reach, is none the worse for it."""
     try:
-        session.out.print(listed_text(provider, list_models(server, SET_TIMEOUT_SECONDS)), markup=False, soft_wrap=True)
+        session.out.print(
+            model_list_text(provider, list_models(server, SET_TIMEOUT_SECONDS)), markup=False, soft_wrap=True
+        )
     except NoList as error:
         session.remark(f"note: {server.address} gave this computer no list of its models: {error}")
 

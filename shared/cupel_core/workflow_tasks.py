@@ -18,7 +18,6 @@ from cupel_core.providers import queue_of
 from cupel_core.slice_graders import OnSpend
 
 MIN_WAIT_SECONDS = 10
-"""Each wait takes events of the execution's history, of which an hour of waits may not take too many."""
 MAX_WAIT_SECONDS = 300
 """A range waits no longer at a time, as the provider may answer sooner than it says."""
 MAX_WAITED_SECONDS = 3_600
@@ -85,14 +84,13 @@ def slice_output(task: LeafRangeFields, progress: SliceProgress) -> dict[str, An
     """The result of a task for one range, which the state machine repeats while `again`, after `waitSeconds`.
 
     Raises RetryableError, which Step Functions retries five times, if transcripts are left and none was done, unless a
-    provider asks to wait: then the range waits for up to MAX_WAITED_SECONDS. A task that did nothing before such a wait
-    is no round.
+    provider asks to wait: then the range waits for up to MAX_WAITED_SECONDS.
     """
-    wait_seconds = _bounded_wait_seconds(progress)
+    wait_seconds = _bounded_wait_seconds(progress, task.waited or 0)
     may_wait = wait_seconds > 0 and task.waited is not None and task.waited < MAX_WAITED_SECONDS
     if progress.left and (task.rounds is None or not (progress.done or may_wait)):
         raise RetryableError(f"at least {progress.left} transcripts are left, {progress.done} were done")
-    rounds = (task.rounds or 0) + (progress.done > 0 or not progress.left)
+    rounds = (task.rounds or 0) + 1
     return {
         "firstLeaf": task.first_leaf,
         "left": progress.left,
@@ -103,11 +101,15 @@ def slice_output(task: LeafRangeFields, progress: SliceProgress) -> dict[str, An
     }
 
 
-def _bounded_wait_seconds(progress: SliceProgress) -> int:
-    """0 if nothing is left, or if no provider asks to wait."""
+def _bounded_wait_seconds(progress: SliceProgress, waited: int) -> int:
+    """Return 0 if nothing is left, or if no provider asks to wait.
+
+    Waits without progress become longer, because an execution may repeat the task of a range only `max_rounds` times.
+    """
     if not progress.left or progress.wait_seconds <= 0:
         return 0
-    return min(MAX_WAIT_SECONDS, max(MIN_WAIT_SECONDS, ceil(progress.wait_seconds)))
+    grown = 0 if progress.done else waited // 2
+    return min(MAX_WAIT_SECONDS, max(MIN_WAIT_SECONDS, ceil(progress.wait_seconds), grown))
 
 
 def time_left(context: LambdaContext) -> Callable[[], float]:

@@ -80,6 +80,13 @@ class StateMachines:
             raise ServiceError("ExecutionDoesNotExist", name)
         return {"name": name, "status": self.executions[name].status, "input": self.executions[name].input}
 
+    def wait(self, seconds: float, then: Callable[[], object]) -> None:
+        """Go on after a Wait state, or at once if there is none."""
+        if seconds:
+            self._after(seconds, then)
+        else:
+            then()
+
     def attempt(self, payload: dict[str, Any], then: Callable[[TaskResult], None], retry_count: int = 0) -> None:
         """Run one task with its retries."""
 
@@ -142,7 +149,7 @@ class _ExecutionRun:
     def _next(self) -> None:
         while self._slices and self._running < 2:
             self._running += 1
-            self._summarize(self._slices.pop(0), 0)
+            self._summarize(self._slices.pop(0), {"rounds": 0, "waited": 0})
         if not self._slices and not self._running:
             self._tabulate_next()
 
@@ -167,16 +174,17 @@ class _ExecutionRun:
     def _complete(self, _: Any) -> None:
         self._run_task({"op": "complete", "left": self._left}, self._completed)
 
-    def _summarize(self, part: dict[str, Any], rounds: int) -> None:
+    def _summarize(self, part: dict[str, Any], counts: dict[str, Any]) -> None:
         def summarized(result: Any) -> None:
             if result["again"]:
-                self._summarize(part, result["rounds"])
+                counts = {name: result[name] for name in ("rounds", "waited")}
+                self._machines.wait(result["waitSeconds"], lambda: self._summarize(part, counts))
                 return
             self._left.append(result["left"])
             self._running -= 1
             self._next()
 
-        self._run_task({"op": "summarize", **part, "rounds": rounds}, summarized)
+        self._run_task({"op": "summarize", **part, **counts}, summarized)
 
     def _completed(self, _: Any) -> None:
         self._execution.status = "SUCCEEDED"

@@ -49,7 +49,7 @@ def test_a_task_without_progress_fails() -> None:
 
 def test_a_task_without_progress_waits_as_long_as_a_provider_asks() -> None:
     output = slice_output(waiting(0), SliceProgress(left=5, wait_seconds=90.2))
-    assert [output[name] for name in ("rounds", "again", "waitSeconds", "waited")] == [0, True, 91, 91]
+    assert [output[name] for name in ("rounds", "again", "waitSeconds", "waited")] == [1, True, 91, 91]
 
 
 def test_a_task_with_progress_waits_and_begins_to_count_anew() -> None:
@@ -95,6 +95,22 @@ def test_a_machine_waits_as_long_as_its_task_says(name: str) -> None:
 def test_a_task_of_an_earlier_releases_execution_fails_while_transcripts_are_left() -> None:
     with pytest.raises(RetryableError):
         slice_output(task(None), SliceProgress(done=5, left=5))
+
+
+def test_waits_without_progress_become_longer() -> None:
+    waited, waits = 0, []
+    while waited < MAX_WAITED_SECONDS:
+        output = slice_output(waiting(waited), SliceProgress(left=5, wait_seconds=1))
+        waited = output["waited"]
+        waits.append(output["waitSeconds"])
+    assert (waits[:5], waits[-1], waits) == ([10, 10, 10, 15, 22], 300, sorted(waits))
+    assert len(waits) < 25
+
+
+def test_a_range_that_waits_too_often_is_left_to_the_next_execution() -> None:
+    last = LeafRangeFields(first_leaf=20, leaves=10, rounds=2, max_rounds=3, waited=20)
+    output = slice_output(last, SliceProgress(left=5, wait_seconds=90))
+    assert (output["rounds"], output["again"]) == (3, False)
 
 
 @pytest.mark.parametrize("ranges", [0, 1, 10, 500, MAX_RANGES])

@@ -1,5 +1,7 @@
 """The client and the command against the real API function on moto; a test module makes fixtures of both."""
 
+from pathlib import Path
+
 from typer.testing import CliRunner, Result
 
 from cupel.cli import app
@@ -20,8 +22,10 @@ def command_of(client: Client) -> Cupel:
     """Runs the command with this client, and leaves it open for the test."""
     client.close = lambda: None  # type: ignore[method-assign]
 
-    def invoke(*arguments: str, stdin: str | None = None) -> Result:
+    def invoke(*arguments: str | Path, stdin: str | None = None) -> Result:
         session = Session(connect=lambda: client)
-        return CliRunner().invoke(app, list(arguments), input=stdin, obj=session, catch_exceptions=False)
+        return CliRunner().invoke(
+            app, [str(each) for each in arguments], input=stdin, obj=session, catch_exceptions=False
+        )
 
     return invoke

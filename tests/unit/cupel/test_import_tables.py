@@ -1,7 +1,6 @@
 """`cupel import` of tables: columns, rows and assertions by option, and large files in several requests."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ from cupel.client import Client
 from cupel.files import read_definition
 from cupel.session import Session
 from cupel_core.settings import Settings
-from tests.unit.api.client import Client as ApiClient
-from tests.unit.api.client import api_transport
+from tests.unit.cupel.api_function import command_of, connect_to_api_function
+from tests.unit.cupel.fake_api import Cupel
 
 TABLE = "Nr;Frage;Antwort;Thema\n1;Wer?;Ich;wer\n2;Was?;Das;was\n3;Wo?;Da;wo\n"
 OPTIONS = ("--input", "frage", "--answer", "ANTWORT", "--id", "nr")
@@ -22,19 +21,12 @@ OPTIONS = ("--input", "frage", "--answer", "ANTWORT", "--id", "nr")
 
 @pytest.fixture
 def client(cloud: Settings) -> Client:
-    api = ApiClient(None)
-    client = Client("http://api.test", api.issue(), transport=api_transport(api))
-    client.close = lambda: None  # type: ignore[method-assign]
-    return client
+    return connect_to_api_function()
 
 
 @pytest.fixture
-def cupel(client: Client) -> Callable[..., Result]:
-    def invoke(*arguments: str | Path) -> Result:
-        session = Session(connect=lambda: client)
-        return CliRunner().invoke(app, [str(each) for each in arguments], obj=session, catch_exceptions=False)
-
-    return invoke
+def cupel(client: Client) -> Cupel:
+    return command_of(client)
 
 
 @pytest.fixture

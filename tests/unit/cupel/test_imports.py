@@ -1,11 +1,10 @@
 """`cupel import`, against the real API function on moto."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from cupel.cli import app
 from cupel.client import Client
@@ -13,8 +12,8 @@ from cupel.files import read_definition
 from cupel.folders import MAX_FILE_BYTES, FolderFiles
 from cupel.session import Session
 from cupel_core.settings import Settings
-from tests.unit.api.client import Client as ApiClient
-from tests.unit.api.client import api_transport
+from tests.unit.cupel.api_function import command_of, connect_to_api_function
+from tests.unit.cupel.fake_api import Cupel
 
 CONFIG = """
 description: Colours
@@ -37,19 +36,12 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(cloud: Settings) -> Client:
-    api = ApiClient(None)
-    client = Client("http://api.test", api.issue(), transport=api_transport(api))
-    client.close = lambda: None  # type: ignore[method-assign]
-    return client
+    return connect_to_api_function()
 
 
 @pytest.fixture
-def cupel(client: Client) -> Callable[..., Result]:
-    def invoke(*arguments: str | Path) -> Result:
-        session = Session(connect=lambda: client)
-        return CliRunner().invoke(app, [str(each) for each in arguments], obj=session, catch_exceptions=False)
-
-    return invoke
+def cupel(client: Client) -> Cupel:
+    return command_of(client)
 
 
 def test_a_configuration_is_imported_with_its_files(cupel, client: Client, folder: Path) -> None:

@@ -8,7 +8,15 @@ import orjson
 import pytest
 
 from cupel.client import Client
-from cupel.server_models import MAX_BYTES, NoList, Server, list_models, listed_text, own_server_models, unlisted_notes
+from cupel.server_models import (
+    MAX_BYTES,
+    NoList,
+    Server,
+    list_models,
+    model_list_text,
+    own_server_models,
+    unlisted_notes,
+)
 from cupel_core.settings import Settings
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
@@ -100,7 +108,7 @@ def test_a_server_that_cannot_be_reached_has_no_list() -> None:
 
 
 def test_of_many_models_fifty_are_shown() -> None:
-    text = listed_text("custom", [f"m{number}" for number in range(1_052)])
+    text = model_list_text("custom", [f"m{number}" for number in range(1_052)])
     assert text.startswith("custom lists 1,052 models: custom/m0, custom/m1, ")
     assert text.endswith("custom/m49 and 1,002 more")
 

@@ -33,7 +33,7 @@ async def passed(context: AssertionContext, *written: Json) -> list[bool | None]
     return [result.passed for result in scored.results]
 
 
-async def given_to_code(context: AssertionContext, **assertion: Any) -> Any:
+async def output_seen_by_code(context: AssertionContext, **assertion: Any) -> Any:
     """The `output` that code of an assertion receives."""
     received: list[Any] = []
 
@@ -48,8 +48,8 @@ async def given_to_code(context: AssertionContext, **assertion: Any) -> Any:
 
 async def test_the_answer_to_a_schema_is_a_value_for_transforms_and_code() -> None:
     context = answered(text(PARIS), has_schema=True)
-    assert await given_to_code(context) == {"answer": "Paris", "n": 1}
-    assert await given_to_code(context, type="python", transform="output.answer") == "Paris"
+    assert await output_seen_by_code(context) == {"answer": "Paris", "n": 1}
+    assert await output_seen_by_code(context, type="python", transform="output.answer") == "Paris"
     assert await passed(
         context,
         {"type": "equals", "value": "Paris", "transform": "output.answer"},
@@ -89,13 +89,13 @@ async def test_graders_of_openai_see_the_text_itself() -> None:
     ],
 )
 async def test_any_json_is_a_value_and_all_else_a_text(answer: str, value: Any) -> None:
-    given = await given_to_code(answered(text(answer), has_schema=True))
+    given = await output_seen_by_code(answered(text(answer), has_schema=True))
     assert given == value
     assert not isinstance(value, dict) or list(given) == list(value)
 
 
 async def test_without_a_schema_json_is_a_text() -> None:
-    assert await given_to_code(answered(text(PARIS))) == PARIS
+    assert await output_seen_by_code(answered(text(PARIS))) == PARIS
     assert await passed(answered(text(PARIS)), {"type": "equals", "value": "Paris", "transform": "output.answer"}) == [
         False
     ]
@@ -104,7 +104,7 @@ async def test_without_a_schema_json_is_a_text() -> None:
 async def test_calls_are_a_list_in_the_form_of_openai() -> None:
     context = answered(Message(MessageRole.ASSISTANT, "", (CALL,)))
     function = {"name": "get_weather", "arguments": '{"city": "Paris"}'}
-    assert await given_to_code(context) == [{"id": "call_1", "type": "function", "function": function}]
+    assert await output_seen_by_code(context) == [{"id": "call_1", "type": "function", "function": function}]
     assert await passed(
         context,
         {"type": "equals", "value": "get_weather", "transform": "output[0].function.name"},
@@ -127,5 +127,5 @@ async def test_calls_beside_a_text_are_a_message() -> None:
 
 async def test_each_answer_of_a_conversation_has_its_own_value() -> None:
     context = answered(text('{"n": 1}'), text('{"n": 2}'), has_schema=True)
-    assert await given_to_code(context, turn=1) == {"n": 1}
-    assert await given_to_code(context, transform="output.n") == 2
+    assert await output_seen_by_code(context, turn=1) == {"n": 1}
+    assert await output_seen_by_code(context, transform="output.n") == 2

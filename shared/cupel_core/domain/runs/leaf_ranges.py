@@ -16,8 +16,8 @@ RESERVED_EVENTS = 5_000
 """For the other states, and for tasks that fail and are retried (three events each)."""
 EVENTS_PER_RANGE = 11
 """Of a Map iteration whose task runs once: the iteration 2, the task 5, the choice 2, the end 2."""
-EVENTS_PER_ROUND = 7
-"""The task and the choice."""
+EVENTS_PER_ROUND = 9
+"""The task and the choice, and the wait that may follow."""
 
 
 @dataclass(frozen=True)
