@@ -74,7 +74,7 @@ class FolderFiles:
         return None if text is None or "\0" in text else text
 
     def _file(self, path: str) -> Path | None:
-        """None if there is no such file in the folder."""
+        """Return the path of a file in the folder; None if there is no such file, or a link leads out of the folder."""
         try:
             file = (self._folder / path).resolve()
             return file if file.is_relative_to(self._folder) and file.is_file() else None
@@ -83,7 +83,7 @@ class FolderFiles:
 
 
 def _encoding_hint(content: bytes) -> str:
-    """What the file looks like, as far as its first bytes say."""
+    """Return a guess at the encoding of a file that is not UTF-8, as a part of the error message."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return ", but in UTF-16"
     return ", but binary" if b"\0" in content else ", but perhaps in Windows-1252"

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedSuite
 
 MAX_REQUEST_BYTES = 1_000_000
-"""Of a file that is sent to be read by the API, which has half a minute for it."""
+"""The API reads a file of up to this size in one request, which may take half a minute."""
 MAX_REQUEST_SCENARIOS = 1_000
 _DIGEST_LENGTH = 12
 
 
 class _StoredPart(NamedTuple):
-    """A definition of which the first scenarios are stored."""
+    """It identifies a definition whose first scenarios are stored."""
 
     id: str
     version: int
@@ -35,7 +35,7 @@ class _StoredPart(NamedTuple):
 
 
 def is_large(text: str, suite: "ImportedSuite") -> bool:
-    """Whether one request may be too small, or its time too short."""
+    """Return whether a single request may be too small for the file, or may take too long."""
     scenarios = sum(len(draft.scenarios) for draft in suite.drafts)
     return scenarios > MAX_REQUEST_SCENARIOS or len(text) > MAX_REQUEST_BYTES
 
@@ -43,7 +43,7 @@ def is_large(text: str, suite: "ImportedSuite") -> bool:
 def upload_suite(
     client: "Client", suite: "ImportedSuite", folder: str | None, report_progress: Callable[[str], None]
 ) -> str:
-    """The id of the definition of a dataset, with all its scenarios. `report_progress` gets texts for a person."""
+    """Create or complete the definition of a dataset and return its id. `report_progress` gets texts for a person."""
     for url in suite.data_urls.values():
         content, info = decode(url)
         client.upload_file(content, f"imported.{info.format}", info.format.media_type)
@@ -68,7 +68,7 @@ def upload_suite(
 
 
 def _find(client: "Client", name: str, folder: str | None, marker: str) -> _StoredPart | None:
-    """The definition of an upload that was interrupted."""
+    """Return the definition of an interrupted upload; None if there is none."""
     head = next((each for each in client.list_definitions(folder=folder, search=name, tag=marker)), None)
     if head is None:
         return None

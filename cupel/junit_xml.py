@@ -35,7 +35,7 @@ class JunitCase:
     reason: str = ""
     messages: Sequence[Json] = ()
     left_out_checks: Mapping[str, int] = field(default_factory=dict)
-    """What the import of the scenario left out, so that its outcome is one of fewer checks than its author wrote."""
+    """It counts the checks that the scenario's import left out, by type; the outcome covers only the others."""
 
 
 @dataclass(frozen=True)

@@ -70,8 +70,10 @@ def progress_line(progress: Json, run: Json) -> str:
 
 
 def problems(progress: Json, run: Json) -> dict[tuple[str, ...], list[str]]:
-    """What holds up targets, each once, and what to do about it, and their repeated or slow calls; the key is the same
-    as long as the reason is."""
+    """Return what delays targets and what to do about it, and their repeated or slow calls.
+
+    The key of a problem stays the same as long as its reason does, so that a caller can report each problem once.
+    """
     delays = (delay for target in progress["targets"] for delay in target["delays"])
     held_up = {
         tuple(str(delay.get(name)) for name in ("reason", "provider", "model", "message", "budget")): [
@@ -83,7 +85,7 @@ def problems(progress: Json, run: Json) -> dict[tuple[str, ...], list[str]]:
 
 
 def _slow_calls(targets: Sequence[Json]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    """Calls in flight that are repeats or take long; a new attempt has another key."""
+    """Describe calls in flight that are repeats or take long; a new attempt has another key."""
     for target in targets:
         if slow := target.get("slowCalls"):
             name, others = render.column_title(target), slow["calls"] - 1
@@ -255,7 +257,7 @@ def _error_lines(targets: Sequence[Json]) -> Iterator[str]:
 
 
 def _unscored_lines(targets: Sequence[Json]) -> Iterator[str]:
-    """Why answers are not scored, over all targets."""
+    """Say why answers are not scored, over all targets."""
     found: dict[str, list[UnscoredReason]] = {}
     for target in targets:
         for reason in map(UnscoredReason.read, target["results"].get("unscoredReasons", ())):
@@ -315,7 +317,7 @@ def _pause_lines(progress: Json, run: Json, delay: Json) -> Iterator[str]:
 
 
 def is_waiting_for_user(progress: Json) -> bool:
-    """Whether the run is paused until somebody repairs a provider, raises the budget, or has another look at it."""
+    """Return whether the run is paused until a user repairs a provider, raises the budget, or resumes the run."""
     reasons = (PauseReason.PROVIDER, PauseReason.BUDGET, PauseReason.JUDGE)
     return progress["status"] == RunStatus.PAUSED and progress["pauseReason"] in reasons
 

@@ -92,22 +92,23 @@ def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool |
 
 
 def unscored_line(reason: UnscoredReason) -> str:
-    """`12 not scored, judge_reply of openai/gpt-5-mini: the judge … gave no valid reply`."""
+    """Format as `12 not scored, judge_reply of openai/gpt-6.1-terra: the judge … gave no usable reply`."""
     example = f": {shorten(reason.example, 200)}" if reason.example else ""
     return f"{reason.count:,} not scored, {reason.name}{example}"
 
 
 def repair_of_run(run: Json, models: Iterable[ModelResults]) -> str | None:
-    """The same of a run; None while it goes on or is paused, because only one that is over can be rescored."""
+    """Return `rescore_hint` for a run; None unless the run is over, because no other run can be rescored."""
     if run["status"] not in RESCORABLE:
         return None
     return rescore_hint(run["id"], (reason for model in models for reason in model.unscored_reasons))
 
 
 def rescore_hint(run_id: str, reasons: Iterable[UnscoredReason]) -> str | None:
-    """The command that scores answers whose judge gave no verdict, without calling the targets; None if there are none.
+    """Return the command that scores answers whose judge gave no verdict; None if there are no such answers.
 
-    A judge whose reply is unusable, or that declines, is better replaced; a failed call can be repeated.
+    It does not call the targets. A judge whose reply is unusable, or that declines, is better replaced; a failed call
+    can be repeated.
     """
     of_judges = [reason for reason in reasons if reason.is_judges]
     if not of_judges:
@@ -378,7 +379,7 @@ def problem_lines(run: Json) -> list[str]:
 
 
 def pause_cause_lines(run: Json, cause: Json, reason: str | None) -> list[str]:
-    """Why Cupel has paused a run because of a model, and what to do about it, as Rich markup."""
+    """Say why Cupel has paused a run because of a model, and what to do about it, as Rich markup."""
     if reason == PauseReason.JUDGE:
         return [f"[red]{escape(cause['message'])}[/red]", escape(judge_hint(run["id"]))]
     return [
@@ -388,7 +389,7 @@ def pause_cause_lines(run: Json, cause: Json, reason: str | None) -> list[str]:
 
 
 def judge_hint(run_id: str) -> str:
-    """What to do about a run that is paused because its judge gives no usable verdict."""
+    """Say what to do about a run that is paused because its judge gives no usable verdict."""
     return (
         f"cupel transcripts {run_id} --full shows what it replied; cupel resume {run_id} asks it again; after "
         f"cupel cancel {run_id}, another judge scores the answers so far (cupel rescore {run_id} --judge-model "

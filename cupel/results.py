@@ -36,7 +36,7 @@ class ErrorReason:
 
 @dataclass(frozen=True)
 class UnscoredReason:
-    """Why completed probes were not scored: the cause of the first check without a result, and an example's error."""
+    """It says why completed probes were not scored: the cause of the first check without a result, with an example."""
 
     code: str
     model: str | None
@@ -46,13 +46,13 @@ class UnscoredReason:
 
     @property
     def name(self) -> str:
-        """`judge_failed (auth) of custom/small`."""
+        """It is a text such as `judge_failed (auth) of custom/small`."""
         provider_code = f" ({self.provider_code})" if self.provider_code else ""
         return f"{self.code}{provider_code}{f' of {self.model}' if self.model else ''}"
 
     @property
     def is_judges(self) -> bool:
-        """Whether a rescore can score the answers, with a judge that works."""
+        """Return whether a rescore with a working judge can score the answers."""
         return self.code in UnscoredCode and UnscoredCode(self.code).is_judges
 
     @classmethod
@@ -110,7 +110,7 @@ class ModelTotals:
 
     @property
     def unscored_reasons(self) -> tuple[UnscoredReason, ...]:
-        """The most frequent first."""
+        """The most frequent reason comes first."""
         ordered = sorted(self.causes.items(), key=lambda each: (-each[1], each[0].sort_key))
         return tuple(UnscoredReason(*cause, count, self.unscored_examples[cause]) for cause, count in ordered)
 
@@ -136,7 +136,7 @@ def is_unscored(transcript: Json) -> bool:
 
 
 def first_uncomputed(transcript: Json) -> Json:
-    """The first weighted result that could not be computed, which an unscored transcript has."""
+    """Return the first weighted result that could not be computed; an unscored transcript has one."""
     return next(_uncomputed(transcript))
 
 
@@ -146,7 +146,7 @@ def _uncomputed(transcript: Json) -> Iterator[Json]:
 
 
 def left_out_checks(transcript: Json) -> dict[str, int]:
-    """What its import left out of the checks; none if a person has set the result."""
+    """Return the checks that the scenario's import left out, by type; none if a person has set the result."""
     return {} if transcript.get("corrected") else (transcript.get("scoring") or {}).get("leftOutChecks") or {}
 
 
@@ -184,14 +184,14 @@ class ModelResults:
     cut_answers: int = 0
     """Completed probes whose last answer was cut by a limit of tokens."""
     omitted_parameters: tuple[tuple[str, int], ...] = ()
-    """Parameters that were left out of its requests, with the number of completed probes; the most frequent first."""
+    """It has the parameters left out of its requests, each with its number of completed probes, in descending order."""
     uncertain_usd: float = 0.0
     """Calls without an answer may have cost this much in addition."""
     unscored_reasons: tuple[UnscoredReason, ...] = ()
     partly_checked: int = 0
-    """Completed probes of scenarios whose import left out checks."""
+    """It counts the completed probes of scenarios whose import left out checks."""
     left_out_checks: Mapping[str, int] = field(default_factory=dict)
-    """These checks by type."""
+    """It counts the checks that these imports left out, by type."""
     extrapolated: Json | None = None
     """To all scenarios, in the fields of the API; None unless the run is a sample."""
 
@@ -354,5 +354,5 @@ def _reason_json(reason: UnscoredReason) -> Json:
 
 
 def cause_name(cause: Json) -> str:
-    """The cause of what could not be computed, such as `judge_failed (auth) of custom/small`."""
+    """Return the name of a cause of unscored answers, such as `judge_failed (auth) of custom/small`."""
     return UnscoredReason(*UnscoredCause.from_json(cause), 1, "").name

@@ -1,4 +1,4 @@
-"""The scenarios of a definition file that names a table: `scenarios: support.csv`, or a mapping with its columns."""
+"""Reads the scenarios of a definition file that names a table: `scenarios: support.csv`, or a mapping."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -27,7 +27,7 @@ SUFFIXES = {
 
 @dataclass(frozen=True)
 class ScenarioTable:
-    """What a definition file says about its table."""
+    """A definition file names this table, and says how to read it."""
 
     file: str
     options: DatasetOptions
@@ -44,12 +44,12 @@ class _TableProblems:
 
 
 def is_table(value: Any) -> TypeGuard[str | Mapping[str, Any]]:
-    """Whether `scenarios` of a file names a table instead of listing scenarios."""
+    """Return whether `scenarios` of a file names a table instead of listing scenarios."""
     return isinstance(value, str | Mapping)
 
 
 def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertions: bool) -> list[Json]:
-    """The scenarios of the table, relative to the folder of the definition file.
+    """Return the scenarios of the table, whose path is relative to the folder of the definition file.
 
     With assertions of its own, the definition compares answers by these, unless the table names a scorer. Raises
     `InvalidTable` with what is wrong in the file, and UsageError for the table itself.
@@ -74,13 +74,13 @@ def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertio
 
 
 def _read_table(path: Path) -> bytes:
-    """The bytes of an ordinary file: a definition file of somebody else's may name a device, which never ends.
+    """Read an ordinary file. Another user's definition file may name a device, whose content never ends.
 
     Raises OSError.
     """
     try:
         status = path.stat()
-    except ValueError as error:  # A NUL character in the name.
+    except ValueError as error:  # The name has a NUL character.
         raise OSError(str(error)) from None
     if not S_ISREG(status.st_mode) and not S_ISDIR(status.st_mode):
         raise OSError("is not an ordinary file")
@@ -88,7 +88,7 @@ def _read_table(path: Path) -> bytes:
 
 
 class InvalidTable(ValueError):
-    """The fields of `scenarios` that are wrong."""
+    """Fields of `scenarios` are invalid."""
 
     def __init__(self, problems: list[RefusedField]) -> None:
         super().__init__("; ".join(f"{each.field}: {each.message}" for each in problems))
@@ -119,7 +119,7 @@ def _parse(value: Mapping[str, Any]) -> ScenarioTable:
 
 
 def format_of(file: str) -> DatasetFormat:
-    """The format that the end of a file's name says; a table for an unknown one."""
+    """Return the format for the extension of a file's name; CSV for an unknown one."""
     return SUFFIXES.get(Path(file.lower().removesuffix(".gz")).suffix, DatasetFormat.CSV)
 
 
@@ -140,7 +140,7 @@ def _member[E: (DatasetScorer, DatasetFormat)](
 
 
 def _in_file_words(message: str) -> str:
-    """The options of the command are fields of the mapping."""
+    """Rewrite a message about the command's options, which are fields of the mapping in a definition file."""
     for name in _COLUMNS:
         message = message.replace(f"--{name} COLUMN", f"`{name}: COLUMN`").replace(f"--{name}:", f"{name}:")
     return message.replace("--limit and --offset", "`limit` and `offset`")

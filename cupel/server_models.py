@@ -1,5 +1,5 @@
-"""The models that a server of the user's own lists, asked by the command itself: it may reach other networks than the
-stack does, so that an answer, or none, decides nothing."""
+"""Asks a server of the user's own for its models. The command sends the request itself, and may reach other networks
+than the stack does, so neither an answer nor a failure is conclusive."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -75,14 +75,14 @@ def _is_local(address: str) -> bool:
 
 
 def model_list_text(provider: str, names: Sequence[str]) -> str:
-    """`custom-gpu lists 2 models: custom-gpu/a, custom-gpu/b`."""
+    """Return a text such as `custom-gpu lists 2 models: custom-gpu/a, custom-gpu/b`."""
     shown = ", ".join(f"{provider}/{name}" for name in islice(names, MAX_SHOWN))
     more = f" and {len(names) - MAX_SHOWN:,} more" if len(names) > MAX_SHOWN else ""
     return f"{provider} lists {len(names):,} {'model' if len(names) == 1 else 'models'}: {shown}{more}"
 
 
 def own_server_models(models: Iterable[str | None]) -> dict[str, list[str]]:
-    """Those of the models that servers of the user's own have, by provider."""
+    """Select the models that servers of the user's own have, by provider."""
     from cupel_core.providers import is_own_server  # The providers take longer to import than the rest.
 
     found: dict[str, list[str]] = {}
@@ -94,12 +94,12 @@ def own_server_models(models: Iterable[str | None]) -> dict[str, list[str]]:
 
 
 def servers_of_stack(providers: Iterable[Json]) -> dict[str, Server]:
-    """The servers by provider, without those that need a key: the stack does not return keys."""
+    """Return the servers by provider, without those that need a key: the stack does not return keys."""
     return {each["name"]: Server(each["baseUrl"]) for each in providers if each["baseUrl"] and not each["hasKey"]}
 
 
 def servers_of_environment(names: Iterable[str]) -> dict[str, Server]:
-    """The servers of an evaluation in process, by provider."""
+    """Return the servers of an evaluation in process, by provider."""
     variables = {name: name.upper().replace("-", "_") for name in names}
     return {
         name: Server(address, read_variable(f"{variable}_API_KEY"))

@@ -4990,7 +4990,7 @@ export interface UnscoredCause {
   providerCode: string | null;
 }
 
-/** Why a check has no result. The values are the same in stored items, API, command and page. */
+/** Each code says why a check has no result. The values are the same in stored items, API, command and page. */
 export type UnscoredCode = "judge_reply" | "judge_refused" | "judge_failed" | "no_judge" | "budget" | "evaluator" | "input" | "assertion" | "code" | "limit" | "deleted" | "unknown";
 
 /** Conversations that were not scored, for one reason. */
@@ -5021,7 +5021,7 @@ export interface UnscoredReason {
   example: string | null;
 }
 
-/** What a judge replied in place of a verdict. */
+/** A judge gave this reply in place of a verdict. */
 export interface UnusableJudgement {
   /** What is wrong with the reply */
   problem: string;

@@ -15,7 +15,7 @@ _COMMANDS_ELSEWHERE = {
     "`cupel run FILE`; `cupel import csv TABLE --output FILE` makes one of a table",
     "view": "`cupel open` opens the page, and `cupel show RUN` prints a run",
 }
-"""What people type who know promptfoo or Inspect."""
+"""It maps commands of promptfoo and Inspect that Cupel does not have to what to use instead."""
 
 
 class CommandGroup(TyperGroup):

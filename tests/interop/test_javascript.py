@@ -1,4 +1,4 @@
-"""Regular expressions, transforms and JSON as Node.js and Cupel evaluate them."""
+"""Node.js and Cupel evaluate regular expressions, transforms and JSON in the same way."""
 
 import json
 from itertools import product
@@ -143,7 +143,7 @@ INVALID_WITH_U = [r"\-", r"{", r"}", r"]", r"a{,2}", r"\8", r"\p{Nope}", r"\u{11
 
 
 def is_compared(pattern: str, flags: str) -> bool:
-    """Of properties that ignore case, the `regex` module also finds letters that are equal to several others."""
+    """For a property that ignores case, the `regex` module also finds letters that are equal to several others."""
     return "\\p{Lu}" not in pattern or flags != "iu"
 
 

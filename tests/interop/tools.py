@@ -105,7 +105,7 @@ def promptfoo_tool_calls(home: Path, cases: Mapping[str, Any]) -> list[dict[str,
 
 
 def javascript(home: Path, cases: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-    """What Node.js returns for these expressions on these texts, which are their `output`; see `javascript.mjs`."""
+    """Return what Node.js returns for these expressions on these texts as `output`; see `javascript.mjs`."""
     file = home / "cases.json"
     file.write_text(json.dumps(cases))
     returned: list[dict[str, Any]] = json.loads(

@@ -176,7 +176,7 @@ class VerdictResponse(ReplyVerdictResponse):
 
 
 class UnusableJudgementResponse(ResponseModel):
-    """What a judge replied in place of a verdict."""
+    """A judge gave this reply in place of a verdict."""
 
     problem: Annotated[str, Field(description="What is wrong with the reply")]
     reply: Annotated[str, Field(description="The last reply, at most 2,000 characters of it")]

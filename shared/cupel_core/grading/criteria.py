@@ -40,13 +40,13 @@ _NONE = "(none)"
 
 
 MAX_ERROR_LENGTH = 5_000
-"""In characters, like the errors of assertions."""
+"""An error has at most this many characters, as the errors of assertions do."""
 MAX_RAW_LENGTH = 20_000
-"""In characters, of the judge's reply as it is stored with its verdict."""
+"""At most this many characters of the judge's reply are stored with its verdict."""
 
 
 def _confidence(value: Any) -> float | None:
-    """None if it is missing, or on no known scale: it is no part of the verdict."""
+    """Read the judge's confidence, which is no part of the verdict; None if it is missing or on an unknown scale."""
     try:
         confidence = number_on(0, 1)(value)
     except ValueError:
@@ -58,7 +58,7 @@ class _CriteriaReply(StructuredReply):
     model_config = ConfigDict(alias_generator=to_camel)
     explanations: ClassVar[frozenset[str]] = frozenset({"confidence", "reasoning"})
     optional: ClassVar[frozenset[str]] = frozenset({"successMet", "failureMet"})
-    """One that is not a criterion of the scenario has no effect."""
+    """A field has no effect if it is not a criterion of the scenario."""
 
     success_met: Annotated[OptionalFlag, Field()]
     failure_met: Annotated[OptionalFlag, Field()]
@@ -100,7 +100,7 @@ class _Met(NamedTuple):
 
 
 def unjudged_result(error: GraderError) -> AssertionResult:
-    """The result in place of a verdict that the judge did not give."""
+    """Return the result that takes the place of a verdict that the judge did not give."""
     reason = storable(error.detail, MAX_ERROR_LENGTH)
     return replace(AssertionResult.uncomputed(CRITERIA, reason, error.cause), unusable_reply=error.unusable_reply)
 

@@ -75,13 +75,13 @@ class GraderReply[T](NamedTuple):
 
 
 class GraderError(ProviderError):
-    """The judge or simulated user failed, or its reply was unusable. Says nothing about the target.
+    """The judge or simulated user failed, or its reply was unusable. The error says nothing about the target.
 
-    `cause` is that of what stays unscored.
+    `cause` says why the check stays unscored.
     """
 
     unusable_reply: UnusableJudgement | None = None
-    """What it replied, and why that is unusable; None if the call failed."""
+    """It has the model's reply, and why that is unusable; None if the call failed."""
 
     def __init__(
         self, role: GraderRole, message: str, spend: Spend, attempts: int = 1, cause: UnscoredCause | None = None
@@ -93,7 +93,7 @@ class GraderError(ProviderError):
 
     @classmethod
     def of_reply(cls, grader: "Grader", reply: str, problem: str, spend: Spend) -> "GraderError":
-        """The error of a model whose last reply was unusable, too. It quotes the reply."""
+        """Return the error of a model whose last reply was unusable, too. It quotes the reply."""
         said = storable(single_line(reply), MAX_QUOTED_LENGTH)
         quoted = f'it said "{said}"' if said else "it said nothing"
         message = f"the {grader.role} {grader.model} gave no usable reply, even after a repair request"
@@ -110,14 +110,14 @@ MAX_REQUESTS = 2
 MAX_REPEATED_LENGTH = 20_000
 """Of a reply to be repaired that the model is shown again: it may have megabytes."""
 MAX_QUOTED_LENGTH = 200
-"""In characters, of an unusable reply in the message of its error."""
+"""The message of an error quotes at most this many characters of an unusable reply."""
 MAX_STORED_LENGTH = 2_000
-"""In characters, of an unusable reply as it is stored with a result."""
+"""At most this many characters of an unusable reply are stored with a result."""
 MAX_PROBLEM_LENGTH = 500
 
 
 def _no_issue(_: object) -> None:
-    """For replies that are used as soon as they are valid."""
+    """Find no issue: replies are used as soon as they are valid."""
 
 
 async def request_structured[T: StructuredReply](
@@ -177,8 +177,10 @@ def _with_schema(request: ModelRequest, schema: Mapping[str, object]) -> ModelRe
 
 
 async def complete_request(grader: Grader, request: ModelRequest, spent: list[Spend]) -> Reply:
-    """Raises what `complete_with_retry` raises, and what the guard raises. What the answer has cost, and what attempts
-    without one have cost or may have, is added to `spent`."""
+    """Call the model with retries. Raises what `complete_with_retry` and the guard raise.
+
+    What the answer has cost, and what attempts without one have cost or may have, is added to `spent`.
+    """
     reply = await complete_with_retry(
         grader.account,
         grader.model,
@@ -206,7 +208,7 @@ async def _complete(grader: Grader, request: ModelRequest, spent: list[Spend]) -
 
 
 def failed_call(code: ProbeErrorCode, model: str) -> UnscoredCause:
-    """The cause of what stays unscored because the call of its judge or embedding model failed with this code."""
+    """Return why a check stays unscored if the call of its judge or embedding model failed with this code."""
     match code:
         case ProbeErrorCode.CONTENT_FILTERED:
             return UnscoredCause(UnscoredCode.JUDGE_REFUSED, model)

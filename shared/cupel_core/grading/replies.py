@@ -18,9 +18,9 @@ from cupel_core.domain.text.reasoning import separate_reasoning
 from cupel_core.domain.text.storable import storable
 
 MAX_REPLY_LENGTH = 1_000_000
-"""In characters, with the reasoning. A longer reply is not read."""
+"""A longer reply, in characters with the reasoning, is not read."""
 MAX_ANSWER_LENGTH = 200_000
-"""In characters, without the reasoning. A longer one is not read, because its end may contradict its beginning."""
+"""A longer answer, in characters without the reasoning, is not read: its end may contradict its beginning."""
 MAX_REASON_LENGTH = 5_000
 NO_REASON = "no reason was given"
 _MAX_PROBLEMS = 5
@@ -31,15 +31,15 @@ class UnusableReply(ValueError):
 
 
 class StructuredReply(BaseModel):
-    """The reply required of a model. Its schema is strict, and what is read need not be: keys may have another style,
-    other keys are ignored, and fields are converted by the validators below."""
+    """A model must give a reply of this type. Its schema is strict, and what is read need not be: keys may have another
+    style, other keys are ignored, and fields are converted by the validators below."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
     explanations: ClassVar[frozenset[str]] = frozenset({"reason"})
-    """The fields that explain the verdict, by their names in JSON: they may be missing, and do not distinguish it."""
+    """These fields explain the verdict, by their names in JSON. They may be missing, and do not change it."""
     optional: ClassVar[frozenset[str]] = frozenset()
-    """Other fields that may be missing; their validators are given None."""
+    """These other fields may be missing, too; their validators then receive None."""
 
     @classmethod
     def of_text(cls, text: str, /) -> Mapping[str, Any] | None:  # noqa: ARG003 - of no use unless overridden
@@ -48,8 +48,7 @@ class StructuredReply(BaseModel):
 
 
 class ShortReply(StructuredReply):
-    """A reply with one value and a reason. A reply that consists of the value alone, or of a category and what it
-    means, is read, too."""
+    """It has one value and a reason. A reply of the value alone, or of a category and what it means, is read, too."""
 
     value_field: ClassVar[str]
 
@@ -68,7 +67,7 @@ def read_reply[T: StructuredReply](reply_type: type[T], text: str, verdict_of: C
 
 
 def problem_of(error: ValidationError) -> str:
-    """What is wrong with each field."""
+    """Say what is wrong with each field."""
     problems = error.errors(include_url=False)[:_MAX_PROBLEMS]
     return "; ".join(
         f"{'.'.join(map(str, each['loc'])) or 'it'}: {each['msg'].removeprefix('Value error, ')}" for each in problems
@@ -87,7 +86,7 @@ def _answer(text: str) -> str:
 
 
 def _text_of_string(answer: str) -> str:
-    """The text of a reply that is one JSON string."""
+    """Return the text of a reply that is one JSON string, and any other reply as it is."""
     if not answer.startswith('"') or not answer.endswith('"'):
         return answer
     try:
@@ -103,14 +102,14 @@ def _fields_without_explanations(reply: StructuredReply) -> Any:
 
 
 class _ReplyReader[T: StructuredReply]:
-    """How one reply is read."""
+    """Reads one reply."""
 
     def __init__(self, reply_type: type[T], verdict_of: Callable[[T], Any]) -> None:
         self._type = reply_type
         self._verdict_of = verdict_of
         self._problem = ""
         self._known_fields = 0
-        """Those of the object that `_problem` is about."""
+        """It counts the known fields of the object that `_problem` is about."""
 
     def read(self, answer: str) -> T:
         try:
@@ -129,8 +128,8 @@ class _ReplyReader[T: StructuredReply]:
         return readings[-1][0]
 
     def _readings(self, value: Any) -> Iterator[tuple[T, Any]]:
-        """The verdicts in an object. What a verdict contains is ignored, also if the verdict itself is unusable: it may
-        be quoted from the judged text."""
+        """Find the verdicts in an object. What a verdict contains is ignored, also if the verdict itself is unusable:
+        it may be quoted from the judged text."""
         if isinstance(value, JsonObject):
             fields = _fields(self._type, value)
             reading = self._reading(fields)
@@ -142,7 +141,7 @@ class _ReplyReader[T: StructuredReply]:
             yield from self._readings(each)
 
     def _decides(self, fields: Mapping[str, Any]) -> bool:
-        """Whether the object has a field of the verdict with a plain value, so that it is what the judge says."""
+        """Return whether a field of the verdict has a plain value, so that the object is what the judge says."""
         own = (value for name, value in fields.items() if name not in self._type.explanations)
         return any(isinstance(value, str | int | float) for value in own)
 
@@ -151,7 +150,7 @@ class _ReplyReader[T: StructuredReply]:
             return None
         try:
             return self._valid(fields)
-        except ValueError as error:  # Also ValidationError.
+        except ValueError as error:  # This includes ValidationError.
             if len(fields) > self._known_fields:
                 self._known_fields = len(fields)
                 self._problem = problem_of(error) if isinstance(error, ValidationError) else str(error)
@@ -183,12 +182,12 @@ class _ReplyReader[T: StructuredReply]:
         return "it refuses" if _REFUSAL.search(answer.replace("’", "'")) else "it has no JSON object"
 
     def _field_in(self, rest: str) -> str | None:
-        """A field of the verdict that is not part of an object."""
+        """Return a field of the verdict that is not part of an object; None if there is none."""
         names = {_style_free(name) for name in _names(self._type) if name not in self._type.explanations}
         return next((key for key in _QUOTED_KEY.findall(rest) if _style_free(key) in names), None)
 
     def _contradiction_in(self, rest: str, reply: T, verdict: Any) -> str | None:
-        """A field on a line of its own, as in YAML or bold type, that changes the verdict of the object."""
+        """Return a field on its own line, as in YAML or bold type, that contradicts the object; None without one."""
         names = {_style_free(name): name for name in _names(self._type) if name not in self._type.explanations}
         said = reply.model_dump(by_alias=True)
         for key, value in _LINE_WITH_FIELD.findall(rest):
@@ -217,7 +216,7 @@ def _contained(value: Any) -> Sequence[Any]:
 
 
 def _fields(reply_type: type[StructuredReply], found: JsonObject) -> dict[str, Any]:
-    """The fields that the object has, by their names in JSON.
+    """Return the fields that the object has, by their names in JSON.
 
     Raises UnusableReply if a field of the verdict has two values.
     """
@@ -235,7 +234,7 @@ def _fields(reply_type: type[StructuredReply], found: JsonObject) -> dict[str, A
 
 
 def _names(reply_type: type[StructuredReply]) -> Mapping[str, Any]:
-    """The types of its fields, by their names in JSON."""
+    """Return the types of the fields by their names in JSON."""
     return {field.alias or name: field.annotation for name, field in reply_type.model_fields.items()}
 
 
@@ -244,7 +243,7 @@ def _style_free(key: str) -> str:
 
 
 def _fitted(value: Any, annotation: Any) -> Any:
-    """The value for a field of this type: objects within have the names of their fields."""
+    """Convert the value for a field of this type: objects within get the names of their fields."""
     while isinstance(annotation, TypeAliasType) or get_origin(annotation) is Annotated:
         annotation = annotation.__value__ if isinstance(annotation, TypeAliasType) else get_args(annotation)[0]
     if get_origin(annotation) is list and isinstance(value, list):
@@ -268,12 +267,12 @@ _REFUSED_ROLE = re.compile(
 
 
 def refuses_role(text: str) -> bool:
-    """Whether a simulated user's words are those of a model that refuses to play it."""
+    """Return whether a simulated user's words are those of a model that refuses this role."""
     return _REFUSED_ROLE.search(text.replace("’", "'")) is not None
 
 
 def as_text(value: Any) -> str:
-    """What a model wrote in place of a text."""
+    """Convert to a text what a model wrote in place of one."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -320,7 +319,7 @@ type Reason = Annotated[str, Field(min_length=1, max_length=MAX_REASON_LENGTH), 
 _YES = frozenset({"true", "yes", "y", "pass", "passed", "met", "1"})
 _NO = frozenset({"false", "no", "n", "fail", "failed", "not met", "unmet", "0"})
 _AROUND = " \t\r\n\"'`*_.,;:!()[]"
-"""What may surround a word or a number without changing it."""
+"""These characters may surround a word or a number without changing it."""
 
 
 def _flag(value: Any) -> bool:
@@ -337,7 +336,7 @@ OptionalFlag = Annotated[
     BeforeValidator(lambda value: None if value is None else _flag(value)),
     WithJsonSchema({"type": "boolean"}),
 ]
-"""None if it is missing. Schemas require it."""
+"""It is None if it is missing, although schemas require it."""
 
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d{1,10})?|\.\d+)")
 _FRACTION = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/|out of|of)\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
@@ -346,9 +345,10 @@ _THOUSANDS = re.compile(r"[-+]?\d{1,3},\d{3}")
 
 
 def number_on(low: float, high: float) -> Callable[[Any], float | None]:
-    """Return what reads a number on this scale, whether or not it is within; None for a missing one.
+    """Return a function that reads a number on this scale, whether or not it is within; None for a missing one.
 
-    A fraction is read if it is of the scale's end, or the scale is from 0 to 1; a share if the scale begins at 0.
+    A fraction is read if it is of the scale's end, or the scale is from 0 to 1; a share is read if the scale begins at
+    0.
     """
 
     def read(value: Any) -> float | None:
@@ -393,7 +393,7 @@ def score_on(low: float, high: float) -> BeforeValidator:
 
 
 def required[T](name: str, value: T | None) -> T:
-    """The value of a field that the verdict needs, although its type may be missing."""
+    """Return the value of a field that the verdict needs. Raises ValueError if it is None."""
     if value is None:
         raise ValueError(f"{name}: Field required")
     return value
@@ -407,7 +407,7 @@ def whole_number(value: Any) -> Any:
 
 
 _EXPLAINED = re.compile(r"[(*]*(\w)[)*]*\s*[:)]\s*(?=\D)")
-"""A category of one character, and what it means: `C: same details`, `(C) The submission …`."""
+"""It matches a category of one character before what it means: `C: same details`, `(C) The submission …`."""
 
 
 def choice_of(options: Sequence[str], names: Mapping[str, str] | None = None) -> BeforeValidator:

@@ -1,4 +1,4 @@
-"""Which columns of a table have the prompt, the expected answer and the name of a row."""
+"""Finds the columns of a table that have the prompt, the expected answer and the name of a row."""
 
 import re
 import unicodedata
@@ -14,14 +14,14 @@ INPUTS = (
     *("input", "question", "prompt", "messages", "conversations", "conversation", "user_input", "user_message"),
     *("user_prompt", "query", "instruction", "inputs", "problem", "dialog", "text"),
 )
-"""Names of the column with the prompt, in the order of preference: Inspect, DeepEval, ragas, MLflow, Hugging Face."""
+"""These are common names of the column with the prompt, such as those of Inspect and ragas, in order of preference."""
 ANSWERS = (
     *("target", "ideal", "expected", "answer", "expected_output", "expected_answer", "expected_response"),
     *("reference", "reference_answer", "reference_output", "ground_truth", "ground_truths", "correct_answer"),
     *("gold", "gold_answer", "golden_answer", "ideal_answer", "best_answer", "answers", "answer_key", "expectations"),
     *("solution", "label", "output"),
 )
-"""Names of the column with the expected answer. `actual_output` and `response` are what a model said."""
+"""The column with the expected answer has one of these names. `actual_output` and `response` are what a model said."""
 IDS = ("id", "name", "sample_id", "example_id", "question_id", "task_id", "doc_id", "uid")
 SYSTEMS = ("system_prompt", "system_message")
 CHOICES = ("choices", "options")
@@ -29,13 +29,13 @@ _MAX_LISTED = 30
 
 
 def normalize_column(name: str) -> str:
-    """Equal for names that differ in case, spaces, `_` and `-` only: `Expected Output`, `expected_output`."""
+    """Return one key for names that differ only in case, spaces, `_` and `-`, such as `Expected Output`."""
     return _IGNORED.sub("", unicodedata.normalize("NFC", name).casefold())
 
 
 @dataclass(frozen=True)
 class TableColumns:
-    """The columns of a file as it writes them, in the order in which a row's value is looked for."""
+    """It has the columns of a file as it writes them, in the order in which a row's value is looked for."""
 
     input: tuple[str, ...]
     answer: tuple[str, ...]
@@ -44,13 +44,13 @@ class TableColumns:
     choices: tuple[str, ...] = ()
 
     def instruction_and_input(self) -> tuple[str, str] | None:
-        """The two columns of Alpaca's format, which are asked together."""
+        """Return the two columns of Alpaca's format, which are asked together; None if the file does not have both."""
         found = {normalize_column(name): name for name in self.input}
         return (found["instruction"], found["input"]) if {"instruction", "input"} <= found.keys() else None
 
 
 def find_columns(found: Iterable[str], mapping: ColumnMapping, *, needs_input: bool = True) -> TableColumns:
-    """The columns of a file among those that it has. Raises `InvalidDocument`, which lists them, for a missing one."""
+    """Find the columns of a file by their names. Raises `InvalidDocument` for a missing one, and lists those found."""
     names: dict[str, str] = {}
     for name in found:
         names.setdefault(normalize_column(name), name)
@@ -83,14 +83,14 @@ def _known(names: Mapping[str, str], known: Iterable[str]) -> tuple[str, ...]:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Names of columns for a message, each shortened, and not more than fit into one."""
+    """Join names of columns for a message: long names are shortened, and at most `_MAX_LISTED` are listed."""
     shown = [name if len(name) <= 40 else f"{name[:40]}…" for name in names]
     more = f", and {len(shown) - _MAX_LISTED} more" if len(shown) > _MAX_LISTED else ""
     return ", ".join(shown[:_MAX_LISTED]) + more
 
 
 def is_given(value: Any) -> bool:
-    """Whether a cell has a value: 0 and false are values, null and a blank text are none."""
+    """Return whether a cell has a value: 0 and false are values, null and a blank text are none."""
     if isinstance(value, str):
         return bool(value.strip())
     return value is not None and value not in ([], {})

@@ -31,7 +31,7 @@ def read_dataset(
     files: FileSource = NO_FILES,
     options: DatasetOptions = DatasetOptions(),  # noqa: B008 - frozen
 ) -> ImportedSuite:
-    """Read the samples of a file, or none: raises `InvalidDocument`, which names the first invalid row.
+    """Read all samples of a file. Raises `InvalidDocument`, which names the first invalid row.
 
     `files` are those beside it, to which the samples refer.
     """
@@ -55,7 +55,7 @@ def read_dataset(
 
 
 def _chosen(rows: Iterator[TableRow], options: DatasetOptions) -> Iterator[TableRow]:
-    """The rows after the offset, up to the limit. Numbers of any size are as good as the greatest possible one."""
+    """Return the rows after the offset, up to the limit. Greater numbers than `maxsize` have the same effect."""
     end = None if options.limit is None else min(options.offset + options.limit, maxsize)
     return islice(rows, min(options.offset, maxsize), end)
 
@@ -67,7 +67,7 @@ def _why_empty(options: DatasetOptions, first: TableRow | None) -> str:
 
 
 def _rows(text: str, kind: DatasetFormat) -> Iterator[TableRow]:
-    """The rows of a table and of JSON are told apart by how they begin, whatever the format is called."""
+    """Read rows as JSON if the text begins like JSON, and otherwise as a table, whatever the format is called."""
     if text.lstrip("\N{BYTE ORDER MARK} \t\r\n")[:1] in ("[", "{"):
         return read_json(text)
     if kind in (DatasetFormat.CSV, DatasetFormat.INSPECT) or not text.strip():
@@ -122,7 +122,7 @@ type _Reader = Callable[[Sample], Scenario]
 
 
 def _reader_of(rows: list[TableRow], kind: DatasetFormat, options: DatasetOptions) -> _Reader:
-    """What makes a scenario of a row. Logs of other tools are recognized by their first row."""
+    """Return the function that makes a scenario of a row. Logs of other tools are recognized by their first row."""
     if rows and is_inspect_sample(rows[0].fields):
         return _inspect_scenario
     if kind is DatasetFormat.INSPECT:
@@ -145,7 +145,7 @@ def _is_errored(fields: Mapping[str, Any]) -> bool:
 
 
 def _is_repeated(fields: Mapping[str, Any], exported: set[Any]) -> bool:
-    """Whether this is another output of a sample: an export has one per model and repeat, a log one per epoch."""
+    """Return whether this is another output of a sample: exports have one per model and repeat, logs one per epoch."""
     if is_inspect_sample(fields):
         return fields.get("epoch") != 1
     item = fields.get("item")

@@ -1,4 +1,4 @@
-"""Multiple-choice questions, in the wording of Inspect's `multiple_choice()` and with its check of the letter."""
+"""Imports multiple-choice questions with the wording of Inspect's `multiple_choice()` and its check of the letter."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -14,11 +14,11 @@ from cupel_core.imports.samples import Sample, texts_of
 class Choices(NamedTuple):
     texts: list[Any]
     labels: list[str]
-    """How the file names them, if not by letters: ARC has numbers in places."""
+    """The file names the choices by these if it does not use letters: some questions of ARC have numbers."""
 
 
 def read_choices(value: Any, sample: Sample) -> Choices:
-    """As Inspect reads them: a text is separated by commas, or by spaces if it has none; ARC has texts and labels."""
+    """Read choices as Inspect does: a text is split at commas, or else at spaces; ARC has texts and labels."""
     labels: list[str] = []
     if isinstance(value, Mapping):
         named, value = value.get("label"), value.get("text")
@@ -33,7 +33,7 @@ def read_choices(value: Any, sample: Sample) -> Choices:
 
 
 def with_choices(message: Message, choices: list[Any], target: str | list[str], where: str) -> Message:
-    """With the prompt of Inspect's `multiple_choice()` as its text; files follow it. Raises `InvalidDocument`."""
+    """Replace the text by the prompt of Inspect's `multiple_choice()`; files follow it. Raises `InvalidDocument`."""
     if target and (error := choice_error({"target": target, "choices": len(choices)})):
         raise InvalidDocument(f"{where} has choices, so it {error}")
     asked = TextPart(_prompt(message.spoken_text, choices, target))
@@ -45,7 +45,7 @@ def choice_assertions(target: str | list[str], choices: list[Any]) -> tuple[Asse
 
 
 def letters_of(answer: Any, choices: Choices, sample: Sample) -> list[str]:
-    """The letters of the right choices.
+    """Return the letters of the right choices.
 
     An answer is a letter, the text of a choice, its label in the file, or a number of JSON, which counts from 0 as in
     the datasets of Hugging Face.
@@ -76,7 +76,7 @@ def _letter(answer: Any, choices: Choices, sample: Sample) -> str:
 
 
 def _prompt(question: str, choices: list[Any], target: str | list[str]) -> str:
-    """The prompt of Inspect's `multiple_choice()`, with `multiple_correct` if the target has several letters."""
+    """Return the prompt of Inspect's `multiple_choice()`, with `multiple_correct` if the target has several letters."""
     letters = letters_for(choices)
     options = "\n".join(f"{letter}) {choice}" for letter, choice in zip(letters, choices, strict=True))
     is_multiple = bool(target) and has_several_answers(target)

@@ -21,12 +21,12 @@ _SEPARATOR_LINE = re.compile(r'"?sep=([^"\r\n])"?(?:\r\n?|\n)', re.IGNORECASE)
 _MAX_SHOWN = 60
 _MAX_LINE = 1_000
 _WRAPPERS = ("data", "rows", "examples", "samples", "instances", "questions")
-"""The fields in which a JSON object may have its list of rows."""
+"""A JSON object may have its list of rows in one of these fields."""
 
 
 class TableRow(NamedTuple):
     where: str
-    """How messages name it, such as `line 3`."""
+    """Messages name the row by this text, such as `line 3`."""
     fields: Mapping[str, Any]
 
     @property
@@ -35,7 +35,7 @@ class TableRow(NamedTuple):
 
 
 def read_csv(text: str) -> Iterator[TableRow]:
-    """The rows of a table with a header; cells are texts. Raises `InvalidDocument`."""
+    """Read the rows of a table with a header; cells are texts. Raises `InvalidDocument`."""
     text = text.removeprefix(_BYTE_ORDER_MARK)
     separator, skipped = None, 0
     if marked := _SEPARATOR_LINE.match(text):  # Excel reads and writes it.
@@ -52,12 +52,12 @@ def read_csv(text: str) -> Iterator[TableRow]:
 
 
 def find_separator(text: str) -> str:
-    """The separator that makes the most cells of the header."""
+    """Return the separator that makes the most cells of the header."""
     return max(SEPARATORS, key=lambda separator: len(next(csv.reader(StringIO(text, newline=""), delimiter=separator))))
 
 
 def _records(text: str, separator: str, skipped_lines: int) -> Iterator[tuple[int, list[str]]]:
-    """Each record with the line on which it starts."""
+    """Yield each record with the line on which it starts."""
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1 + skipped_lines
         raise InvalidDocument(f"line {line} has a NUL character, so this is not a text; remove it from the file")
@@ -83,7 +83,7 @@ def _csv_problem(error: str, line: int, text: str) -> str:
 
 
 def _column_names(header: list[str]) -> list[str]:
-    """Without the spaces around them; empty for columns that have none."""
+    """Return the names without the spaces around them; a column without a name has an empty one."""
     names = [name.strip() for name in header]
     seen: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
@@ -107,7 +107,7 @@ def _row(number: int, line: int, names: list[str], cells: list[str]) -> TableRow
 
 
 def read_json(text: str) -> Iterator[TableRow]:
-    """The rows of JSON Lines, an array, or objects one after another, over any number of lines.
+    """Read the rows of JSON Lines, an array, or objects one after another, over any number of lines.
 
     Raises `InvalidDocument`, which names the line.
     """
@@ -125,7 +125,7 @@ def read_json(text: str) -> Iterator[TableRow]:
 
 
 def _wrapped(value: Any) -> list[Any] | None:
-    """The rows in an array, or in an object that has little else."""
+    """Return the rows in an array, or in an object with one known list of rows; None for other values."""
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):
@@ -134,7 +134,7 @@ def _wrapped(value: Any) -> list[Any] | None:
     if len(lists) != 1:
         return None
     rows: list[Any] = lists[0]
-    if all(isinstance(row.get("row"), dict) for row in rows):  # The rows of Hugging Face's dataset server.
+    if all(isinstance(row.get("row"), dict) for row in rows):  # Hugging Face's dataset server wraps rows.
         return [row["row"] for row in rows]
     return rows
 
@@ -150,7 +150,7 @@ def _json_row(where: str, value: Any) -> TableRow:
 
 
 def _json_values(text: str) -> Iterator[tuple[int, Any]]:
-    """Each value with the line on which it starts."""
+    """Yield each value with the line on which it starts."""
     decoder = json.JSONDecoder(parse_constant=_refuse_constant)
     position, line, counted = _after_blanks(text, 0), 1, 0
     while position < len(text):

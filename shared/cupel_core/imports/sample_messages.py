@@ -1,4 +1,4 @@
-"""The messages of a sample: a text, or a chat in OpenAI's shape or with Hugging Face's `from` and `value`."""
+"""Reads the messages of a sample: a text, or a chat in OpenAI's shape or with Hugging Face's `from` and `value`."""
 
 import ast
 import json
@@ -22,23 +22,23 @@ _ROLES = {str(role): role for role in MessageRole} | {
     "bot": MessageRole.ASSISTANT,
 }
 _EXAMPLE_ROLES = {"example_user": MessageRole.USER, "example_assistant": MessageRole.ASSISTANT}
-"""Names by which the system messages of OpenAI's evals mark few-shot examples."""
+"""By these names, the system messages of OpenAI's evals mark few-shot examples."""
 _CHAT_START = re.compile(r"""\[\s*\{\s*(["'])(role|from|content|value)\1""")
 _ROLE_KEY = re.compile(r"""["'](role|from)["']""")
 _MAX_LITERAL = 200_000
-"""Characters of a chat as Python prints it; Python's parser takes a hundred times as many bytes."""
+"""A chat as Python prints it has at most this many characters; Python's parser takes a hundred times as many bytes."""
 
 
 class OpeningChat(NamedTuple):
     messages: tuple[Message, ...]
     answer: str | None = None
-    """Of a chat that ends with the assistant's answer: that answer, which is not sent."""
+    """If a chat ends with the assistant's answer, this is that answer, which is not sent."""
 
 
 def read_messages(value: Any, sample: Sample, *, has_answer: bool) -> OpeningChat:
-    """What a sample asks. A chat that ends with an answer has the expected one, unless the sample has another.
+    """Read what a sample asks. If a chat ends with an answer, this is the expected one, unless the sample has another.
 
-    A model answers a user, so of system messages only, the last one becomes the user's.
+    A model answers a user, so if there are only system messages, the last one becomes the user's.
     """
     value = _parsed(value, sample)
     if isinstance(value, str) and value.strip():
@@ -70,7 +70,7 @@ def _without_answer(messages: tuple[Message, ...], sample: Sample, *, has_answer
 
 
 def _parsed(value: Any, sample: Sample) -> Any:
-    """Messages in a table are JSON, or what Python prints, as pandas writes them."""
+    """Parse messages in a table: they are JSON, or what Python prints, as pandas writes them."""
     if not isinstance(value, str):
         return value
     start = _CHAT_START.match(value.lstrip())
@@ -120,7 +120,7 @@ def _message(value: Any, sample: Sample) -> Message:
 
 
 def _tool_calls(value: Any, role: MessageRole, sample: Sample) -> tuple[ToolCall, ...]:
-    """The calls in OpenAI's shape, or in Inspect's, where `function` is the name."""
+    """Read calls in OpenAI's shape, or in Inspect's, where `function` is the name."""
     if not value:
         return ()
     if not isinstance(value, list) or role is not MessageRole.ASSISTANT:

@@ -1,4 +1,4 @@
-"""A sample of a dataset as its file has it, and the notes that a report has once for all samples concerned."""
+"""Defines a sample of a dataset as its file has it, and the notes that a report has once for all samples concerned."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -16,7 +16,7 @@ _MAX_NAME_LENGTH = 500
 
 @dataclass
 class Notes:
-    """What a report says once for all samples concerned: how many they are, and where the first is."""
+    """It collects what a report says once for all samples concerned: how many they are, and where the first is."""
 
     report: ImportReport
     counts: dict[tuple[str, str, bool], tuple[str, int]] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Notes:
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample as written, where it is, and how the import compares answers."""
+    """It has a sample as written, its place in the file, and how the import compares answers."""
 
     where: str
     fields: Mapping[str, Any]
@@ -55,7 +55,7 @@ class Sample:
 
 
 def texts_of(value: Any) -> list[str]:
-    """Expected answers as texts without the spaces around them: 0 and false are answers, null and blanks are none."""
+    """Convert expected answers to stripped texts: 0 and false are answers, null and blanks are none."""
     values = value if isinstance(value, list) else [value]
     texts = [item if isinstance(item, str) else to_json(item) for item in values if item is not None]
     return [stripped for text in texts if (stripped := text.strip())]
@@ -66,5 +66,5 @@ def non_empty(sample: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def sample_name(value: Any) -> str:
-    """The name of a scenario from a sample's id or name."""
+    """Return the name of a scenario from a sample's id or name."""
     return "" if value is None else single_line(str(value))[:_MAX_NAME_LENGTH]

@@ -1,4 +1,4 @@
-"""How the expected answers of a dataset become assertions: `SCORERS` lists what `--scorer` may be."""
+"""Makes assertions of the expected answers of a dataset; `SCORERS` lists what `--scorer` may be."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -10,13 +10,13 @@ from cupel_core.imports.json_documents import escape_placeholders
 from cupel_core.imports.samples import Sample
 
 type AnswerComparison = Callable[[list[str]], tuple[Assertion, ...]]
-"""The assertions for one or several expected answers, of which one must be given."""
+"""It makes the assertions for one or several expected answers, of which one must be given."""
 
 _LONG_ANSWER = 100
 
 
 def target_assertions(targets: list[str], sample: Sample) -> tuple[Assertion, ...]:
-    """The assertions for the expected answers, as the sample's scorer compares; none without an expected answer."""
+    """Return the assertions that compare as the sample's scorer does; none without an expected answer."""
     if not targets:
         return ()
     if sample.scorer is None and all(len(target) > _LONG_ANSWER for target in targets):
@@ -26,7 +26,7 @@ def target_assertions(targets: list[str], sample: Sample) -> tuple[Assertion, ..
 
 
 def ideal_assertions(ideal: list[str], sample: Sample) -> tuple[Assertion, ...]:
-    """The assertions for a sample of OpenAI's evals, whose Includes and Match differ from Inspect's scorers."""
+    """Return the assertions for a sample of OpenAI's evals, whose Includes and Match differ from Inspect's scorers."""
     kind = _KINDS_OF_EVALS.get(sample.scorer or DatasetScorer.MATCH)
     return _one_for_each(kind, ideal) if kind and ideal else target_assertions(ideal, sample)
 
@@ -36,7 +36,7 @@ def _one_for_all(kind: str, targets: list[str], config: Mapping[str, Any] | None
 
 
 def _one_for_each(kind: str, targets: list[str]) -> tuple[Assertion, ...]:
-    """Assertions of which one must pass: a set with the score of one passed assertion as its threshold."""
+    """Return assertions of which one must pass: a set with the score of one passed assertion as its threshold."""
     parts = tuple(Assertion(kind, value=escape_placeholders(text)) for text in targets)
     return parts if len(parts) < 2 else (Assertion("assert-set", threshold=1 / len(parts), parts=parts),)
 

@@ -1,4 +1,4 @@
-"""A row of a table as a scenario: a prompt, optionally the expected answer, and all columns as variables."""
+"""Converts a row of a table to a scenario: a prompt, optionally the expected answer, and all columns as variables."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ from cupel_core.imports.scorers import target_assertions
 
 _LM_EVAL_COLUMNS = TableColumns(("input",), ("target",), ("id",))
 _ROW_FIELDS = ("metadata", "vars")
-"""Columns with an object of further values, as Cupel and other tools write them."""
+"""These columns have an object of further values, as Cupel and other tools write them."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class TableReader:
         return (Message(MessageRole.SYSTEM, system),) if isinstance(system, str) else ()
 
     def _choices(self, fields: Mapping[str, Any]) -> Any:
-        """Only lists and objects, and texts in a column of this very name."""
+        """Return the row's choices. A text counts as choices only if the row has a column named exactly `choices`."""
         value = self._first_given(fields, self.columns.choices)
         return value if not isinstance(value, str) or "choices" in fields else None
 
@@ -90,12 +90,12 @@ class TableReader:
         return next((fields[name] for name in names if is_given(fields.get(name))), None)
 
     def _first_present(self, fields: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-        """Of the rows of one file, some may leave out the answer, but none takes it from another column."""
+        """Return the value of the first known column that the row has. If it is blank, no other column replaces it."""
         return next((fields[name] for name in names if name in fields), None)
 
 
 def _nested_question(value: Mapping[str, Any], column: str, sample: Sample) -> Any:
-    """Of an object, its column with a known name, or its only text: MLflow has `inputs: {question}`."""
+    """Return the question in an object: its known column, or its only text. MLflow has `inputs: {question}`."""
     known = find_columns(value, ColumnMapping(), needs_input=False).input
     texts = [part for part in value.values() if isinstance(part, str)]
     if known and is_given(value[known[0]]):
@@ -107,7 +107,7 @@ def _nested_question(value: Mapping[str, Any], column: str, sample: Sample) -> A
 
 
 def _nested_answer(value: Any) -> Any:
-    """Of an object, its texts: SQuAD has `answers: {text: […]}`, MLflow `expectations: {expected_response}`."""
+    """Return the answers in an object: SQuAD has `answers: {text: […]}`, MLflow `expectations: {expected_response}`."""
     if not isinstance(value, Mapping):
         return value
     known = find_columns(value, ColumnMapping(), needs_input=False).answer
@@ -134,7 +134,7 @@ def _metadata(fields: Mapping[str, Any], targets: list[str], sample: Sample, wit
 
 
 def _object(value: Any, sample: Sample) -> Mapping[str, Any] | None:
-    """An object, or one as JSON text in a table."""
+    """Return an object, which may be JSON text in a table; None for other values."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = from_json(value, sample.where)

@@ -1,4 +1,4 @@
-"""The text of an imported file from its bytes: UTF-8, UTF-16 and gzip; other files are named for what they are."""
+"""Decodes the text of an imported file: UTF-8, UTF-16 and gzip. For other files, the error says what they are."""
 
 import codecs
 import zlib
@@ -6,9 +6,9 @@ import zlib
 from cupel_core.imports.json_documents import InvalidDocument
 
 MAX_BYTES = 500_000_000
-"""Of a compressed file's content: a kilobyte can expand to a gigabyte."""
+"""The content of a compressed file has at most this many bytes: a megabyte can expand to a gigabyte."""
 _BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF32_LE: "utf-32",  # Before UTF-16, whose mark is the beginning of this one.
+    codecs.BOM_UTF32_LE: "utf-32",  # It precedes UTF-16, whose mark is the beginning of this one.
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -33,7 +33,7 @@ _SHOWN = 30
 
 
 def decode_text(content: bytes) -> str:
-    """The text of a file without its byte order mark. Raises `InvalidDocument`, which says what the file is instead."""
+    """Decode a file, without its byte order mark. Raises `InvalidDocument`, which says what the file is instead."""
     content = _uncompressed(content)
     for signature, kind in _SIGNATURES.items():
         if content.startswith(signature):
@@ -73,7 +73,7 @@ def _kind_of_zip(content: bytes) -> str:
 
 
 def _encoding_without_mark(content: bytes) -> str:
-    """UTF-16 without a mark has a zero in every second byte of a text that is mostly ASCII."""
+    """Guess the encoding: UTF-16 without a mark has a zero in every second byte of a text that is mostly ASCII."""
     start = content[:200]
     for encoding, offset in (("utf-16-le", 1), ("utf-16-be", 0)):
         zeros = start[offset::2]
@@ -92,7 +92,7 @@ def _decoded(content: bytes, encoding: str) -> str:
 
 
 def _not_utf8(content: bytes, position: int) -> str:
-    """Windows-1252 is named, which is what programs write that do not say UTF-8, with the line as it is read then."""
+    """Say which line is not UTF-8, and how it reads in Windows-1252, which programs write that do not say UTF-8."""
     if b"\0" in content[:4_000]:
         return "is a binary file, not text"
     line = content.count(b"\n", 0, position) + 1

@@ -53,7 +53,7 @@ from cupel_core.store.queues import Delivery
 _RECEIVE_AGAIN_SECONDS = 0.2
 """The worker receives again after this time if it found nothing of use and still has probes."""
 _LOOK_SECONDS = 1.0
-"""How long slices of other workspaces may wait unseen behind those of one that the worker has enough of."""
+"""Slices of other workspaces may wait this long unseen behind those of a workspace of which the worker has enough."""
 _LOOK_WHILE_RECEIVING_SECONDS = 5.0
 """Such slices may wait this long while the worker keeps receiving further slices, because the queue moves then."""
 _MAX_PUT_BACK_SECONDS = 30.0

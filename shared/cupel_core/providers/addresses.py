@@ -22,7 +22,7 @@ registry calls globally reachable are anycast addresses of protocols, which may 
 _SPECIAL_PUBLIC_IPV6 = tuple(map(IPv6Network, (
     "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
 )))  # fmt: skip
-"""These are the networks of the same registry that lie within `_PUBLIC_UNICAST`."""
+"""These are the networks of IANA's special-purpose registry that lie within `_PUBLIC_UNICAST`."""
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FORBIDDEN_HEADER_CHARACTERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")

@@ -59,7 +59,7 @@ class ProviderError(AppError):
         self.is_quoting = is_quoting
         self.code = code
         self.cause: UnscoredCause | None = None
-        """Of what stays unscored, if the call was one of a judge or an embedding model."""
+        """It says why a check stays unscored, if the call was one of a judge or an embedding model."""
         self.refused = refused
         self.retry_after_seconds = retry_after_seconds
         self.attempts = attempts

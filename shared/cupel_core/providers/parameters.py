@@ -26,7 +26,7 @@ _UNKNOWN_TO_PROVIDER = {
 }
 """What a provider does not have besides. Other servers with OpenAI's format often know more than OpenAI itself."""
 _OWN_SERVERS_ONLY = frozenset({"extraBody"})
-"""What only servers of the user's own take: what a known provider takes has a parameter."""
+"""Only servers of the user's own take these: whatever a known provider takes has a parameter of its own."""
 _NONE = frozenset[str]()
 
 

@@ -21,7 +21,7 @@ from cupel_core.store import active_runs, barrier, governor
 WINDOW_LEAVES = 10
 """A workspace's runs send this many leaves of 100 probes at a time: 1,000 probes if all are missing."""
 FINAL_WINDOW_EXTRA_LEAVES = 5
-"""Further leaves sent with the last window: a short remainder is not worth waiting for room again."""
+"""This many further leaves are sent with the last window: a short remainder is not worth waiting for room again."""
 _RECHECK_SECONDS = 1
 _RUNS_PER_RECHECK_SECOND = 5
 """If more runs share a window, each is checked less often, because all dispatches share a few invocations."""

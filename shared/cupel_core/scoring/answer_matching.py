@@ -1,4 +1,4 @@
-"""Checks that compare an answer with expected ones as Inspect's scorers and OpenAI's evals do."""
+"""Compares answers with expected ones as Inspect's scorers and OpenAI's evals do."""
 
 import json
 import re
@@ -43,7 +43,7 @@ def choice(assertion: Assertion, context: AssertionContext) -> CheckResult:
 
 
 def chosen_letters(output: str, options: set[str], *, is_multiple: bool) -> set[str]:
-    """The choices after the last `ANSWER:`, without wrappers; a whole line is preferred. As Inspect's `choice()`."""
+    """Return the choices after the last `ANSWER:` as Inspect's `choice()` does, preferably from a whole line."""
     for wrapper in _WRAPPERS:
         output = wrapper.sub(r"\1", output)
     output = _PARENTHESES.sub(r"\1\2\3", output)
@@ -60,7 +60,7 @@ def chosen_letters(output: str, options: set[str], *, is_multiple: bool) -> set[
 
 
 def match(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """As Inspect's `match()`: without case and without punctuation around answer and target, by default at the end."""
+    """Compare as Inspect's `match()` does: without case and outer punctuation, by default at the answer's end."""
     config, targets = assertion.config or {}, texts_of(assertion.value)
     location, is_numeric = config.get("location", "end"), config.get("numeric", False)
     fold = str.casefold if config.get("ignoreCase", True) else str
@@ -99,19 +99,19 @@ def _is_number(answer: str, target: str, location: str) -> bool:
 
 
 def _number_text(word: str, *, trims: bool = True) -> str | None:
-    """A number with five digits, as Inspect compares numbers; None for other words."""
+    """Format a number with five digits, as Inspect compares numbers; None for other words."""
     number = read_numeral(word.strip(_NUMERIC_PUNCTUATION) if trims else word)
     return None if number is None else format(number, ".5g")
 
 
 def _without_formatting(text: str) -> str:
-    """The text without currencies, separators of thousands, emphasis, and full stops that are no decimal points."""
+    """Remove currencies, separators of thousands, emphasis, and full stops that are no decimal points."""
     text = re.sub(r"\\([$,£€*_])", r"\1", text)
     return re.sub(r"\.(?=\s|$|\D)", "", re.sub(r"[$,£€*_]", "", text))
 
 
 def exact_match(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """As Inspect's `exact()`: equal without case, articles, punctuation and further spaces."""
+    """Compare as Inspect's `exact()` does: texts are equal without case, articles, punctuation and further spaces."""
     targets, answer = texts_of(assertion.value), _normalized(context.output)
     matched = any(answer == expected for target in targets if (expected := _normalized(target)))
     return _result_of(matched, "is", targets)
@@ -145,7 +145,7 @@ def _finite(text: str) -> float | None:
 
 
 def fuzzy_match(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """As FuzzyMatch of OpenAI's evals: one of the texts is within the other, without case, articles and punctuation."""
+    """Compare as FuzzyMatch of OpenAI's evals does: one contains the other, without case, articles and punctuation."""
     targets, answer = texts_of(assertion.value), _simplified(context.output)
     return _result_of(
         any(_is_fuzzy_match(answer, _simplified(target)) for target in targets), "has or is part of", targets
@@ -163,7 +163,7 @@ def _is_fuzzy_match(answer: str, target: str) -> bool:
 
 
 def json_match(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """As JsonMatch of OpenAI's evals: equal JSON, in which null equals nothing."""
+    """Compare as JsonMatch of OpenAI's evals does: the JSON is equal, and null equals nothing."""
     try:
         answer = json.loads(context.output)
     except (ValueError, RecursionError):

@@ -40,7 +40,7 @@ class AssertionContext:
     """The scenario's, like `metadata`; what code of assertions is given."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     value: Any = None
-    """What the transform returns, or the answer's declared structure, if it is no text."""
+    """It is what the transform returns, or the answer's declared structure; None if that is a text."""
     has_schema: bool = False
     """Whether the target was asked for JSON of a schema."""
     is_transformed: bool = False
@@ -82,12 +82,12 @@ class AssertionContext:
 
     @property
     def answer(self) -> Any:
-        """What transforms and code are given: a value, or else the text."""
+        """Return what transforms and code receive: the value, or the text if there is none."""
         return self.output if self.value is None else self.value
 
     @property
     def with_structure(self) -> "AssertionContext":
-        """The same answer as the value whose structure was declared, and its compact JSON as the output."""
+        """Return the context with the answer's declared structure as its value, and its compact JSON as the output."""
         answers = [message for message in self.messages if message.role is MessageRole.ASSISTANT]
         value = structured_value(answers[-1], has_schema=self.has_schema) if answers else None
         if value is None:

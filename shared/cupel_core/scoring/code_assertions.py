@@ -38,7 +38,7 @@ class Code(NamedTuple):
 
 class CodeRunner(Protocol):
     async def __call__(self, code: Code, arguments: list[Any]) -> Any:
-        """The JSON that the code returns for these arguments.
+        """Return the JSON that the code returns for these arguments.
 
         Raises CodeFailed if the code raises an exception, and NotComputable if it cannot be loaded or exceeds a limit.
         """
@@ -61,7 +61,10 @@ def scoring_function_of(value: str) -> Code:
 
 
 async def check_by_code(assertion: Assertion, context: AssertionContext, run: CodeRunner) -> CheckResult:
-    """Raises CodeFailed if the code fails or returns anything but a result, and NotComputable as `CodeRunner`."""
+    """Check an answer by an assertion's code.
+
+    Raises CodeFailed if the code fails or returns anything but a result, and NotComputable as `CodeRunner` does.
+    """
     code = code_of(assertion.kind, assertion.value)
     if code.language == PYTHON and code.file and not code.function:
         code = code._replace(function=_DEFAULT_FUNCTION)
@@ -70,9 +73,9 @@ async def check_by_code(assertion: Assertion, context: AssertionContext, run: Co
 
 
 async def transform_by_code(transform: str, context: AssertionContext, run: CodeRunner) -> Any:
-    """What a transform that is code makes of the answer: an expression, a body of several lines, or a file's function.
+    """Apply a transform that is code to the answer: an expression, a body of several lines, or a file's function.
 
-    Raises TransformFailed if the code fails or returns nothing, and NotComputable as `CodeRunner`.
+    Raises TransformFailed if the code fails or returns nothing, and NotComputable as `CodeRunner` does.
     """
     code = transform_code_of(transform)
     given = {
@@ -141,7 +144,7 @@ def _component(result: AssertionResult) -> dict[str, Any]:
 
 
 def read_result(returned: Any, threshold: float | None, language: str) -> CheckResult:
-    """What code returned: true or false, a number, or an object with `pass`, `score` and `reason`.
+    """Read what code returned: true or false, a number, or an object with `pass`, `score` and `reason`.
 
     Python may also return these as text, and an object's names in snake case. Raises CodeFailed for anything else.
     """

@@ -1,4 +1,4 @@
-"""What a judge's `pass` and `score` mean for an `llm-rubric`, on the scale of its author's prompt.
+"""Interprets a judge's `pass` and `score` for an `llm-rubric`, on the scale of its author's prompt.
 
 It follows promptfoo: `pass` and the threshold must both hold; a missing score is that of the pass; and with a prompt of
 the author's own, a missing `pass` is true, so that only the threshold can fail such an answer. It differs where
@@ -22,13 +22,13 @@ _ABOUT_SCORES = re.compile(r"scor|scale|\brat(?:e|ing)|grade|points?\b", re.IGNO
 _UNIT_OF_SCORES = re.compile(r"\W*(?:scale|points?)\b", re.IGNORECASE)
 _UNIT_OF_TEXTS = re.compile(r"\W*(?:short |brief )?(?:sentence|word|paragraph|line|bullet|example|item)", re.IGNORECASE)
 _REACH = 60
-"""In characters: a scale follows the word that says that it is one."""
+"""A scale begins at most this many characters after the word that says that it is one."""
 
 
 class RubricVerdict(NamedTuple):
     passed: bool
     score: float
-    """From 0 to 1."""
+    """It is from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class RubricGrading:
     low: float
     high: float
     threshold: float | None
-    """On the same scale; None if the assertion has none."""
+    """It is on the same scale; None if the assertion has none."""
     is_own_prompt: bool
     is_scale_known: bool
 
@@ -49,7 +49,7 @@ class RubricGrading:
         return cls(low, high, threshold, RUBRIC_PROMPT in config, scale is not None)
 
     def verdict(self, passes: bool | None, written: Any) -> RubricVerdict:
-        """Raises ValueError if they are no verdict."""
+        """Return the verdict of a judge's reply. Raises ValueError if its values are no verdict."""
         score = self._score(written, passes)
         if passes is None and score is None:
             raise ValueError("pass: Field required; score: Field required")
@@ -61,7 +61,7 @@ class RubricGrading:
         return RubricVerdict(passed, self._share(score, passed))
 
     def explain(self, written: Any, reason: str) -> str:
-        """The reason, with the score as the judge wrote it if its scale is not from 0 to 1."""
+        """Return the reason, with the score as the judge wrote it if its scale is not from 0 to 1."""
         score = number_on(self.low, self.high)(written)
         if score is None or ((self.low, self.high) == (0, 1) and score <= 1):
             return reason
@@ -85,14 +85,14 @@ class RubricGrading:
         return passes is not None if self.threshold is None else self.threshold > 1
 
     def _share(self, score: float, passed: bool) -> float:
-        """The score from 0 to 1; without a scale, that of the pass."""
+        """Return the score from 0 to 1; on an unknown scale, it is 1 if the answer passed, and otherwise 0."""
         if not self.is_scale_known and (score > self.high or (self.threshold or 0) > 1):
             return float(passed)
         return (score - self.low) / (self.high - self.low)
 
 
 def stated_scale(config: Mapping[str, Any]) -> tuple[float, float] | None:
-    """The scale that the configuration states, or the only one that the prompt does; None if there is none."""
+    """Return the scale that the configuration states, or the only one that the prompt states; None if there is none."""
     if RUBRIC_RANGE in config:
         low, high = config[RUBRIC_RANGE]
         return float(low), float(high)

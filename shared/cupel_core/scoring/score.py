@@ -191,7 +191,7 @@ async def _context_of(
 
 
 async def _transformed(transform: str, context: AssertionContext, code_runner: "CodeRunner | None") -> Any:
-    """What is no expression of the closed part of JavaScript is code, which runs where code is allowed."""
+    """Apply the transform. It runs as code if it is not in the supported JavaScript and code is allowed."""
     if code_runner is not None:
         from cupel_core.domain.scoring.output_transforms import transform_error
         from cupel_core.scoring.code_assertions import transform_by_code  # only in process
@@ -248,7 +248,7 @@ def _failed_result(assertion: Assertion, why: str) -> AssertionResult:
 
 
 def cause_of(error: Exception) -> UnscoredCause:
-    """Why an assertion has no result whose computation ended with this error."""
+    """Return why an assertion has no result if its computation ended with this error."""
     if isinstance(error, NotComputable):
         return error.cause
     if isinstance(error, ProviderError):

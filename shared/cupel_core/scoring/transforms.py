@@ -36,16 +36,16 @@ from cupel_core.scoring.pattern_search import TIMEOUT_SECONDS, JavaScriptPattern
 MAX_RESULT_LENGTH = 1_000_000
 _TASK = "cupel_core.scoring.transforms:apply"
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
-"""A name that is an index of a list or a text, as in `output['0']`."""
+"""It matches a name that is an index of a list or a text, as in `output['0']`."""
 _HOST_FLAGS = frozenset("imsu")
-"""Those that change what an expression matches."""
+"""These flags change what an expression matches."""
 _QUICK = frozenset(
     {"trim", "trimStart", "trimEnd", "toLowerCase", "toUpperCase", "toString", "slice", "substring", "at"}
 )
 
 
 async def transformed(transform: str, output: Any) -> Any:
-    """What the assertion checks: text or JSON, but not null.
+    """Return what the assertion checks: text or JSON, but not null.
 
     Raises TransformFailed, NotComputable and sandbox.LimitExceeded.
     """
@@ -151,7 +151,7 @@ def _at(value: Any, index: int) -> Any:
 
 
 class Match(list[str | None]):
-    """What `match` returns without the flag `g`: the match and its groups, some of which have names."""
+    """`match` returns this without the flag `g`: the match and its groups, some of which have names."""
 
     groups: Mapping[str, str | None]
 

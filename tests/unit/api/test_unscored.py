@@ -1,4 +1,4 @@
-"""Why answers were not scored, over HTTP: in results, scores, analysis, progress and report of a run."""
+"""The API says why answers were not scored: in results, scores, analysis, progress and report of a run."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ REFUSED = UnscoredCause(UnscoredCode.JUDGE_FAILED, "sim/sphinx", "auth")
 
 
 def scored(index: int) -> Scoring:
-    """By target, of six answers each: two without a reply of the judge, one of which its provider refused."""
+    """Leave three of six answers unscored: two without a usable reply of the judge, one because of its provider."""
     if index % 6 in (1, 4):
         return unscored(f"<b>riddle</b> {index}", SILENT)
     if index % 6 == 2:

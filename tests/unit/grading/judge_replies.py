@@ -1,5 +1,6 @@
-"""Replies of judges and simulated users, with the reading that is right and why. Written before the code that reads
-them; docs/assertions.md has the rules in words.
+"""Lists replies of judges and simulated users, each with its right reading and why.
+
+The cases were written before the code that reads them; docs/assertions.md has the rules in words.
 
 The question to answer for each: what would a person say who sees the reply and not what was judged? If two people could
 disagree, there is no verdict.
@@ -9,14 +10,14 @@ import json
 from typing import Any, NamedTuple
 
 UNUSABLE = None
-"""The reading of a reply without a verdict, or with more than one."""
+"""It is the reading of a reply without a verdict, or with more than one."""
 
 
 class Case(NamedTuple):
     name: str
     reply: str
     reading: Any
-    """What the grader makes of it; UNUSABLE if a repair is to be requested."""
+    """It is what the grader makes of the reply; UNUSABLE if a repair is to be requested."""
     why: str
 
 
@@ -31,7 +32,7 @@ FAILED = '{"pass": false, "score": 0.1, "reason": "bad"}'
 RUBRIC = [
     Case("plain", PASSED, (True, 0.9), "it is as asked"),
     Case("failing", FAILED, (False, 0.1), "it is as asked"),
-    # Where the object stands.
+    # These vary where the object is.
     Case("fence", f"```json\n{PASSED}\n```", (True, 0.9), "a fence is no part of the object"),
     Case("fence in prose", f"My verdict:\n```\n{PASSED}\n```\nDone.", (True, 0.9), "prose has no other verdict"),
     Case("prose around", f"I say {PASSED} since it is good.", (True, 0.9), "prose has no other verdict"),
@@ -43,14 +44,14 @@ RUBRIC = [
     Case("a JSON string", json.dumps(PASSED), (True, 0.9), "the whole reply is the text of an object"),
     Case("byte order mark", f"\ufeff{PASSED}", (True, 0.9), "it has no meaning"),
     Case("another object before", f'Given {{"n": 42}}: {PASSED}', (True, 0.9), "the other is no verdict"),
-    # Reasoning.
+    # These have reasoning.
     Case("draft in think", f"<think>Maybe {FAILED}? No.</think>\n{PASSED}", (True, 0.9), "a thought is no verdict"),
     Case("draft before </think>", f"Maybe {FAILED}?\n</think>\n{PASSED}", (True, 0.9), "a thought is no verdict"),
     Case("only in think", f"<think>{PASSED}</think>", UNUSABLE, "nothing was answered"),
     Case("think never closed", f"<think>It is fine. {PASSED}", UNUSABLE, "nothing was answered"),
     Case("think in the reason", written(**{"pass": True, "score": 1, "reason": "a <think> tag"}), (True, 1.0),
          "a tag in a string is text"),
-    # Two verdicts.
+    # These may have two verdicts.
     Case("quoted after", f"{FAILED}\n\nI judged: The answer is 41. {PASSED}", UNUSABLE, "either may be the judge's"),
     Case("quoted before", f"I judged: The answer is 41. {PASSED}\n\n{FAILED}", UNUSABLE, "either may be the judge's"),
     Case("format as example", FAILED + '\n(The format was {"pass": true, "score": 1, "reason": "..."}.)', UNUSABLE,
@@ -93,7 +94,7 @@ RUBRIC = [
          "the inner object is the judged text's"),
     Case("the same in bold", f"**Score:** 0.9\nPass: yes\n\n{PASSED}", (True, 0.9), "they agree"),
     Case("prose like a field", f"Pass: the answer is fine.\n{PASSED}", (True, 0.9), "it is no value"),
-    # Keys and the rest.
+    # These vary the keys and the other fields.
     Case("extra key", '{"pass": true, "score": 0.9, "reason": "fine", "confidence": 0.8}', (True, 0.9), "not needed"),
     Case("no reason", '{"pass": true, "score": 0.9}', (True, 0.9), "a reason is no part of the verdict"),
     Case("empty reason", '{"pass": true, "score": 0.9, "reason": ""}', (True, 0.9), "the same"),
@@ -105,7 +106,7 @@ RUBRIC = [
     Case("capitals", '{"PASS": true, "SCORE": 0.9}', (True, 0.9), "case does not matter"),
     Case("German keys", '{"bestanden": true, "punktzahl": 1.0}', UNUSABLE, "no key is a known one"),
     Case("another shape", '{"verdict": "correct"}', UNUSABLE, "no key is a known one"),
-    # Booleans.
+    # These vary booleans.
     Case("text true", '{"pass": "true", "score": 0.9}', (True, 0.9), "a text that says a boolean"),
     Case("text yes", '{"pass": "Yes.", "score": 0.9}', (True, 0.9), "a text that says a boolean"),
     Case("text no", '{"pass": "no", "score": 0.1}', (False, 0.1), "a text that says a boolean"),
@@ -117,7 +118,7 @@ RUBRIC = [
     Case("pass is 0.7", '{"pass": 0.7, "score": 0.7}', UNUSABLE, "neither yes nor no"),
     Case("pass is null", '{"pass": null, "score": 0.9}', UNUSABLE, "a score alone passes nothing without a threshold"),
     Case("no pass", '{"score": 0.9, "reason": "fine"}', UNUSABLE, "a score alone passes nothing without a threshold"),
-    # Scores; the scale of Cupel's own instructions is 0 to 1.
+    # These vary scores; the scale of Cupel's own instructions is 0 to 1.
     Case("no score", '{"pass": true, "reason": "fine"}', (True, 1.0), "as in promptfoo: 1 for a pass"),
     Case("no score, failed", '{"pass": false, "reason": "bad"}', (False, 0.0), "as in promptfoo: 0 for a failure"),
     Case("null score", '{"pass": true, "score": null}', (True, 1.0), "as if it were missing"),
@@ -136,7 +137,7 @@ RUBRIC = [
     Case("high", '{"pass": true, "score": "high"}', UNUSABLE, "no number"),
     Case("true as score", '{"pass": true, "score": true}', UNUSABLE, "no number"),
     Case("infinite digits", '{"pass": true, "score": ' + "9" * 5_000 + "}", UNUSABLE, "no number that can be read"),
-    # Broken JSON.
+    # These have broken JSON.
     Case("trailing comma", '{"pass": true, "score": 0.9, "reason": "fine",}', (True, 0.9), "nothing follows it"),
     Case("line break", '{"pass": true, "score": 0.9, "reason": "two\nlines"}', (True, 0.9), "it belongs to the string"),
     Case("control characters", '{"pass": true, "score": 0.9, "reason": "a\tb\x00\x1b[31m"}', (True, 0.9), "the same"),
@@ -164,7 +165,7 @@ RUBRIC = [
     Case("refusal of a policy", "I cannot help with that request.", UNUSABLE, "it refused to judge"),
 ]  # fmt: skip
 
-# Of a rubric with the threshold 0.5: readings are (passed, score).
+# The rubric has the threshold 0.5; readings are (passed, score).
 THRESHOLD = [
     Case("score above", '{"score": 0.9, "reason": "fine"}', (True, 0.9), "the threshold decides"),
     Case("score below", '{"score": 0.2, "reason": "bad"}', (False, 0.2), "the threshold decides"),
@@ -176,7 +177,7 @@ THRESHOLD = [
     Case("different scores, same side", '{"score": 0.9} {"score": 0.8}', UNUSABLE, "the score counts"),
 ]
 
-# Of a rubricPrompt of the author's own that says "a score from 0 to 10": readings are (passed, score).
+# The author's own rubricPrompt says "a score from 0 to 10"; readings are (passed, score).
 OWN_SCALE = [
     Case("its shape", '{"score": 8, "reason": "fine"}', (True, 0.8), "as in promptfoo, pass is true by default"),
     Case("its lowest", '{"score": 0, "reason": "bad"}', (True, 0.0), "the same: only a threshold or pass can fail it"),
@@ -194,7 +195,7 @@ OWN_SCALE = [
     Case("neither", '{"verdict": "correct"}', UNUSABLE, "promptfoo passes it; nothing says so"),
 ]  # fmt: skip
 
-# The same with the threshold 7, which is on the prompt's scale.
+# The same prompt has the threshold 7, which is on its scale.
 OWN_THRESHOLD = [
     Case("above", '{"score": 8, "reason": "fine"}', (True, 0.8), "8 is at least 7"),
     Case("below", '{"score": "6.5"}', (False, 0.65), "6.5 is less than 7"),
@@ -202,7 +203,7 @@ OWN_THRESHOLD = [
     Case("only pass", '{"pass": true}', (True, 1.0), "the score of a pass is the highest"),
 ]
 
-# Of a rubricPrompt of the author's own that states no scale: readings are (passed, score).
+# The author's own rubricPrompt states no scale; readings are (passed, score).
 OWN_UNKNOWN = [
     Case("a share", '{"score": 0.4}', (True, 0.4), "the usual scale is 0 to 1"),
     Case("beyond 1", '{"score": 8}', UNUSABLE, "the scale is unknown: config.range states it"),
@@ -279,7 +280,7 @@ SCORE = [
     Case("interval", '{"score": "7-8"}', UNUSABLE, "either may be meant"),
 ]
 
-# Of G-Eval, whose scale is 0 to 10.
+# The scale of G-Eval is 0 to 10.
 RATING = [
     Case("half points", '{"reason": "r", "score": 8.5}', 8.5, "finer than asked, and clear"),
     Case("text", '{"reason": "r", "score": "8"}', 8.0, "a text that says a number"),
@@ -294,7 +295,7 @@ STEPS = [
     Case("none", '{"steps": []}', UNUSABLE, "there is none"),
 ]
 
-# Of two texts, which have the numbers 0 and 1.
+# The two texts have the numbers 0 and 1.
 CHOICE = [
     Case("plain", '{"reason": "r", "index": 1}', 1, "it is as asked"),
     Case("text", '{"index": "1"}', 1, "a text that says a number"),
@@ -318,7 +319,7 @@ DECISION = [
     Case("two", '{"decisionCode": "4"} {"decisionCode": "2"}', UNUSABLE, "order does not say which counts"),
 ]
 
-# Of a simulated user: readings are the message.
+# A simulated user replies; readings are the message.
 USER = [
     Case("plain", '{"content": "On Tuesday, please."}', "On Tuesday, please.", "it is as asked"),
     Case("extra key", '{"content": "Hi", "mood": "angry"}', "Hi", "not needed"),

@@ -42,7 +42,7 @@ def check(suite: ImportedSuite) -> None:
 
 
 def check_files(suite: ImportedSuite, folder: Path) -> None:
-    """The definition files that `cupel import --output` would write can be read."""
+    """Check that the definition files that `cupel import --output` would write can be read."""
     paths = [folder / f"{number}.yaml" for number in range(len(suite.drafts))]
     write_definitions(suite, paths, {})
     for draft, path in zip(suite.drafts, paths, strict=True):

@@ -60,7 +60,7 @@ class CautionInput:
     """Without an outcome."""
     has_decision_rule: bool
     totals: Sequence[ColumnTotals] = ()
-    """Of the columns."""
+    """These are the totals of `columns`, in the same order."""
 
 
 def cautions(given: CautionInput) -> tuple[Caution, ...]:

@@ -17,7 +17,7 @@ _NANO = 10**9
 MAX_NAMES = 1_000
 """Different metrics, tags or model versions of a column; further ones are not counted, so that a file stays small."""
 MAX_CAUSES = 10
-"""Causes of unscored answers that are shown of a column; `unscored` also counts the others."""
+"""A column shows at most this many causes of unscored answers; `unscored` also counts the others."""
 HISTOGRAMS = ("durations_ms", "turns", "input_tokens", "output_tokens", "tokens", "turn_durations_ms")
 """Of conversations, but for the last, which is of single answers. The first releases have counted the first four."""
 COST_KINDS = ("target", "judge", "persona", "summary", "operation")
@@ -51,10 +51,10 @@ class CountedOutcome(NamedTuple):
     is_unscored: bool = False
     """Whether a weighted assertion could not be computed, and no user corrected the result."""
     cause: UnscoredCause | None = None
-    """Why it is unscored; None if it is not, and for an outcome of an earlier release."""
+    """It says why the outcome is unscored; None if it is scored, and for an outcome of an earlier release."""
     metrics: Mapping[str, float] = {}
     metric_weights: Mapping[str, float] = {}
-    """The sums of the weights of the metrics' results, of those whose sum is not 1."""
+    """It has the sum of the weights of each metric's results, unless that sum is 1."""
     tags: Sequence[str] = ()
     duration_ms: int = 0
     turns: int = 0
@@ -70,9 +70,9 @@ class CountedOutcome(NamedTuple):
     is_cut: bool = False
     """Whether the limit of tokens cut the last answer."""
     left_out: Mapping[str, int] = {}
-    """Checks that its scenario's import left out, by type; empty if a user corrected the result."""
+    """It counts the checks that the scenario's import left out, by type; empty if a user corrected the result."""
     omitted_parameters: Sequence[str] = ()
-    """What was left out of the target's requests."""
+    """These parameters were left out of the requests to the target."""
 
 
 class CheckCount(NamedTuple):
@@ -188,12 +188,12 @@ class ErrorCount(NamedTuple):
 
 
 class CauseCount(NamedTuple):
-    """Unscored answers with one cause. Each answer counts for one cause."""
+    """It counts the unscored answers with one cause. Each answer counts for one cause."""
 
     cause: UnscoredCause
     probes: int
     first_index: int | None
-    """The probe that is the example; None if the answers were counted by an earlier release."""
+    """This probe is the example; None if the answers were counted by an earlier release."""
 
 
 @dataclass
@@ -207,7 +207,7 @@ class ColumnTotals:
     errors: dict[str, ErrorCount] = field(default_factory=dict)
     unscored: int = 0
     causes: dict[UnscoredCause, ErrorCount] = field(default_factory=dict)
-    """Of the unscored answers; at most MAX_NAMES, so they may add up to fewer."""
+    """It counts the unscored answers by cause, for at most MAX_NAMES causes, so the counts may add up to fewer."""
     score: Total = field(default_factory=Total)
     """Of the judged probes that have one."""
     metrics: dict[str, Total] = field(default_factory=dict)
@@ -218,13 +218,13 @@ class ColumnTotals:
     cut: int = 0
     """Completed probes whose last answer was cut by a limit of tokens."""
     omitted: Counter[str] = field(default_factory=Counter)
-    """Completed probes by each parameter that was left out of the target's requests."""
+    """It counts completed probes by each parameter that was left out of the requests to the target."""
     surplus: dict[str, Total] = field(default_factory=dict)
-    """By metric, what the sum of score x weight has beyond `metrics`; only of outcomes whose weight is not 1."""
+    """It has what `metrics` lacks of each metric's sum of score x weight, from outcomes whose weight is not 1."""
     partly_checked: int = 0
-    """Completed probes of scenarios whose import left out checks."""
+    """It counts the completed probes of scenarios whose import left out checks."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """These checks by type; at most MAX_NAMES."""
+    """It counts the checks that these imports left out, by type, for at most MAX_NAMES types."""
 
     def add(self, outcome: CountedOutcome) -> None:
         for cost in outcome.costs:
@@ -306,8 +306,8 @@ class ColumnTotals:
 
     @property
     def unscored_causes(self) -> list[CauseCount]:
-        """Why answers are unscored, the most frequent first. The counts add up to `unscored`: what is not known by
-        cause is UNKNOWN."""
+        """Return why answers are unscored, the most frequent cause first. The counts add up to `unscored`: answers
+        without a counted cause are UNKNOWN."""
         counted = {cause: CauseCount(cause, *found) for cause, found in self.causes.items()}
         if rest := self.unscored - sum(each.probes for each in counted.values()):
             before = counted.get(UNKNOWN_CAUSE, CauseCount(UNKNOWN_CAUSE, 0, None))
@@ -324,7 +324,7 @@ class ColumnTotals:
 
     @property
     def metric_sums(self) -> dict[str, float]:
-        """By metric, the sum of score x weight over all results, from which derived metrics are computed."""
+        """Return the sum of score x weight over all results, by metric. Derived metrics are computed from it."""
         none = Total()
         return {name: each.value + self.surplus.get(name, none).value for name, each in sorted(self.metrics.items())}
 

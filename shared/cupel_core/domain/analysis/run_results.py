@@ -32,4 +32,4 @@ class RunResults(NamedTuple):
     sample: RunSample | None
     """None for a run of a release that did not record the number of scenarios."""
     messages: Mapping[int, str]
-    """Of errored probes that are examples, and of unscored answers why they are, by index."""
+    """It has the message of each probe that is an example, by index: its error, or why its answer is unscored."""

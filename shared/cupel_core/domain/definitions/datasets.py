@@ -1,4 +1,4 @@
-"""Formats of dataset files, how their expected answers are compared, and which rows and columns are read."""
+"""Defines formats of dataset files, how their expected answers are compared, and which rows and columns are read."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -16,7 +16,7 @@ class DatasetFormat(StrEnum):
 
 
 class DatasetScorer(StrEnum):
-    """How an answer is compared with a sample's target: in Inspect's words, or for OpenAI's evals in theirs."""
+    """Each value is a way to compare an answer with a sample's target, as in Inspect or in OpenAI's evals."""
 
     INCLUDES = "includes"
     """The target is anywhere in the answer, in any case, as in Inspect's `includes()`; in the same case for
@@ -28,7 +28,7 @@ class DatasetScorer(StrEnum):
     NUMERIC = "numeric"
     """The answer's last number equals the target, as in Inspect's `match(numeric=True)`."""
     FUZZY = "fuzzy"
-    """One is within the other, as in OpenAI's `FuzzyMatch`."""
+    """The answer contains the target or is part of it, as in OpenAI's `FuzzyMatch`."""
     JSON = "json"
     """The JSON is equal, as in OpenAI's `JsonMatch`."""
     FACTUALITY = "factuality"
@@ -37,7 +37,7 @@ class DatasetScorer(StrEnum):
 
 @dataclass(frozen=True)
 class ColumnMapping:
-    """The columns that the author named; the others are found by their names."""
+    """The author named these columns; the others are found by their names."""
 
     input: str | None = None
     answer: str | None = None
@@ -46,15 +46,15 @@ class ColumnMapping:
 
 @dataclass(frozen=True)
 class DatasetOptions:
-    """Which rows of a file are read, and from which columns. An offset skips rows, a limit bounds how many follow."""
+    """It says which rows and columns of a file are read: at most `limit` rows after the first `offset` ones."""
 
     columns: ColumnMapping = ColumnMapping()
     limit: int | None = None
     offset: int = 0
     assertions: tuple[Mapping[str, Any], ...] = ()
-    """The definition's own, which may use the columns as variables. They replace the default comparison."""
+    """The definition's own assertions replace the default comparison. They may use the columns as variables."""
     is_checked_elsewhere: bool = False
-    """Whether the definition has assertions besides."""
+    """Whether the definition also has assertions that are not in these options."""
 
     @property
     def has_checks(self) -> bool:

@@ -12,11 +12,12 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 MAX_SCENARIOS = 10_000
-"""Of a promptfoo configuration: variables with lists multiply, and an API request has seconds, not minutes."""
+"""An import of a promptfoo configuration creates at most this many scenarios: variables with lists multiply, and an API
+request has seconds, not minutes."""
 MAX_CAUSES = 1_000
-"""Different notes of one kind, whatever their places are."""
+"""A report lists notes of one kind for at most this many different causes."""
 MAX_PLACES = 100
-"""Listed for one cause; a file may repeat one mistake ten thousand times. Further ones are counted."""
+"""For one cause, at most this many places are listed, and the others are counted: a mistake may be repeated often."""
 MAX_REASONS = 5
 """In the message about a file from which nothing is imported."""
 
@@ -29,20 +30,20 @@ class ImportNote:
     what: str
     why: str
     count: int = 1
-    """How many places it stands for; `where` is the first of them."""
+    """It counts the places that the note stands for; `where` is the first of them."""
 
 
 @dataclass
 class ImportNotes:
-    """The notes of one kind in order, each once: a test yields the same note for every prompt."""
+    """It has the notes of one kind in order, each once: a test yields the same note for every prompt."""
 
     listed: dict[ImportNote, None] = field(default_factory=dict)
     places: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How many there are of each cause, which is what a note is about and why."""
+    """It counts the notes of each cause; a cause is what a note is about, and why."""
     further: dict[tuple[str, str], ImportNote] = field(default_factory=dict)
-    """By cause, the first note that is not listed, with the number of those like it."""
+    """It has the first note that is not listed for each cause; its `count` includes all further notes of the cause."""
     seen: set[int] = field(default_factory=set, compare=False)
-    """Hashes of the notes that are only counted."""
+    """These are the hashes of the notes that are only counted."""
 
     def __iter__(self) -> Iterator[ImportNote]:
         yield from self.listed
@@ -128,7 +129,7 @@ class DefinitionDraft:
 
     @property
     def missing_models(self) -> tuple[MissingModel, ...]:
-        """The models that its checks need and none of them names, so that a run must."""
+        """Return the models that its checks need and none of them names; a run must name these."""
         return missing_models(GraderConfig(), Content.from_json(self.content), self.scenarios)
 
     def to_json(self) -> dict[str, Any]:

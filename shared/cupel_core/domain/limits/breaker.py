@@ -36,7 +36,7 @@ WAIT_STEPS_SECONDS = (5.0, 10.0, 20.0, 60.0, 180.0, 330.0)
 which most limits hold, and all together last ten minutes."""
 MIN_WAITS_IN_ROW = 2
 PATIENCE_SECONDS = 3_600.0
-"""After this time, a provider that only asks to wait is left to the owner of the run."""
+"""A provider that only asks to wait for longer than this counts as refusing calls, so that the run's owner decides."""
 PACING_HINT = "a limit on requests per minute (cupel providers set … --requests-per-minute) avoids such refusals"
 
 REFUSALS = frozenset({ProbeErrorCode.AUTH, ProbeErrorCode.INVALID_REQUEST})

@@ -62,7 +62,7 @@ class SliceProgress(NamedTuple):
     done: int = 0
     left: int = 0
     wait_seconds: float = 0.0
-    """Before those that are left are tried again, because providers ask for it."""
+    """The remaining transcripts are tried again after this time, because providers ask for it."""
 
     def plus(self, other: "SliceProgress") -> "SliceProgress":
         wait_seconds = max(self.wait_seconds, other.wait_seconds)

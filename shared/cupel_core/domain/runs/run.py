@@ -45,7 +45,7 @@ class PauseReason(StrEnum):
     BUDGET = "budget"
     PROVIDER = "provider"
     JUDGE = "judge"
-    """Its judge answers and gives no usable verdict; only a request resumes the run."""
+    """The run's judge answers without giving a usable verdict; only a request resumes the run."""
 
     @classmethod
     def parse(cls, stored: str | None) -> "PauseReason | None":
@@ -197,7 +197,7 @@ class StartedBy:
 
 @dataclass(frozen=True)
 class PauseCause:
-    """Why the system paused a run: the model that cannot be called or gives no verdict, and the provider's words."""
+    """The system paused the run because `model` cannot be called or gives no verdict; `message` says why."""
 
     model: str
     message: str
@@ -279,7 +279,7 @@ class Run:
     """The operation profile of its turns; its content is in the snapshot."""
     pause_reason: str | None = None
     pause_cause: PauseCause | None = None
-    """Set if `pause_reason` is provider or judge."""
+    """It is set if `pause_reason` is provider or judge."""
     period_pause: PeriodPause | None = None
     """Set if `pause_reason` is budget and the workspace's budget is used up, not the run's."""
     failure: RunFailure | None = None

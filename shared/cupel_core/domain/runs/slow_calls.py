@@ -1,4 +1,4 @@
-"""Calls in flight that a reader of a run's progress wants to know of: repeats, and those that take long."""
+"""Selects the calls in flight that are shown in a run's progress: repeats, and those that take long."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -12,14 +12,14 @@ MAX_PER_CLAIM = 10
 
 
 class SlowCall(NamedTuple):
-    """A repeat, or a call that takes long."""
+    """The call is a repeat, or takes long."""
 
     offset: int
-    """Of its probe in the leaf, or the index of its probe where there are no leaves."""
+    """It is the offset of the probe in its leaf, or the index of the probe where there are no leaves."""
     attempt: int
     max_attempts: int
     since: int
-    """Unix time."""
+    """The attempt started at this Unix time."""
 
     def seconds(self, now: float) -> float:
         return max(0.0, now - self.since)

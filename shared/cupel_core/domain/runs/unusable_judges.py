@@ -1,7 +1,7 @@
-"""When to stop asking a judge: none of its first replies was usable, so that its other calls would be paid in vain.
+"""Decides when to stop calling a judge: if none of its first replies is usable, its other calls would be paid in vain.
 
-A judge that fails for a while, or whose provider refuses its calls, is the breaker's affair (`domain/limits`). This is
-about a judge that answers and gives no verdict: the wrong model, a prompt that it cannot follow, a filter.
+The circuit breaker (`domain/limits`) handles a judge that fails for a while, or whose provider refuses its calls. This
+module handles a judge that answers and gives no verdict: the wrong model, a prompt that it cannot follow, a filter.
 """
 
 from typing import NamedTuple
@@ -18,23 +18,23 @@ _UNUSABLE = frozenset({UnscoredCode.JUDGE_REPLY, UnscoredCode.JUDGE_REFUSED})
 
 
 class JudgedReply(NamedTuple):
-    """What an answer says about its judge. Either field is None or False if it says nothing."""
+    """It says whether an answer's judge was usable; `unusable` is None and `is_usable` False if that is unknown."""
 
     unusable: UnscoredCause | None
-    """The cause, if the judge gave no usable reply."""
+    """It is the cause if the judge gave no usable reply."""
     is_usable: bool
     """Whether a judge was called and the answer was scored."""
     error: str | None = None
-    """Why the reply is unusable; it may quote the conversation."""
+    """It says why the reply is unusable, and may quote the conversation."""
 
 
 def patience(expected: int) -> int:
-    """How many first replies may be unusable when so many are expected: a fifth of them, from 3 to 20."""
+    """Return how many first replies may be unusable if this many are expected: a fifth of them, from 3 to 20."""
     return max(MIN_REPLIES, min(MAX_REPLIES, expected // _SHARE))
 
 
 def judged_reply(outcome: Outcome) -> JudgedReply:
-    """What the outcome of a probe says about its judge."""
+    """Return what the outcome of a probe says about its judge."""
     if not isinstance(outcome, Transcript):
         return _reply(outcome.cause, outcome.message, is_usable=False)
     if outcome.scoring is None:
@@ -43,7 +43,7 @@ def judged_reply(outcome: Outcome) -> JudgedReply:
 
 
 def judged_scoring(scoring: Scoring, judge: Spend, *causes: UnscoredCode) -> JudgedReply:
-    """The same of a scoring and what its judge has cost. `causes` are further ones that count as unusable replies."""
+    """Return what a scoring and the judge's spend say about the judge. `causes` also count as unusable replies."""
     is_usable = scoring.success is not None and bool(judge.calls)
     return _reply(scoring.cause, scoring.unscored_error, *causes, is_usable=is_usable)
 
@@ -57,12 +57,15 @@ _NOTHING = JudgedReply(None, is_usable=False)
 
 
 def name_of(cause: UnscoredCause) -> str:
-    """`the judge sim/judge`."""
+    """Return a text such as `the judge sim/judge`."""
     return f"the judge {cause.model}" if cause.model else "the judge"
 
 
 def why_stopped(cause: UnscoredCause, replies: int, problem: str | None = None) -> str:
-    """Why no further reply is asked for, after so many. `problem` is the last one; by default what its code means."""
+    """Say why no further reply is requested after this many unusable ones.
+
+    `problem` describes the last one; by default, the message says what its code means.
+    """
     code = f"{cause.code}, {cause.provider_code}" if cause.provider_code else cause.code
     said = problem or DESCRIPTIONS[cause.code]
     return f"{name_of(cause)} gave no usable verdict on the first {count_of(replies, 'answer')} ({code}): {said}"
@@ -74,7 +77,7 @@ class JudgeWatch:
     def __init__(self, expected: int) -> None:
         """`expected` is how many verdicts the run or evaluation needs."""
         self.why_stopped: str | None = None
-        """Why nothing more is asked; None as long as there is no reason."""
+        """It says why nothing more is asked; None as long as there is no reason."""
         self._patience = patience(expected)
         self._unusable = 0
         self._is_usable = False

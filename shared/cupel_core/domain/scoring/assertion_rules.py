@@ -27,7 +27,7 @@ RUBRIC_PROMPT = "rubricPrompt"
 """
 MAX_RUBRIC_PROMPT_LENGTH = 20_000
 RUBRIC_RANGE = "range"
-"""Beside it: the lowest and the highest score that the prompt asks for."""
+"""In the `config` of an `llm-rubric`, it has the lowest and the highest score that `rubricPrompt` asks for."""
 SCORING_FUNCTION = "scoringFunction"
 """In the `config` of a set: code that makes the set's result from those of its parts."""
 CODE_FILE = re.compile(r"file://(?P<path>[^:]+\.(?:py|js|cjs|mjs|ts|cts|mts))(?::(?P<function>[\w.]+))?")
@@ -170,7 +170,7 @@ def _number_issues(kind: AssertionKind, assertion: Mapping[str, Any], field: str
 
 
 def _has_own_scale(assertion: Mapping[str, Any]) -> bool:
-    """Whether its threshold is on the scale of its author's prompt."""
+    """Return whether its threshold is on the scale of its author's prompt."""
     config = assertion.get("config")
     return isinstance(config, dict) and RUBRIC_PROMPT in config
 

@@ -10,7 +10,7 @@ from cupel_core.domain.turns.model_request import Usage
 
 NOT = "not-"
 NOT_COMPUTED = "could not be computed"
-"""The reason of a result without a verdict; its error says why."""
+"""It is the reason of a result without a verdict, whose `error` says why."""
 
 
 class FailureTag(StrEnum):
@@ -108,7 +108,7 @@ class JudgeReply:
 
 
 class UnusableJudgement(NamedTuple):
-    """What a judge replied in place of a verdict, and why that is unusable. Both are cut; they may quote the answer."""
+    """A judge gave `reply` instead of a verdict; `problem` says why. Both are cut, and may quote the answer."""
 
     problem: str
     reply: str
@@ -134,9 +134,9 @@ class AssertionResult:
     judge_reply: JudgeReply | None = None
     """Stored for `label-model` and `score-model` only."""
     cause: UnscoredCause | None = None
-    """The code of `error`; None in results of earlier releases."""
+    """It classifies `error`; None in results of earlier releases."""
     unusable_reply: UnusableJudgement | None = None
-    """Set if the `error` is an unusable reply of the judge."""
+    """It is set if the `error` is an unusable reply of the judge."""
 
     def to_json(self) -> dict[str, Any]:
         fields = {
@@ -174,7 +174,7 @@ class AssertionResult:
     def uncomputed(
         cls, type_name: str, error: str, cause: UnscoredCause, weight: float = 1.0, metric: str | None = None
     ) -> "AssertionResult":
-        """The result of a check that could not be computed, for this cause."""
+        """Return the result of a check that could not be computed, for this cause."""
         return cls(type_name, None, None, NOT_COMPUTED, weight, metric, error=error, cause=cause)
 
 

@@ -20,7 +20,7 @@ _TOKEN = re.compile(r"\s*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_
 
 
 def _round(number: float) -> float:
-    """Half away from zero, unlike Python's."""
+    """Round half away from zero, unlike Python's `round`."""
     return math.copysign(math.floor(abs(number) + 0.5), number)
 
 
@@ -85,14 +85,14 @@ def derive(metrics: Sequence[DerivedMetric], sums: Mapping[str, float], count: i
 
 
 class WeightedMetrics(NamedTuple):
-    """The metrics of one result, and the sums of their weights that are not 1."""
+    """It has the metrics of one result, and the sums of their weights that are not 1."""
 
     values: Mapping[str, float] = {}
     weights: Mapping[str, float] = {}
 
 
 def metrics_of(results: Sequence[WeightedMetrics], derived: Sequence[DerivedMetric]) -> dict[str, float]:
-    """The mean of each metric over the results that have it, and the derived metrics of the sums of score x weight."""
+    """Return the mean of each metric over the results with it, and the metrics derived from sums of score x weight."""
     values: dict[str, list[float]] = {}
     sums: dict[str, float] = {}
     for result in results:

@@ -1,4 +1,4 @@
-"""The values of assertions that compare an answer with expected ones as Inspect and OpenAI's evals do."""
+"""Reads the values of assertions that compare an answer with expected ones as Inspect and OpenAI's evals do."""
 
 import json
 from collections.abc import Mapping
@@ -10,19 +10,19 @@ from cupel_core.domain.text.numerals import find_numbers
 LOCATIONS = ("begin", "end", "any", "exact")
 MAX_CHOICES = 1_000
 MAX_NUMBER_LENGTH = 1_000
-"""Of the text with the expected number, which is read wherever it is checked."""
+"""The text with the expected number has at most this many characters, because every check reads it again."""
 _LETTERS = 26
 _CONFIG_OF_MATCH = frozenset({"location", "ignoreCase", "numeric"})
 _CONFIG_OF_NUMBER = frozenset({"location", "tolerance"})
 
 
 def letter_of(position: int) -> str:
-    """How the choice at this position, from 0, is called: A to Z, and then 1, 2, …, as in Inspect."""
+    """Return the name of the choice at this position, from 0: A to Z, and then 1, 2, …, as in Inspect."""
     return chr(ord("A") + position) if position < _LETTERS else str(position - _LETTERS + 1)
 
 
 def position_of(letter: str) -> int:
-    """Raises ValueError for what is neither a letter nor a number from 1."""
+    """Return the position of the choice. Raises ValueError for what is neither a letter nor a number from 1."""
     if len(letter) == 1 and letter.isascii() and letter.isalpha():
         return ord(letter.upper()) - ord("A")
     if letter.isdecimal() and int(letter) > 0:
@@ -31,14 +31,14 @@ def position_of(letter: str) -> int:
 
 
 def target_positions(target: str | list[str]) -> list[int]:
-    """The positions of the right choices: `B`, `A,C`, `AC` and `["A", "C"]`. Raises ValueError."""
+    """Return the positions of the right choices: `B`, `A,C`, `AC` and `["A", "C"]`. Raises ValueError."""
     tokens = [token for text in texts_of(target) for token in text.replace(",", " ").split()]
     letters = [letter for token in tokens for letter in ([token] if token.isdecimal() else token)]
     return sorted({position_of(letter) for letter in letters})
 
 
 def has_several_answers(target: str | list[str]) -> bool:
-    """Whether an answer may name several choices: a list, or a text with several letters."""
+    """Return whether an answer may name several choices: the target is a list, or a text with several letters."""
     return isinstance(target, list) or len(target_positions(target)) > 1
 
 
@@ -106,7 +106,7 @@ def number_config_error(config: Mapping[str, Any]) -> str | None:
 
 
 def tolerance_of(tolerance: Any, expected: float) -> float:
-    """The greatest difference that is allowed: a number, or a share of the expected number such as `5%`.
+    """Return the greatest difference that is allowed: a number, or a share of the expected number such as `5%`.
 
     Raises ValueError.
     """

@@ -109,20 +109,20 @@ def transform_error(text: Any) -> str | None:
 
 
 def code_error(text: Any) -> str | None:
-    """What is wrong with a transform that is any code, in words for its author; None if it may be run."""
+    """Return what is wrong with the code of a transform, in words for its author; None if it may be run."""
     if not isinstance(text, str) or not text.strip():
         return "must be an expression on output, such as JSON.parse(output).name"
     return None if len(text) <= MAX_CODE_LENGTH else f"must have at most {MAX_CODE_LENGTH:,} characters"
 
 
 def compose_code(first: str, second: str) -> str:
-    """JavaScript that applies `second` to what `first` returns; neither is in a file."""
+    """Return JavaScript that applies `second` to what `first` returns; neither is in a file."""
     calls = [f"((output) => {{ {_body(each)}\n}})" for each in (first, second)]
     return f"const transformed = {calls[0]}(output);\nreturn {calls[1]}(transformed);\n"
 
 
 def _body(code: str) -> str:
-    """An expression is returned; several lines are the body of a function."""
+    """Return the body of a function: an expression is returned, and several lines are the body already."""
     return code if "\n" in code else f"return {code}"
 
 

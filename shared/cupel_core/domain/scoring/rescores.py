@@ -28,9 +28,9 @@ RESCORABLE = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELL
 BUDGET = "budget"
 """In place of the phase in which a rescore failed, when its own budget was used up."""
 JUDGE = "judge"
-"""In place of the phase in which a rescore failed, when it was stopped because its judge gave no usable verdict."""
+"""It takes the place of the phase in which a rescore failed if the rescore was stopped because of an unusable judge."""
 SCORE = "score"
-"""The phase in which a rescore failed that could score nothing."""
+"""It is the phase in which a rescore failed if it could score nothing."""
 
 
 class RescoreStatus(StrEnum):
@@ -121,13 +121,13 @@ class Rescore:
     is_exhausted: bool = False
     """Whether its own budget is used up: nothing more is graded."""
     unusable_judge: str | None = None
-    """Why its judge is not asked any more: none of its first replies was usable, so nothing more is graded."""
+    """It says why the judge is not called any more: none of its first replies was usable, so nothing more is graded."""
     execution: int = 1
     """Number of the execution that was requested last; each raise of its budget requests another one."""
 
     @property
     def is_stopped(self) -> bool:
-        """Whether nothing more is graded, although it has not ended."""
+        """Return whether nothing more is graded, although the rescore has not ended."""
         return self.is_exhausted or self.unusable_judge is not None
 
     @property
@@ -150,17 +150,14 @@ class Rescore:
     def finished(
         self, now: datetime, counts: RescoreCounts, failure: RunFailure | None = None, why_unscored: str = ""
     ) -> "Rescore":
-        """COMPLETED, or FAILED if its workflow gave up, its budget did not suffice, or nothing could be scored.
-
-        `why_unscored` is why transcripts could not be scored, if any could not.
-        """
+        """Return it as COMPLETED, or FAILED if its workflow failed, its budget was too small, or it scored nothing."""
         failure = failure or (self._budget_failure(counts) if self.is_exhausted else None)
         failure = failure or self._judge_failure(counts, why_unscored)
         status = RescoreStatus.COMPLETED if failure is None else RescoreStatus.FAILED
         return replace(self, status=status, completed_at=now, counts=counts, failure=failure)
 
     def _judge_failure(self, counts: RescoreCounts, why_unscored: str) -> RunFailure | None:
-        """The failure of a rescore whose judge gave nothing usable; None if any transcript was scored."""
+        """Return the failure of a rescore that its judge stopped, or that scored nothing; None otherwise."""
         graded = counts.scored + counts.errors
         if self.unusable_judge is not None:
             left = max(0, self.total - graded)

@@ -51,7 +51,7 @@ class ColumnScores:
     metrics: Mapping[str, float]
     tags: Mapping[str, int]
     totals: ColumnTotals
-    """What its figures are from; it has the causes of the unscored ones."""
+    """Its figures are computed from these totals, which also have the causes of its unscored answers."""
 
 
 class NumberedScores(NamedTuple):

@@ -1,7 +1,7 @@
-"""The value of an answer whose structure was declared, by promptfoo's rules.
+"""Reads the value of an answer whose structure was declared, by promptfoo's rules.
 
-With a JSON schema as the format of the answer, it is the parsed JSON; an answer of calls is a list of them in OpenAI's
-form. Everything else is a text: the same answer to a request for any JSON object, too.
+With a JSON schema as the format of the answer, the value is the parsed JSON; an answer of calls is a list of them in
+OpenAI's form. Everything else is a text, also the answer to a request for any JSON object.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from cupel_core.domain.turns.model_request import Message
 
 
 def structured_value(answer: Message, *, has_schema: bool) -> Any:
-    """None if the answer is a text. What the answer lacks of its schema is for assertions to find."""
+    """Return the parsed JSON, or the calls; None if the answer is a text. Assertions validate it, so this does not."""
     if answer.tool_calls:
         return _calls_value(answer)
     if not has_schema:
@@ -23,7 +23,7 @@ def structured_value(answer: Message, *, has_schema: bool) -> Any:
 
 
 def _calls_value(answer: Message) -> Any:
-    """The calls alone, or a message with them if the model also wrote something."""
+    """Return the calls alone, or a message with them if the model also wrote something."""
     calls = [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
         for call in answer.tool_calls

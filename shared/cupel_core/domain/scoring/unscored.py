@@ -1,4 +1,4 @@
-"""Why an answer was not scored: a short code for each cause, so that causes are counted as errors are."""
+"""Defines why an answer was not scored: a short code for each cause, so that causes are counted as errors are."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class UnscoredCode(StrEnum):
-    """Why a check has no result. The values are the same in stored items, API, command and page."""
+    """Each code says why a check has no result. The values are the same in stored items, API, command and page."""
 
     JUDGE_REPLY = "judge_reply"
     """The judge gave no usable reply, even after a repair request."""
@@ -25,7 +25,7 @@ class UnscoredCode(StrEnum):
     ASSERTION = "assertion"
     """The assertion itself cannot be computed: its value, expression or template is invalid."""
     CODE = "code"
-    """The code of the check could not be run: not here, or not to its end."""
+    """The code of the check may not be run here, or did not run to its end."""
     LIMIT = "limit"
     """Computing the check exceeds the limits of time and memory."""
     DELETED = "deleted"
@@ -35,7 +35,7 @@ class UnscoredCode(StrEnum):
 
     @property
     def is_judges(self) -> bool:
-        """Whether another judge, or the same one once it is repaired, can score the answer: a rescore does that."""
+        """Return whether a rescore can score the answer, with another judge or with the same one once it works."""
         return self in _JUDGES
 
 
@@ -63,17 +63,17 @@ DESCRIPTIONS: Mapping[UnscoredCode, str] = {
     UnscoredCode.DELETED: "the conversation was deleted",
     UnscoredCode.UNKNOWN: "an earlier release recorded no cause",
 }
-"""What each code means, in words for people who read the code for the first time."""
+"""It explains each code to people who see it for the first time."""
 
 
 class UnscoredCause(NamedTuple):
-    """The cause of one missing result. It quotes nothing, so it is counted and stored without the conversation."""
+    """It is the cause of one missing result. It quotes nothing, so it is stored without the conversation."""
 
     code: UnscoredCode
     model: str | None = None
-    """The judge or embedding model; None if no model was to be called."""
+    """It is the judge or embedding model; None if no model was to be called."""
     provider_code: str | None = None
-    """The error code of the failed call (`ProbeErrorCode`); only of JUDGE_FAILED."""
+    """It is the error code of the failed call (`ProbeErrorCode`), and is set for JUDGE_FAILED only."""
 
     def to_json(self) -> dict[str, str]:
         fields = {"code": str(self.code), "model": self.model, "providerCode": self.provider_code}

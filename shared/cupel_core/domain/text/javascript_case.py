@@ -1,4 +1,4 @@
-"""Which characters are the same to JavaScript's regular expressions that ignore case.
+"""Finds the characters that are equal in JavaScript's regular expressions that ignore case.
 
 Without the `u` flag, characters are compared by their upper case; none beyond ASCII equals an ASCII letter. With it,
 they are compared by Unicode's simple case folding. Python's `re` and `regex` do neither.
@@ -12,11 +12,11 @@ _LAST_WITH_CASE = 0x1E943
 _LAST_UNIT = 0xFFFF
 
 type Range = tuple[int, int]
-"""The first and the last character of a range."""
+"""It has the first and the last character of a range."""
 
 
 def with_other_cases(ranges: Iterable[Range], *, is_unicode: bool) -> list[Range]:
-    """The ranges, and all characters that are equal to one in them."""
+    """Return the ranges, and all characters that are equal to one in them."""
     given = list(ranges)
     if not is_unicode and all(last < 0x80 for _, last in given):
         return [*given, *(other for each in given for other in _other_ascii_cases(each))]
@@ -41,7 +41,7 @@ def _cased_within(given: Range, classes: Mapping[int, tuple[int, ...]]) -> Itera
 
 @cache
 def _classes(is_unicode: bool) -> Mapping[int, tuple[int, ...]]:
-    """For each character that is equal to others, all of these and itself."""
+    """Map each character that is equal to others to all of these and itself."""
     same: dict[str, list[int]] = defaultdict(list)
     for code in range((_LAST_WITH_CASE if is_unicode else _LAST_UNIT) + 1):
         character = chr(code)
@@ -57,5 +57,5 @@ def _canonical(character: str) -> str:
 
 
 def _folded(character: str) -> str:
-    """Unicode's simple case folding, which never makes two characters of one."""
+    """Apply Unicode's simple case folding, which never makes two characters of one."""
     return next((each for each in (character.casefold(), character.lower()) if len(each) == 1), character)

@@ -1,4 +1,4 @@
-"""The sets of characters in JavaScript's regular expressions, as ranges, and how Python's `regex` writes them."""
+"""Defines JavaScript's classes of characters as ranges, and writes ranges for Python's `regex`."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ WORD: tuple[Range, ...] = (*DIGITS, (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
 SPACES: tuple[Range, ...] = tuple((ord(character), ord(character)) for character in sorted(WHITE_SPACE))
 LINE_ENDS: tuple[Range, ...] = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
 WORD_IGNORING_CASE: tuple[Range, ...] = (*WORD, (0x17F, 0x17F), (0x212A, 0x212A))
-"""With the flags `i` and `u`: the long s and the sign of Kelvin are letters of ASCII in another case."""
+"""With the flags `i` and `u`, the long s and the Kelvin sign are word characters too, because they equal s and k."""
 
 
 def complement(ranges: Iterable[Range]) -> tuple[Range, ...]:
@@ -28,7 +28,7 @@ def complement(ranges: Iterable[Range]) -> tuple[Range, ...]:
 
 
 def written_set(ranges: Iterable[Range], properties: Iterable[str] = (), *, is_negated: bool = False) -> str:
-    """A set as an expression. An empty one matches nothing, and negated every character."""
+    """Write a set as an expression. An empty one matches nothing; negated, it matches every character."""
     parts = [_written_range(*each) for each in ranges]
     parts.extend(properties)
     if not parts:
@@ -37,7 +37,7 @@ def written_set(ranges: Iterable[Range], properties: Iterable[str] = (), *, is_n
 
 
 def written_character(code: int) -> str:
-    """One character as an expression, within a set or outside."""
+    """Write one character as an expression, within a set or outside."""
     character = chr(code)
     return _PUNCTUATION.sub(r"\\\g<0>", character) if code < 0x80 else character
 
@@ -88,7 +88,7 @@ _CATEGORY = re.compile(r"(?:gc|General_Category)=(\w+)")
 
 
 def is_property(name: str) -> bool:
-    """Whether `\\p{name}` is a property of characters."""
+    """Return whether `\\p{name}` is a property of characters."""
     category = _CATEGORY.fullmatch(name)
     if category:
         return category[1] in _CATEGORIES

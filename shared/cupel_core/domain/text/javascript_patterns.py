@@ -34,24 +34,24 @@ _OPENING = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?<(?P<name>[\w$\u200c\u20
 _CONTROLS = {"f": 0x0C, "n": 0x0A, "r": 0x0D, "t": 0x09, "v": 0x0B}
 _SYNTAX = frozenset("^$\\.*+?()[]{}|/")
 _FIXED_WIDTH_ERROR = "look-behind requires fixed-width pattern"
-"""A limit of the standard library's `re`, which `regex` does not have."""
+"""The standard library's `re` has this limit, and `regex` does not."""
 
 
 class PatternError(ValueError):
-    """The expression is invalid in JavaScript; the message reads on after `is not a regular expression: `."""
+    """The expression is invalid in JavaScript; the message continues `is not a regular expression: `."""
 
 
 class TranslatedPattern(NamedTuple):
     expression: str
-    """For `regex`, without flags."""
+    """It is an expression for `regex`, without flags."""
     is_unicode: bool
     """Whether it is applied to characters instead of UTF-16 code units."""
     names: Mapping[str, int]
-    """The groups with names."""
+    """It maps the names of groups to their numbers."""
 
 
 def translate(pattern: str, flags: str = "") -> TranslatedPattern:
-    """The same expression for `regex`. It may begin with flags, which JavaScript writes after it: `(?i)yes`.
+    """Return the same expression for `regex`. It may begin with flags, which JavaScript writes after it: `(?i)yes`.
 
     Raises PatternError.
     """
@@ -81,7 +81,7 @@ def javascript_pattern_error(pattern: str, flags: str = "") -> str | None:
 
 
 def schema_flags(pattern: str) -> str:
-    """Those of a JSON schema's patterns: `u` as in promptfoo, unless an older expression is only valid without it."""
+    """Return the flags of a JSON schema's pattern: `u` as in promptfoo, unless the pattern is only valid without it."""
     try:
         translate(pattern, "u")
     except PatternError:
@@ -106,7 +106,7 @@ class _Translator:
         self.opened = 0
         self.closed: set[int] = set()
         self.enclosing: list[tuple[frozenset[str], int | None, str]] = []
-        """For each open group: the flags before it, its number if it has one, and how it began."""
+        """Each open group has the flags before it, its number if it has one, and the text with which it began."""
 
     def translated(self) -> TranslatedPattern:
         parts: list[str] = []
@@ -117,7 +117,7 @@ class _Translator:
         return TranslatedPattern("".join(parts), self.is_unicode, self.names)
 
     def _part(self) -> str:
-        """The next atom with its quantifier, or what else stands at this position."""
+        """Translate the next atom with its quantifier, or whatever else is at this position."""
         character = self._take()
         match character:
             case "(":
@@ -334,7 +334,7 @@ class _Translator:
             ranges.extend((*first, (0x2D, 0x2D), *last))
 
     def _member(self, properties: list[str]) -> tuple[Range, ...]:
-        """What one member of a set stands for; a property is added to the others."""
+        """Return the characters of one member of a set; a property is appended to `properties` instead."""
         character = self._take()
         code = ord(character)
         if character == "\\":

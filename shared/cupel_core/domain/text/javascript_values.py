@@ -1,4 +1,4 @@
-"""JSON values and texts as JavaScript reads and writes them: `JSON.parse`, `JSON.stringify`, `String` and `trim`."""
+"""Reads and writes JSON values and texts as JavaScript does: `JSON.parse`, `JSON.stringify`, `String` and `trim`."""
 
 import json
 import re
@@ -9,21 +9,21 @@ from typing import Any, NoReturn
 
 _SPACES = "".join(map(chr, range(0x2000, 0x200B)))
 WHITE_SPACE = f"\t\n\v\f\r \u00a0\u1680{_SPACES}\u2028\u2029\u202f\u205f\u3000\ufeff"
-"""What `trim` removes and `\\s` matches."""
+"""`trim` removes these characters, and `\\s` matches them."""
 _WHITE_SPACE_RUN = re.compile(f"[{WHITE_SPACE}]+")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_ARRAY_INDEX = 2**32 - 2
 
 
 def parse_json(text: str) -> Any:
-    """Like `JSON.parse`. Raises ValueError and RecursionError."""
+    """Parse as `JSON.parse` does. Raises ValueError and RecursionError."""
     return json.loads(
         text, parse_constant=_refuse, parse_int=_number, parse_float=_number, object_pairs_hook=_ordered_object
     )
 
 
 def stringify(value: Any) -> str:
-    """Like `JSON.stringify` without spaces. Raises RecursionError."""
+    """Write as `JSON.stringify` does, without spaces. Raises RecursionError."""
     match value:
         case str():
             written = json.dumps(value, ensure_ascii=False)
@@ -39,12 +39,12 @@ def stringify(value: Any) -> str:
 
 
 def as_text(value: Any) -> str:
-    """The text that promptfoo's assertions check: a text itself, and any other value as `JSON.stringify` writes it."""
+    """Return the text that promptfoo's assertions check: a text itself, and JSON of any other value."""
     return value if isinstance(value, str) else stringify(value)
 
 
 def to_string(value: Any) -> str:
-    """Like `String(value)`: an object is `[object Object]`, and the items of a list are joined by commas."""
+    """Convert as `String(value)` does: an object is `[object Object]`, and the items of a list are joined by commas."""
     match value:
         case str():
             return value
@@ -57,7 +57,7 @@ def to_string(value: Any) -> str:
 
 
 def number_text(number: float) -> str:
-    """Like `String(number)`: decimal notation from 1e-6 to 1e21, and the shortest digits of a double."""
+    """Convert as `String(number)` does, with decimal notation from 1e-6 to 1e21; what is not finite is `null`."""
     double = float(number)
     if not isfinite(double):
         return "null"
@@ -83,29 +83,29 @@ def trim_end(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The parts between white space."""
+    """Return the parts between white space."""
     return [word for word in _WHITE_SPACE_RUN.split(text) if word]
 
 
 def well_formed(text: str) -> str:
-    """Like `toWellFormed`: U+FFFD in place of each half of a pair of surrogates."""
+    """Replace each unpaired surrogate by U+FFFD, as `toWellFormed` does."""
     return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def in_code_units(text: str, change: Callable[[str], str]) -> str:
-    """What `change` makes of a text in which each character is a UTF-16 code unit, as JavaScript's positions count."""
+    """Apply `change` to the text's UTF-16 code units, one per character, because JavaScript counts these."""
     return joined_units(change(code_units(text)))
 
 
 def joined_units(units: str) -> str:
-    """The text of these code units: a pair of surrogates is one character."""
+    """Return the text of these code units: a pair of surrogates is one character."""
     if units.isascii():
         return units
     return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def code_units(text: str) -> str:
-    """The text with a pair of surrogates in place of each character beyond U+FFFF."""
+    """Return the text with a pair of surrogates in place of each character beyond U+FFFF."""
     if text.isascii() or max(text) <= "\uffff":
         return text
     encoded = text.encode("utf-16-le", "surrogatepass")

@@ -1,4 +1,4 @@
-"""JSON objects in a text that a language model wrote: among prose, and with the mistakes that models make.
+"""Finds JSON objects in a text that a language model wrote: among prose, and with the mistakes that models make.
 
 What is read besides JSON is unambiguous: trailing commas, control characters in strings, comments, words and quotation
 marks of Python and JavaScript, invalid escapes. A string that ends too early is not repaired, because nobody knows
@@ -11,13 +11,13 @@ import re
 from typing import Any, NamedTuple
 
 MAX_DEPTH = 50
-"""Objects and lists within each other."""
+"""Objects and lists may be nested this deep."""
 MAX_WORK = 4_000_000
-"""The characters that may be read, each token counting as several: hostile texts make a reader begin again and again,
-but are given up after about 0.3 s."""
+"""At most this many characters are read, each token counting as several: hostile texts make a reader begin again and
+again, but are given up after about 0.3 s."""
 _TOKEN_WORK = 20
 _MAX_TOKEN_LENGTH = 50
-"""Of a number: more digits have no meaning here, and Python refuses to convert thousands."""
+"""A number has at most this many characters: more have no meaning, and Python refuses to convert thousands."""
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _WORD = re.compile(r"[-+]?[A-Za-z]+\b")
@@ -45,16 +45,16 @@ _WORDS = {
 
 
 class JsonObject(NamedTuple):
-    """The pairs of an object in their order. A key may occur twice."""
+    """It has the pairs of an object in their order. A key may occur twice."""
 
     pairs: tuple[tuple[str, Any], ...]
 
 
 class FoundObjects(NamedTuple):
     objects: tuple[JsonObject, ...]
-    """Those that no other object contains, in their order."""
+    """It has the objects that no other object contains, in their order."""
     rest: str
-    """The text around them."""
+    """It is the text around the objects."""
 
 
 class TooIntricate(ValueError):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-"""These end a line for `str.splitlines`, and so perhaps for a reader."""
+"""`str.splitlines` ends a line at each of these, so a reader may do so, too."""
 
 
 def transcript_lines(said: Iterable[tuple[str, str]]) -> str:

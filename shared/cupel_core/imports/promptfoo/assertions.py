@@ -51,7 +51,7 @@ CODE_LEFT_OUT = (
 _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar"}
 _TRANSFORMS = ("transform", "postprocess")
 _SCORING_FUNCTION = "assertScoringFunction"
-"""It decides over the other assertions, so that a verdict without it is another one."""
+"""It computes the verdict from the other assertions, so that a verdict without it would be another one."""
 _UNTYPED = "without a type"
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 
@@ -65,7 +65,7 @@ class ImportedAssertions:
 
     @property
     def left_out(self) -> LeftOutChecks:
-        """The unsupported ones by type."""
+        """Count the unsupported assertions by type."""
         return Counter(_label_of(each["assertion"]) for each in self.unsupported)
 
 
@@ -218,7 +218,7 @@ class AssertionImporter:
         return self._transform_code(first, second)
 
     def _transform_code(self, first: str | None, second: str | None) -> str | None:
-        """What is no expression of the closed part of JavaScript is run where the code of assertions is run."""
+        """Return a transform outside the supported JavaScript as code, which runs where assertions' code runs."""
         if first and second:
             if first.startswith(SCHEME) or second.startswith(SCHEME):
                 raise NotImportable("its transform follows that of the options, and one of them is a file")
@@ -304,7 +304,7 @@ def report_unsupported_options(
 
 
 def _label_of(entry: Any) -> str:
-    """The type of an assertion as a result names it; entries without one have no other name."""
+    """Return the type of an assertion as a result names it, or a fixed name for an entry without a type."""
     written = entry.get("type") if isinstance(entry, Mapping) else None
     return single_line(str(written))[:100].rstrip() or _UNTYPED if isinstance(written, str) else _UNTYPED
 

@@ -110,12 +110,12 @@ def _joined(turns: list[ConversationTurn], report: ImportReport) -> Scenario:
 
 
 def _checks_of(scenario: Scenario) -> LeftOutChecks:
-    """What its author checked, by type: what it has, and what was left out already."""
+    """Count the author's checks by type: those that the scenario has, and those that were left out already."""
     return add_checks([Counter(each.type for each in scenario.assertions), scenario.left_out_checks])
 
 
 def _missing(written: LeftOutChecks, assertions: Iterable[Assertion]) -> LeftOutChecks:
-    """What was written and is not there, also of turns that are left out."""
+    """Count the checks that were written and are missing, also those of turns that are left out."""
     return dict(Counter(written) - Counter(each.type for each in assertions))
 
 

@@ -1,6 +1,6 @@
 """Reads CSV as promptfoo's parser does: quotes that are not doubled are text, and cells may have any length.
 
-Python's own reader refuses such quotes, and cells above a limit that is one for the whole process.
+Python's own reader refuses such quotes, and cells beyond a limit that applies to the whole process.
 """
 
 import re
@@ -16,24 +16,25 @@ _END_OF_UNQUOTED = {
     "\r": re.compile(r"[,\r]"),
     "\r\n": re.compile(r",|\r\n"),
 }
-"""By the line end of the text, which is the first one outside quotes; before it was found, any."""
+"""It has an expression for the end of a cell by the text's line end, which is the first one outside quotes; before that
+is found, any line end ends a cell."""
 _QUOTED = re.compile(r'"([^"]*+(?:""[^"]*+)*+)"')
 
 
 class CsvRecord(NamedTuple):
     line: int
-    """The line on which it begins."""
+    """The record begins on this line."""
     cells: list[str]
 
 
 class _CsvCell(NamedTuple):
     text: str
     end: int
-    """The position after it."""
+    """It is the position after the cell."""
 
 
 def read_records(text: str, name: str) -> Iterator[CsvRecord]:
-    """The records of a text, without blank lines. Raises `InvalidDocument` for a quote that is never closed."""
+    """Read the records of a text, without blank lines. Raises `InvalidDocument` for a quote that is never closed."""
     text = text.removeprefix("\N{BYTE ORDER MARK}")
     line_end, position, line = "", 0, 1
     while position < len(text):
@@ -61,7 +62,7 @@ def _unquoted(text: str, start: int, line_end: str) -> _CsvCell:
 
 
 def _quoted(text: str, start: int, line_end: str, name: str) -> _CsvCell:
-    """A cell in quotes; one whose quotes end before the cell does is text with these quotes."""
+    """Read a cell in quotes. If the quotes end before the cell does, they are part of its text."""
     match = _QUOTED.match(text, start)
     if match is None:
         line = 1 + len(re.findall(r"\r\n|\n|\r", text[:start]))
