@@ -19,7 +19,17 @@ TRANSCRIPT_FIELDS = {
     *("result", "createdAt", "lastAccessedAt", "contentExpiresAt"),
 }
 MAY_BE_NULL = {
-    *("costUsd", "lastAccessedAt", "summaryError", "result", "personaId", "personaName", "verdict", "scoring"),
+    *(
+        "costUsd",
+        "lastAccessedAt",
+        "summaryCause",
+        "summaryError",
+        "result",
+        "personaId",
+        "personaName",
+        "verdict",
+        "scoring",
+    ),
     *("connectorId", "label", "promptId", "stopReason"),
 }
 """These scenarios have neither a simulated user nor assertions, the targets no labels and no tools, and the definition

@@ -58,7 +58,7 @@ def test_a_malformed_or_unresolvable_message_is_redelivered(name: str, sample_ru
 
 def test_the_phases_complete_a_run(sample_run: Run) -> None:
     with_full_barrier(sample_run)
-    assert invoke("finish-settle") == {"status": "SUMMARIZING", "slices": [], "maxRounds": 2_858, "files": []}
+    assert invoke("finish-settle") == {"status": "SUMMARIZING", "slices": [], "maxRounds": 2_223, "files": []}
     assert invoke("finish-analyze") == {"analysis": "COMPLETED"}
     assert invoke("finish-complete") == {"status": "COMPLETED"}
 
@@ -113,7 +113,7 @@ def sample_rescore(sample_run: Run) -> Rescore:
 
 def test_the_phases_complete_a_rescore(sample_rescore: Rescore) -> None:
     slices = [{"firstLeaf": 0, "leaves": 1}]
-    assert invoke("score-begin") == {"status": "RUNNING", "slices": slices, "maxRounds": 2_856}
+    assert invoke("score-begin") == {"status": "RUNNING", "slices": slices, "maxRounds": 2_222}
     assert invoke("score-slice") == {
         "firstLeaf": 0,
         "left": 0,

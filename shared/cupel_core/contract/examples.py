@@ -275,7 +275,7 @@ BY_NAME: dict[str, Any] = {
     "metrics": {"brevity": 0.95},
     "model": _MODEL,
     "modelId": _MODEL,
-    "modelVersion": "gpt-6.1-terra-2026-10-01",
+    "modelVersion": "gpt-6.1-terra",
     "models": [_MODEL],
     "name": _DEFINITION_NAME,
     "needsKey": True,

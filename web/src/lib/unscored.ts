@@ -27,7 +27,7 @@ const HELP: Readonly<Record<Code, string>> = {
   unknown: "An earlier release recorded no cause.",
 };
 
-/** `judge_failed (auth) of openai/gpt-5-mini`. */
+/** `judge_failed (auth) of openai/gpt-6.1-terra`. */
 export function causeOf({ code, model, providerCode }: Cause): string {
   return `${code}${providerCode ? ` (${providerCode})` : ""}${model ? ` of ${model}` : ""}`;
 }
