@@ -7,7 +7,7 @@ from cupel.local_files import LocalFile, UnreadableFile, read_file
 from cupel_core.domain.files.formats import digest_of, file_id
 from cupel_core.imports.files import NOT_A_TEXT_FILE
 
-MAX_FILE_BYTES = 2_000_000
+MAX_FILE_BYTES = 50_000_000
 MAX_FILES = 20_000
 """The number of files considered for a pattern such as `tests/**/*.yaml`."""
 _SKIPPED = frozenset({"node_modules", "__pycache__"})

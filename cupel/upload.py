@@ -1,7 +1,9 @@
 """Uploads a definition file with its scenarios: an edited file makes the next version of its definition.
 
 The digests of the files that a definition's versions were made from are tags of the definition, such as
-`sha:0123456789ab@3`, so that an unchanged file finds its version whatever was changed since.
+`sha:0123456789ab@3`, so that an unchanged file finds its version whatever was changed since. A file whose scenarios
+need several requests has the tag `upload:0123456789ab@3` until all are stored; version 3 has the first of them. So the
+next upload of the same file continues where an interrupted one ended.
 """
 
 import json
@@ -34,6 +36,7 @@ MAX_DIGESTS = 10
 """How many of its newest files a definition remembers."""
 _GENERATION_FIELDS = ("mode", "options", "seed", "model", "maxBudgetUsd", "allowUnpriced")
 _DIGEST_TAG = re.compile(r"sha:([0-9a-f]{12})(?:@(\d+))?")
+_UPLOAD_TAG = re.compile(r"upload:([0-9a-f]{12})@(\d+)")
 
 
 class Change(StrEnum):
@@ -54,7 +57,7 @@ class UploadedDefinition(NamedTuple):
 
 def own_tags(tags: Iterable[str]) -> list[str]:
     """The tags that users gave a definition."""
-    return [tag for tag in tags if not _DIGEST_TAG.fullmatch(tag)]
+    return [tag for tag in tags if not _DIGEST_TAG.fullmatch(tag) and not _UPLOAD_TAG.fullmatch(tag)]
 
 
 def replace_own_tags(tags: Iterable[str], own: Iterable[str]) -> list[str]:
@@ -94,7 +97,7 @@ class _Upload:
         self._client = client
         self._file = file
         self._sleep = sleep
-        self._first, *self._further = batches(file.scenarios or [])
+        self._batches = batches(file.scenarios or [])
 
     def find(self) -> TaggedJson | None:
         """Of several with the file's folder and name, the newest that was made from this file."""
@@ -122,10 +125,12 @@ class _Upload:
 
     def create(self) -> UploadedDefinition:
         tags = self._tags(self._file.definition.get("tags", []), version=1)
-        body = {**self._file.definition, "scenarios": self._first, "tags": tags}
+        body = {**self._file.definition, "scenarios": self._batches[0], "tags": tags}
         return self._complete(self._client.create_definition(body), Change.CREATED)
 
     def update(self, before: TaggedJson) -> UploadedDefinition:
+        if stored := self._batches_of_interrupted_upload(before):
+            return self._complete(before, Change.UPDATED, stored)
         content = self._new_content(before)
         known = _versions_by_digest(before["tags"]).get(self._file.digest or "")
         version = before["version"] + 1 if content and known is None else known
@@ -147,27 +152,43 @@ class _Upload:
         if content is not None:
             new["content"] = dict.fromkeys(before["content"]) | content
         if self._file.scenarios is not None or self._file.generate is not None:
-            new["scenarios"] = self._first
+            new["scenarios"] = self._batches[0]
         return new
 
     def _tags(self, tags: list[str], version: int | None) -> list[str]:
-        """With the file's digest, if `version` is what it describes once the first request has succeeded."""
-        if version is None or self._file.digest is None or self._further:
+        """With the file's digest, if `version` is what it describes or has the first of its scenarios."""
+        digest = self._file.digest
+        if version is None or digest is None:
             return sorted(set(tags))
-        return _with_digest(tags, self._file.digest, version)
+        if len(self._batches) == 1 or digest in _versions_by_digest(tags):
+            return _with_digest(tags, digest, version)
+        # It takes the place of the digest that is recorded once all is stored, because the number of tags is limited.
+        return [
+            f"upload:{tag.removeprefix('sha:')}" if digest in tag else tag
+            for tag in _with_digest(tags, digest, version)
+        ]
 
-    def _complete(self, definition: Json, change: Change) -> UploadedDefinition:
-        """Add what did not fit into the first request; only then is the file's digest recorded."""
+    def _batches_of_interrupted_upload(self, before: Json) -> int:
+        """Return how many batches of this file the newest version has; 0 if it was changed otherwise since."""
+        uploads = (_UPLOAD_TAG.fullmatch(tag) for tag in before["tags"])
+        first = next((int(match[2]) for match in uploads if match and match[1] == self._file.digest), None)
+        if first is None:
+            return 0
+        stored: int = before["version"] - first + 1
+        return stored if before["scenarioCount"] == sum(map(len, self._batches[:stored])) else 0
+
+    def _complete(self, definition: Json, change: Change, stored: int = 1) -> UploadedDefinition:
+        """Add the batches after those that are stored; only then is the file's digest recorded."""
         self._generate(definition["id"])
-        version, count = definition["version"], len(self._first)
-        for items in self._further:
+        version, count = definition["version"], sum(map(len, self._batches[:stored]))
+        for items in self._batches[stored:]:
             version += 1
             with renamed_fields(partial(_scenario_field, start=count)):
                 added = self._client.create_scenarios(definition["id"], items)
             if added["definitionVersion"] != version:
                 raise _changed_concurrently(self._file)
             count += len(items)
-        if self._further and self._file.digest is not None:
+        if len(self._batches) > 1 and self._file.digest is not None:
             tags = _with_digest(definition["tags"], self._file.digest, version)
             definition = self._client.update_definition(definition["id"], {"tags": tags})
         return _uploaded(definition, version, change)

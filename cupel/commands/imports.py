@@ -171,9 +171,9 @@ def _import_on_stack(session: Session, source: _Source, folder: str | None, *, d
 
     files = FolderFiles(source.file.parent)
     suite = source.read(files)  # Also determines which files it refers to.
-    if source.format != PROMPTFOO and is_large(source.text, suite):
+    if is_large([source.text, *files.contents.values()], suite):
         if dry_run:
-            return _response(suite, [None])
+            return _response(suite, [None] * len(suite.drafts))
         with session.connect() as client, session.err.status("uploading") as display:
             upload_files(client, files.media)
             try:
@@ -181,7 +181,7 @@ def _import_on_stack(session: Session, source: _Source, folder: str | None, *, d
             except (KeyboardInterrupt, CupelError):
                 session.remark("the upload was interrupted; the same command continues it")
                 raise
-        return _response(suite, [uploaded])
+        return _response(suite, list(uploaded))
     uploads = {path: files.find_media(path) for path in files.media}
     body = without_none(**source.request(files), folder=folder, dryRun=dry_run, uploads=uploads or None)
     with session.connect() as client:

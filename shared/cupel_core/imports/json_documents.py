@@ -1,12 +1,10 @@
 """Parsing of untrusted JSON within limits; the result is plain JSON."""
 
 import json
-import re
 from itertools import count
 from math import isfinite
 from typing import Any, NoReturn
 
-PLAIN_VARIABLE = re.compile(r"\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
 MAX_DEPTH = 60
 MAX_NODES = 500_000
 """A repeated YAML alias counts each time: with aliases, a kilobyte can expand to a terabyte."""
@@ -45,13 +43,6 @@ def to_json(value: Any, indent: int | None = None) -> str:
     """Serialize like JavaScript's `JSON.stringify`."""
     separators = (",", ": ") if indent else (",", ":")
     return json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
-
-
-def escape_placeholders(value: Any) -> Any:
-    """Text, or a list of texts, for an assertion, with `{{x}}` escaped because it is not a variable of Cupel."""
-    if isinstance(value, list):
-        return [escape_placeholders(item) for item in value]
-    return PLAIN_VARIABLE.sub(r"\\\g<0>", value) if isinstance(value, str) else value
 
 
 def to_plain_json(value: Any, name: str) -> Any:

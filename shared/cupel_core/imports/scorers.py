@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 from cupel_core.domain.definitions.datasets import DatasetScorer
+from cupel_core.domain.scoring.assertion_values import escape_variables
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.imports.json_documents import escape_placeholders
 from cupel_core.imports.samples import Sample
 
 type AnswerComparison = Callable[[list[str]], tuple[Assertion, ...]]
@@ -32,12 +32,12 @@ def ideal_assertions(ideal: list[str], sample: Sample) -> tuple[Assertion, ...]:
 
 
 def _one_for_all(kind: str, targets: list[str], config: Mapping[str, Any] | None = None) -> tuple[Assertion, ...]:
-    return (Assertion(kind, value=escape_placeholders(targets), config=config),)
+    return (Assertion(kind, value=escape_variables(targets), config=config),)
 
 
 def _one_for_each(kind: str, targets: list[str]) -> tuple[Assertion, ...]:
     """Return assertions of which one must pass: a set with the score of one passed assertion as its threshold."""
-    parts = tuple(Assertion(kind, value=escape_placeholders(text)) for text in targets)
+    parts = tuple(Assertion(kind, value=escape_variables(text)) for text in targets)
     return parts if len(parts) < 2 else (Assertion("assert-set", threshold=1 / len(parts), parts=parts),)
 
 

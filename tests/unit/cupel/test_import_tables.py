@@ -104,6 +104,26 @@ def test_a_large_table_is_uploaded_in_several_requests(cupel, client: Client, ta
 
 
 @pytest.mark.usefixtures("small_requests")
+def test_a_large_promptfoo_suite_is_uploaded_in_several_requests(cupel, client: Client, tmp_path: Path) -> None:
+    config = {
+        "prompts": [{"id": "say", "raw": "Say {{word}}"}, {"id": "spell", "raw": "Spell {{word}}"}],
+        "providers": [
+            {"id": "openai:gpt-6.1-terra", "prompts": ["say"]},
+            {"id": "mistral:mistral-large-latest", "prompts": ["spell"]},
+        ],
+        "tests": "file://words.csv",
+    }
+    (tmp_path / "promptfooconfig.yaml").write_text(json.dumps(config))
+    (tmp_path / "words.csv").write_text("word,__expected\nred,icontains:red\nblue,icontains:blue\n")
+    result = cupel("import", "promptfoo", tmp_path / "promptfooconfig.yaml", "--json")
+    imported(result)
+    ids = [each["id"] for each in json.loads(result.stdout)["definitions"]]
+    asked = [[each["messages"][0]["content"] for each in client.list_scenarios(each_id)] for each_id in ids]
+    assert asked == [["Say red", "Say blue"], ["Spell red", "Spell blue"]]
+    assert [tag for each_id in ids for tag in client.get_definition(each_id)["tags"] if "import" in tag] == []
+
+
+@pytest.mark.usefixtures("small_requests")
 def test_a_dry_run_of_a_large_table_uploads_nothing(cupel, client: Client, table: Path) -> None:
     assert "would create  fragen: 3 scenarios" in cupel("import", "csv", table, *OPTIONS, "--dry-run").stdout
     assert list(client.list_definitions()) == []

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from cupel import folders
 from cupel.cli import app
 from cupel.client import Client
 from cupel.files import read_definition
-from cupel.folders import MAX_FILE_BYTES, FolderFiles
+from cupel.folders import FolderFiles
 from cupel.session import Session
 from cupel_core.settings import Settings
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
@@ -139,13 +140,14 @@ def test_a_file_that_cannot_be_imported_is_a_usage_error(cupel, tmp_path: Path, 
     assert cupel("import", source_format, tmp_path / name).exit_code == 2
 
 
-def test_only_text_files_inside_the_folder_are_read(tmp_path: Path) -> None:
+def test_only_text_files_inside_the_folder_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "MAX_FILE_BYTES", 1_000)
     folder = tmp_path / "inside"
     folder.mkdir()
     (tmp_path / "secret.txt").write_text("secret")
     (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
     (folder / "binary.txt").write_bytes(b"\0")
-    (folder / "large.txt").write_text("x" * (MAX_FILE_BYTES + 1))
+    (folder / "large.txt").write_text("x" * 1_001)
     (folder / "text.txt").write_text("text")
     files = FolderFiles(folder)
     paths = ("../secret.txt", "link.txt", "binary.txt", "large.txt", "nowhere.txt", str(tmp_path / "secret.txt"))

@@ -134,14 +134,45 @@ def test_scenarios_of_several_requests_are_one_upload(api: FakeApi, file: File):
     assert len(api.definitions) == 1
 
 
-def test_an_upload_that_was_interrupted_between_requests_is_not_mistaken_for_a_complete_one(api: FakeApi, file: File):
-    scenarios = [{"prompt": str(number)} for number in range(1_500)]
-    text = json.dumps({"name": "Long", "content": {"system": "x"}, "scenarios": scenarios})
+def _definition_text(scenarios: int) -> str:
+    prompts = [{"prompt": str(number)} for number in range(scenarios)]
+    return json.dumps({"name": "Long", "content": {"system": "x"}, "scenarios": prompts})
+
+
+def _interrupt_second_request(api: FakeApi, file: File, text: str) -> None:
     api.failing_path = "/v1/definitions/def_1/scenarios"
     with pytest.raises(CupelError):
         file.upload(text)
     api.failing_path = ""
-    assert (file.upload(text).version, len(api.scenarios["def_1"])) == (3, 1_500)
+
+
+@pytest.mark.parametrize("is_first_upload", [True, False])
+def test_an_interrupted_upload_is_continued(api: FakeApi, file: File, is_first_upload: bool):
+    text = _definition_text(2_500)
+    if not is_first_upload:
+        file.upload(_definition_text(2))
+    _interrupt_second_request(api, file, text)
+    sent = len(api.requests)
+    completed = file.upload(text)
+    assert api.scenarios["def_1"] == json.loads(text)["scenarios"]
+    assert [len(body["items"]) for body in api.bodies("POST", "/definitions/def_1/scenarios")[-2:]] == [1_000, 500]
+    assert not any(b"scenarios" in request.content for request in api.requests[sent:] if request.method == "PATCH")
+    assert (file.upload(text).version, file.upload(text).change) == (completed.version, Change.UNCHANGED)
+    assert [tag for tag in api.definitions[0]["tags"] if tag.startswith("upload:")] == []
+
+
+def test_an_interrupted_upload_of_another_file_is_not_continued(api: FakeApi, file: File):
+    _interrupt_second_request(api, file, _definition_text(1_500))
+    file.upload(_definition_text(1_200))
+    assert len(api.scenarios["def_1"]) == 1_200
+
+
+def test_an_interrupted_upload_begins_again_if_others_changed_the_definition(api: FakeApi, file: File, client: Client):
+    text = _definition_text(1_500)
+    _interrupt_second_request(api, file, text)
+    client.create_scenarios("def_1", [{"prompt": "of another author"}])
+    file.upload(text)
+    assert api.scenarios["def_1"] == json.loads(text)["scenarios"]
 
 
 def test_an_interrupted_generation_is_repeated(api: FakeApi, file: File):

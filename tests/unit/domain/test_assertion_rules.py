@@ -174,6 +174,18 @@ def test_variables_are_filled_in() -> None:
     assert render_variables(["{{name}}", 3], variables) == ["Ada", 3]
 
 
+@pytest.mark.parametrize("name", ["Expected Output", "2nd", "Größe (cm)", "答案", "Right?", "q1 - answer", "x" * 100])
+def test_a_variable_may_have_the_name_of_any_column(name: str) -> None:
+    assert render_variables(f"<{{{{ {name} }}}}>", {name: "five"}) == "<five>"
+
+
+@pytest.mark.parametrize(
+    "text", ["{{ x | upper }}", "{{#if x}}", "{{'x'}}", "{{}}", "{{ }}", "{{x\ny}}", "{{" + "x" * 101 + "}}"]
+)
+def test_templates_of_other_languages_are_no_variables(text: str) -> None:
+    assert render_variables(text, {}) == text
+
+
 def test_an_escaped_variable_is_left_in_place() -> None:
     assert render_variables(r"\{{name}}", {}) == "{{name}}"
 

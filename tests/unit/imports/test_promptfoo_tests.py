@@ -137,7 +137,7 @@ def test_references_that_multiply_are_rejected() -> None:
 
 
 def test_too_many_scenarios_are_rejected() -> None:
-    with pytest.raises(InvalidDocument, match="10,000"):
+    with pytest.raises(InvalidDocument, match="100,000"):
         read_suite({**PROMPT, "tests": [{"vars": {name: [str(n) for n in range(200)] for name in ("x", "y", "z")}}]})
 
 

@@ -11,9 +11,6 @@ from cupel_core.domain.definitions.required_models import MissingModel, missing_
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
-MAX_SCENARIOS = 10_000
-"""An import of a promptfoo configuration creates at most this many scenarios: variables with lists multiply, and an API
-request has seconds, not minutes."""
 MAX_CAUSES = 1_000
 """A report lists notes of one kind for at most this many different causes."""
 MAX_PLACES = 100

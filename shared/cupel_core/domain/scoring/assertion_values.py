@@ -6,7 +6,8 @@ from json import dumps
 from typing import Any
 
 MAX_RENDERED_LENGTH = 1_000_000
-_VARIABLE = re.compile(r"(\\?)\{\{\s*([A-Za-z_][\w.-]*)\s*\}\}")
+_VARIABLE = re.compile(r"""(\\?)\{\{\s{0,100}(\w[^{}|\\"'`\r\n]{0,99}?)\s{0,100}\}\}""")
+"""A variable may have any name that the column of a table has, such as `Expected Output`, `2nd` or `Größe (cm)`."""
 _FIELD = re.compile(r'[\s,]*(?:"(?P<quoted>(?:[^"\\]|\\.|"")*)"\s*(?:,|$)|(?P<plain>[^",\s][^,]*)(?:,|$))', re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])|"(")')
 
@@ -48,9 +49,11 @@ def has_variables(value: object) -> bool:
     return any(isinstance(text, str) and _VARIABLE.search(text) for text in texts)
 
 
-def escape_variables(text: str) -> str:
-    """The text as an assertion's value that is rendered as this text."""
-    return _VARIABLE.sub(lambda match: match[0] if match[1] else f"\\{match[0]}", text)
+def escape_variables(value: Any) -> Any:
+    """A text, or a list of texts, as an assertion's value that is rendered as this text."""
+    if isinstance(value, list):
+        return [escape_variables(item) for item in value]
+    return _VARIABLE.sub(r"\\\g<0>", value) if isinstance(value, str) else value
 
 
 def variable_names(text: str) -> set[str]:

@@ -1,5 +1,6 @@
 """Converts the assertions of a promptfoo test, with variables filled in; unsupported ones are reported."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
@@ -19,6 +20,7 @@ from cupel_core.domain.scoring.assertion_rules import (
     may_transform,
     rubric_prompt_error,
 )
+from cupel_core.domain.scoring.assertion_values import escape_variables
 from cupel_core.domain.scoring.assertions import NOT, Assertion
 from cupel_core.domain.scoring.left_out_checks import LeftOutChecks
 from cupel_core.domain.scoring.output_transforms import (
@@ -30,7 +32,7 @@ from cupel_core.domain.scoring.output_transforms import (
 )
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, read_file, resolve_path
-from cupel_core.imports.json_documents import PLAIN_VARIABLE, InvalidDocument, escape_placeholders, to_json
+from cupel_core.imports.json_documents import InvalidDocument, to_json
 from cupel_core.imports.promptfoo.configuration_keys import (
     ASSERTION,
     OPTIONS,
@@ -52,6 +54,7 @@ _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar
 _TRANSFORMS = ("transform", "postprocess")
 _SCORING_FUNCTION = "assertScoringFunction"
 """It computes the verdict from the other assertions, so that a verdict without it would be another one."""
+_PLAIN_VARIABLE = re.compile(r"\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
 _UNTYPED = "without a type"
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 
@@ -145,7 +148,7 @@ class AssertionImporter:
         elif kind in CODE_KINDS:
             data["value"] = self._code(entry.get("value"))
         elif entry.get("value") is not None:
-            data["value"] = escape_placeholders(_parse_schema(kind, self._value(entry["value"])))
+            data["value"] = escape_variables(_parse_schema(kind, self._value(entry["value"])))
         config = self._config(kind, entry, where)
         if config:
             data["config"] = config
@@ -190,7 +193,7 @@ class AssertionImporter:
     def _code(self, value: Any) -> Any:
         if isinstance(value, str) and value.startswith(SCHEME):
             return self._code_file(value)
-        return escape_placeholders(render(value, self.variables)) if isinstance(value, str) else value
+        return escape_variables(render(value, self.variables)) if isinstance(value, str) else value
 
     def _code_file(self, reference: str) -> str:
         path, separator, function = reference.removeprefix(SCHEME).partition(":")
@@ -316,7 +319,7 @@ def _options_without_effect(config: Mapping[str, Any]) -> list[str]:
 
 def _template_error(prompt: Any) -> str | None:
     """Why a prompt cannot be rendered with the output when a conversation is scored."""
-    rest = PLAIN_VARIABLE.sub("", to_json(prompt))
+    rest = _PLAIN_VARIABLE.sub("", to_json(prompt))
     return "has a template with more than plain variables" if "{{" in rest or "{%" in rest else None
 
 

@@ -11,13 +11,12 @@ from typing import Any
 from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.definitions import Content, content_errors
 from cupel_core.domain.definitions.drafts import (
-    MAX_SCENARIOS,
     ConnectorDraft,
     DefinitionDraft,
     ImportedSuite,
     ImportReport,
 )
-from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.derived_metrics import MAX_DERIVED_METRICS, DerivedMetric
 from cupel_core.domain.scoring.left_out_checks import LeftOutChecks, add_checks

@@ -6,7 +6,7 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from cupel_core.domain.definitions.drafts import MAX_SCENARIOS
+from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS
 from cupel_core.imports.files import SCHEME, FileSource, NotImportable, matching_paths, read_file
 from cupel_core.imports.json_documents import to_json
 from cupel_core.imports.media import ImportedMedia
