@@ -299,3 +299,21 @@ def test_providers_and_options_without_equivalent_are_skipped() -> None:
         "providers.1.config.logit_bias",
         "providers.1.delay",
     ]
+
+
+@pytest.mark.parametrize("option", ["passthrough", "extra_body"])
+def test_further_fields_of_a_body_are_for_servers_of_ones_own(option: str) -> None:
+    fields = {"min_p": 0.05, "max_tokens": 300, "chat_template_kwargs": {"enable_thinking": False}}
+    own = {"id": "openai:chat:qwen3", "config": {"apiBaseUrl": "http://127.0.0.1:8000/v1", option: fields}}
+    known = {"id": "openai:chat:gpt-6.1-terra", "config": {option: fields}}
+    suite = read_suite({"prompts": ["a"], "providers": [own, known], "tests": [{}]})
+    params = [target["params"] for target in suite.drafts[0].targets]
+    body = {"min_p": 0.05, "chat_template_kwargs": {"enable_thinking": False}}
+    assert params == [{"extraBody": body, "maxOutputTokens": 300}, {"maxOutputTokens": 300}]
+    assert sorted(note.what for note in suite.report.skipped) == ["chat_template_kwargs", "min_p"]
+
+
+def test_further_fields_that_cupel_sets_itself_are_reported() -> None:
+    config = {"apiBaseUrl": "http://127.0.0.1:8000/v1", "passthrough": {"stream": True}}
+    suite = read_suite({"prompts": ["a"], "providers": [{"id": "openai:chat:q", "config": config}], "tests": [{}]})
+    assert [note.why for note in suite.report.skipped] == ["must not have stream, which Cupel sets itself"]

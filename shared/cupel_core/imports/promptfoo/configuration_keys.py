@@ -255,6 +255,8 @@ PARAMETERS: Mapping[str, str] = {
     "functionCallingConfig": "toolChoice",
 }
 """The parameter for each option, in the spellings of promptfoo's providers."""
+FURTHER_FIELDS = ("passthrough", "extra_body")
+"""These options contain fields of the request's body."""
 _ACCOUNT = Key(Fate.LEFT, "keys and addresses are those of `cupel providers set`")
 _PRICE = Key(Fate.LEFT, "prices are those of `cupel providers set --price`")
 _NO_PARAMETER = Key(Fate.LEFT, "a target has no such parameter")
@@ -263,6 +265,10 @@ MODEL_OPTIONS: Mapping[str, Key] = {
     **dict.fromkeys(
         ("generationConfig", "inferenceConfig", "interfaceConfig", "textGenerationConfig", "toolConfig"),
         Key(Fate.CHANGED, "what it contains", Shape.MAPPING),
+    ),
+    **dict.fromkeys(
+        FURTHER_FIELDS,
+        Key(Fate.CHANGED, "known parameters, and `extraBody` of a server of your own", Shape.MAPPING),
     ),
     "apiBaseUrl": Key(Fate.CHANGED, "a server of your own, named after the host", Shape.TEXT),
     "apiHost": Key(Fate.CHANGED, "a server of your own, named after the host", Shape.TEXT),
@@ -303,7 +309,6 @@ MODEL_OPTIONS: Mapping[str, Key] = {
             "beta",
             "cache_control",
             "documents",
-            "extra_body",
             "guardrailIdentifier",
             "guardrailVersion",
             "include",
@@ -317,7 +322,6 @@ MODEL_OPTIONS: Mapping[str, Key] = {
             "num_generations",
             "p",
             "parallel_tool_calls",
-            "passthrough",
             "performanceConfig",
             "preamble",
             "previous_response_id",

@@ -10,7 +10,14 @@ from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.imports.files import FileSource, NotImportable, read_file, resolve_path
 from cupel_core.imports.json_documents import InvalidDocument
-from cupel_core.imports.promptfoo.configuration_keys import MODEL_OPTIONS, PARAMETERS, Fate, Key, shape_problem
+from cupel_core.imports.promptfoo.configuration_keys import (
+    FURTHER_FIELDS,
+    MODEL_OPTIONS,
+    PARAMETERS,
+    Fate,
+    Key,
+    shape_problem,
+)
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
 _NESTED = frozenset({"generationConfig", "inferenceConfig", "interfaceConfig", "textGenerationConfig", "toolConfig"})
@@ -36,7 +43,7 @@ def read_parameters(config: Mapping[str, Any], files: FileSource) -> tuple[dict[
     params: dict[str, Any] = {}
     problems: list[Problem] = []
     for option, value in _options(config):
-        name = PARAMETERS.get(option)
+        name = "extraBody" if option in FURTHER_FIELDS and isinstance(value, Mapping) else PARAMETERS.get(option)
         if name is None:
             key = MODEL_OPTIONS.get(option, _UNKNOWN)
             if reason := key.how if key.fate is Fate.LEFT else shape_problem(key.shape, value):
@@ -80,6 +87,10 @@ def _options(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for option, value in config.items():
         if option in _NESTED and isinstance(value, Mapping):
             yield from value.items()
+        elif option in FURTHER_FIELDS and isinstance(value, Mapping):
+            yield from ((name, each) for name, each in value.items() if name in PARAMETERS)
+            if further := {name: each for name, each in value.items() if name not in PARAMETERS}:
+                yield option, further
         else:
             yield option, value
 

@@ -79,6 +79,8 @@ def _params(entry: Any, where: str, files: FileSource, report: ImportReport) -> 
     report_keys(PROMPT, entry, where, report)
     config = entry.get("config")
     params, problems = read_parameters(config, files) if isinstance(config, Mapping) else ({}, [])
+    if "extraBody" in params:
+        problems += [(name, "write it in the `config` of a provider") for name in params.pop("extraBody")]
     for name, why in sorted(problems):
         report.skip(f"{where}.config.{name}", name, why)
     return params

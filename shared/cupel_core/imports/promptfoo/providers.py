@@ -16,10 +16,13 @@ from cupel_core.imports.promptfoo.http_providers import is_http, to_connector
 from cupel_core.imports.promptfoo.parameters import read_parameters
 from cupel_core.imports.promptfoo.provider_services import Conversion, azure_address, convert
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
+from cupel_core.providers import is_own_server
 
 _IN_FILE = re.compile(r"file://.*\.(?:ya?ml|json)")
 _ADDRESS_OPTIONS = frozenset({"apiBaseUrl", "apiHost"})
 """Part of the model, see `provider_services`."""
+
+_NO_FURTHER_FIELDS = "only a server of your own takes fields that are no parameters of a target"
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,8 @@ def _report_provider(
         report.note_change(where, identifier, "; ".join(filter(None, (f"becomes the model {model}", note))))
     options = {name: each for name, each in config.items() if name not in _ADDRESS_OPTIONS or not isinstance(each, str)}
     params, problems = read_parameters(options, files)
+    if "extraBody" in params and not is_own_server(model.partition("/")[0]):
+        problems += [(name, _NO_FURTHER_FIELDS) for name in params.pop("extraBody")]
     for name, why in sorted(problems):
         report.skip(f"{where}.config.{name}", name, why)
     report_keys(PROVIDER, entry, where, report)
