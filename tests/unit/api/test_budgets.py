@@ -190,11 +190,14 @@ def test_a_model_without_a_price_writes_no_scenarios_while_the_workspace_has_a_b
     assert client.post(path, {**body, "allowUnpriced": True}).status == 202
 
 
-def test_what_summaries_may_cost_is_set_aside(client: Client, definition_id: str) -> None:
-    started = start(client, definition(client, RUBRIC), config={"judgeModel": "custom/m"}).json()["run"]
+@pytest.mark.parametrize(("limit", "reserved_tokens"), [({}, 4_096), ({"judgeMaxOutputTokens": 9_000}, 9_000)])
+def test_what_summaries_may_cost_is_set_aside(
+    client: Client, definition_id: str, limit: dict[str, int], reserved_tokens: int
+) -> None:
+    started = start(client, definition(client, RUBRIC), config={"judgeModel": "custom/m", **limit}).json()["run"]
     budget = client.get(f"/v1/runs/{started['id']}/budget").json()
-    reserved_output_usd = 4_096 * 10 / 1_000_000
-    assert reserved_output_usd < budget["finishUsd"] < 0.1
+    reserved_output_usd = reserved_tokens * 10 / 1_000_000
+    assert reserved_output_usd < budget["finishUsd"] < reserved_output_usd + 0.06
     assert budget["availableUsd"] == pytest.approx(5 - budget["finishUsd"])
     plain = start(client, definition_id, config={"judgeModel": "custom/m"}).json()["run"]
     assert client.get(f"/v1/runs/{plain['id']}/budget").json()["finishUsd"] == 0

@@ -176,7 +176,8 @@ def run_assumptions(
         has_limit = calls.has_limit(model, merged)
         default = GRADER_OUTPUT_TOKENS if has_limit else MIN_UNLIMITED_OUTPUT_TOKENS
         reserved = answers.limit or default
-        return ColumnEstimate(column.target.id, model, probes, conversations, basis, has_limit, reserved)
+        grader_output = terms.graders.judge_max_output_tokens or GRADER_OUTPUT_TOKENS
+        return ColumnEstimate(column.target.id, model, probes, conversations, basis, has_limit, reserved, grader_output)
 
     texts = "".join(message.content for case in cases for message in case.scenario.messages)
     numbers = (plan.cases * plan.repeats,) * len(plan.columns) if probes is None else probes

@@ -85,6 +85,8 @@ class ColumnEstimate:
     """Whether each answer has a limit of tokens."""
     reserved_output: int = MIN_UNLIMITED_OUTPUT_TOKENS
     """Tokens that a budget sets aside for an answer."""
+    reserved_grader_output: int = GRADER_OUTPUT_TOKENS
+    """Tokens that a budget sets aside for a reply of a judge or a simulated user."""
 
     def calls(self, role_model: RoleModel, unknowns: Unknowns) -> Calls:
         """Of all its probes."""
@@ -315,7 +317,9 @@ class _Work:
         """Embedding models write nothing."""
         if self.role_model == TARGET:
             return max(column.reserved_output for column in self.columns)
-        return GRADER_OUTPUT_TOKENS if calls.output_tokens else 0
+        if not calls.output_tokens:
+            return 0
+        return max((column.reserved_grader_output for column in self.columns), default=GRADER_OUTPUT_TOKENS)
 
 
 def estimate_run(assumptions: Assumptions) -> RunEstimate:
