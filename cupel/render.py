@@ -1,6 +1,7 @@
 """Terminal output: tables, and lines about a run."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from rich.table import Table
@@ -16,12 +17,14 @@ from cupel.terminal import NO_VALUE, format_time, shorten
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.periods import PERIODS
 from cupel_core.domain.runs.plan import column_name
+from cupel_core.domain.runs.role_costs import ROLES
 from cupel_core.domain.runs.run import PauseReason, RunStatus
 from cupel_core.domain.scoring.left_out_checks import left_out_message
 from cupel_core.domain.scoring.rescores import RESCORABLE
 from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval
 from cupel_core.domain.turns.model_request import RequestParameter
+from cupel_core.domain.turns.roles import ModelRole
 
 _BARS = "▁▂▃▄▅▆▇█"
 _OMISSION = "{} was left out (refused by the model, or unknown to its provider)"
@@ -43,10 +46,26 @@ def results_tables(results: Sequence[ModelResults], width: int | None) -> list[T
     """One table with a row per model; two if it does not fit so many characters. None is a pipe, where any fits."""
     decided, judged = _has_decisions(results), any(model.pass_rate for model in results)
     decisions = [*(_DECISIONS * decided), *([_PASS_RATE] * judged), *(_DISTRIBUTION * decided)]
-    single = _results_table(results, [*_OUTCOMES, *decisions, *_USAGE])
+    usage = [*_USAGE, *cost_columns(results)]
+    single = _results_table(results, [*_OUTCOMES, *decisions, *usage])
     if fits(single, width):
         return [single]
-    return [_results_table(results, [*_OUTCOMES, *_USAGE]), _results_table(results, decisions)]
+    return [_results_table(results, [*_OUTCOMES, *usage]), _results_table(results, decisions)]
+
+
+def cost_columns(results: Sequence[ModelResults]) -> Iterator[ResultColumn]:
+    """Return a column for the targets' cost, and one for each other role whose models were called."""
+    called = {cost.role for model in results for cost in model.costs} | {ModelRole.TARGET}
+    if called == {ModelRole.TARGET}:
+        return iter([ResultColumn("cost", partial(_cost_of, role=ModelRole.TARGET))])
+    names = ((role, name) for role, name in ROLES.items() if role in called)
+    return (ResultColumn(f"{name} cost", partial(_cost_of, role=role)) for role, name in names)
+
+
+def _cost_of(model: ModelResults, role: ModelRole) -> str:
+    """Zero if no model of this role was called for this target, although one was for another."""
+    found = next((cost.cost_usd for cost in model.costs if cost.role is role), 0.0 if model.costs else None)
+    return format_cost(found)
 
 
 def _results_table(results: Sequence[ModelResults], columns: Sequence[ResultColumn]) -> Table:
@@ -57,12 +76,9 @@ def _results_table(results: Sequence[ModelResults], columns: Sequence[ResultColu
     return rows
 
 
-def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool | None = None) -> list[str]:
-    """What the columns mean, why probes errored, and which models were simulated.
-
-    `has_decision_rule` is that of the definition, None if it is not known.
-    """
-    lines = list(_decision_legend(results, has_decision_rule))
+def results_legend(results: Sequence[ModelResults]) -> list[str]:
+    """Say what the columns mean, why probes errored, and which models were simulated."""
+    lines = list(_decision_legend(results))
     if any(model.pass_rate for model in results):
         lines.append("pass rate: share of judged conversations that passed; its 95 % interval is clustered by scenario")
     for model in results:
@@ -122,18 +138,15 @@ def _has_decisions(results: Sequence[ModelResults]) -> bool:
     return any(model.decisions.decided for model in results)
 
 
-def _decision_legend(results: Sequence[ModelResults], has_rule: bool | None) -> Iterator[str]:
+def _decision_legend(results: Sequence[ModelResults]) -> Iterator[str]:
     if not _has_decisions(results):
-        completed = sum(model.completed for model in results)
-        if completed and has_rule:
-            yield f"warning: no decision could be read from {count_of(completed, 'answer')}; check the decision's rule"
-        elif completed and has_rule is None:
-            yield "decisions: none; the definition has no decision rule, or no answer matches it"
+        if ruled := sum(model.decisions.ruled for model in results):
+            yield f"warning: no decision could be read from {count_of(ruled, 'answer')}; check the decision's rule"
         return
     yield "mean, s.d.: of decisions 1-5; ±: half of the 95 % interval of the mean, clustered by scenario"
     for model in results:
-        if model.completed and not model.decisions.decided:
-            yield f"{model.name}: no decision could be read from its {count_of(model.completed, 'answer')}"
+        if model.decisions.ruled and not model.decisions.decided:
+            yield f"{model.name}: no decision could be read from its {count_of(model.decisions.ruled, 'answer')}"
 
 
 def bar_chart(counts: Sequence[int]) -> str:
@@ -284,7 +297,7 @@ def _period_line(scope: str, budget: Json) -> str:
     """`day 2026-11-23: $3.20 of $20.00 spent, $16.80 available until 2026-11-24 00:00`."""
     name = f"[bold]{scope} {escape(budget['period'])}[/bold]"
     if budget["limitUsd"] is None:
-        return f"{name}: no limit, {_used(budget)}"
+        return f"{name}: no limit, {'not counted' if budget['spentUsd'] is None else _used(budget)}"
     available = f"{_available(budget)} until {format_time(budget['endsAt'])}"
     return f"{name}: budget {format_cost(budget['limitUsd'])}: {_used(budget)}, {available}"
 
@@ -441,13 +454,6 @@ def transcripts_table(transcripts: Sequence[Json], *, ids: bool) -> Table:
     return rows
 
 
-def decision_text(transcript: Json) -> str:
-    """Empty without a decision; `other` is one only if the definition has a rule that no answer may match."""
-    code = str(transcript["decisionCode"] or "")
-    has_rule = (transcript.get("definitionSnapshot") or {}).get("decision")
-    return code if has_rule or code != OTHER else ""
-
-
 def result_word(transcript: Json) -> str:
     """`passed`, `failed`, `unscored`, or nothing if the conversation was not judged."""
     result = transcript.get("result")
@@ -542,7 +548,7 @@ def _pass_rate(model: ModelResults) -> str:
 
 
 def _bars(model: ModelResults) -> str:
-    return bar_chart([model.decisions.distribution[code] for code in DECISION_CODES])
+    return bar_chart([model.decisions.count(code) for code in DECISION_CODES])
 
 
 _OUTCOMES = (
@@ -557,12 +563,11 @@ _DECISIONS = (
 _PASS_RATE = ResultColumn("pass rate [95 %]", _pass_rate)
 _DISTRIBUTION = (
     ResultColumn("1 2 3 4 5", _bars, right=False),
-    ResultColumn(OTHER, lambda model: f"{model.decisions.distribution[OTHER]:,}"),
+    ResultColumn(OTHER, lambda model: f"{model.decisions.count(OTHER):,}"),
 )
 _USAGE = (
     ResultColumn("tokens", lambda model: f"{model.tokens:,}"),
     ResultColumn("median time", lambda model: format_duration(model.median_duration_ms)),
-    ResultColumn("cost", lambda model: format_cost(model.cost_usd)),
 )
 _TRANSCRIPT_COLUMNS = (
     TranscriptColumn("probe", lambda each: str(each["probeIndex"]), right=True),
@@ -574,7 +579,7 @@ _TRANSCRIPT_COLUMNS = (
     TranscriptColumn("persona id", lambda each: str(each.get("personaId") or ""), is_optional=True, is_id=True),
     TranscriptColumn("repeat", _repeat, is_optional=True),
     TranscriptColumn("variables", lambda each: shorten(variables_text(each), 60), text=True, is_optional=True),
-    TranscriptColumn("decision", decision_text, is_optional=True),
+    TranscriptColumn("decision", lambda each: str(each["decisionCode"] or ""), is_optional=True),
     TranscriptColumn("result", result_word, is_optional=True),
     TranscriptColumn("tokens", lambda each: f"{each['tokenCount']:,}", right=True),
     TranscriptColumn("time", lambda each: format_duration(each["durationMs"]), right=True),

@@ -86,6 +86,9 @@ def _tokens(number: float | None) -> str:
 
 _OPERATIONS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
     ("cost per probe", "costUsd", format_cost),
+    ("judge cost", "judgeCostUsd", format_cost),
+    ("simulated user cost", "simulatedUserCostUsd", format_cost),
+    ("operations cost", "operationsCostUsd", format_cost),
     ("tokens per probe", "tokens", _tokens),
     ("median time", "medianDurationMs", format_duration),
     ("p95 time", "p95DurationMs", format_duration),

@@ -422,7 +422,7 @@ export interface BudgetUse {
   projectedUsd: number | null;
 }
 
-/** The budgets of the workspace. Calls are counted while it has a limit. */
+/** The budgets of the workspace. Calls are counted only while it has a limit, of the day or of the month. */
 export interface Budgets {
   /** IANA time zone in which days and months begin */
   timezone: string;
@@ -461,7 +461,7 @@ export interface Caution {
   message: string;
 }
 
-export type CautionCode = "PARTIAL" | "LEFT_OUT_CHECKS" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "NO_DIMENSIONS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS";
+export type CautionCode = "PARTIAL" | "LEFT_OUT_CHECKS" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS";
 
 /** What one target, asked by one prompt, made of a case; counts are of its repeats. */
 export interface CellResults {
@@ -634,7 +634,7 @@ export interface CheckStatistics {
 export interface CodeShare {
   /** Decision, `1` to `5` or `other` */
   code: string;
-  /** Of the completed probes */
+  /** Of the answers to which the decision rule was applied */
   estimate: ShareEstimate;
 }
 
@@ -1531,6 +1531,8 @@ export interface Estimate {
   seconds: EstimateInterval;
   /** What the figures rest on; see docs/costs.md */
   basis: Basis;
+  /** Earlier runs whose scored conversations the figures rest on, newest first; often empty */
+  historyRunIds: string[];
   /** The list that prices come from, unless the workspace has its own */
   priceList: string;
   /** Calls of the targets */
@@ -2027,11 +2029,11 @@ export interface GroupEstimate {
   errored: number;
   /** Mean of the decisions */
   decision: MeanEstimate;
-  /** Shares of the decisions, `other` last */
+  /** Shares of the decisions, `other` last; empty if the definition has no decision rule */
   distribution: CodeShare[];
   /** Passed ones among the judged */
   passRate: ShareEstimate;
-  /** Completed ones without a readable decision */
+  /** Those without a readable decision among the answers to which the decision rule was applied */
   otherRate: ShareEstimate;
 }
 
@@ -2473,12 +2475,8 @@ export interface OperatingFigures {
   outputTokens: Quantiles | null;
   /** Of all calls; null without calls or if a price is unknown */
   costUsd: number | null;
-  /** Of the target's calls */
-  targetCostUsd: number | null;
-  /** Of judging and summarizing */
-  judgeCostUsd: number | null;
-  /** Of simulating users */
-  simulatedUserCostUsd: number | null;
+  /** What the calls cost, by what the models were called for */
+  costs: cupel_core__contract__results__RoleCost[];
   /** Answers by version that the provider named */
   modelVersions: unknown;
   /** What calls that timed out or gave no answer may have cost besides */
@@ -2609,16 +2607,16 @@ export interface PeriodBudget {
   endsAt: string;
   /** What may be spent; null for no limit */
   limitUsd: number | null;
-  /** Calls whose cost is known */
-  spentUsd: number;
-  /** Calls that may have been billed: without an answer, or of a worker that died */
-  uncertainUsd: number;
-  /** Set aside for calls in flight and for the next ones */
-  reservedUsd: number;
+  /** Calls whose cost is known; null while the workspace has no limit, because calls are not counted then */
+  spentUsd: number | null;
+  /** Calls that may have been billed: without an answer, or of a worker that died; null like `spentUsd` */
+  uncertainUsd: number | null;
+  /** Set aside for calls in flight and for the next ones; null like `spentUsd` */
+  reservedUsd: number | null;
   /** What may still be drawn; negative after the limit was lowered, null without a limit */
   availableUsd: number | null;
-  /** `spentUsd` by what the models were called for */
-  byRole: RoleSpend[];
+  /** `spentUsd` by what the models were called for; null like `spentUsd` */
+  byRole: RoleSpend[] | null;
 }
 
 export interface Persona {
@@ -2839,6 +2837,8 @@ export interface ProbeError {
   attempts: number;
   /** Spent on the calls that were answered before the error */
   totalSpend: Spend;
+  /** What the calls cost, by what the models were called for */
+  costs: cupel_core__contract__results__RoleCost[];
   /** When it was created */
   createdAt: string;
 }
@@ -3342,7 +3342,7 @@ export interface ReportFigures {
   /** Of all conversations together */
   totalOutputTokens: number;
   /** By what models were called for */
-  costs: RoleCost[];
+  costs: cupel_core__contract__reports__RoleCost[];
 }
 
 /** What a model says about sample conversations. `information unavailable` is what they do not show. */
@@ -3531,22 +3531,6 @@ export interface RetentionInput {
   maxVersions?: number | null;
   /** For how many days an earlier value is part of the history; for ever if omitted */
   maxAgeDays?: number | null;
-}
-
-/** Calls of one kind. */
-export interface RoleCost {
-  /** What models were called for */
-  role: string;
-  /** Number of calls */
-  calls: number;
-  /** Null if a price is unknown */
-  usd: number | null;
-  /** The part of it whose price is known */
-  pricedUsd: number;
-  /** Of all calls; null in reports of earlier releases */
-  inputTokens: number | null;
-  /** Of all calls; null in reports of earlier releases */
-  outputTokens: number | null;
 }
 
 export interface RoleSpend {
@@ -4222,8 +4206,14 @@ export interface ShareEstimate {
 
 /** What the probes of a side took and cost, or the difference of both sides. Described, not tested. */
 export interface SideOperations {
-  /** Per probe, of all calls; null if a price is unknown */
+  /** Per probe, of the target's calls; null without calls or if a price is unknown */
   costUsd: number | null;
+  /** Per probe, of judging and summarizing */
+  judgeCostUsd: number | null;
+  /** Per probe, of simulating users */
+  simulatedUserCostUsd: number | null;
+  /** Per probe, of operations of a profile */
+  operationsCostUsd: number | null;
   /** Per completed probe: the target's, in and out */
   tokens: number | null;
   /** Of the target's calls of a probe; within 1 % */
@@ -4653,6 +4643,8 @@ export interface Transcript {
   operationSpend: Spend;
   /** Target, judge, simulated user, summary and operations together */
   totalSpend: Spend;
+  /** What the calls cost, by what the models were called for */
+  costs: cupel_core__contract__results__RoleCost[];
   /** Time spent in calls of the target */
   durationMs: number;
   /** In US dollars; null for a model without a known price */
@@ -5421,3 +5413,29 @@ export interface WinRate {
 }
 
 export type WriteMode = "replace" | "append";
+
+/** Calls of one kind. */
+export interface cupel_core__contract__reports__RoleCost {
+  /** What models were called for */
+  role: string;
+  /** Number of calls */
+  calls: number;
+  /** Null if a price is unknown */
+  usd: number | null;
+  /** The part of it whose price is known */
+  pricedUsd: number;
+  /** Of all calls; null in reports of earlier releases */
+  inputTokens: number | null;
+  /** Of all calls; null in reports of earlier releases */
+  outputTokens: number | null;
+}
+
+/** What models cost that were called for one purpose. */
+export interface cupel_core__contract__results__RoleCost {
+  /** What they were called for; judges include summaries */
+  role: ModelRole;
+  /** Number of their calls; roles without calls are left out */
+  calls: number;
+  /** In US dollars; null if a price is unknown */
+  costUsd: number | null;
+}

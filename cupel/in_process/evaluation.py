@@ -76,9 +76,10 @@ class Evaluation:
     def to_dataframe(self) -> Any:
         """A pandas.DataFrame with a row per probe: its result, answer, duration, tokens and cost.
 
+        It has a column `decision` if the definition has a decision rule.
         pandas is not a dependency of Cupel; UsageError if it is not installed.
         """
-        return data_frame(self.results)
+        return data_frame(self.results, has_decisions=self.content.decision is not None)
 
     @cached_property
     def total_spend(self) -> Spend:

@@ -45,9 +45,10 @@ ANALYSIS_EXAMPLES: dict[str, Any] = {
     "MeanEstimate.scenarios": 2,
     "MeanEstimate.sd": 0.0,
     "MeanEstimate.median": 1.0,
-    "OperatingFigures.targetCostUsd": 0.0092,
-    "OperatingFigures.judgeCostUsd": 0.0046,
-    "OperatingFigures.simulatedUserCostUsd": 0.0023,
+    "OperatingFigures.costs": [
+        {"role": "target", "calls": 24, "costUsd": 0.0092},
+        {"role": "judge", "calls": 24, "costUsd": 0.0046},
+    ],
     "OperatingFigures.modelVersions": {"2026-08-07": 23},
     "PairAgreement.first": 1,
     "PairAgreement.second": 2,

@@ -4,9 +4,13 @@ import { formatCount, formatMs, formatUsd, UNKNOWN } from "./format";
 
 export type OperatingFigure = keyof ComparisonRow["operations"]["baseline"];
 
+const usd = (value: number) => formatUsd(Number(value.toPrecision(6)));
 const share = (value: number) => `${(100 * value).toFixed(1)}%`;
 const FIGURES: Record<OperatingFigure, readonly [name: string, format: (value: number) => string]> = {
-  costUsd: ["Cost of a conversation", (value) => formatUsd(Number(value.toPrecision(6)))],
+  costUsd: ["Cost of a conversation", usd],
+  judgeCostUsd: ["Its judges", usd],
+  simulatedUserCostUsd: ["Its simulated users", usd],
+  operationsCostUsd: ["Its operations", usd],
   tokens: ["Tokens", formatCount],
   medianDurationMs: ["Median time", formatMs],
   p95DurationMs: ["95th percentile of the time", formatMs],

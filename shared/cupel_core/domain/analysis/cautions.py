@@ -29,7 +29,6 @@ class CautionCode(StrEnum):
     NO_RESULTS = "NO_RESULTS"
     HIGH_OTHER = "HIGH_OTHER"
     UNEVEN_ERRORS = "UNEVEN_ERRORS"
-    NO_DIMENSIONS = "NO_DIMENSIONS"
     PARTIAL_DIMENSIONS = "PARTIAL_DIMENSIONS"
     MANY_DIMENSIONS = "MANY_DIMENSIONS"
     MANY_LEVELS = "MANY_LEVELS"
@@ -107,7 +106,8 @@ def _sample_size(given: CautionInput) -> Iterator[Caution]:
 
 def _decisions(given: CautionInput) -> Iterator[Caution]:
     if given.overall.completed and not given.overall.pass_rate.trials and not given.overall.decision.answers:
-        yield Caution(CautionCode.NO_RESULTS, "no answer has a decision from 1 to 5, and none was judged")
+        undecided = "no answer has a decision from 1 to 5, and none" if given.has_decision_rule else "no answer"
+        yield Caution(CautionCode.NO_RESULTS, f"{undecided} was judged")
     if not given.has_decision_rule:
         return
     if given.overall.completed and not given.overall.decision.answers:
@@ -133,9 +133,6 @@ def _errors(given: CautionInput) -> Iterator[Caution]:
 
 
 def _dimensions(given: CautionInput) -> Iterator[Caution]:
-    if not given.dimensions:
-        yield Caution(CautionCode.NO_DIMENSIONS, "the scenarios have no scores in dimensions")
-        return
     partial = sorted(each.name for each in given.dimensions if each.scenarios < given.scenarios)
     if partial:
         yield Caution(CautionCode.PARTIAL_DIMENSIONS, f"not every scenario has a score in {', '.join(partial[:5])}")

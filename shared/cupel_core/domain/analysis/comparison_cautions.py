@@ -56,7 +56,7 @@ def size_cautions(estimate: PairedEstimate) -> Iterator[ComparisonCaution]:
 
 
 def data_cautions(sample: PairedSample, metric: Metric) -> Iterator[ComparisonCaution]:
-    if metric is Metric.DECISION and any(_share(cell.other, cell.completed) > _HIGH_OTHER for cell in sample.totals):
+    if metric is Metric.DECISION and any(_share(cell.other, cell.ruled) > _HIGH_OTHER for cell in sample.totals):
         yield ComparisonCaution.HIGH_OTHER
     before, after = (_share(cell.errored, cell.errored + cell.completed) for cell in sample.totals)
     if abs(after - before) > _UNEVEN_ERRORS:
