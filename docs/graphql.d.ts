@@ -845,6 +845,16 @@ export interface CorrectProbeInput {
   result?: ProbeResultInput | null;
 }
 
+/** What models cost that were called for one purpose. */
+export interface CostByRole {
+  /** What they were called for; judges include summaries */
+  role: ModelRole;
+  /** Number of their calls; roles without calls are left out */
+  calls: number;
+  /** In US dollars; null if a price is unknown */
+  costUsd: number | null;
+}
+
 /** A fork: it begins with the exchanges of another branch, and changes nothing there. */
 export interface CreateBranchInput {
   /** What people call it; its id if omitted */
@@ -2476,7 +2486,7 @@ export interface OperatingFigures {
   /** Of all calls; null without calls or if a price is unknown */
   costUsd: number | null;
   /** What the calls cost, by what the models were called for */
-  costs: cupel_core__contract__results__RoleCost[];
+  costs: CostByRole[];
   /** Answers by version that the provider named */
   modelVersions: unknown;
   /** What calls that timed out or gave no answer may have cost besides */
@@ -2838,7 +2848,7 @@ export interface ProbeError {
   /** Spent on the calls that were answered before the error */
   totalSpend: Spend;
   /** What the calls cost, by what the models were called for */
-  costs: cupel_core__contract__results__RoleCost[];
+  costs: CostByRole[];
   /** When it was created */
   createdAt: string;
 }
@@ -3342,7 +3352,7 @@ export interface ReportFigures {
   /** Of all conversations together */
   totalOutputTokens: number;
   /** By what models were called for */
-  costs: cupel_core__contract__reports__RoleCost[];
+  costs: RoleCost[];
 }
 
 /** What a model says about sample conversations. `information unavailable` is what they do not show. */
@@ -3531,6 +3541,22 @@ export interface RetentionInput {
   maxVersions?: number | null;
   /** For how many days an earlier value is part of the history; for ever if omitted */
   maxAgeDays?: number | null;
+}
+
+/** Calls of one kind. */
+export interface RoleCost {
+  /** What models were called for */
+  role: string;
+  /** Number of calls */
+  calls: number;
+  /** Null if a price is unknown */
+  usd: number | null;
+  /** The part of it whose price is known */
+  pricedUsd: number;
+  /** Of all calls; null in reports of earlier releases */
+  inputTokens: number | null;
+  /** Of all calls; null in reports of earlier releases */
+  outputTokens: number | null;
 }
 
 export interface RoleSpend {
@@ -4644,7 +4670,7 @@ export interface Transcript {
   /** Target, judge, simulated user, summary and operations together */
   totalSpend: Spend;
   /** What the calls cost, by what the models were called for */
-  costs: cupel_core__contract__results__RoleCost[];
+  costs: CostByRole[];
   /** Time spent in calls of the target */
   durationMs: number;
   /** In US dollars; null for a model without a known price */
@@ -5413,29 +5439,3 @@ export interface WinRate {
 }
 
 export type WriteMode = "replace" | "append";
-
-/** Calls of one kind. */
-export interface cupel_core__contract__reports__RoleCost {
-  /** What models were called for */
-  role: string;
-  /** Number of calls */
-  calls: number;
-  /** Null if a price is unknown */
-  usd: number | null;
-  /** The part of it whose price is known */
-  pricedUsd: number;
-  /** Of all calls; null in reports of earlier releases */
-  inputTokens: number | null;
-  /** Of all calls; null in reports of earlier releases */
-  outputTokens: number | null;
-}
-
-/** What models cost that were called for one purpose. */
-export interface cupel_core__contract__results__RoleCost {
-  /** What they were called for; judges include summaries */
-  role: ModelRole;
-  /** Number of their calls; roles without calls are left out */
-  calls: number;
-  /** In US dollars; null if a price is unknown */
-  costUsd: number | null;
-}

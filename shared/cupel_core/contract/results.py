@@ -157,7 +157,7 @@ class SpendResponse(ResponseModel):
         )
 
 
-class RoleCostResponse(ResponseModel):
+class CostByRoleResponse(ResponseModel):
     """What models cost that were called for one purpose."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -167,12 +167,12 @@ class RoleCostResponse(ResponseModel):
     cost_usd: Annotated[float | None, Field(description="In US dollars; null if a price is unknown")]
 
     @classmethod
-    def list_of(cls, spending: Spending) -> "list[RoleCostResponse]":
+    def list_of(cls, spending: Spending) -> "list[CostByRoleResponse]":
         return [cls.model_validate(cost) for cost in spending.by_role]
 
 
 RoleCosts = Annotated[
-    list[RoleCostResponse], Field(description="What the calls cost, by what the models were called for")
+    list[CostByRoleResponse], Field(description="What the calls cost, by what the models were called for")
 ]
 
 

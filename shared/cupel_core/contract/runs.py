@@ -11,7 +11,7 @@ from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, Target
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.estimates import EstimateIntervalResponse, StartEstimate
 from cupel_core.contract.fields import Flag
-from cupel_core.contract.results import CostUsd, ProbeResultResponse, RoleCostResponse, RoleCosts, SpendResponse
+from cupel_core.contract.results import CostByRoleResponse, CostUsd, ProbeResultResponse, RoleCosts, SpendResponse
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.case_view import CaseView
@@ -351,7 +351,7 @@ class ProbeErrorResponse(ResponseModel):
             message=error.message,
             attempts=error.attempts,
             total_spend=SpendResponse.of(error.spending.total),
-            costs=RoleCostResponse.list_of(error.spending),
+            costs=CostByRoleResponse.list_of(error.spending),
             created_at=error.created_at,
         )
 

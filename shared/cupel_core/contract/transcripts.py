@@ -8,10 +8,10 @@ from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.results import (
     MESSAGES_DESCRIPTION,
+    CostByRoleResponse,
     CostUsd,
     MessageResponse,
     ProbeResultResponse,
-    RoleCostResponse,
     RoleCosts,
     ScoringResponse,
     SimulatedUserPrompt,
@@ -125,7 +125,7 @@ class TranscriptResponse(CaseFields, ColumnFields):
             summary_spend=SpendResponse.of(spending.summary),
             operation_spend=SpendResponse.of(spending.operation),
             total_spend=SpendResponse.of(spending.total),
-            costs=RoleCostResponse.list_of(spending),
+            costs=CostByRoleResponse.list_of(spending),
             duration_ms=conversation.duration_ms,
             cost_usd=conversation.cost_usd,
             decision_code=summary.decision_code if summary else None,
