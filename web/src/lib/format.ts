@@ -28,6 +28,11 @@ export function formatUsd(value: number | null | undefined): string {
   return `${value < 0 ? MINUS : ""}$${places > 2 ? digits.replace(/0+$/, "") : digits}`;
 }
 
+/** A cost among other facts: an unknown one is named, because a dash alone says nothing. */
+export function costText(value: number | null): string {
+  return value === null ? `cost ${UNKNOWN}` : formatUsd(value);
+}
+
 /** `93.3%` for 0.933. */
 export function formatShare(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : `${fixed(100 * value, 1)}%`;

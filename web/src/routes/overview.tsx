@@ -19,6 +19,7 @@ import { type Axis, columnName, decisionAxis, etaText, isSimulated } from "../li
 import {
   counted,
   formatCount,
+  formatDecimal,
   formatInterval,
   formatMs,
   formatSeconds,
@@ -386,7 +387,7 @@ function ResultRow({ id, column, axis, hasRates, roles }: RowProps) {
             value={estimate.decision.mean}
             interval={estimate.decision.interval95}
             axis={axis}
-            format={(value) => value.toFixed(2)}
+            format={formatDecimal}
             n={estimate.decision.answers}
             what="Mean decision"
           />
