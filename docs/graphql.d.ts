@@ -469,6 +469,8 @@ export interface CellResults {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -644,6 +646,8 @@ export interface ColumnAnalysis {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -688,6 +692,8 @@ export interface ComparedColumn {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -1246,6 +1252,8 @@ export interface DeepAnalysisColumn {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -2711,6 +2719,8 @@ export interface Probe {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -2775,6 +2785,8 @@ export interface ProbeDetail {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -3217,6 +3229,8 @@ export interface ReportColumn {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -3494,6 +3508,8 @@ export interface RescoreResult {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -4480,6 +4496,8 @@ export interface TargetProgress {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -4609,6 +4627,8 @@ export interface Transcript {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */

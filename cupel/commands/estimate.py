@@ -31,11 +31,12 @@ from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
-from cupel.render import format_cost, format_cost_interval, format_duration, guarantee_lines
+from cupel.render import format_cost_interval, format_duration, guarantee_lines
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
 from cupel_core.domain.budgets.periods import BudgetScope
+from cupel_core.domain.text.figures import format_usd
 
 
 def estimate(
@@ -179,7 +180,7 @@ def _budget_lines(budget: Json | None, expected_usd: float) -> list[str]:
     """What is left of each budget, and whether the run fits."""
     if budget is None:
         return []
-    left = [f"{format_cost(budget[field])} {words}" for field, words in _LEFT.items() if budget[field] is not None]
+    left = [f"{format_usd(budget[field])} {words}" for field, words in _LEFT.items() if budget[field] is not None]
     if not left:
         return []
     exceeded, perhaps = budget["exceeds"], budget["mayExceed"]

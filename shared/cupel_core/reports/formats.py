@@ -18,8 +18,11 @@ from cupel_core.contract.reports import (
 from cupel_core.contract.trials import TrialResponse
 from cupel_core.domain.scoring.unscored import DESCRIPTIONS
 from cupel_core.domain.text.counts import count_of
-
-NONE = "–"
+from cupel_core.domain.text.figures import UNKNOWN as NONE
+from cupel_core.domain.text.figures import format_decimal as decimal
+from cupel_core.domain.text.figures import format_interval, with_interval
+from cupel_core.domain.text.figures import format_percent as percent
+from cupel_core.domain.text.figures import format_usd as usd
 
 
 class ReportTable(NamedTuple):
@@ -83,23 +86,9 @@ def title_of(report: ReportResponse, content: ReportContentResponse) -> str:
     return content.run_name or content.definition_name or report.run_id
 
 
-def percent(share: float | None) -> str:
-    return NONE if share is None else f"{share:.1%}"
-
-
 def share_text(share: ShareEstimateResponse) -> str:
     """The share with its interval."""
-    if share.share is None or not share.interval:
-        return percent(share.share)
-    low, high = share.interval
-    return f"{percent(share.share)} ({percent(low)} to {percent(high)})"
-
-
-def usd(amount: float | None) -> str:
-    if amount is None:
-        return NONE
-    sign = "-" if amount < 0 else ""
-    return f"{sign}${abs(amount):,.2f}" if abs(amount) >= 1 or not amount else f"{sign}${abs(amount):.2g}"
+    return with_interval(share.share, share.interval, percent)
 
 
 def seconds(milliseconds: float | None) -> str:
@@ -108,10 +97,6 @@ def seconds(milliseconds: float | None) -> str:
 
 def number(value: float | None) -> str:
     return NONE if value is None else f"{value:,.0f}"
-
-
-def decimal(value: float | None) -> str:
-    return NONE if value is None else f"{value:.2f}"
 
 
 def named_figures(content: ReportContentResponse) -> Iterator[tuple[str, ReportFiguresResponse]]:
@@ -123,7 +108,7 @@ def named_figures(content: ReportContentResponse) -> Iterator[tuple[str, ReportF
 
 
 def outcome_table(content: ReportContentResponse) -> ReportTable:
-    header = ("target", "completed", "errors", "judged", "passed", "unscored", "pass rate (95 % interval)")
+    header = ("target", "completed", "errors", "judged", "passed", "unscored", "pass rate (95% interval)")
     rows = (
         (
             name,
@@ -212,7 +197,7 @@ def _cost_text(figures: ReportFiguresResponse, role: str) -> str:
 def role_cost_text(cost: RoleCostResponse) -> str:
     if cost.usd is not None:
         return usd(cost.usd)
-    return f"at least {usd(cost.priced_usd)}" if cost.priced_usd else "unknown"
+    return f"at least {usd(cost.priced_usd)}" if cost.priced_usd else NONE
 
 
 def budget_sentence(budget: ReportBudgetResponse) -> str:
@@ -240,7 +225,7 @@ def _estimate_sentence(cost: ReportCostResponse) -> str:
     expected = cost.estimated_usd
     if expected is None:
         return f"{spent}; there is no estimate to compare it with."
-    share = f", {cost.difference_share:+.0%}" if cost.difference_share is not None else ""
+    share = f", {cost.difference_share:+.0%}".replace("-", "−") if cost.difference_share is not None else ""
     difference = f" (difference {usd(cost.difference_usd)}{share})" if cost.difference_usd is not None else ""
     return (
         f"{spent}; an estimate says {usd(expected.expected)}, from {usd(expected.low)} to {usd(expected.high)}"
@@ -270,7 +255,7 @@ def check_table(content: ReportContentResponse) -> ReportTable:
         (each.name, number(each.passed), number(each.failed), number(each.errors), _rate(each.pass_rate, each.interval))
         for each in content.judge_stats
     )
-    return ReportTable(("assertion", "passed", "failed", "not computed", "pass rate (95 % interval)"), tuple(rows))
+    return ReportTable(("assertion", "passed", "failed", "not computed", "pass rate (95% interval)"), tuple(rows))
 
 
 def agreement_table(content: ReportContentResponse) -> ReportTable:
@@ -280,18 +265,18 @@ def agreement_table(content: ReportContentResponse) -> ReportTable:
             number(each.conversations),
             percent(each.agreement),
             decimal(each.kappa),
-            " to ".join(map(decimal, each.kappa_interval or ())) or NONE,
+            format_interval(each.kappa_interval, decimal) or NONE,
             decimal(each.alpha),
             each.note or "",
         )
         for each in content.grader_agreement
     )
-    header = ("graders", "conversations", "agreement", "kappa", "95 % interval", "alpha", "note")
+    header = ("graders", "conversations", "agreement", "kappa", "95% interval", "alpha", "note")
     return ReportTable(header, tuple(rows))
 
 
 def _rate(share: float | None, interval: Sequence[float] | None) -> str:
-    return percent(share) if not interval else f"{percent(share)} ({' to '.join(map(percent, interval))})"
+    return with_interval(share, interval, percent)
 
 
 def _mean(quantiles: QuantilesResponse | None) -> float | None:

@@ -60,7 +60,7 @@ def test_a_raised_budget_resumes_the_run(cupel: Cupel, exhausted: Run) -> None:
 
 def test_of_a_budget_below_what_is_spent_nothing_is_available(cupel: Cupel, exhausted: Run) -> None:
     lowered = cupel("budget", "raise", exhausted.id, "--to", "0.5").stdout.splitlines()
-    assert lowered[1] == "budget $0.50: $0.95 spent, $0.03 uncertain, $0.00 available"
+    assert lowered[1] == "budget $0.50: $0.95 spent, $0.03 uncertain, $0 available"
 
 
 @pytest.mark.parametrize("amount", ["0", "-1", "nan", "1e309", "inf", "a lot", "0.0000001"])

@@ -705,3 +705,11 @@ def test_metrics_of_a_target_include_derived_ones() -> None:
     content = {"assertions": assertions, "derivedMetrics": [{"name": "share", "value": "right / __count"}]}
     evaluation = cupel.evaluate(definition(content=content), capital, progress=False)
     assert evaluation.metrics == {"connector/capital": {"right": 0.5, "share": 0.5}}
+
+
+def test_prompts_are_named_by_their_labels() -> None:
+    prompts = [{"id": "step-by-step", "label": "step by step", "system": "Think."}, {"id": "plain", "system": "Reply."}]
+    found = cupel.evaluate(definition("France", content={"prompts": prompts}), capital)
+    names = ["connector/capital · step by step", "connector/capital · plain"]
+    assert [model.name for model in found.models] == names
+    assert [each["promptLabel"] for each in found.analysis()["columns"]] == ["step by step", None]

@@ -1,5 +1,6 @@
 /** A comparison in words and figures. */
 import type { ComparisonFigures, ComparisonRow } from "../api/comparisons";
+import { columnName } from "./estimates";
 import { formatDecimal, formatInterval, formatPoints, formatShare, formatSigned, UNKNOWN } from "./format";
 
 export type Metric = ComparisonFigures["metric"];
@@ -44,18 +45,9 @@ export function formatP(p: number | null): string {
   return p < 0.001 ? "< 0.001" : p.toFixed(3);
 }
 
-interface Named {
-  label: string | null;
-  modelId: string;
-  promptId: string | null;
-}
-
-const nameOf = (column: Named) =>
-  [column.label ?? column.modelId, column.promptId].filter((each) => each !== null).join(", ");
-
 /** The targets of a row: one name if both sides have the same. */
 export function rowName(row: Pick<ComparisonRow, "baseline" | "comparison">): string {
-  const [one, other] = [row.baseline.map(nameOf).join(" + "), row.comparison.map(nameOf).join(" + ")];
+  const [one, other] = [row.baseline.map(columnName).join(" + "), row.comparison.map(columnName).join(" + ")];
   return one === other ? one : `${one} → ${other}`;
 }
 

@@ -262,7 +262,7 @@ function Head({ column, left, width, results }: HeadProps) {
       title={results ? visible(columnName(results)) : undefined}
     >
       <strong>{results ? visible(results.label ?? results.modelId) : `column ${column + 1}`}</strong>
-      {results?.promptId && <span className={styles.prompt}>{visible(results.promptId)}</span>}
+      {results?.promptId && <span className={styles.prompt}>{visible(results.promptLabel ?? results.promptId)}</span>}
       {passRate && passRate.trials > 0 ? (
         <small>
           {formatShare(passRate.share)} passed, n = {formatCount(passRate.trials)}

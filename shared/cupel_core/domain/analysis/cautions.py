@@ -8,10 +8,10 @@ from cupel_core.domain.analysis.agreement import MAX_COLUMNS
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS, GroupEstimate
-from cupel_core.domain.analysis.insight_texts import format_percentage
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.scoring.left_out_checks import add_checks, left_out_message
 from cupel_core.domain.text.counts import count_of
+from cupel_core.domain.text.figures import format_percent
 
 SMALL_SAMPLE, MODERATE_SAMPLE = 10, 30
 HIGH_OTHER = 0.10
@@ -117,7 +117,7 @@ def _decisions(given: CautionInput) -> Iterator[Caution]:
     if high:
         yield Caution(
             CautionCode.HIGH_OTHER,
-            "of more than 10 % of the answers no decision could be read; they are in no mean",
+            "of more than 10% of the answers no decision could be read; they are in no mean",
             high,
         )
 
@@ -127,7 +127,7 @@ def _errors(given: CautionInput) -> Iterator[Caution]:
     if rates and max(rates) - min(rates) > UNEVEN_ERRORS:
         yield Caution(
             CautionCode.UNEVEN_ERRORS,
-            f"between {format_percentage(min(rates))} and {format_percentage(max(rates))} of the targets' probes "
+            f"between {format_percent(min(rates))} and {format_percent(max(rates))} of the targets' probes "
             "errored: what is missing may differ",
         )
 

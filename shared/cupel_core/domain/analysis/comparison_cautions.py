@@ -35,7 +35,7 @@ _MESSAGES = {
     ComparisonCaution.SMALL_SAMPLE: "Fewer than 10 scenarios: only large differences can be detected.",
     ComparisonCaution.MODERATE_SAMPLE: "Fewer than 30 scenarios: small differences cannot be detected.",
     ComparisonCaution.NO_VARIATION: "All scenarios differ by the same amount, so its error cannot be estimated.",
-    ComparisonCaution.HIGH_OTHER: "More than 10 % of the answers of a side have no readable code.",
+    ComparisonCaution.HIGH_OTHER: "More than 10% of the answers of a side have no readable code.",
     ComparisonCaution.UNEVEN_ERRORS: "The shares of errored probes differ by more than 5 percentage points.",
     ComparisonCaution.SUBSTITUTED: "The sides have different targets or prompts.",
 }
