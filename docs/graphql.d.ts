@@ -1764,6 +1764,8 @@ export interface Excerpt {
   column: string;
   /** Id of the scenario */
   scenarioId: string;
+  /** Null in reports of earlier releases */
+  scenarioName: string | null;
   /** Why it failed, as the graders say */
   reason: string;
   /** Opening and last exchanges; cuts are marked */
@@ -1937,6 +1939,43 @@ export interface FailedCall {
   code: ProbeErrorCode;
   /** Of the last of them */
   message: string;
+}
+
+export interface FailedCell {
+  /** Conversations that passed */
+  passed: number;
+  /** Conversations that passed or failed */
+  judged: number;
+}
+
+/** A question, what was expected, and what was answered instead. */
+export interface FailedReply {
+  /** Id of the transcript, and of its probe */
+  conversationId: string;
+  /** Name of the scenario */
+  scenarioName: string;
+  /** Null without a persona */
+  personaName: string | null;
+  /** Target and prompt, for people */
+  column: string;
+  /** The last message of the user; cuts are marked */
+  question: string;
+  /** What its assertions compare with; null if they compare with nothing */
+  expected: string | null;
+  /** The last answer; cuts are marked */
+  answer: string;
+  /** Why it failed, as the graders say */
+  reason: string;
+}
+
+/** A scenario that a target has failed, with the results of all targets. */
+export interface FailedScenario {
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Name of the scenario */
+  scenarioName: string;
+  /** In the order of `columns` */
+  cells: FailedCell[];
 }
 
 /** Where a turn failed. */
@@ -3289,6 +3328,10 @@ export interface ReportContent {
   graderAgreement: GraderAgreement[];
   /** The first 1,000 completed ones */
   conversations: ReportConversation[];
+  /** At most 100 scenarios that a target has failed, the most failed first */
+  failedScenarios: FailedScenario[];
+  /** Each pair of targets and prompts, of at most six; empty for one */
+  differences: ReportDifference[];
   /** What could not be computed, and why */
   notes: string[];
 }
@@ -3302,6 +3345,10 @@ export interface ReportConversation {
   promptId: string | null;
   /** Id of the scenario */
   scenarioId: string;
+  /** Null in reports of earlier releases */
+  scenarioName: string | null;
+  /** Null without a persona */
+  personaName: string | null;
   /** Null if it was not judged */
   success: boolean | null;
   /** From 0 to 1; null if it was not judged */
@@ -3335,6 +3382,24 @@ export interface ReportCost {
   budget: ReportBudget | null;
   /** Models without a price, whose calls are neither in `pricedUsd` nor limited by a budget */
   unpriced: UnpricedModel[];
+}
+
+/** Two targets, paired by scenario; see docs/statistics.md. */
+export interface ReportDifference {
+  /** Target and prompt, for people */
+  first: string;
+  /** Target and prompt that the first is compared with */
+  second: string;
+  /** Name under which the result is counted; null for none */
+  metric: Metric;
+  /** Scenarios with results of both; each counts once */
+  scenarios: number;
+  /** First minus second */
+  difference: number | null;
+  /** 95 % interval of the difference */
+  interval95: number[] | null;
+  /** Adjusted over all pairs of the report by Holm's method */
+  adjustedP: number | null;
 }
 
 /** Figures of a target and prompt, or of all together. */
@@ -3409,6 +3474,8 @@ export interface ReportTexts {
   summary: ReportSummary | null;
   /** Two of each of the ten most frequent failure modes */
   excerpts: Excerpt[];
+  /** Of at most 50 failed conversations */
+  failedAnswers: FailedReply[];
 }
 
 /** Parts of a request that may have to be left out; the values are the same in stored items and the API. */

@@ -1,6 +1,6 @@
 """Figures of a report as texts for people."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
@@ -8,6 +8,7 @@ from cupel_core.contract.reports import (
     FindingResponse,
     ReportBudgetResponse,
     ReportContentResponse,
+    ReportConversationResponse,
     ReportCostResponse,
     ReportFiguresResponse,
     ReportResponse,
@@ -16,11 +17,13 @@ from cupel_core.contract.reports import (
     UnpricedModelResponse,
 )
 from cupel_core.contract.trials import TrialResponse
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.verdicts import p_text
 from cupel_core.domain.scoring.unscored import DESCRIPTIONS
 from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.text.figures import UNKNOWN as NONE
 from cupel_core.domain.text.figures import format_decimal as decimal
-from cupel_core.domain.text.figures import format_interval, with_interval
+from cupel_core.domain.text.figures import format_difference, format_interval, format_points, with_interval
 from cupel_core.domain.text.figures import format_percent as percent
 from cupel_core.domain.text.figures import format_usd as usd
 
@@ -32,6 +35,13 @@ class ReportTable(NamedTuple):
     rows: tuple[tuple[str, ...], ...]
 
 
+ROLE_NAMES = {
+    "target": "targets",
+    "judge": "judges",
+    "persona": "simulated users",
+    "summary": "summaries",
+    "operation": "operations",
+}
 FINDINGS = {
     "failure_modes": "What fails",
     "hallucinations": "Hallucinations",
@@ -176,7 +186,7 @@ def token_table(content: ReportContentResponse) -> ReportTable:
 def role_table(content: ReportContentResponse) -> ReportTable:
     """What models other than the target were called for."""
     rows = (
-        (each.role, number(each.calls), number(each.input_tokens), number(each.output_tokens))
+        (ROLE_NAMES[each.role], number(each.calls), number(each.input_tokens), number(each.output_tokens))
         for each in content.overall.costs
         if each.role != "target" and each.calls
     )
@@ -184,9 +194,9 @@ def role_table(content: ReportContentResponse) -> ReportTable:
 
 
 def cost_table(content: ReportContentResponse) -> ReportTable:
-    roles = [cost.role for cost in content.overall.costs]
+    roles = [cost.role for cost in content.overall.costs if cost.calls]
     rows = ((name, *(_cost_text(each, role) for role in roles)) for name, each in named_figures(content))
-    return ReportTable(("target", *roles), tuple(rows))
+    return ReportTable(("target", *(ROLE_NAMES[role] for role in roles)), tuple(rows) if roles else ())
 
 
 def _cost_text(figures: ReportFiguresResponse, role: str) -> str:
@@ -235,6 +245,62 @@ def _estimate_sentence(cost: ReportCostResponse) -> str:
 
 def _incomplete_text(cost: ReportCostResponse) -> str:
     return f"Spent at least {usd(cost.priced_usd)}" if cost.priced_usd else "What was spent is unknown"
+
+
+def difference_table(content: ReportContentResponse) -> ReportTable:
+    """Which targets differ, by pairs of them."""
+    rows = (
+        (
+            f"{each.first} less {each.second}",
+            number(each.scenarios),
+            _difference(each.metric)(each.difference),
+            format_interval(each.interval, _difference(each.metric)) or NONE,
+            NONE if each.adjusted_p is None else p_text(each.adjusted_p),
+        )
+        for each in content.differences
+    )
+    return ReportTable(("targets", "scenarios", "difference", "95% interval", "adjusted p"), tuple(rows))
+
+
+def _difference(metric: Metric) -> Callable[[float | None], str]:
+    return format_points if metric.is_rate else format_difference
+
+
+def scenario_table(content: ReportContentResponse) -> ReportTable:
+    """Which scenarios were failed by which target: passed of judged."""
+    rows = (
+        (
+            each.scenario_name,
+            *(f"{cell.passed:,} of {cell.judged:,}" if cell.judged else NONE for cell in each.cells),
+        )
+        for each in content.failed_scenarios
+    )
+    return ReportTable(("passed of judged", *(column.name for column in content.columns)), tuple(rows))
+
+
+def conversation_title(name: str | None, persona: str | None, fallback: str) -> str:
+    """Return `Book a haircut (Ada)`."""
+    return f"{name or fallback}{f' ({persona})' if persona else ''}"
+
+
+def conversation_table(content: ReportContentResponse, limit: int) -> ReportTable:
+    """The first failed conversations."""
+    columns = {(each.target_id, each.prompt_id): each.name for each in content.columns}
+    rows = (
+        (
+            conversation_title(each.scenario_name, each.persona_name, each.scenario_id),
+            columns.get((each.target_id, each.prompt_id), each.target_id),
+            ", ".join(name for name, passed in each.assertion_results.items() if passed is False),
+            ", ".join(each.failure_tags),
+            each.conversation_id,
+        )
+        for each in failed_conversations(content)[:limit]
+    )
+    return ReportTable(("scenario", "target", "failed", "failure tags", "conversation"), tuple(rows))
+
+
+def failed_conversations(content: ReportContentResponse) -> list[ReportConversationResponse]:
+    return [each for each in content.conversations if each.success is False]
 
 
 def failure_table(content: ReportContentResponse) -> ReportTable:
