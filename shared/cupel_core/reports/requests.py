@@ -141,7 +141,7 @@ def list_conversations(
     run = runs.get(ref)
     reports.get(ref, report_id)
     completed = list_completed(ref, range(decode_index(cursor), run.plan.total))
-    for block in batched(completed, MAX_LIMIT, strict=False):
+    for block in batched(completed, MAX_LIMIT):
         named = with_names(run, [conversation(run, found) for found in block])
         for found, listed in zip(block, named, strict=True):
             yield Entry(encode_cursor(str(found.probe_index)), listed)

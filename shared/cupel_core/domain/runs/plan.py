@@ -72,8 +72,10 @@ class Plan:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        prompts = [(prompt, self.prompt_labels.get(prompt)) for prompt in self.prompt_ids] or [(None, None)]
-        return tuple(Column(target, *prompt) for target in self.targets for prompt in prompts)
+        if not self.prompt_ids:
+            return tuple(map(Column, self.targets))
+        prompts = [(prompt, self.prompt_labels.get(prompt)) for prompt in self.prompt_ids]
+        return tuple(Column(target, prompt, label) for target in self.targets for prompt, label in prompts)
 
     @property
     def cases(self) -> int:
