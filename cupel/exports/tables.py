@@ -7,6 +7,7 @@ refuse and which would control a terminal. JSON Lines contain every text unchang
 
 import csv
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import IO
 
 from cupel.exports.records import probe_index
@@ -112,7 +113,14 @@ def _row(outcome: Json) -> Json:
     row |= {"errorCode": error.get("code"), "errorMessage": error.get("message")}
     for name in ("variables", "dimensions", "metadata"):
         row[name] = printable_json(outcome[name]) if outcome.get(name) else None
-    return {name: spreadsheet_cell(row.get(name)) for name in _COLUMNS}
+    costs = {name: _usd(row[name]) for name in (*_COST_COLUMNS.values(), "totalCostUsd") if row.get(name) is not None}
+    return {name: spreadsheet_cell(row.get(name)) for name in _COLUMNS} | costs
+
+
+def _usd(amount: float) -> str:
+    """Return billionths of a dollar at most, without an exponent and without the noise of a sum of floats."""
+    digits = f"{round(Decimal(amount), 9):f}"
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
 def _spend_of(outcome: Json) -> Json:

@@ -334,6 +334,12 @@ def test_csv_numbers_stay_numbers(api: FakeApi, cupel: Cupel):
     assert (rows[0]["costUsd"], rows[0]["score"]) == ("-0.5", "-1")
 
 
+def test_csv_amounts_have_neither_exponents_nor_noise(api: FakeApi, cupel: Cupel):
+    api.transcripts = [a_transcript(0, SIMULATED, "1", costs=costs(4.5600000000000004e-07, 12.0))]
+    (row,) = csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout))
+    assert (row["costUsd"], row["judgeCostUsd"], row["totalCostUsd"]) == ("0.000000456", "12", "0")
+
+
 def test_json_lines_contain_texts_unchanged(api: FakeApi, cupel: Cupel):
     api.transcripts = [a_transcript(0, SIMULATED, "1", decisionText="=1+1")]
     line = json.loads(cupel("export", "run_1", "--format", "jsonl").stdout)
