@@ -16,6 +16,7 @@ from cupel.terminal import NO_VALUE, one_line, shorten
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.runs.delays import DelayReason
 from cupel_core.domain.runs.run import PauseReason, RunStatus
+from cupel_core.domain.text.figures import format_usd
 
 _GAP = "  "
 _MAX_BAR = 24
@@ -134,8 +135,8 @@ def _spent(spend: Json) -> str | None:
     budget = spend.get("budget")
     if not spend["pricedUsd"] and not budget:
         return None
-    of_budget = f" of {render.format_cost(budget['maxBudgetUsd'])}" if budget else ""
-    return f"{'at least ' if spend['costUsd'] is None else ''}{render.format_cost(spend['pricedUsd'])}{of_budget}"
+    of_budget = f" of {format_usd(budget['maxBudgetUsd'])}" if budget else ""
+    return f"{'at least ' if spend['costUsd'] is None else ''}{format_usd(spend['pricedUsd'])}{of_budget}"
 
 
 def _target_rows(targets: Sequence[Json], width: int, room: int) -> Iterator[Text]:
@@ -218,7 +219,7 @@ def _cost(target: Json, *, compact: bool) -> str:
     priced = target["pricedUsd"]
     if not priced and target["costUsd"] is None:
         return NO_VALUE
-    cost = f"${priced:,.0f}" if compact and priced >= 100 else render.format_cost(priced)
+    cost = f"${priced:,.0f}" if compact and priced >= 100 else format_usd(priced)
     return ("≥" if target["costUsd"] is None else "") + cost
 
 

@@ -1,6 +1,7 @@
 """Terminal output: tables, and lines about a run."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from rich.table import Table
@@ -16,12 +17,15 @@ from cupel.terminal import NO_VALUE, format_time, shorten
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.periods import PERIODS
 from cupel_core.domain.runs.plan import column_name
+from cupel_core.domain.runs.role_costs import ROLES
 from cupel_core.domain.runs.run import PauseReason, RunStatus
 from cupel_core.domain.scoring.left_out_checks import left_out_message
 from cupel_core.domain.scoring.rescores import RESCORABLE
 from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval
+from cupel_core.domain.text.figures import format_decimal, format_percent, format_usd, with_interval
 from cupel_core.domain.turns.model_request import RequestParameter
+from cupel_core.domain.turns.roles import ModelRole
 
 _BARS = "▁▂▃▄▅▆▇█"
 _OMISSION = "{} was left out (refused by the model, or unknown to its provider)"
@@ -43,10 +47,26 @@ def results_tables(results: Sequence[ModelResults], width: int | None) -> list[T
     """One table with a row per model; two if it does not fit so many characters. None is a pipe, where any fits."""
     decided, judged = _has_decisions(results), any(model.pass_rate for model in results)
     decisions = [*(_DECISIONS * decided), *([_PASS_RATE] * judged), *(_DISTRIBUTION * decided)]
-    single = _results_table(results, [*_OUTCOMES, *decisions, *_USAGE])
+    usage = [*_USAGE, *cost_columns(results)]
+    single = _results_table(results, [*_OUTCOMES, *decisions, *usage])
     if fits(single, width):
         return [single]
-    return [_results_table(results, [*_OUTCOMES, *_USAGE]), _results_table(results, decisions)]
+    return [_results_table(results, [*_OUTCOMES, *usage]), _results_table(results, decisions)]
+
+
+def cost_columns(results: Sequence[ModelResults]) -> Iterator[ResultColumn]:
+    """Return a column for the targets' cost, and one for each other role whose models were called."""
+    called = {cost.role for model in results for cost in model.costs} | {ModelRole.TARGET}
+    if called == {ModelRole.TARGET}:
+        return iter([ResultColumn("cost", partial(_cost_of, role=ModelRole.TARGET))])
+    names = ((role, name) for role, name in ROLES.items() if role in called)
+    return (ResultColumn(f"{name} cost", partial(_cost_of, role=role)) for role, name in names)
+
+
+def _cost_of(model: ModelResults, role: ModelRole) -> str:
+    """Zero if no model of this role was called for this target, although one was for another."""
+    found = next((cost.cost_usd for cost in model.costs if cost.role is role), 0.0 if model.costs else None)
+    return format_usd(found)
 
 
 def _results_table(results: Sequence[ModelResults], columns: Sequence[ResultColumn]) -> Table:
@@ -57,14 +77,11 @@ def _results_table(results: Sequence[ModelResults], columns: Sequence[ResultColu
     return rows
 
 
-def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool | None = None) -> list[str]:
-    """What the columns mean, why probes errored, and which models were simulated.
-
-    `has_decision_rule` is that of the definition, None if it is not known.
-    """
-    lines = list(_decision_legend(results, has_decision_rule))
+def results_legend(results: Sequence[ModelResults]) -> list[str]:
+    """Say what the columns mean, why probes errored, and which models were simulated."""
+    lines = list(_decision_legend(results))
     if any(model.pass_rate for model in results):
-        lines.append("pass rate: share of judged conversations that passed; its 95 % interval is clustered by scenario")
+        lines.append("pass rate: share of judged conversations that passed; its 95% interval is clustered by scenario")
     for model in results:
         if model.unscored:
             lines.append(
@@ -83,7 +100,9 @@ def results_legend(results: Sequence[ModelResults], *, has_decision_rule: bool |
             for name, count in model.omitted_parameters
         ]
         if model.uncertain_usd:
-            lines.append(f"{model.name}: calls without an answer may have cost ${model.uncertain_usd:.6g} besides")
+            lines.append(
+                f"{model.name}: calls without an answer may have cost {format_usd(model.uncertain_usd)} besides"
+            )
         lines += [f"{model.name}: {r.count:,} errored with {r.code}: {shorten(r.example, 100)}" for r in model.reasons]
     simulated = [model.name for model in results if model.simulated]
     if simulated:
@@ -122,18 +141,15 @@ def _has_decisions(results: Sequence[ModelResults]) -> bool:
     return any(model.decisions.decided for model in results)
 
 
-def _decision_legend(results: Sequence[ModelResults], has_rule: bool | None) -> Iterator[str]:
+def _decision_legend(results: Sequence[ModelResults]) -> Iterator[str]:
     if not _has_decisions(results):
-        completed = sum(model.completed for model in results)
-        if completed and has_rule:
-            yield f"warning: no decision could be read from {count_of(completed, 'answer')}; check the decision's rule"
-        elif completed and has_rule is None:
-            yield "decisions: none; the definition has no decision rule, or no answer matches it"
+        if ruled := sum(model.decisions.ruled for model in results):
+            yield f"warning: no decision could be read from {count_of(ruled, 'answer')}; check the decision's rule"
         return
-    yield "mean, s.d.: of decisions 1-5; ±: half of the 95 % interval of the mean, clustered by scenario"
+    yield "mean, s.d.: of decisions 1-5; ±: half of the 95% interval of the mean, clustered by scenario"
     for model in results:
-        if model.completed and not model.decisions.decided:
-            yield f"{model.name}: no decision could be read from its {count_of(model.completed, 'answer')}"
+        if model.decisions.ruled and not model.decisions.decided:
+            yield f"{model.name}: no decision could be read from its {count_of(model.decisions.ruled, 'answer')}"
 
 
 def bar_chart(counts: Sequence[int]) -> str:
@@ -173,7 +189,7 @@ def evaluation_lines(run: Json) -> list[str]:
     config = run["config"]
     return [
         f"[bold]{escape(run['name'] or run['definitionName'])}[/bold]  {format_status(run['status'])}",
-        f"{count_of(run['scenarioCount'], 'scenario')} ({config['samplePercentage']} %, seed {config['sampleSeed']}), "
+        f"{count_of(run['scenarioCount'], 'scenario')} ({config['samplePercentage']}%, seed {config['sampleSeed']}), "
         f"repeats {config['repeats']}",
         _counts(run["progress"]),
         *_simulated_judge_warning(config),
@@ -196,7 +212,7 @@ def _spend(spend: Json | None) -> str:
     amount = _amount(spend)
     if spend is None or not amount:
         return ""
-    lost = f" and {format_cost(spend['lostUsd'])} on lost outcomes" if spend["lostUsd"] else ""
+    lost = f" and {format_usd(spend['lostUsd'])} on lost outcomes" if spend["lostUsd"] else ""
     models = [
         f"{escape(column_name(each['targetId'], each['promptId']))} {_amount(each) or 'unknown'}"
         for each in spend.get("models") or ()
@@ -209,7 +225,7 @@ def _amount(spend: Json | None) -> str:
     if spend is None or (spend["costUsd"] is None and not spend["pricedUsd"]):
         return ""
     at_least = "at least " if spend["costUsd"] is None else ""
-    return f"{at_least}{format_cost(spend['pricedUsd'])}"
+    return f"{at_least}{format_usd(spend['pricedUsd'])}"
 
 
 def _simulated_judge_warning(config: Json) -> list[str]:
@@ -242,8 +258,8 @@ def _budget_use_lines(run: Json) -> list[str]:
     lines = []
     if use := (run.get("spend") or {}).get("budget"):
         projected = use["projectedUsd"]
-        outlook = f", about {format_cost(projected)} for all probes" if projected and not run.get("completedAt") else ""
-        lines.append(f"budget {format_cost(use['maxBudgetUsd'])}: {_used(use)}{outlook}")
+        outlook = f", about {format_usd(projected)} for all probes" if projected and not run.get("completedAt") else ""
+        lines.append(f"budget {format_usd(use['maxBudgetUsd'])}: {_used(use)}{outlook}")
     if _is_paused(run) and run["pauseReason"] == PauseReason.BUDGET:
         lines.append(f"[yellow]{escape(budget_hint(run['id'], run.get('exhaustedBudget')))}[/yellow]")
     return lines
@@ -252,13 +268,13 @@ def _budget_use_lines(run: Json) -> list[str]:
 def _used(budget: Json) -> str:
     """`$3.20 spent, $0.10 uncertain, $0.40 reserved`."""
     amounts = (("spent", "spentUsd"), ("uncertain", "uncertainUsd"), ("reserved", "reservedUsd"))
-    parts = [f"{format_cost(budget[field])} {name}" for name, field in amounts if name == "spent" or budget[field]]
+    parts = [f"{format_usd(budget[field])} {name}" for name, field in amounts if name == "spent" or budget[field]]
     return ", ".join(parts)
 
 
 def _available(budget: Json) -> str:
     """It is negative after the limit was lowered below what is spent."""
-    return f"{format_cost(max(0.0, budget['availableUsd']))} available"
+    return f"{format_usd(max(0.0, budget['availableUsd']))} available"
 
 
 def budget_hint(run_id: str, scope: str | None = None) -> str:
@@ -284,9 +300,9 @@ def _period_line(scope: str, budget: Json) -> str:
     """`day 2026-11-23: $3.20 of $20.00 spent, $16.80 available until 2026-11-24 00:00`."""
     name = f"[bold]{scope} {escape(budget['period'])}[/bold]"
     if budget["limitUsd"] is None:
-        return f"{name}: no limit, {_used(budget)}"
+        return f"{name}: no limit, {'not counted' if budget['spentUsd'] is None else _used(budget)}"
     available = f"{_available(budget)} until {format_time(budget['endsAt'])}"
-    return f"{name}: budget {format_cost(budget['limitUsd'])}: {_used(budget)}, {available}"
+    return f"{name}: budget {format_usd(budget['limitUsd'])}: {_used(budget)}, {available}"
 
 
 def guarantee_lines(budget: Json) -> list[str]:
@@ -304,16 +320,16 @@ def budget_lines(budget: Json) -> list[str]:
     status = format_status(budget["status"])
     lines = [
         f"[bold]{escape(budget['runId'])}[/bold]  {status}",
-        f"budget {format_cost(budget['maxBudgetUsd'])}: {_used(budget)}, {_available(budget)}",
+        f"budget {format_usd(budget['maxBudgetUsd'])}: {_used(budget)}, {_available(budget)}",
     ]
     if estimated := budget.get("estimatedUsd"):  # Not of servers of earlier releases.
-        bounds = f"{format_cost(estimated['low'])} to {format_cost(estimated['high'])}"
-        lines.append(f"expected at the start: {format_cost(estimated['expected'])} ({bounds})")
+        bounds = f"{format_usd(estimated['low'])} to {format_usd(estimated['high'])}"
+        lines.append(f"expected at the start: {format_usd(estimated['expected'])} ({bounds})")
     lines += map(escape, guarantee_lines(budget))
     if budget["finishUsd"]:
-        lines.append(f"{format_cost(budget['finishUsd'])} of it is set aside for summaries and selections")
+        lines.append(f"{format_usd(budget['finishUsd'])} of it is set aside for summaries and selections")
     if budget["byRole"]:
-        roles = (f"{each['role']} {format_cost(each['usd'])}" for each in budget["byRole"])
+        roles = (f"{each['role']} {format_usd(each['usd'])}" for each in budget["byRole"])
         lines.append(f"spent on {', '.join(roles)}")
     if budget["leases"]:
         lines.append(f"{count_of(len(budget['leases']), 'worker')} at work")
@@ -345,16 +361,16 @@ def _definition(run: Json) -> str:
 
 
 def _scenarios(run: Json) -> str:
-    """`12 of 120 scenarios (10 %, seed 42)`; an eval or the playground names its scenarios instead of sampling."""
+    """`12 of 120 scenarios (10%, seed 42)`; an eval or the playground names its scenarios instead of sampling."""
     config = run["config"]
     if run.get("scenarioCount") is None:
-        return f"{config['samplePercentage']} % of its scenarios (seed {config['sampleSeed']})"
+        return f"{config['samplePercentage']}% of its scenarios (seed {config['sampleSeed']})"
     count = f"{run['scenarioCount']:,} of {count_of(run['scenarioTotal'], 'scenario')}"
     if run.get("evalId"):
         return f"{count} (chosen by eval {escape(run['evalId'])})"
     if run.get("playground") or config["samplePercentage"] == 100:
         return count
-    return f"{count} ({config['samplePercentage']} %, seed {config['sampleSeed']})"
+    return f"{count} ({config['samplePercentage']}%, seed {config['sampleSeed']})"
 
 
 def _starter(run: Json) -> str:
@@ -441,13 +457,6 @@ def transcripts_table(transcripts: Sequence[Json], *, ids: bool) -> Table:
     return rows
 
 
-def decision_text(transcript: Json) -> str:
-    """Empty without a decision; `other` is one only if the definition has a rule that no answer may match."""
-    code = str(transcript["decisionCode"] or "")
-    has_rule = (transcript.get("definitionSnapshot") or {}).get("decision")
-    return code if has_rule or code != OTHER else ""
-
-
 def result_word(transcript: Json) -> str:
     """`passed`, `failed`, `unscored`, or nothing if the conversation was not judged."""
     result = transcript.get("result")
@@ -503,28 +512,17 @@ def format_duration(milliseconds: float | None) -> str:
     return f"{hours:,.0f} h {minutes:.0f} min" if hours else f"{minutes:.0f} min {seconds:.0f} s"
 
 
-def format_cost(usd: float | None) -> str:
-    if usd is None:
-        return NO_VALUE
-    if usd == 0 or usd >= 0.1:
-        return f"${usd:,.2f}"
-    return f"${usd:.2g}" if usd >= 0.0001 else "<$0.0001"
-
-
 def format_cost_interval(usd: Json) -> str:
     """What is expected, and the bounds of its interval."""
     if not usd["high"]:
-        return format_cost(0.0)
-    return f"{format_cost(usd['expected'])} ({format_cost(usd['low'])} to {format_cost(usd['high'])})"
-
-
-def _decimal(value: float | None) -> str:
-    return NO_VALUE if value is None else f"{value:.2f}"
+        return format_usd(0.0)
+    return f"{format_usd(usd['expected'])} ({format_usd(usd['low'])} to {format_usd(usd['high'])})"
 
 
 def _with_half(value: float | None, interval: Interval | None) -> str:
     """A mean with half of its interval."""
-    return _decimal(value) if interval is None else f"{_decimal(value)} ± {(interval.high - interval.low) / 2:.2f}"
+    half = None if interval is None else (interval.high - interval.low) / 2
+    return format_decimal(value) if half is None else f"{format_decimal(value)} ± {format_decimal(half)}"
 
 
 def _errored(model: ModelResults) -> str:
@@ -534,15 +532,12 @@ def _errored(model: ModelResults) -> str:
 def _pass_rate(model: ModelResults) -> str:
     if model.pass_rate is None:
         return NO_VALUE
-    share = f"{model.pass_rate.passed / model.pass_rate.judged:.0%}"
-    if model.pass_rate.interval is None:
-        return share
-    low, high = model.pass_rate.interval
-    return f"{share} \\[{low:.0%}-{high:.0%}]"
+    rate = model.pass_rate
+    return with_interval(rate.passed / rate.judged, rate.interval, format_percent)
 
 
 def _bars(model: ModelResults) -> str:
-    return bar_chart([model.decisions.distribution[code] for code in DECISION_CODES])
+    return bar_chart([model.decisions.count(code) for code in DECISION_CODES])
 
 
 _OUTCOMES = (
@@ -551,18 +546,17 @@ _OUTCOMES = (
     ResultColumn("errored", _errored),
 )
 _DECISIONS = (
-    ResultColumn("mean ± 95 %", lambda model: _with_half(model.decisions.mean, model.decision_interval)),
-    ResultColumn("s.d.", lambda model: _decimal(model.decisions.sd)),
+    ResultColumn("mean ± 95%", lambda model: _with_half(model.decisions.mean, model.decision_interval)),
+    ResultColumn("s.d.", lambda model: format_decimal(model.decisions.sd)),
 )
-_PASS_RATE = ResultColumn("pass rate [95 %]", _pass_rate)
+_PASS_RATE = ResultColumn("pass rate (95%)", _pass_rate)
 _DISTRIBUTION = (
     ResultColumn("1 2 3 4 5", _bars, right=False),
-    ResultColumn(OTHER, lambda model: f"{model.decisions.distribution[OTHER]:,}"),
+    ResultColumn(OTHER, lambda model: f"{model.decisions.count(OTHER):,}"),
 )
 _USAGE = (
     ResultColumn("tokens", lambda model: f"{model.tokens:,}"),
     ResultColumn("median time", lambda model: format_duration(model.median_duration_ms)),
-    ResultColumn("cost", lambda model: format_cost(model.cost_usd)),
 )
 _TRANSCRIPT_COLUMNS = (
     TranscriptColumn("probe", lambda each: str(each["probeIndex"]), right=True),
@@ -574,7 +568,7 @@ _TRANSCRIPT_COLUMNS = (
     TranscriptColumn("persona id", lambda each: str(each.get("personaId") or ""), is_optional=True, is_id=True),
     TranscriptColumn("repeat", _repeat, is_optional=True),
     TranscriptColumn("variables", lambda each: shorten(variables_text(each), 60), text=True, is_optional=True),
-    TranscriptColumn("decision", decision_text, is_optional=True),
+    TranscriptColumn("decision", lambda each: str(each["decisionCode"] or ""), is_optional=True),
     TranscriptColumn("result", result_word, is_optional=True),
     TranscriptColumn("tokens", lambda each: f"{each['tokenCount']:,}", right=True),
     TranscriptColumn("time", lambda each: format_duration(each["durationMs"]), right=True),

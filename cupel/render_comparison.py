@@ -8,9 +8,11 @@ from cupel.columns import column_of
 from cupel.comparing import rows_of
 from cupel.json_types import Json
 from cupel.markup import escape
-from cupel.render import format_cost, format_duration, format_status
+from cupel.render import format_duration, format_status
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
+from cupel_core.domain.text import figures as figures_as_text
+from cupel_core.domain.text.figures import format_decimal, format_percent, format_points, format_usd
 
 _FIGURES = ["scenarios", "baseline", "comparison", "difference", "interval", "adjusted p"]
 
@@ -72,12 +74,8 @@ def operations_table(figures: Json) -> Table | None:
 
 def _change(before: float | None, after: float | None, form: Callable[[float | None], str]) -> str:
     """`$0.010 → $0.012 (+20 %)`."""
-    share = f" ({100 * (after / before - 1):+.0f} %)" if before and after is not None else ""
+    share = f" ({100 * (after / before - 1):+.0f}%)".replace("-", "−") if before and after is not None else ""
     return f"{form(before)} → {form(after)}{share}"
-
-
-def _rate(share: float | None) -> str:
-    return NO_VALUE if share is None else f"{100 * share:.1f} %"
 
 
 def _tokens(number: float | None) -> str:
@@ -85,12 +83,15 @@ def _tokens(number: float | None) -> str:
 
 
 _OPERATIONS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
-    ("cost per probe", "costUsd", format_cost),
+    ("cost per probe", "costUsd", format_usd),
+    ("judge cost", "judgeCostUsd", format_usd),
+    ("simulated user cost", "simulatedUserCostUsd", format_usd),
+    ("operations cost", "operationsCostUsd", format_usd),
     ("tokens per probe", "tokens", _tokens),
     ("median time", "medianDurationMs", format_duration),
     ("p95 time", "p95DurationMs", format_duration),
-    ("errored", "errorRate", _rate),
-    ("without decision", "otherRate", _rate),
+    ("errored", "errorRate", format_percent),
+    ("without decision", "otherRate", format_percent),
 )
 
 
@@ -157,16 +158,12 @@ def _is_rate(figures: Json) -> bool:
 
 def format_value(figures: Json, value: float | None) -> str:
     """`figures` have the metric."""
-    if value is None:
-        return NO_VALUE
-    return f"{100 * value:.1f} %" if _is_rate(figures) else f"{value:.2f}"
+    return format_percent(value) if _is_rate(figures) else format_decimal(value)
 
 
 def format_difference(figures: Json, value: float | None) -> str:
-    """`+0.42`, or percentage points."""
-    if value is None:
-        return NO_VALUE
-    return f"{100 * value:+.1f}" if _is_rate(figures) else f"{value:+.2f}"
+    """Return `+0.42`, or `+4.2 pp` for rates."""
+    return format_points(value) if _is_rate(figures) else figures_as_text.format_difference(value)
 
 
 def format_interval(figures: Json, interval: list[float] | None) -> str:

@@ -7,12 +7,12 @@ from rich.table import Table
 from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
-from cupel.render import format_cost
 from cupel.render_analysis import STALE, labeled
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
 from cupel_core.domain.analysis.insight_texts import format_p
 from cupel_core.domain.analysis.narratives import UNAVAILABLE
+from cupel_core.domain.text.figures import format_usd
 
 _MAX_COORDINATES = 10
 _MAX_SCENARIOS = 3
@@ -67,7 +67,7 @@ def _narrative(narrative: Json) -> Iterator[str]:
             if finding["text"] != UNAVAILABLE:
                 yield labeled("finding", finding["text"])
     cost = narrative["costUsd"]
-    charged = "" if cost is None else f", {format_cost(cost)}"
+    charged = "" if cost is None else f", {format_usd(cost)}"
     yield labeled("written by", f"{narrative['model']} ({count_of(narrative['calls'], 'call')}{charged})")
 
 

@@ -16,29 +16,21 @@ from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.render import case_title
 from cupel.tables import fits, table
-from cupel_core.domain.scoring.decisions import OTHER
+from cupel.terminal import NO_VALUE
 
-_NOTHING = "–"
 _ROUNDING = 0.005
 """A mean score that differs less from the share of passed ones is printed as the same number."""
 
 
 class ResultMatrix(NamedTuple):
-    """Rows in the fields of `GET /runs/{id}/cases`. `has_rule` is whether the definition has a decision rule."""
+    """Rows in the fields of `GET /runs/{id}/cases`."""
 
     columns: Sequence[str]
     rows: Sequence[Json]
-    has_rule: bool
-
-    @property
-    def shows_decisions(self) -> bool:
-        """Without a rule, each decision is `other` and says nothing."""
-        return self.has_rule or any(cell["decisions"].keys() - {OTHER} for row in self.rows for cell in row["cells"])
 
     def texts(self) -> Iterator[list[str]]:
         """The cells of each row, as Rich markup."""
-        decisions = self.shows_decisions
-        return ([_markup(cell, decisions=decisions) for cell in row["cells"]] for row in self.rows)
+        return ([_markup(cell) for cell in row["cells"]] for row in self.rows)
 
 
 def matrix_table(matrix: ResultMatrix, width: int | None) -> tuple[Table, list[str]]:
@@ -70,19 +62,19 @@ def _table(matrix: ResultMatrix, headings: Sequence[str]) -> Table:
     return columns
 
 
-def _markup(cell: Json, *, decisions: bool) -> str:
-    return ", ".join(_parts(cell, decisions=decisions)) or _NOTHING
+def _markup(cell: Json) -> str:
+    return ", ".join(_parts(cell)) or NO_VALUE
 
 
-def _parts(cell: Json, *, decisions: bool) -> Iterator[str]:
+def _parts(cell: Json) -> Iterator[str]:
     errored = sum(cell["errors"].values())
     repeats = cell["missing"] + cell["completed"] + errored
     unjudged = cell["completed"] - cell["judged"]
     if cell["judged"]:
         yield _verdict(cell, repeats)
-    if decisions and cell["decisions"]:
+    if cell["decisions"]:
         yield _decisions(cell["decisions"], repeats)
-    if unjudged and (cell["judged"] or not (decisions and cell["decisions"])):
+    if unjudged and (cell["judged"] or not cell["decisions"]):
         yield "not judged" if repeats == 1 else f"{unjudged} not judged"
     if cell["best"]:
         yield "best" if repeats == 1 else f"best {cell['best']}/{repeats}"

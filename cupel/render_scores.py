@@ -12,6 +12,7 @@ from cupel.render import column_title, format_status, rescore_hint, scenario_tit
 from cupel.results import UnscoredReason
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
+from cupel_core.domain.text.figures import format_percent, format_usd
 
 
 def rescores_table(rescores: Iterable[Json]) -> Table:
@@ -44,11 +45,11 @@ def rescore_line(rescore: Json) -> str:
 def _spent(budget: Json | None) -> str:
     if budget is None:
         return ""
-    return f", ${budget['spentUsd'] + budget['uncertainUsd']:.6g} of ${budget['maxBudgetUsd']:g} spent"
+    return f", {format_usd(budget['spentUsd'] + budget['uncertainUsd'])} of {format_usd(budget['maxBudgetUsd'])} spent"
 
 
 def models_table(models: Iterable[Json], k: int) -> Table:
-    figures = ["judged", "passed", "pass rate ± s.e.", "95 %", "mean score", *_pass_at_k_headings(k), "unscored"]
+    figures = ["judged", "passed", "pass rate ± s.e.", "95%", "mean score", *_pass_at_k_headings(k), "unscored"]
     columns = table("target", *figures, right=figures)
     for model in models:
         interval = model["interval95"]
@@ -57,9 +58,9 @@ def models_table(models: Iterable[Json], k: int) -> Table:
             f"{model['judged']:,}",
             f"{model['successes']:,}",
             _with_error(model),
-            f"{_percent(interval[0])} to {_percent(interval[1])}" if interval else NO_VALUE,
+            f"{format_percent(interval[0])} to {format_percent(interval[1])}" if interval else NO_VALUE,
             NO_VALUE if model["meanScore"] is None else f"{model['meanScore']:.2f}",
-            *([_percent(model["passAtK"]), _percent(model["passHatK"])] if k > 1 else []),
+            *([format_percent(model["passAtK"]), format_percent(model["passHatK"])] if k > 1 else []),
             f"{model['unscored']:,}",
         )
     return columns
@@ -76,7 +77,7 @@ def scenarios_table(rows: Iterable[Json], k: int, *, ids: bool) -> Table:
             f"{row['judged']:,}",
             f"{row['successes']:,}",
             _with_error(row),
-            *([_percent(row["passAtK"]), _percent(row["passHatK"])] if k > 1 else []),
+            *([format_percent(row["passAtK"]), format_percent(row["passHatK"])] if k > 1 else []),
             f"{row['unscored']:,}",
         )
     return columns
@@ -134,8 +135,4 @@ def _override_text(name: str, value: Any) -> str:
 
 def _with_error(row: Json) -> str:
     error = row["standardError"]
-    return _percent(row["mean"]) if error is None else f"{_percent(row['mean'])} ± {error:.1%}"
-
-
-def _percent(share: float | None) -> str:
-    return NO_VALUE if share is None else f"{share:.1%}"
+    return format_percent(row["mean"]) + ("" if error is None else f" ± {format_percent(error)}")

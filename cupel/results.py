@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cupel.columns import RunColumn, column_of
 from cupel.json_types import Json
 from cupel_core.domain.analysis.estimates import t_interval
+from cupel_core.domain.runs.role_costs import RoleCost, added_role_costs
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.statistics import (
     DECISION_CODES,
@@ -20,6 +21,7 @@ from cupel_core.domain.statistics import (
     decision_statistics,
 )
 from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
+from cupel_core.domain.turns.roles import ModelRole
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -74,10 +76,8 @@ class ModelTotals:
     left_out_checks: Counter[str] = field(default_factory=Counter)
     omitted_parameters: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
-    calls: int = 0
-    cost_usd: float = 0.0
+    costs: tuple[RoleCost, ...] = ()
     uncertain_usd: float = 0.0
-    unpriced: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
     causes: Counter[UnscoredCause] = field(default_factory=Counter)
@@ -99,7 +99,7 @@ class ModelTotals:
         self.left_out_checks.update(left_out)
         self.omitted_parameters.update(transcript.get("omittedParameters") or ())
         self.tokens += transcript["tokenCount"]
-        self._add_spend(transcript["totalSpend"])
+        self._add_spend(transcript)
 
     def _add_unscored(self, transcript: Json) -> None:
         self.unscored += 1
@@ -118,14 +118,12 @@ class ModelTotals:
     def decided(self) -> list[ScenarioDecision]:
         return [each for each in self.decisions if each.code in DECISION_CODES]
 
-    def _add_spend(self, spend: Json) -> None:
-        self.calls += spend["calls"]
-        self.cost_usd += spend["costUsd"] or 0.0
-        self.uncertain_usd += spend.get("uncertainUsd", 0.0)
-        self.unpriced += spend["costUsd"] is None
+    def _add_spend(self, outcome: Json) -> None:
+        self.costs = added_role_costs((*self.costs, *_read_costs(outcome["costs"])))
+        self.uncertain_usd += outcome["totalSpend"].get("uncertainUsd", 0.0)
 
     def add_error(self, error: Json) -> None:
-        self._add_spend(error["totalSpend"])
+        self._add_spend(error)
         self.errors[error["code"]] += 1
         self.examples.setdefault(error["code"], error["message"])
 
@@ -164,8 +162,7 @@ class PassRate:
 
 @dataclass(frozen=True)
 class ModelResults:
-    """`cost_usd` is that of all calls: target, judge, simulated user and summary, also of errored probes. It is None if
-    no call was answered or the price of any is unknown. `pass_rate` is None if nothing was judged."""
+    """`pass_rate` is None if nothing was judged."""
 
     column: RunColumn
     probes: int
@@ -179,7 +176,8 @@ class ModelResults:
     """Completed probes without a result, because a weighted assertion could not be computed."""
     tokens: int
     median_duration_ms: float | None
-    cost_usd: float | None
+    costs: tuple[RoleCost, ...]
+    """What the models of each role cost that was called, also for errored probes."""
     reasons: tuple[ErrorReason, ...]
     cut_answers: int = 0
     """Completed probes whose last answer was cut by a limit of tokens."""
@@ -198,6 +196,12 @@ class ModelResults:
     @property
     def name(self) -> str:
         return self.column.name
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Return what all calls cost; None if there were none, or if a price is unknown."""
+        known = [cost.cost_usd for cost in self.costs]
+        return sum(usd for usd in known if usd is not None) if known and None not in known else None
 
     @property
     def simulated(self) -> bool:
@@ -239,7 +243,7 @@ def _read_row(row: Json) -> ModelResults:
         unscored=row["unscored"],
         tokens=row["tokens"],
         median_duration_ms=duration and duration["p50"],
-        cost_usd=operations["costUsd"],
+        costs=tuple(_read_costs(operations["costs"])),
         reasons=tuple(ErrorReason(each["code"], each["count"], each["example"] or "") for each in row["errors"]),
         cut_answers=row.get("cutAnswers", 0),
         omitted_parameters=tuple((each["name"], each["answers"]) for each in row.get("omittedParameters", ())),
@@ -249,6 +253,10 @@ def _read_row(row: Json) -> ModelResults:
         left_out_checks=row.get("leftOutChecks") or {},
         extrapolated=row["extrapolated"],
     )
+
+
+def _read_costs(costs: Iterable[Json]) -> Iterator[RoleCost]:
+    return (RoleCost(ModelRole(cost["role"]), cost["calls"], cost["costUsd"]) for cost in costs)
 
 
 def _interval(estimate: Json) -> Interval | None:
@@ -280,7 +288,7 @@ def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResult
         unscored=totals.unscored,
         tokens=totals.tokens,
         median_duration_ms=median(totals.durations_ms) if totals.durations_ms else None,
-        cost_usd=None if totals.unpriced or not totals.calls else totals.cost_usd,
+        costs=totals.costs,
         reasons=tuple(ErrorReason(code, count, totals.examples[code]) for code, count in totals.errors.most_common()),
         cut_answers=totals.cut_answers,
         omitted_parameters=tuple(sorted(totals.omitted_parameters.items(), key=lambda each: (-each[1], each[0]))),
@@ -326,7 +334,9 @@ def _model_json(model: ModelResults) -> Json:
             "sd": decisions.sd,
             "standardError": decisions.standard_error,
             "interval95": model.decision_interval,
-        },
+        }
+        if decisions.ruled
+        else None,
         "passRate": rate and {"passed": rate.passed, "judged": rate.judged, "interval95": rate.interval},
         "unscored": model.unscored,
         "cutAnswers": model.cut_answers,
@@ -336,6 +346,7 @@ def _model_json(model: ModelResults) -> Json:
         "tokens": model.tokens,
         "medianDurationMs": model.median_duration_ms,
         "costUsd": model.cost_usd,
+        "costs": [{"role": role, "calls": calls, "costUsd": usd} for role, calls, usd in model.costs],
         "uncertainUsd": model.uncertain_usd,
         "errors": [asdict(reason) for reason in model.reasons],
         "unscoredReasons": list(map(_reason_json, model.unscored_reasons)),

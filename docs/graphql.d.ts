@@ -422,7 +422,7 @@ export interface BudgetUse {
   projectedUsd: number | null;
 }
 
-/** The budgets of the workspace. Calls are counted while it has a limit. */
+/** The budgets of the workspace. Calls are counted only while it has a limit, of the day or of the month. */
 export interface Budgets {
   /** IANA time zone in which days and months begin */
   timezone: string;
@@ -461,7 +461,7 @@ export interface Caution {
   message: string;
 }
 
-export type CautionCode = "PARTIAL" | "LEFT_OUT_CHECKS" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "NO_DIMENSIONS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS";
+export type CautionCode = "PARTIAL" | "LEFT_OUT_CHECKS" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS";
 
 /** What one target, asked by one prompt, made of a case; counts are of its repeats. */
 export interface CellResults {
@@ -469,6 +469,8 @@ export interface CellResults {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -634,7 +636,7 @@ export interface CheckStatistics {
 export interface CodeShare {
   /** Decision, `1` to `5` or `other` */
   code: string;
-  /** Of the completed probes */
+  /** Of the answers to which the decision rule was applied */
   estimate: ShareEstimate;
 }
 
@@ -644,6 +646,8 @@ export interface ColumnAnalysis {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -688,6 +692,8 @@ export interface ComparedColumn {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -843,6 +849,16 @@ export interface ContestedScenario {
 export interface CorrectProbeInput {
   /** Whether it passed, with score and reason; null if nothing was judged */
   result?: ProbeResultInput | null;
+}
+
+/** What models cost that were called for one purpose. */
+export interface CostByRole {
+  /** What they were called for; judges include summaries */
+  role: ModelRole;
+  /** Number of their calls; roles without calls are left out */
+  calls: number;
+  /** In US dollars; null if a price is unknown */
+  costUsd: number | null;
 }
 
 /** A fork: it begins with the exchanges of another branch, and changes nothing there. */
@@ -1236,6 +1252,8 @@ export interface DeepAnalysisColumn {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -1531,6 +1549,8 @@ export interface Estimate {
   seconds: EstimateInterval;
   /** What the figures rest on; see docs/costs.md */
   basis: Basis;
+  /** Earlier runs whose scored conversations the figures rest on, newest first; often empty */
+  historyRunIds: string[];
   /** The list that prices come from, unless the workspace has its own */
   priceList: string;
   /** Calls of the targets */
@@ -1744,6 +1764,8 @@ export interface Excerpt {
   column: string;
   /** Id of the scenario */
   scenarioId: string;
+  /** Null in reports of earlier releases */
+  scenarioName: string | null;
   /** Why it failed, as the graders say */
   reason: string;
   /** Opening and last exchanges; cuts are marked */
@@ -1919,6 +1941,43 @@ export interface FailedCall {
   message: string;
 }
 
+export interface FailedCell {
+  /** Conversations that passed */
+  passed: number;
+  /** Conversations that passed or failed */
+  judged: number;
+}
+
+/** A question, what was expected, and what was answered instead. */
+export interface FailedReply {
+  /** Id of the transcript, and of its probe */
+  conversationId: string;
+  /** Name of the scenario */
+  scenarioName: string;
+  /** Null without a persona */
+  personaName: string | null;
+  /** Target and prompt, for people */
+  column: string;
+  /** The last message of the user; cuts are marked */
+  question: string;
+  /** What its assertions compare with; null if they compare with nothing */
+  expected: string | null;
+  /** The last answer; cuts are marked */
+  answer: string;
+  /** Why it failed, as the graders say */
+  reason: string;
+}
+
+/** A scenario that a target has failed, with the results of all targets. */
+export interface FailedScenario {
+  /** Id of the scenario */
+  scenarioId: string;
+  /** Name of the scenario */
+  scenarioName: string;
+  /** In the order of `columns` */
+  cells: FailedCell[];
+}
+
 /** Where a turn failed. */
 export type FailedType = "before_barrier" | "main_llm" | "after_main_llm";
 
@@ -2027,11 +2086,11 @@ export interface GroupEstimate {
   errored: number;
   /** Mean of the decisions */
   decision: MeanEstimate;
-  /** Shares of the decisions, `other` last */
+  /** Shares of the decisions, `other` last; empty if the definition has no decision rule */
   distribution: CodeShare[];
   /** Passed ones among the judged */
   passRate: ShareEstimate;
-  /** Completed ones without a readable decision */
+  /** Those without a readable decision among the answers to which the decision rule was applied */
   otherRate: ShareEstimate;
 }
 
@@ -2473,12 +2532,8 @@ export interface OperatingFigures {
   outputTokens: Quantiles | null;
   /** Of all calls; null without calls or if a price is unknown */
   costUsd: number | null;
-  /** Of the target's calls */
-  targetCostUsd: number | null;
-  /** Of judging and summarizing */
-  judgeCostUsd: number | null;
-  /** Of simulating users */
-  simulatedUserCostUsd: number | null;
+  /** What the calls cost, by what the models were called for */
+  costs: CostByRole[];
   /** Answers by version that the provider named */
   modelVersions: unknown;
   /** What calls that timed out or gave no answer may have cost besides */
@@ -2609,16 +2664,16 @@ export interface PeriodBudget {
   endsAt: string;
   /** What may be spent; null for no limit */
   limitUsd: number | null;
-  /** Calls whose cost is known */
-  spentUsd: number;
-  /** Calls that may have been billed: without an answer, or of a worker that died */
-  uncertainUsd: number;
-  /** Set aside for calls in flight and for the next ones */
-  reservedUsd: number;
+  /** Calls whose cost is known; null while the workspace has no limit, because calls are not counted then */
+  spentUsd: number | null;
+  /** Calls that may have been billed: without an answer, or of a worker that died; null like `spentUsd` */
+  uncertainUsd: number | null;
+  /** Set aside for calls in flight and for the next ones; null like `spentUsd` */
+  reservedUsd: number | null;
   /** What may still be drawn; negative after the limit was lowered, null without a limit */
   availableUsd: number | null;
-  /** `spentUsd` by what the models were called for */
-  byRole: RoleSpend[];
+  /** `spentUsd` by what the models were called for; null like `spentUsd` */
+  byRole: RoleSpend[] | null;
 }
 
 export interface Persona {
@@ -2703,6 +2758,8 @@ export interface Probe {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -2767,6 +2824,8 @@ export interface ProbeDetail {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -2839,6 +2898,8 @@ export interface ProbeError {
   attempts: number;
   /** Spent on the calls that were answered before the error */
   totalSpend: Spend;
+  /** What the calls cost, by what the models were called for */
+  costs: CostByRole[];
   /** When it was created */
   createdAt: string;
 }
@@ -3207,6 +3268,8 @@ export interface ReportColumn {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -3265,6 +3328,10 @@ export interface ReportContent {
   graderAgreement: GraderAgreement[];
   /** The first 1,000 completed ones */
   conversations: ReportConversation[];
+  /** At most 100 scenarios that a target has failed, the most failed first */
+  failedScenarios: FailedScenario[];
+  /** Each pair of targets and prompts, of at most six; empty for one */
+  differences: ReportDifference[];
   /** What could not be computed, and why */
   notes: string[];
 }
@@ -3278,6 +3345,10 @@ export interface ReportConversation {
   promptId: string | null;
   /** Id of the scenario */
   scenarioId: string;
+  /** Null in reports of earlier releases */
+  scenarioName: string | null;
+  /** Null without a persona */
+  personaName: string | null;
   /** Null if it was not judged */
   success: boolean | null;
   /** From 0 to 1; null if it was not judged */
@@ -3311,6 +3382,24 @@ export interface ReportCost {
   budget: ReportBudget | null;
   /** Models without a price, whose calls are neither in `pricedUsd` nor limited by a budget */
   unpriced: UnpricedModel[];
+}
+
+/** Two targets, paired by scenario; see docs/statistics.md. */
+export interface ReportDifference {
+  /** Target and prompt, for people */
+  first: string;
+  /** Target and prompt that the first is compared with */
+  second: string;
+  /** Name under which the result is counted; null for none */
+  metric: Metric;
+  /** Scenarios with results of both; each counts once */
+  scenarios: number;
+  /** First minus second */
+  difference: number | null;
+  /** 95 % interval of the difference */
+  interval95: number[] | null;
+  /** Adjusted over all pairs of the report by Holm's method */
+  adjustedP: number | null;
 }
 
 /** Figures of a target and prompt, or of all together. */
@@ -3385,6 +3474,8 @@ export interface ReportTexts {
   summary: ReportSummary | null;
   /** Two of each of the ten most frequent failure modes */
   excerpts: Excerpt[];
+  /** Of at most 50 failed conversations */
+  failedAnswers: FailedReply[];
 }
 
 /** Parts of a request that may have to be left out; the values are the same in stored items and the API. */
@@ -3484,6 +3575,8 @@ export interface RescoreResult {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -4222,8 +4315,14 @@ export interface ShareEstimate {
 
 /** What the probes of a side took and cost, or the difference of both sides. Described, not tested. */
 export interface SideOperations {
-  /** Per probe, of all calls; null if a price is unknown */
+  /** Per probe, of the target's calls; null without calls or if a price is unknown */
   costUsd: number | null;
+  /** Per probe, of judging and summarizing */
+  judgeCostUsd: number | null;
+  /** Per probe, of simulating users */
+  simulatedUserCostUsd: number | null;
+  /** Per probe, of operations of a profile */
+  operationsCostUsd: number | null;
   /** Per completed probe: the target's, in and out */
   tokens: number | null;
   /** Of the target's calls of a probe; within 1 % */
@@ -4464,6 +4563,8 @@ export interface TargetProgress {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -4593,6 +4694,8 @@ export interface Transcript {
   targetId: string;
   /** The definition's prompt; null if the definition has none */
   promptId: string | null;
+  /** The prompt's name for people; null if it has none */
+  promptLabel: string | null;
   /** The target's */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
@@ -4653,6 +4756,8 @@ export interface Transcript {
   operationSpend: Spend;
   /** Target, judge, simulated user, summary and operations together */
   totalSpend: Spend;
+  /** What the calls cost, by what the models were called for */
+  costs: CostByRole[];
   /** Time spent in calls of the target */
   durationMs: number;
   /** In US dollars; null for a model without a known price */

@@ -31,11 +31,12 @@ from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
-from cupel.render import format_cost, format_cost_interval, format_duration, guarantee_lines
+from cupel.render import format_cost_interval, format_duration, guarantee_lines
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
 from cupel_core.domain.budgets.periods import BudgetScope
+from cupel_core.domain.text.figures import format_usd
 
 
 def estimate(
@@ -139,7 +140,7 @@ def _totals(estimate: Json) -> list[str]:
     low, high = (format_duration(seconds[bound] * 1_000) for bound in ("low", "high"))
     total = f"{count_of(estimate['jobCount'], 'probe')}: {format_cost_interval(estimate['usd'])}, {low} to {high}"
     missing = [f"without {', '.join(unpriced)}, whose price is unknown"] if unpriced else []
-    bases = [_BASES[estimate["basis"]], *_file_bases(estimate["targets"]), f"prices of {estimate['priceList']}"]
+    bases = [_basis(estimate), *_file_bases(estimate["targets"]), f"prices of {estimate['priceList']}"]
     return [
         "",
         total,
@@ -149,6 +150,13 @@ def _totals(estimate: Json) -> list[str]:
         f"basis  {'; '.join(bases)}",
         *_budget_lines(estimate.get("budget"), estimate["confirmableUsd"]),
     ]
+
+
+def _basis(estimate: Json) -> str:
+    run_ids = estimate["historyRunIds"]
+    if not run_ids:
+        return "the texts, and usual lengths of answers and conversations"
+    return f"scored conversations of {count_of(len(run_ids), 'earlier run')} like this one ({', '.join(run_ids)})"
 
 
 def _expansion_lines(expansion: Json | None) -> list[str]:
@@ -172,7 +180,7 @@ def _budget_lines(budget: Json | None, expected_usd: float) -> list[str]:
     """What is left of each budget, and whether the run fits."""
     if budget is None:
         return []
-    left = [f"{format_cost(budget[field])} {words}" for field, words in _LEFT.items() if budget[field] is not None]
+    left = [f"{format_usd(budget[field])} {words}" for field, words in _LEFT.items() if budget[field] is not None]
     if not left:
         return []
     exceeded, perhaps = budget["exceeds"], budget["mayExceed"]
@@ -197,10 +205,6 @@ _LEFT = {
     "monthLeftUsd": "left of its month",
 }
 _BUDGETS = {"run": "the run's budget", "day": "what is left of the day", "month": "what is left of the month"}
-_BASES = {
-    "default": "the texts, and usual lengths of answers and conversations",
-    "history": "conversations of an earlier run like this one",
-}
 _FORMULAS = {
     "openai_tiles": "OpenAI's tiles",
     "openai_patches": "OpenAI's patches",

@@ -33,9 +33,9 @@ from cupel.commands.show import print_messages, print_result
 from cupel.commands.targets import run_config, warn_about_unlisted_models
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
-from cupel.render import format_cost
 from cupel.session import Session
 from cupel.watch import follow
+from cupel_core.domain.text.figures import format_usd
 
 
 @evals.command("run", help="Start a run of an eval: each of its scenarios with each of its personas.")
@@ -170,7 +170,7 @@ def settings(
 def _limits(budgets: Json) -> str:
     """`day $20.00, month $300.00`; empty without a limit."""
     fields = (("day", "dayUsd"), ("month", "monthUsd"))
-    return ", ".join(f"{name} {format_cost(budgets[field])}" for name, field in fields if budgets.get(field))
+    return ", ".join(f"{name} {format_usd(budgets[field])}" for name, field in fields if budgets.get(field))
 
 
 def _print_probe(session: Session, probe: Json) -> None:

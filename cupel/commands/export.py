@@ -90,7 +90,7 @@ def _write(client: "Client", run: Json, file: IO[str], file_format: ExportFormat
         case ExportFormat.JSONL:
             tables.write_jsonl(reader.outcomes(), file)
         case ExportFormat.CSV:
-            tables.write_csv(reader.outcomes(), file)
+            tables.write_csv(reader.outcomes(), run, file)
         case ExportFormat.OPENAI_EVALS:
             with open_run(reader) as opened:
                 openai_evals.write(opened.records(), run, file)

@@ -80,9 +80,7 @@ def run_in_process(
         if options.matrix:
             session.out.print()
             columns = [column.name for column in evaluation.columns]
-            print_matrix(
-                session, ResultMatrix(columns, evaluation.matrix(), has_rule=bool(evaluation.content.decision))
-            )
+            print_matrix(session, ResultMatrix(columns, evaluation.matrix()))
         if deep is not None:
             session.out.print()
             print_deep_figures(session, deep, [column.name for column in evaluation.columns])
@@ -108,6 +106,8 @@ def _confirm_if_needed(session: Session, plan: EvaluationPlan, *, yes: bool) -> 
     if max_usd is None:
         return
     estimate = checked_estimate(plan)
+    if too_small := estimate.why_too_small(max_usd):
+        raise UsageError(f"--budget: {too_small}")
     if needs_confirmation(estimate.usd, max_usd, None, estimate.reserved_usd):
         name = f"its budget of ${max_usd:g}"
         reason = excess_reason("the run", estimate.usd, estimate.reserved_usd, max_usd, name)
@@ -170,7 +170,7 @@ def _print(session: Session, evaluation: Evaluation) -> None:
     if spend.cached_calls:
         session.out.print(f"{spend.cached_calls:,} of {count_of(spend.calls, 'model call')} answered from the cache")
     session.out.print()
-    print_results(session, evaluation.models, run)
+    print_results(session, evaluation.models)
     print_sample(session, evaluation.sample_json(), evaluation.models)
     failed = [result for result in evaluation.results if result.success is False]
     for result in failed[:MAX_PRINTED_FAILURES]:

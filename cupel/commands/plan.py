@@ -39,7 +39,7 @@ def plan(
     targets: Annotated[int, typer.Option(min=1, max=200, help="Number of targets that are compared at once.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Plan a comparison: how many scenarios and repeats detect a difference with a chance of 80 %."""
+    """Plan a comparison: how many scenarios and repeats detect a difference with a chance of 80%."""
     session = ctx.ensure_object(Session)
     if run is not None and spread is not None:
         raise UsageError("--spread: is estimated from --run; give one of them")
@@ -67,7 +67,7 @@ def plan(
     within = f", of single answers {differences.within**0.5:.2f}" if differences.within else ""
     each = "" if personas == 1 else f" Each scenario has {personas:g} personas."
     session.out.print(
-        f"To detect a difference of {effect:g} ({metric.lower()}) with a chance of 80 %. "
+        f"To detect a difference of {effect:g} ({metric.lower()}) with a chance of 80%. "
         f"Standard deviation of scenarios' differences {differences.between**0.5:.2f}{within}, {source}.{each}",
         markup=False,
         soft_wrap=True,

@@ -82,7 +82,7 @@ def report(
             try_revised_prompt(session, client, made, terms | allowed, yes=yes)
         text = _read(client, run_id, report_format)
     if output is None:
-        _print(session, text)
+        print_text(session, text, report_format)
         return
     write_text_file(output, text)
     session.remark(f"report {made['id']} in {output}")
@@ -105,7 +105,7 @@ def print_report(session: Session, client: "Client", run: Json) -> None:
         session.remark(f"the report failed: {made['failure']['why']}")
         return
     session.out.print()
-    _print(session, _read(client, run_id, ReportFormat.MARKDOWN))
+    print_text(session, _read(client, run_id, ReportFormat.MARKDOWN), ReportFormat.MARKDOWN)
 
 
 def _find_or_create(client: "Client", run_id: str) -> Json:
@@ -115,7 +115,13 @@ def _find_or_create(client: "Client", run_id: str) -> Json:
     return next(current, None) or client.create_report(run_id, wanted)
 
 
-def _print(session: Session, text: str) -> None:
+def print_text(session: Session, text: str, report_format: ReportFormat) -> None:
+    """Print what was read; on a terminal, Markdown is rendered, so that ids can be copied and columns are aligned."""
+    if session.out.is_terminal and report_format is ReportFormat.MARKDOWN:
+        from rich.markdown import Markdown
+
+        session.out.print(Markdown(printable(text), hyperlinks=False))
+        return
     session.out.print(printable(text), markup=False, highlight=False, soft_wrap=True, end="")
 
 

@@ -164,7 +164,7 @@ def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, e
     session.out.print()
     names = TargetNames(client)
     named = [replace(each, column=names.of_column(each.column)) for each in table.models]
-    print_results(session, named, run)
+    print_results(session, named)
     print_sample(session, table.sample, named, f"{command_name()} expand {run['id']} --sample 100")
     for line in render_experiment.run_lines(run["id"], summary) if summary else ():
         session.out.print(line, markup=False, soft_wrap=True)
@@ -201,9 +201,7 @@ def _print_cases(
     else:
         names = TargetNames(client)
         columns = [names.of_column(column).name for column in columns_of(run)]
-        print_matrix(
-            session, render_matrix.ResultMatrix(columns, rows, has_rule=bool(_decision_rule(run))), file_format
-        )
+        print_matrix(session, render_matrix.ResultMatrix(columns, rows), file_format)
     remark_on_limit(session, len(rows), limit)
 
 
@@ -219,12 +217,6 @@ def print_matrix(
         session.out.print(line, markup=False, style="dim", soft_wrap=True)
 
 
-def _decision_rule(run: Json) -> Json | None:
-    """None too if the definition's snapshot is not known."""
-    rule: Json | None = (run["config"].get("definitionSnapshot") or {}).get("decision")
-    return rule
-
-
 def _named(client: "Client", runs: Sequence[Json]) -> list[Json]:
     """The runs with the names of their targets."""
     names = TargetNames(client)
@@ -233,13 +225,10 @@ def _named(client: "Client", runs: Sequence[Json]) -> list[Json]:
     return [{**run, "config": config} for run, config in zip(runs, configs, strict=True)]
 
 
-def print_results(session: Session, model_results: list[ModelResults], run: Json) -> None:
-    """`run` has the definition's snapshot, which says whether there is a decision to read."""
-    snapshot = run["config"].get("definitionSnapshot")
-    has_rule = bool(snapshot.get("decision")) if snapshot else None
+def print_results(session: Session, model_results: list[ModelResults]) -> None:
     for table in render.results_tables(model_results, session.out.table_width):
         session.out.print(table)
-    for line in render.results_legend(model_results, has_decision_rule=has_rule):
+    for line in render.results_legend(model_results):
         session.out.print(line, markup=False, style="dim", soft_wrap=True)
 
 
@@ -256,7 +245,7 @@ def _print_conversation(session: Session, transcript: Json, *, ids: bool) -> Non
         line = f"left out of the requests, because the target rejects it: {', '.join(omitted)}"
         session.out.print(line, markup=False, style="yellow", soft_wrap=True)
     print_messages(session, (transcript.get("content") or {}).get("messages") or ())
-    if decision := render.decision_text(transcript):
+    if decision := transcript["decisionCode"]:
         session.out.print(f"decision {decision}", style="bold", markup=False)
     if error := transcript.get("summaryError"):
         cause = f" ({results.cause_name(transcript['summaryCause'])})" if transcript.get("summaryCause") else ""

@@ -66,7 +66,7 @@ def _announce(session: Session, plan: Json) -> None:
     session.remark(
         f"trial: {conversations} about {count_of(plan['scenarios'], 'scenario')}, "
         f"{format_cost_interval(plan['estimate']['usd'])}; "
-        f"it finds a difference of {points} percentage points with a chance of 80 %"
+        f"it finds a difference of {points} percentage points with a chance of 80%"
     )
 
 

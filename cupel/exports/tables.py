@@ -7,6 +7,7 @@ refuse and which would control a terminal. JSON Lines contain every text unchang
 
 import csv
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import IO
 
 from cupel.exports.records import probe_index
@@ -16,6 +17,7 @@ from cupel.render import last_message
 from cupel.results import left_out_checks
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.scoring.left_out_checks import describe_checks
+from cupel_core.domain.turns.roles import ModelRole
 
 _COLUMNS = (
     "probeIndex",
@@ -45,6 +47,9 @@ _COLUMNS = (
     "outputTokens",
     "durationMs",
     "costUsd",
+    "judgeCostUsd",
+    "simulatedUserCostUsd",
+    "operationsCostUsd",
     "totalCostUsd",
     "createdAt",
     "question",
@@ -52,8 +57,16 @@ _COLUMNS = (
     "errorCode",
     "errorMessage",
 )
-"""`variables`, `dimensions` and `metadata` are JSON, `question` is the user's last message, and `totalCostUsd` includes
-judges, simulated users and summaries."""
+"""`variables`, `dimensions` and `metadata` are JSON, `question` is the user's last message, `costUsd` is the
+target's cost, and `totalCostUsd` that of all calls. Costs are empty without calls or if a price is unknown."""
+_COST_COLUMNS = {
+    ModelRole.TARGET: "costUsd",
+    ModelRole.JUDGE: "judgeCostUsd",
+    ModelRole.PERSONA: "simulatedUserCostUsd",
+    ModelRole.OPERATION: "operationsCostUsd",
+}
+_OF_DECISIONS = ("decisionCode", "decisionText")
+"""Only runs whose definition has a decision rule have these columns."""
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
 """The last four are full-width forms, which spreadsheets in some languages treat alike."""
 
@@ -63,11 +76,18 @@ def write_jsonl(outcomes: Iterator[Json], file: IO[str]) -> None:
         file.write(_line(outcome))
 
 
-def write_csv(outcomes: Iterator[Json], file: IO[str]) -> None:
-    rows = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
+def write_csv(outcomes: Iterator[Json], run: Json, file: IO[str]) -> None:
+    columns = _COLUMNS if _may_decide(run) else tuple(name for name in _COLUMNS if name not in _OF_DECISIONS)
+    rows = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
     rows.writeheader()
     for outcome in outcomes:
         rows.writerow(_row(outcome))
+
+
+def _may_decide(run: Json) -> bool:
+    """Whether the definition has a decision rule, or is not known any more."""
+    snapshot = run["config"].get("definitionSnapshot")
+    return snapshot is None or snapshot.get("decision") is not None
 
 
 def _line(outcome: Json) -> str:
@@ -93,13 +113,25 @@ def _row(outcome: Json) -> Json:
     row |= {"errorCode": error.get("code"), "errorMessage": error.get("message")}
     for name in ("variables", "dimensions", "metadata"):
         row[name] = printable_json(outcome[name]) if outcome.get(name) else None
-    return {name: spreadsheet_cell(row.get(name)) for name in _COLUMNS}
+    costs = {name: _usd(row[name]) for name in (*_COST_COLUMNS.values(), "totalCostUsd") if row.get(name) is not None}
+    return {name: spreadsheet_cell(row.get(name)) for name in _COLUMNS} | costs
+
+
+def _usd(amount: float) -> str:
+    """Return billionths of a dollar at most, without an exponent and without the noise of a sum of floats."""
+    digits = f"{round(Decimal(amount), 9):f}"
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
 def _spend_of(outcome: Json) -> Json:
     error = outcome.get("error") or {}
     spend = outcome.get("totalSpend") or error.get("totalSpend") or {}
-    return {"totalCostUsd": spend.get("costUsd"), "createdAt": error.get("createdAt") or outcome.get("createdAt")}
+    costs = {cost["role"]: cost["costUsd"] for cost in outcome.get("costs") or error.get("costs") or ()}
+    return {
+        **{name: costs.get(role) for role, name in _COST_COLUMNS.items()},
+        "totalCostUsd": spend.get("costUsd"),
+        "createdAt": error.get("createdAt") or outcome.get("createdAt"),
+    }
 
 
 def spreadsheet_cell(value: object) -> object:

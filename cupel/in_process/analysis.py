@@ -84,7 +84,8 @@ def _counted(evaluation: "Evaluation") -> _Counted:
     scenarios, positions = _cases(evaluation)
     prompts = tuple(dict.fromkeys(column.prompt_id for column in columns if column.prompt_id is not None))
     targets = tuple({column.target.id: column.target for column in columns}.values())
-    plan = Plan(targets, (len(positions),), evaluation.repeats, prompts)
+    labels = {each.prompt_id: each.prompt_label for each in columns if each.prompt_id and each.prompt_label}
+    plan = Plan(targets, (len(positions),), evaluation.repeats, prompts, labels)
     outcomes = (counted_outcome(result.outcome) for result in evaluation.results)
     counts = RunCounts(plan, scenario_cases(positions), count(plan, range(plan.total), outcomes))
     dimensions = dimension_names(

@@ -98,8 +98,8 @@ def _cell(results: Iterable[ProbeResult]) -> Cell:
             continue
         summary = result.transcript.summary
         code = summary.decision_code if summary else None
-        counts[code if code in DECISION_CODES else "other"] += 1
+        counts["undecided" if code is None else code if code in DECISION_CODES else "other"] += 1
         counts["judged"] += result.success is not None
         counts["passed"] += bool(result.success)
     codes = (counts[code] for code in DECISION_CODES)
-    return Cell(*codes, *(counts[name] for name in ("other", "errored", "judged", "passed")))
+    return Cell(*codes, *(counts[name] for name in ("other", "errored", "judged", "passed", "undecided")))

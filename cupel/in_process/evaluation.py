@@ -16,6 +16,7 @@ from cupel_core.contract.columns import TargetResponse
 from cupel_core.contract.runs import RunConfigResponse, RunProgressResponse
 from cupel_core.domain.analysis.extrapolation import RunSample
 from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.prompts import prompt_labels
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Column, Plan
 from cupel_core.domain.runs.run import RunStatus
@@ -76,9 +77,10 @@ class Evaluation:
     def to_dataframe(self) -> Any:
         """A pandas.DataFrame with a row per probe: its result, answer, duration, tokens and cost.
 
+        It has a column `decision` if the definition has a decision rule.
         pandas is not a dependency of Cupel; UsageError if it is not installed.
         """
-        return data_frame(self.results)
+        return data_frame(self.results, has_decisions=self.content.decision is not None)
 
     @cached_property
     def total_spend(self) -> Spend:
@@ -116,17 +118,17 @@ class Evaluation:
         """A row per scenario and persona, with a cell per target and prompt, as in `GET /runs/{id}/cases`."""
         prompt_ids = tuple(prompt.id for prompt in self.content.prompts)
         cases = len(self.results) // (len(self.columns) * self.repeats)
-        return [
-            as_json(row)
-            for row in matrix_rows(Plan(self._run_targets, (cases,), self.repeats, prompt_ids), self.results)
-        ]
+        plan = Plan(self._run_targets, (cases,), self.repeats, prompt_ids, prompt_labels(self.content.prompts))
+        return [as_json(row) for row in matrix_rows(plan, self.results)]
 
     @cached_property
     def models(self) -> list[ModelResults]:
         """Statistics per target, as in `cupel show`."""
         transcripts = (result.to_json(self.id) for result in self.completed)
         errored = (result.to_json(self.id) for result in self.errors)
-        columns = [RunColumn(each.target.id, each.target.model, each.prompt_id) for each in self.columns]
+        columns = [
+            RunColumn(each.target.id, each.target.model, each.prompt_id, each.prompt_label) for each in self.columns
+        ]
         models = tabulate(columns, len(self.results), transcripts, errored)
         if not self.sample.is_partial:
             return models

@@ -40,6 +40,7 @@ from cupel_core.conversations.runner import ConversationSpec
 from cupel_core.conversations.tool_connector import ConnectorTools, probe_fields
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS, CalledTarget
 from cupel_core.domain.analysis.extrapolation import RunSample, drawn_sample
+from cupel_core.domain.definitions.prompts import prompt_labels
 from cupel_core.domain.definitions.required_models import EMBEDDER, JUDGE, missing_models
 from cupel_core.domain.files.references import largest_files_sent
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
@@ -307,7 +308,8 @@ def _probe_plan(
         for error in parameter_errors(target.spec, f"targets.{position}.params"):
             raise UsageError(f"{error.field}: {error.message}")
     prompt_ids = tuple(prompt.id for prompt in loaded.content.prompts)
-    plan = Plan(tuple(each.spec for each in targets), (cases,), options.get("repeats", 1), prompt_ids)
+    labels = prompt_labels(loaded.content.prompts)
+    plan = Plan(tuple(each.spec for each in targets), (cases,), options.get("repeats", 1), prompt_ids, labels)
     if not 0 < plan.total <= MAX_PROBES:
         raise UsageError(f"targets: the evaluation has {plan.total:,} probes; expected 1 to {MAX_PROBES:,}")
     return plan

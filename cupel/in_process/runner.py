@@ -20,6 +20,7 @@ from cupel_core.budgets.patient_calls import budget_error
 from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.clock import utc_now
 from cupel_core.conversations.runner import MAX_ERROR_LENGTH, probe_error, run_conversation
+from cupel_core.domain.definitions.definitions import DecisionMethod
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.runs.unusable_judges import JudgeWatch
@@ -159,8 +160,9 @@ class EvaluationRunner:
     async def _run_probe(self, probe: Probe) -> Outcome:
         calls = self._cached(self.budget.calls.attempt if self.budget else complete, probe.repeat)
         outcome = await self._run_conversation(probe, calls)
-        if isinstance(outcome, Transcript) and not outcome.is_summarized:
-            outcome = replace(outcome, summary=await self._summarize(outcome, self._patient(calls)))
+        rules = self.plan.definition.content.decision
+        if rules is not None and isinstance(outcome, Transcript) and not outcome.is_summarized:
+            outcome = replace(outcome, summary=await self._summarize(rules, outcome, self._patient(calls)))
         if isinstance(calls, CachedCalls) and not is_fully_graded(outcome):
             calls.delete_grades()
         return outcome
@@ -206,11 +208,10 @@ class EvaluationRunner:
         finally:
             await self._slots.acquire()
 
-    async def _summarize(self, transcript: Transcript, calls: Attempt) -> Summary:
+    async def _summarize(self, rules: DecisionMethod, transcript: Transcript, calls: Attempt) -> Summary:
         """The judge's decision text, and its decision by the rubric if the answer matched no pattern."""
-        rules = self.plan.definition.content.decision
-        model = rules.judged_by(self.plan.grader_config.judge_model) if rules else None
-        if rules is None or model is None:
+        model = rules.judged_by(self.plan.grader_config.judge_model)
+        if model is None:
             raise ValueError("only the transcripts of a definition with a judge can lack a final summary")
         graders = self._graders(calls, max_wait_seconds=JUDGE_MAX_WAIT_SECONDS)
         judge = DecisionJudge(graders.grader(model), rules.rubric)

@@ -1,14 +1,14 @@
 """The results of an evaluation as rows for data frames, by case, and as a table for notebooks."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from cupel.errors import UsageError
 from cupel.in_process.probes import ProbeResult
 from cupel.printable import printable
-from cupel.render import format_cost
+from cupel.render import cost_columns
 from cupel.results import ModelResults
 from cupel.terminal import NO_VALUE
 from cupel_core.contract.case_results import CaseResultsResponse
@@ -16,22 +16,25 @@ from cupel_core.domain.runs.case_results import CaseResults, cell_indexes, cell_
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.scoring.decisions import last_answer
 from cupel_core.domain.scoring.selections import is_found_best
+from cupel_core.domain.turns.roles import ModelRole
 
-_HEADINGS = ("target", "probes", "completed", "errored", "pass rate", "mean decision", "tokens", "cost")
 
-
-def data_frame(results: Iterable[ProbeResult]) -> Any:
+def data_frame(results: Iterable[ProbeResult], *, has_decisions: bool) -> Any:
     """A pandas.DataFrame with a row per probe. UsageError if pandas is not installed."""
     try:
         pandas = import_module("pandas")
     except ModuleNotFoundError:
         raise UsageError("to_dataframe() needs pandas, which is not installed: pip install pandas") from None
-    return pandas.DataFrame([_row(result) for result in results])
+    left_out = set() if has_decisions else {"decision"}
+    return pandas.DataFrame(
+        [{name: value for name, value in _row(result).items() if name not in left_out} for result in results]
+    )
 
 
 def _row(result: ProbeResult) -> dict[str, Any]:
     judged, error, transcript = result.result, result.error, result.transcript
     spend = result.outcome.spending.total
+    costs = {cost.role: cost.cost_usd for cost in result.outcome.spending.by_role}
     return {
         "target": result.target,
         "prompt": result.prompt,
@@ -47,7 +50,11 @@ def _row(result: ProbeResult) -> dict[str, Any]:
         "turns": transcript.conversation.turns if transcript else None,
         "duration_ms": transcript.conversation.duration_ms if transcript else None,
         "tokens": spend.usage.total if spend.usage.total or not spend.usage.unreported_calls else None,
-        "cost_usd": spend.cost_usd if spend.calls else None,
+        "cost_usd": costs.get(ModelRole.TARGET),
+        "judge_cost_usd": costs.get(ModelRole.JUDGE),
+        "simulated_user_cost_usd": costs.get(ModelRole.PERSONA),
+        "operations_cost_usd": costs.get(ModelRole.OPERATION),
+        "total_cost_usd": spend.cost_usd if spend.calls else None,
         "error_code": str(error.code) if error else None,
         "error_message": error.message if error else None,
     }
@@ -67,24 +74,21 @@ def matrix_rows(plan: Plan, results: Sequence[ProbeResult]) -> Iterator[CaseResu
 
 def html_table(title: str, models: Sequence[ModelResults]) -> str:
     """A row per target. Names are escaped: they come from the definition and the caller."""
-    head = "".join(f"<th>{heading}</th>" for heading in _HEADINGS)
-    rows = "".join(_html_row(model) for model in models)
+    has_decisions = any(model.decisions.ruled for model in models)
+    columns = [column for column in _COLUMNS if has_decisions or column is not _MEAN_DECISION]
+    columns += [_Column(heading, cell) for heading, cell, _ in cost_columns(models)]
+    head = "".join(f"<th>{heading}</th>" for heading, _ in columns)
+    rows = "".join(_html_row(model, columns) for model in models)
     return f"<table><caption>{_text(title)}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _html_row(model: ModelResults) -> str:
-    mean = model.decisions.mean
-    cells = (
-        model.name,
-        f"{model.probes:,}",
-        f"{model.completed:,}",
-        f"{model.errored:,}",
-        _pass_rate(model),
-        NO_VALUE if mean is None else f"{mean:.2f}",
-        f"{model.tokens:,}",
-        format_cost(model.cost_usd),
-    )
-    return f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
+class _Column(NamedTuple):
+    heading: str
+    cell: Callable[[ModelResults], str]
+
+
+def _html_row(model: ModelResults, columns: Iterable[_Column]) -> str:
+    return f"<tr>{''.join(f'<td>{_text(cell(model))}</td>' for _, cell in columns)}</tr>"
 
 
 def _pass_rate(model: ModelResults) -> str:
@@ -94,3 +98,19 @@ def _pass_rate(model: ModelResults) -> str:
 
 def _text(value: str) -> str:
     return escape(printable(value))
+
+
+def _mean_decision(model: ModelResults) -> str:
+    return NO_VALUE if model.decisions.mean is None else f"{model.decisions.mean:.2f}"
+
+
+_MEAN_DECISION = _Column("mean decision", _mean_decision)
+_COLUMNS = (
+    _Column("target", lambda model: model.name),
+    _Column("probes", lambda model: f"{model.probes:,}"),
+    _Column("completed", lambda model: f"{model.completed:,}"),
+    _Column("errored", lambda model: f"{model.errored:,}"),
+    _Column("pass rate", _pass_rate),
+    _MEAN_DECISION,
+    _Column("tokens", lambda model: f"{model.tokens:,}"),
+)

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from cupel_core.domain.access import AccessRole
+from cupel_core.domain.text.figures import format_interval, format_points
 from cupel_core.ids import new_id
 from tests.compared_runs import carry_out_jobs, run_of
 from tests.unit.api.client import Client
@@ -54,9 +55,8 @@ def test_the_differences_are_those_of_the_api(open_page: Open, runs: TwoRuns) ->
     table = page.get_by_role("region", name=re.compile("^Figures:")).get_by_role("row")
     expect(table).to_have_count(1 + 1 + len(figures["rows"]))
     for row, shown in zip([figures["overall"], *figures["rows"]], table.all()[1:], strict=True):
-        expect(shown).to_contain_text(f"{100 * row['difference']:+.1f} pp")
-        ends = [f"{100 * each:+.1f} pp" for each in row["interval"] or ()]
-        expect(shown).to_contain_text(" to ".join(ends) or "unknown")
+        expect(shown).to_contain_text(format_points(row["difference"]))
+        expect(shown).to_contain_text(format_interval(row["interval"], format_points) or "–")
     expect(page.get_by_role("img", name=re.compile("Other run minus baseline"))).to_be_visible()
     expect(page.locator("main")).to_contain_text(listed["sentence"])
 

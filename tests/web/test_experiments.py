@@ -10,6 +10,7 @@ from cupel_core.domain.access import AccessRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action
 from cupel_core.domain.runs.transcripts import Summary
+from cupel_core.domain.text.figures import format_interval, format_points
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.store import runs
 from tests.answered_runs import AnsweredRun
@@ -87,7 +88,7 @@ def test_the_trend_has_the_figures_of_the_runs_and_no_0_for_those_without(
             continue
         columns = client.get(f"/v1/runs/{run_id}/results").json()["columns"]
         rate = next(each for each in columns if each["targetId"] == "sim/steady")["estimate"]["passRate"]
-        bounds = "–".join(map(percent, rate["interval95"] or ()))
+        bounds = format_interval(rate["interval95"], percent)
         text = f"{percent(rate['share'])}{bounds and f' ({bounds})'}, n = {rate['trials']}"
         expect(mark).to_have_attribute("aria-label", re.compile(re.escape(text) + "$"))
         expect(mark.locator("line")).to_have_count(1 if bounds else 0)
@@ -136,9 +137,9 @@ def test_all_pairs_are_compared_and_lead_to_their_comparison(
     figures = client.get("/v1/comparisons", query={"runId": better}).json()["items"][0]
     overall = client.get(f"/v1/comparisons/{figures['id']}").json()["figures"]["overall"]
     compared = pairs(page).nth(1).get_by_role("link").last
-    low, high = (f"{100 * each:+.1f} pp" for each in overall["interval"])
+    low, high = map(format_points, overall["interval"])
     expect(compared).to_have_text(
-        re.compile(re.escape(f"{100 * overall['difference']:+.1f} pp({low} to {high})") + ".*n = 8")
+        re.compile(re.escape(f"{format_points(overall['difference'])}({low} to {high})") + ".*n = 8")
     )
     expect(pairs(page).nth(2)).to_contain_text("not comparable: run 3 is running")
     expect(pairs(page).nth(4)).to_contain_text("share neither ids nor dimension scores")
@@ -225,7 +226,7 @@ def test_pairs_of_one_target_are_in_the_address(open_page: Open, client: Client,
     rows = client.get(f"/v1/comparisons/{listed['id']}").json()["figures"]["rows"]
     bold = next(each for each in rows if each["baseline"][0]["targetId"] == "sim/bold")
     for _ in range(2):
-        expect(pairs(page).nth(1)).to_contain_text(f"{100 * bold['difference']:+.1f} pp")
+        expect(pairs(page).nth(1)).to_contain_text(format_points(bold["difference"]))
         page.reload()
     page.get_by_role("combobox", name="Target", exact=True).select_option("All targets together")
     expect(page).not_to_have_url(re.compile("target="))

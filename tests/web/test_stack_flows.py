@@ -109,7 +109,7 @@ def test_a_run_is_started_by_keyboard_and_has_the_figures_of_the_command(
     expect(rows).to_have_count(3)
     for result in shown["results"]:
         low, high = result["decision"]["interval95"]
-        mean = f"{result['decision']['mean']:.2f} ({low:.2f}–{high:.2f})"
+        mean = f"{result['decision']['mean']:.2f} ({low:.2f} to {high:.2f})"
         row = rows.filter(has_text=result["model"])
         expect(row).to_contain_text(f"{result['completed']} of {result['probes']}")
         expect(row).to_contain_text(f"{mean} n = {result['completed']}")

@@ -121,7 +121,7 @@ def test_a_server_of_ones_own_is_set_up(open_page: Open, client: Client) -> None
 
 def test_the_queue_says_what_was_spent_today(open_page: Open, client: Client) -> None:
     page = open_page("/queue")
-    expect(page.get_by_text("Spent today: $0. Budgets")).to_be_visible()
+    expect(page.get_by_text("Spending is counted once the workspace has a budget. Budgets")).to_be_visible()
     client.put("/v1/settings", {"budgets": {"dayUsd": 5}})
     page.reload()
     expect(page.get_by_text("Spent today: $0 of $5.00.")).to_be_visible()

@@ -224,7 +224,7 @@ def test_each_reply_has_what_it_took_and_the_verdict_on_it(open_page: Open, rich
     for text in ("840 ms", "1,200 tokens in, 30 out", "$0.0012"):
         expect(call).to_contain_text(text)
     expect(call).to_contain_text("success criteria not met, failure criteria met, confidence 0.80. It guesses.")
-    for text in ("2.3 s", "1,400 tokens in, 210 out", "unknown"):
+    for text in ("2.3 s", "1,400 tokens in, 210 out", "cost –"):
         expect(answer).to_contain_text(text)
     expect(messages.nth(0)).not_to_contain_text("tokens in")
 

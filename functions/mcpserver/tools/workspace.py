@@ -184,8 +184,8 @@ class GetSettings(Arguments):
 class PeriodBudgetBrief(ResultModel):
     period: str
     limit_usd: Annotated[float | None, Field(description="Absent without a limit")] = None
-    spent_usd: float
-    reserved_usd: float
+    spent_usd: Annotated[float | None, Field(description="Absent while no limit is set: calls are not counted")] = None
+    reserved_usd: float | None = None
     available_usd: float | None = None
 
 

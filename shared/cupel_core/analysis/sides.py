@@ -66,7 +66,7 @@ def read_side(side: LoadedSide) -> ReadSide:
     read = ComparisonSide(
         source=f"{run.id}/{side.spec.rescore_id or ''}",
         columns=columns,
-        scenarios=list(_side_scenarios(snapshot, counts.scenarios)),
+        scenarios=list(side_scenarios(snapshot, counts.scenarios)),
         cell=counts.case_cell,
         totals=counts.totals.column,
     )
@@ -99,7 +99,8 @@ def _describe(side: LoadedSide, snapshot: Snapshot, counts: RunCounts, columns: 
     )
 
 
-def _side_scenarios(snapshot: Snapshot, listed: Sequence[ScenarioCases]) -> Iterator[SideScenario]:
+def side_scenarios(snapshot: Snapshot, listed: Sequence[ScenarioCases]) -> Iterator[SideScenario]:
+    """Yield the scenarios of a run in the order of `listed`, with the case of each persona."""
     found = dict(scenarios.read_summaries(snapshot.manifest, [each.position for each in listed]))
     for each in listed:
         scenario = found[each.position]

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.results import RoleCosts
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
 from cupel_core.domain.analysis.agreement import AgreementLevel
@@ -63,7 +64,9 @@ class ShareEstimateResponse(FiguresModel):
 
 class CodeShareResponse(FiguresModel):
     code: Annotated[str, Field(description="Decision, `1` to `5` or `other`")]
-    estimate: Annotated[ShareEstimateResponse, Field(description="Of the completed probes")]
+    estimate: Annotated[
+        ShareEstimateResponse, Field(description="Of the answers to which the decision rule was applied")
+    ]
 
 
 class GroupEstimateResponse(FiguresModel):
@@ -72,9 +75,15 @@ class GroupEstimateResponse(FiguresModel):
     completed: Annotated[int, Field(description="With a transcript")]
     errored: Annotated[int, Field(description="Without one, because of an infrastructure failure")]
     decision: Annotated[MeanEstimateResponse, Field(description="Mean of the decisions")]
-    distribution: Annotated[list[CodeShareResponse], Field(description="Shares of the decisions, `other` last")]
+    distribution: Annotated[
+        list[CodeShareResponse],
+        Field(description="Shares of the decisions, `other` last; empty if the definition has no decision rule"),
+    ]
     pass_rate: Annotated[ShareEstimateResponse, Field(description="Passed ones among the judged")]
-    other_rate: Annotated[ShareEstimateResponse, Field(description="Completed ones without a readable decision")]
+    other_rate: Annotated[
+        ShareEstimateResponse,
+        Field(description="Those without a readable decision among the answers to which the decision rule was applied"),
+    ]
 
 
 class QuantilesResponse(FiguresModel):
@@ -95,9 +104,7 @@ class OperatingFiguresResponse(FiguresModel):
     input_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls")]
     output_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls")]
     cost_usd: Annotated[float | None, Field(description="Of all calls; null without calls or if a price is unknown")]
-    target_cost_usd: Annotated[float | None, Field(description="Of the target's calls")]
-    judge_cost_usd: Annotated[float | None, Field(description="Of judging and summarizing")]
-    simulated_user_cost_usd: Annotated[float | None, Field(description="Of simulating users")]
+    costs: RoleCosts
     model_versions: Annotated[dict[str, int], Field(description="Answers by version that the provider named")]
     uncertain_usd: Annotated[
         float,

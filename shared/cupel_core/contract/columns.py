@@ -15,6 +15,7 @@ PromptId = Annotated[str | None, Field(description="The definition's prompt; nul
 class ColumnFields(ResponseModel):
     target_id: TargetId
     prompt_id: PromptId
+    prompt_label: Annotated[str | None, Field(description="The prompt's name for people; null if it has none")] = None
     label: Annotated[str | None, Field(description="The target's")]
     model_id: str
     connector_id: Annotated[str | None, Field(description="Of an agent under test; null for a model")]
@@ -25,6 +26,7 @@ class ColumnFields(ResponseModel):
         return {
             "target_id": target.id,
             "prompt_id": column.prompt_id,
+            "prompt_label": column.prompt_label,
             "label": target.label,
             "model_id": target.model,
             "connector_id": target.connector_id,

@@ -94,7 +94,12 @@ class DistributionShiftResponse(ResponseModel):
 class SideOperationsResponse(ResponseModel):
     """What the probes of a side took and cost, or the difference of both sides. Described, not tested."""
 
-    cost_usd: Annotated[float | None, Field(description="Per probe, of all calls; null if a price is unknown")]
+    cost_usd: Annotated[
+        float | None, Field(description="Per probe, of the target's calls; null without calls or if a price is unknown")
+    ]
+    judge_cost_usd: Annotated[float | None, Field(description="Per probe, of judging and summarizing")]
+    simulated_user_cost_usd: Annotated[float | None, Field(description="Per probe, of simulating users")]
+    operations_cost_usd: Annotated[float | None, Field(description="Per probe, of operations of a profile")]
     tokens: Annotated[float | None, Field(description="Per completed probe: the target's, in and out")]
     median_duration_ms: Annotated[float | None, Field(description="Of the target's calls of a probe; within 1 %")]
     p95_duration_ms: Annotated[float | None, Field(description="Of the target's calls of a probe; within 1 %")]

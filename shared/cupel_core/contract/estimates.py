@@ -175,6 +175,10 @@ class EstimateResponse(ResponseModel):
     usd: Annotated[EstimateIntervalResponse, Field(description="Of the models whose price is known")]
     seconds: Annotated[EstimateIntervalResponse, Field(description="If no other run calls the same providers")]
     basis: Annotated[Basis, Field(description="What the figures rest on; see docs/costs.md")]
+    history_run_ids: Annotated[
+        list[str],
+        Field(description="Earlier runs whose scored conversations the figures rest on, newest first; often empty"),
+    ]
     price_list: Annotated[str, Field(description="The list that prices come from, unless the workspace has its own")]
     targets: Annotated[list[TargetEstimateResponse], Field(description="Calls of the targets")]
     graders: Annotated[
@@ -207,6 +211,7 @@ class EstimateResponse(ResponseModel):
             usd=EstimateIntervalResponse.of(estimate.usd),
             seconds=EstimateIntervalResponse.of(estimate.seconds),
             basis=estimate.basis,
+            history_run_ids=list(estimate.history_run_ids),
             price_list=price_list,
             targets=[TargetEstimateResponse.of(target) for target in estimate.targets],
             graders=[GraderEstimateResponse.of(grader) for grader in estimate.graders],

@@ -138,13 +138,8 @@ class ExperimentRunResponse(ResponseModel):
             name=run.labels.name,
             status=run.status,
             created_at=run.created_at,
-            cost_usd=_cost_usd(run),
+            cost_usd=(run.spend.recorded + run.spend.lost).known_usd if run.spend else None,
         )
-
-
-def _cost_usd(run: Run) -> float | None:
-    cost = run.spend.recorded + run.spend.lost if run.spend else None
-    return cost.priced_usd if cost and cost.is_complete else None
 
 
 class ExperimentRowResponse(ResponseModel):

@@ -196,7 +196,7 @@ class TargetProgressResponse(ColumnFields):
             running=counts.running,
             rate_per_second=view.rate,
             eta_seconds=view.eta_seconds,
-            cost_usd=cost.priced_usd if cost.is_complete else None,
+            cost_usd=cost.known_usd,
             priced_usd=cost.priced_usd,
             results=TargetResultsResponse.of(view),
             errors=TargetErrorsResponse.of(view),

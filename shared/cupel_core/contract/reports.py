@@ -13,6 +13,7 @@ from cupel_core.contract.fields import Flag, ModelId
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.contract.trials import TrialResponse
 from cupel_core.domain.analysis.jobs import JobStatus
+from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
 from cupel_core.domain.scoring.unscored import UnscoredCode
@@ -161,12 +162,41 @@ class ReportConversationResponse(ResponseModel):
     target_id: Annotated[str, Field(description="Label of the target, or its model")]
     prompt_id: Annotated[str | None, Field(description="Prompt of the definition; null if it has none")]
     scenario_id: str
+    scenario_name: Annotated[str | None, Field(description="Null in reports of earlier releases")] = None
+    persona_name: Annotated[str | None, Field(description="Null without a persona")] = None
     success: Annotated[bool | None, Field(description="Null if it was not judged")]
     score: Annotated[float | None, Field(description="From 0 to 1; null if it was not judged")]
     failure_tags: Annotated[list[str], Field(description="At most 20")]
     assertion_results: Annotated[
         dict[str, bool | None], Field(description="By metric or type; null if it could not be computed")
     ]
+
+
+class FailedCellResponse(ResponseModel):
+    passed: Annotated[int, Field(description="Conversations that passed")]
+    judged: Annotated[int, Field(description="Conversations that passed or failed")]
+
+
+class FailedScenarioResponse(ResponseModel):
+    """A scenario that a target has failed, with the results of all targets."""
+
+    scenario_id: str
+    scenario_name: Annotated[str, Field(description="Name of the scenario")]
+    cells: Annotated[list[FailedCellResponse], Field(description="In the order of `columns`")]
+
+
+class ReportDifferenceResponse(ResponseModel):
+    """Two targets, paired by scenario; see docs/statistics.md."""
+
+    first: Annotated[str, Field(description="Target and prompt, for people")]
+    second: Annotated[str, Field(description="Target and prompt that the first is compared with")]
+    metric: Metric
+    scenarios: Annotated[int, Field(description="Scenarios with results of both; each counts once")]
+    difference: Annotated[float | None, Field(description="First minus second")]
+    interval: Annotated[
+        list[float] | None, Field(serialization_alias="interval95", description="95 % interval of the difference")
+    ]
+    adjusted_p: Annotated[float | None, Field(description="Adjusted over all pairs of the report by Holm's method")]
 
 
 class ReportConversationPage(ResponseModel):
@@ -206,6 +236,14 @@ class ReportContentResponse(ResponseModel):
         list[GraderAgreementResponse], Field(description="Of the run with rescores and with corrections by users")
     ]
     conversations: Annotated[list[ReportConversationResponse], Field(description="The first 1,000 completed ones")]
+    failed_scenarios: Annotated[
+        list[FailedScenarioResponse],
+        Field(description="At most 100 scenarios that a target has failed, the most failed first", default=[]),
+    ]
+    differences: Annotated[
+        list[ReportDifferenceResponse],
+        Field(description="Each pair of targets and prompts, of at most six; empty for one", default=[]),
+    ]
     notes: Annotated[list[str], Field(description="What could not be computed, and why")]
 
 
@@ -221,8 +259,24 @@ class ExcerptResponse(ResponseModel):
     tag: Annotated[str, Field(description="Failure tag")]
     column: Annotated[str, Field(description="Target and prompt")]
     scenario_id: str
+    scenario_name: Annotated[str | None, Field(description="Null in reports of earlier releases")] = None
     reason: Annotated[str, Field(description="Why it failed, as the graders say")]
     messages: Annotated[list[ExcerptMessageResponse], Field(description="Opening and last exchanges; cuts are marked")]
+
+
+class FailedReplyResponse(ResponseModel):
+    """A question, what was expected, and what was answered instead."""
+
+    conversation_id: ConversationId
+    scenario_name: Annotated[str, Field(description="Name of the scenario")]
+    persona_name: Annotated[str | None, Field(description="Null without a persona")]
+    column: Annotated[str, Field(description="Target and prompt, for people")]
+    question: Annotated[str, Field(description="The last message of the user; cuts are marked")]
+    expected: Annotated[
+        str | None, Field(description="What its assertions compare with; null if they compare with nothing")
+    ]
+    answer: Annotated[str, Field(description="The last answer; cuts are marked")]
+    reason: Annotated[str, Field(description="Why it failed, as the graders say")]
 
 
 class EvidenceResponse(ResponseModel):
@@ -290,6 +344,9 @@ class ReportTextsResponse(ResponseModel):
     summary: Annotated[ReportSummaryResponse | None, Field(description="Null if no model was asked for one")]
 
     excerpts: Annotated[list[ExcerptResponse], Field(description="Two of each of the ten most frequent failure modes")]
+    failed_answers: Annotated[
+        list[FailedReplyResponse], Field(description="Of at most 50 failed conversations", default=[])
+    ]
 
 
 class ReportResponse(ResponseModel):

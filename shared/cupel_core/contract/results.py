@@ -2,18 +2,20 @@
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.content_parts import ContentPartResponse
 from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.contract.unscored import UnscoredCauseResponse
+from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import ConversationState, Verdict
 from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 from cupel_core.domain.turns.replies import ReplyRecord
+from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
 
 CostUsd = Annotated[float | None, Field(description="In US dollars; null for a model without a known price")]
@@ -153,6 +155,25 @@ class SpendResponse(ResponseModel):
             cost_usd=spend.cost_usd,
             uncertain_usd=spend.uncertain_usd,
         )
+
+
+class CostByRoleResponse(ResponseModel):
+    """What models cost that were called for one purpose."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    role: Annotated[ModelRole, Field(description="What they were called for; judges include summaries")]
+    calls: Annotated[int, Field(description="Number of their calls; roles without calls are left out")]
+    cost_usd: Annotated[float | None, Field(description="In US dollars; null if a price is unknown")]
+
+    @classmethod
+    def list_of(cls, spending: Spending) -> "list[CostByRoleResponse]":
+        return [cls.model_validate(cost) for cost in spending.by_role]
+
+
+RoleCosts = Annotated[
+    list[CostByRoleResponse], Field(description="What the calls cost, by what the models were called for")
+]
 
 
 class ProbeResultResponse(ResponseModel):

@@ -11,7 +11,7 @@ from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, Target
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.estimates import EstimateIntervalResponse, StartEstimate
 from cupel_core.contract.fields import Flag
-from cupel_core.contract.results import CostUsd, ProbeResultResponse, SpendResponse
+from cupel_core.contract.results import CostByRoleResponse, CostUsd, ProbeResultResponse, RoleCosts, SpendResponse
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.case_view import CaseView
@@ -143,13 +143,9 @@ class ModelSpendResponse(ResponseModel):
             model=column.target.model,
             target_id=column.target.id,
             prompt_id=column.prompt_id,
-            cost_usd=_known_usd(cost),
+            cost_usd=cost.known_usd,
             priced_usd=cost.priced_usd,
         )
-
-
-def _known_usd(cost: Cost) -> float | None:
-    return cost.priced_usd if cost.is_complete else None
 
 
 class RunSpendResponse(ResponseModel):
@@ -189,7 +185,7 @@ class RunSpendResponse(ResponseModel):
         as_of: datetime | None = None,
     ) -> "RunSpendResponse":
         return cls(
-            cost_usd=_known_usd(spend.recorded),
+            cost_usd=spend.recorded.known_usd,
             priced_usd=spend.recorded.priced_usd,
             lost_usd=spend.lost.priced_usd,
             models=[ModelSpendResponse.of(column, spend.of_column(number)) for number, column in enumerate(columns)],
@@ -345,6 +341,7 @@ class ProbeErrorResponse(ResponseModel):
     message: str
     attempts: Annotated[int, Field(description="Number of calls that were tried")]
     total_spend: Annotated[SpendResponse, Field(description="Spent on the calls that were answered before the error")]
+    costs: RoleCosts
     created_at: Time
 
     @classmethod
@@ -354,6 +351,7 @@ class ProbeErrorResponse(ResponseModel):
             message=error.message,
             attempts=error.attempts,
             total_spend=SpendResponse.of(error.spending.total),
+            costs=CostByRoleResponse.list_of(error.spending),
             created_at=error.created_at,
         )
 

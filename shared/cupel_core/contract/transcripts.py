@@ -8,9 +8,11 @@ from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.results import (
     MESSAGES_DESCRIPTION,
+    CostByRoleResponse,
     CostUsd,
     MessageResponse,
     ProbeResultResponse,
+    RoleCosts,
     ScoringResponse,
     SimulatedUserPrompt,
     SpendResponse,
@@ -73,6 +75,7 @@ class TranscriptResponse(CaseFields, ColumnFields):
     total_spend: Annotated[
         SpendResponse, Field(description="Target, judge, simulated user, summary and operations together")
     ]
+    costs: RoleCosts
     duration_ms: Annotated[int, Field(description="Time spent in calls of the target")]
     cost_usd: CostUsd
     decision_code: str | None
@@ -122,6 +125,7 @@ class TranscriptResponse(CaseFields, ColumnFields):
             summary_spend=SpendResponse.of(spending.summary),
             operation_spend=SpendResponse.of(spending.operation),
             total_spend=SpendResponse.of(spending.total),
+            costs=CostByRoleResponse.list_of(spending),
             duration_ms=conversation.duration_ms,
             cost_usd=conversation.cost_usd,
             decision_code=summary.decision_code if summary else None,

@@ -6,14 +6,7 @@ from typing import Annotated, Self, cast
 from pydantic import Field, FiniteFloat, field_validator
 from pydantic_core import PydanticCustomError
 
-from cupel_core.contract.budgets import (
-    ReservedUsd,
-    RoleSpendResponse,
-    RoleSpends,
-    SpentUsd,
-    UncertainUsd,
-    rounded_usd,
-)
+from cupel_core.contract.budgets import RoleSpendResponse, rounded_usd
 from cupel_core.contract.common import RequestModel, ResponseModel, Time
 from cupel_core.domain.budgets.month_account import MonthAccount
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimitChanges, PeriodLimits, period_name
@@ -22,6 +15,7 @@ from cupel_core.domain.timezones import find_timezone
 _PER_DAY = "What all calls of models may cost on a calendar day, in USD"
 _PER_MONTH = "What all calls of models may cost in a calendar month, in USD"
 _ZONE = "IANA time zone in which days and months begin"
+_UNCOUNTED = "null while the workspace has no limit, because calls are not counted then"
 _LimitUsd = Annotated[FiniteFloat, Field(strict=True, ge=0.000001, le=10_000_000)]
 
 
@@ -61,32 +55,44 @@ class PeriodBudgetResponse(ResponseModel):
     period: Annotated[str, Field(description="The day, such as `2026-11-23`, or the month, such as `2026-11`")]
     ends_at: Annotated[Time, Field(description="When the next period begins, and paused runs resume")]
     limit_usd: Annotated[float | None, Field(description="What may be spent; null for no limit")]
-    spent_usd: SpentUsd
-    uncertain_usd: UncertainUsd
-    reserved_usd: ReservedUsd
+    spent_usd: Annotated[float | None, Field(description=f"Calls whose cost is known; {_UNCOUNTED}")]
+    uncertain_usd: Annotated[
+        float | None,
+        Field(
+            description="Calls that may have been billed: without an answer, or of a worker that died; null like"
+            " `spentUsd`"
+        ),
+    ]
+    reserved_usd: Annotated[
+        float | None, Field(description="Set aside for calls in flight and for the next ones; null like `spentUsd`")
+    ]
     available_usd: Annotated[
         float | None,
         Field(description="What may still be drawn; negative after the limit was lowered, null without a limit"),
     ]
-    by_role: RoleSpends
+    by_role: Annotated[
+        list[RoleSpendResponse] | None,
+        Field(description="`spentUsd` by what the models were called for; null like `spentUsd`"),
+    ]
 
     @classmethod
     def of(cls, scope: BudgetScope, day: date, limits: PeriodLimits, account: MonthAccount) -> Self:
         spent, available = account.spent_by_role(scope, day), account.available(scope, limits, day)
+        is_counted = limits.is_set
         return cls(
             period=period_name(scope, day),
             ends_at=limits.end_of(scope, day),
             limit_usd=limits.usd_of(scope),
-            spent_usd=rounded_usd(sum(spent.values())),
-            uncertain_usd=rounded_usd(account.uncertain(scope, day)),
-            reserved_usd=rounded_usd(account.reserved(scope, day)),
+            spent_usd=rounded_usd(sum(spent.values())) if is_counted else None,
+            uncertain_usd=rounded_usd(account.uncertain(scope, day)) if is_counted else None,
+            reserved_usd=rounded_usd(account.reserved(scope, day)) if is_counted else None,
             available_usd=None if available is None else rounded_usd(available),
-            by_role=RoleSpendResponse.list_of(spent),
+            by_role=RoleSpendResponse.list_of(spent) if is_counted else None,
         )
 
 
 class BudgetsResponse(ResponseModel):
-    """The budgets of the workspace. Calls are counted while it has a limit."""
+    """The budgets of the workspace. Calls are counted only while it has a limit, of the day or of the month."""
 
     timezone: Annotated[str, Field(description=_ZONE)]
     day: Annotated[PeriodBudgetResponse, Field(description="Today")]

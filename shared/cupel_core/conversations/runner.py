@@ -471,7 +471,7 @@ def _unjudged_results(spec: ConversationSpec, state: ConversationState) -> tuple
     """An error in place of a missing verdict. A start refuses criteria without a judge, but earlier starts did not."""
     if state.unjudged is not None:
         return (state.unjudged,)
-    if not spec.scenario.criteria or state.verdict is not None:
+    if not spec.scenario.criteria.is_set or state.verdict is not None:
         return ()
     error = "no judgeModel is configured to evaluate the scenario's criteria"
     return (AssertionResult.uncomputed(CRITERIA, error, UnscoredCause(UnscoredCode.NO_JUDGE)),)
@@ -526,20 +526,22 @@ def _transcript(
 async def summarize_without_judge(
     spec: ConversationSpec, messages: tuple[Message, ...], now: datetime
 ) -> Summary | None:
-    """The summary by pattern or excerpt; None when a judge must decide by the rubric.
+    """Return the summary by the definition's pattern; None without a decision rule, or if a judge decides by a rubric.
 
-    Provisional if a judge will write the text of the definition's decision.
+    It is provisional if a judge will write the text of the decision.
 
     A pattern that cannot be applied within its limits is recorded as the summary's error.
     """
     method = spec.content.decision
+    if method is None:
+        return None
     try:
-        decision = await read_decision(method.pattern, messages) if method and method.pattern else None
+        decision = await read_decision(method.pattern, messages) if method.pattern else None
     except ValueError as error:
         limit = UnscoredCause(UnscoredCode.LIMIT)
         return Summary(OTHER, "", now, error=f"searching with the decision pattern {error}", cause=limit)
-    has_judge = method is not None and method.judged_by(spec.graders.config.judge_model) is not None
-    if decision is None and has_judge and method and method.rubric:
+    has_judge = method.judged_by(spec.graders.config.judge_model) is not None
+    if decision is None and has_judge and method.rubric:
         return None
     code, text = decision or (OTHER, excerpt(last_answer(messages)))
     return Summary(code, text, now, is_provisional=has_judge)

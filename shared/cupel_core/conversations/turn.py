@@ -115,7 +115,7 @@ class _TimedAttempt:
                 with self.target.log.in_flight(model, request, self.target.max_attempts):
                     reply = await self.target.attempt(account, model, request, timeout_seconds)
             except ProviderError as error:
-                if spend := spend_of_failure(account, model, request, error):
+                if (spend := spend_of_failure(account, model, request, error)).has_calls:
                     self.unusable.append(spend)
                 raise
             cached_ms = reply.cached_duration_ms

@@ -30,14 +30,23 @@ class Interval(NamedTuple):
 class DecisionStatistics:
     """`mean`, `sd` and `standard_error` are over the codes 1-5; `other` is counted in the distribution only."""
 
-    distribution: dict[str, int]
+    distribution: Mapping[str, int]
+    """It is empty if no decision rule was applied to an answer."""
     mean: float | None
     sd: float | None
     standard_error: float | None
 
     @property
     def decided(self) -> int:
-        return sum(self.distribution[code] for code in DECISION_CODES)
+        return sum(map(self.count, DECISION_CODES))
+
+    @property
+    def ruled(self) -> int:
+        """Answers to which the decision rule was applied."""
+        return self.decided + self.count(OTHER)
+
+    def count(self, code: str) -> int:
+        return self.distribution.get(code, 0)
 
 
 def decision_statistics(decisions: Iterable[ScenarioDecision]) -> DecisionStatistics:
@@ -50,7 +59,7 @@ def decision_statistics(decisions: Iterable[ScenarioDecision]) -> DecisionStatis
             scores.setdefault(scenario_id, []).append(float(code))
     values = [score for cluster in scores.values() for score in cluster]
     return DecisionStatistics(
-        distribution={code: counts[code] for code in (*DECISION_CODES, OTHER)},
+        distribution={code: counts[code] for code in (*DECISION_CODES, OTHER)} if decisions else {},
         mean=mean(values),
         sd=sample_sd(values),
         standard_error=clustered_standard_error(scores),

@@ -225,7 +225,7 @@ async def _attempt(
             with grader.log.in_flight(model, request, grader.max_attempts):
                 reply = await grader.attempt(account, model, request, timeout_seconds)
         except ProviderError as error:
-            if spend := spend_of_failure(account, model, request, error):
+            if (spend := spend_of_failure(account, model, request, error)).has_calls:
                 spent.append(spend)
             raise
         on_answer(reply)

@@ -57,7 +57,7 @@ class HookExecution:
         tasks = {name: self._running.pop(name) for name in ended}
         made = {name: task.result() for name, task in tasks.items() if not task.cancelled() and not task.exception()}
         self.results |= made
-        if any(result.spend for result in made.values()):
+        if any(result.spend.has_calls for result in made.values()):
             await self.on_paid(self.results, self.answers)
         for task in tasks.values():
             task.result()
@@ -73,7 +73,7 @@ class HookExecution:
         paid = {name: task.result() for name, task in self._running.items() if _has_result(task)}
         self._running.clear()
         self.results |= paid
-        if any(result.spend for result in paid.values()) or self.answers.keys() - self.results.keys():
+        if any(result.spend.has_calls for result in paid.values()) or self.answers.keys() - self.results.keys():
             await self.on_paid(self.results, self.answers)
 
 

@@ -54,7 +54,8 @@ def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[
     note_stage("measuring")
     measured = measure(counted_inputs(run), inputs.rescore_ids, _estimated(run))
     note_stage("reading samples")
-    read = read_excerpts(run, measured.content.top_failure_modes, utc_now())
+    failed = [each.conversation_id for each in measured.content.conversations if each.success is False]
+    read = read_excerpts(run, measured.content.top_failure_modes, failed, utc_now())
     note_stage("summarizing")
     summary = _summary(record, measured, seconds_left)
     note_stage("storing")

@@ -1,6 +1,6 @@
 """Figures of a report as texts for people."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
@@ -8,6 +8,7 @@ from cupel_core.contract.reports import (
     FindingResponse,
     ReportBudgetResponse,
     ReportContentResponse,
+    ReportConversationResponse,
     ReportCostResponse,
     ReportFiguresResponse,
     ReportResponse,
@@ -16,10 +17,15 @@ from cupel_core.contract.reports import (
     UnpricedModelResponse,
 )
 from cupel_core.contract.trials import TrialResponse
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.verdicts import p_text
 from cupel_core.domain.scoring.unscored import DESCRIPTIONS
 from cupel_core.domain.text.counts import count_of
-
-NONE = "–"
+from cupel_core.domain.text.figures import UNKNOWN as NONE
+from cupel_core.domain.text.figures import format_decimal as decimal
+from cupel_core.domain.text.figures import format_difference, format_interval, format_points, with_interval
+from cupel_core.domain.text.figures import format_percent as percent
+from cupel_core.domain.text.figures import format_usd as usd
 
 
 class ReportTable(NamedTuple):
@@ -29,6 +35,13 @@ class ReportTable(NamedTuple):
     rows: tuple[tuple[str, ...], ...]
 
 
+ROLE_NAMES = {
+    "target": "targets",
+    "judge": "judges",
+    "persona": "simulated users",
+    "summary": "summaries",
+    "operation": "operations",
+}
 FINDINGS = {
     "failure_modes": "What fails",
     "hallucinations": "Hallucinations",
@@ -83,23 +96,9 @@ def title_of(report: ReportResponse, content: ReportContentResponse) -> str:
     return content.run_name or content.definition_name or report.run_id
 
 
-def percent(share: float | None) -> str:
-    return NONE if share is None else f"{share:.1%}"
-
-
 def share_text(share: ShareEstimateResponse) -> str:
     """The share with its interval."""
-    if share.share is None or not share.interval:
-        return percent(share.share)
-    low, high = share.interval
-    return f"{percent(share.share)} ({percent(low)} to {percent(high)})"
-
-
-def usd(amount: float | None) -> str:
-    if amount is None:
-        return NONE
-    sign = "-" if amount < 0 else ""
-    return f"{sign}${abs(amount):,.2f}" if abs(amount) >= 1 or not amount else f"{sign}${abs(amount):.2g}"
+    return with_interval(share.share, share.interval, percent)
 
 
 def seconds(milliseconds: float | None) -> str:
@@ -108,10 +107,6 @@ def seconds(milliseconds: float | None) -> str:
 
 def number(value: float | None) -> str:
     return NONE if value is None else f"{value:,.0f}"
-
-
-def decimal(value: float | None) -> str:
-    return NONE if value is None else f"{value:.2f}"
 
 
 def named_figures(content: ReportContentResponse) -> Iterator[tuple[str, ReportFiguresResponse]]:
@@ -123,7 +118,7 @@ def named_figures(content: ReportContentResponse) -> Iterator[tuple[str, ReportF
 
 
 def outcome_table(content: ReportContentResponse) -> ReportTable:
-    header = ("target", "completed", "errors", "judged", "passed", "unscored", "pass rate (95 % interval)")
+    header = ("target", "completed", "errors", "judged", "passed", "unscored", "pass rate (95% interval)")
     rows = (
         (
             name,
@@ -191,7 +186,7 @@ def token_table(content: ReportContentResponse) -> ReportTable:
 def role_table(content: ReportContentResponse) -> ReportTable:
     """What models other than the target were called for."""
     rows = (
-        (each.role, number(each.calls), number(each.input_tokens), number(each.output_tokens))
+        (ROLE_NAMES[each.role], number(each.calls), number(each.input_tokens), number(each.output_tokens))
         for each in content.overall.costs
         if each.role != "target" and each.calls
     )
@@ -199,9 +194,9 @@ def role_table(content: ReportContentResponse) -> ReportTable:
 
 
 def cost_table(content: ReportContentResponse) -> ReportTable:
-    roles = [cost.role for cost in content.overall.costs]
+    roles = [cost.role for cost in content.overall.costs if cost.calls]
     rows = ((name, *(_cost_text(each, role) for role in roles)) for name, each in named_figures(content))
-    return ReportTable(("target", *roles), tuple(rows))
+    return ReportTable(("target", *(ROLE_NAMES[role] for role in roles)), tuple(rows) if roles else ())
 
 
 def _cost_text(figures: ReportFiguresResponse, role: str) -> str:
@@ -212,7 +207,7 @@ def _cost_text(figures: ReportFiguresResponse, role: str) -> str:
 def role_cost_text(cost: RoleCostResponse) -> str:
     if cost.usd is not None:
         return usd(cost.usd)
-    return f"at least {usd(cost.priced_usd)}" if cost.priced_usd else "unknown"
+    return f"at least {usd(cost.priced_usd)}" if cost.priced_usd else NONE
 
 
 def budget_sentence(budget: ReportBudgetResponse) -> str:
@@ -240,7 +235,7 @@ def _estimate_sentence(cost: ReportCostResponse) -> str:
     expected = cost.estimated_usd
     if expected is None:
         return f"{spent}; there is no estimate to compare it with."
-    share = f", {cost.difference_share:+.0%}" if cost.difference_share is not None else ""
+    share = f", {cost.difference_share:+.0%}".replace("-", "−") if cost.difference_share is not None else ""
     difference = f" (difference {usd(cost.difference_usd)}{share})" if cost.difference_usd is not None else ""
     return (
         f"{spent}; an estimate says {usd(expected.expected)}, from {usd(expected.low)} to {usd(expected.high)}"
@@ -250,6 +245,62 @@ def _estimate_sentence(cost: ReportCostResponse) -> str:
 
 def _incomplete_text(cost: ReportCostResponse) -> str:
     return f"Spent at least {usd(cost.priced_usd)}" if cost.priced_usd else "What was spent is unknown"
+
+
+def difference_table(content: ReportContentResponse) -> ReportTable:
+    """Which targets differ, by pairs of them."""
+    rows = (
+        (
+            f"{each.first} less {each.second}",
+            number(each.scenarios),
+            _difference(each.metric)(each.difference),
+            format_interval(each.interval, _difference(each.metric)) or NONE,
+            NONE if each.adjusted_p is None else p_text(each.adjusted_p),
+        )
+        for each in content.differences
+    )
+    return ReportTable(("targets", "scenarios", "difference", "95% interval", "adjusted p"), tuple(rows))
+
+
+def _difference(metric: Metric) -> Callable[[float | None], str]:
+    return format_points if metric.is_rate else format_difference
+
+
+def scenario_table(content: ReportContentResponse) -> ReportTable:
+    """Which scenarios were failed by which target: passed of judged."""
+    rows = (
+        (
+            each.scenario_name,
+            *(f"{cell.passed:,} of {cell.judged:,}" if cell.judged else NONE for cell in each.cells),
+        )
+        for each in content.failed_scenarios
+    )
+    return ReportTable(("passed of judged", *(column.name for column in content.columns)), tuple(rows))
+
+
+def conversation_title(name: str | None, persona: str | None, fallback: str) -> str:
+    """Return `Book a haircut (Ada)`."""
+    return f"{name or fallback}{f' ({persona})' if persona else ''}"
+
+
+def conversation_table(content: ReportContentResponse, limit: int) -> ReportTable:
+    """The first failed conversations."""
+    columns = {(each.target_id, each.prompt_id): each.name for each in content.columns}
+    rows = (
+        (
+            conversation_title(each.scenario_name, each.persona_name, each.scenario_id),
+            columns.get((each.target_id, each.prompt_id), each.target_id),
+            ", ".join(name for name, passed in each.assertion_results.items() if passed is False),
+            ", ".join(each.failure_tags),
+            each.conversation_id,
+        )
+        for each in failed_conversations(content)[:limit]
+    )
+    return ReportTable(("scenario", "target", "failed", "failure tags", "conversation"), tuple(rows))
+
+
+def failed_conversations(content: ReportContentResponse) -> list[ReportConversationResponse]:
+    return [each for each in content.conversations if each.success is False]
 
 
 def failure_table(content: ReportContentResponse) -> ReportTable:
@@ -270,7 +321,7 @@ def check_table(content: ReportContentResponse) -> ReportTable:
         (each.name, number(each.passed), number(each.failed), number(each.errors), _rate(each.pass_rate, each.interval))
         for each in content.judge_stats
     )
-    return ReportTable(("assertion", "passed", "failed", "not computed", "pass rate (95 % interval)"), tuple(rows))
+    return ReportTable(("assertion", "passed", "failed", "not computed", "pass rate (95% interval)"), tuple(rows))
 
 
 def agreement_table(content: ReportContentResponse) -> ReportTable:
@@ -280,18 +331,18 @@ def agreement_table(content: ReportContentResponse) -> ReportTable:
             number(each.conversations),
             percent(each.agreement),
             decimal(each.kappa),
-            " to ".join(map(decimal, each.kappa_interval or ())) or NONE,
+            format_interval(each.kappa_interval, decimal) or NONE,
             decimal(each.alpha),
             each.note or "",
         )
         for each in content.grader_agreement
     )
-    header = ("graders", "conversations", "agreement", "kappa", "95 % interval", "alpha", "note")
+    header = ("graders", "conversations", "agreement", "kappa", "95% interval", "alpha", "note")
     return ReportTable(header, tuple(rows))
 
 
 def _rate(share: float | None, interval: Sequence[float] | None) -> str:
-    return percent(share) if not interval else f"{percent(share)} ({' to '.join(map(percent, interval))})"
+    return with_interval(share, interval, percent)
 
 
 def _mean(quantiles: QuantilesResponse | None) -> float | None:

@@ -43,6 +43,7 @@ from cupel_core.messages import RunRef
 from cupel_core.price_checks import has_price
 from cupel_core.providers.prices import price_list_version
 from cupel_core.reports.scan import Scan
+from cupel_core.reports.targets import column_names, differences, failed_scenarios, scenario_names, with_names
 from cupel_core.store import budgets, snapshots
 
 MAX_CHECKS = 100
@@ -60,6 +61,8 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
     analysis = analyze_counts(run, counts)
     totals = [counts.totals.column(number) for number in range(len(run.plan.columns))]
     overall = _sum(totals)
+    snapshot = snapshots.get(run.snapshot_key)
+    names, columns = list(scenario_names(snapshot, counts)), column_names(run)
     scan = Scan(run, frozenset(tag for tag, _ in _top_tags(overall)), rescore_ids).read()
     content = ReportContentResponse(
         run_name=run.labels.name,
@@ -78,10 +81,10 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
         columns=[
             ReportColumnResponse(
                 **ReportColumnResponse.fields_of_column(column),
-                name=column.name,
+                name=name,
                 figures=figures(analysed.estimate, total),
             )
-            for column, analysed, total in zip(run.plan.columns, analysis.columns, totals, strict=True)
+            for column, name, analysed, total in zip(run.plan.columns, columns, analysis.columns, totals, strict=True)
         ],
         errors=_errors(overall),
         unscored_reasons=_unscored(overall),
@@ -90,7 +93,9 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
         failure_tags=len(overall.tags),
         judge_stats=list(_check_statistics(overall.checks)),
         grader_agreement=[_agreement(*names, pairs) for names, pairs in scan.pairs.items()],
-        conversations=scan.conversations,
+        conversations=with_names(run, scan.conversations),
+        failed_scenarios=failed_scenarios(counts, names),
+        differences=differences(run, counts, snapshot, columns),
         notes=list(_notes(run, analysis.overall, overall)),
     )
     return Measured(content, scan)

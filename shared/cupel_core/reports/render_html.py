@@ -2,7 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from cupel_core.contract.reports import ExcerptResponse, ReportContentResponse, ReportResponse, ReportSummaryResponse
+from cupel_core.contract.reports import (
+    ExcerptResponse,
+    FailedReplyResponse,
+    ReportContentResponse,
+    ReportResponse,
+    ReportSummaryResponse,
+)
 from cupel_core.domain.text.counts import count_of
 from cupel_core.reports import formats
 from cupel_core.reports.charts import Bar, bar_chart
@@ -69,6 +75,9 @@ def _parts(report: ReportResponse, content: ReportContentResponse) -> Iterator[M
         yield element("h2", "Trial of the revised prompt")
         yield from (element("p", line) for line in lines)
     yield from _section("Outcome", formats.outcome_table(content), _pass_rates(content))
+    yield from _section("Differences between targets", formats.difference_table(content))
+    yield from _section("Scenarios that were failed", formats.scenario_table(content))
+    yield from _failed_answers(report.texts.failed_answers if report.texts else ())
     errors = tuple((each.code, formats.number(each.probes)) for each in content.errors)
     yield from _section("Infrastructure errors", ReportTable(("code", "probes"), errors))
     yield from _section("Not scored", formats.unscored_table(content))
@@ -157,31 +166,37 @@ def _durations(content: ReportContentResponse) -> Element | None:
 
 
 def _costs(content: ReportContentResponse) -> Element | None:
-    bars = [Bar(each.role, each.priced_usd, formats.role_cost_text(each)) for each in content.overall.costs]
+    bars = [
+        Bar(formats.ROLE_NAMES[each.role], each.priced_usd, formats.role_cost_text(each))
+        for each in content.overall.costs
+    ]
     highest = max(bar.value for bar in bars)
     return bar_chart("Cost by role", [bar for bar in bars if bar.value], highest) if highest else None
+
+
+def _failed_answers(answers: Sequence[FailedReplyResponse]) -> Iterator[MarkupNode]:
+    if answers:
+        yield element("h2", "Failed answers")
+    for each in answers:
+        title = formats.conversation_title(each.scenario_name, each.persona_name, "")
+        yield element("h3", f"{title}, {each.column}")
+        parts = (("question", each.question), ("expected", each.expected), ("answer", each.answer))
+        for role, text in parts:
+            if text:
+                yield element("div", element("span", role, class_="role"), text, class_="message")
+        yield element("p", each.reason, class_="muted")
 
 
 def _excerpts(excerpts: Sequence[ExcerptResponse]) -> Iterator[MarkupNode]:
     for excerpt in excerpts:
         yield element("h3", f"{excerpt.tag}: {excerpt.conversation_id}")
-        yield element("p", f"{excerpt.column}, scenario {excerpt.scenario_id}. {excerpt.reason}", class_="muted")
+        scenario = excerpt.scenario_name or excerpt.scenario_id
+        yield element("p", f"{excerpt.column}, {scenario}. {excerpt.reason}", class_="muted")
         for message in excerpt.messages:
             yield element("div", element("span", message.role, class_="role"), message.content, class_="message")
 
 
 def _conversations(content: ReportContentResponse) -> Iterator[MarkupNode]:
-    failed = [each for each in content.conversations if each.success is False]
-    rows = tuple(
-        (
-            each.conversation_id,
-            each.target_id,
-            ", ".join(each.failure_tags),
-            ", ".join(name for name, passed in each.assertion_results.items() if passed is False),
-        )
-        for each in failed[:MAX_CONVERSATIONS]
-    )
-    header = ("conversation", "target", "failure tags", "failed")
-    yield from _section("Failed conversations", ReportTable(header, rows))
-    if len(failed) > MAX_CONVERSATIONS:
+    yield from _section("Failed conversations", formats.conversation_table(content, MAX_CONVERSATIONS))
+    if len(formats.failed_conversations(content)) > MAX_CONVERSATIONS:
         yield element("p", f"The first {MAX_CONVERSATIONS} are shown; the JSON of the report has more.")

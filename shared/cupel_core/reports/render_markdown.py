@@ -3,7 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from cupel_core.contract.reports import ExcerptResponse, ReportContentResponse, ReportResponse, ReportSummaryResponse
+from cupel_core.contract.reports import (
+    ExcerptResponse,
+    FailedReplyResponse,
+    ReportContentResponse,
+    ReportResponse,
+    ReportSummaryResponse,
+)
 from cupel_core.domain.text.control_characters import single_line, without_control_characters
 from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.text.transcript_lines import transcript_lines
@@ -47,6 +53,9 @@ def _lines(report: ReportResponse, content: ReportContentResponse) -> Iterator[s
     yield from _summary(formats.summary_of(report))
     yield from _list("Trial of the revised prompt", formats.trial_lines(report))
     yield from _section("Outcome", formats.outcome_table(content))
+    yield from _section("Differences between targets", formats.difference_table(content))
+    yield from _section("Scenarios that were failed", formats.scenario_table(content))
+    yield from _failed_answers(report.texts.failed_answers if report.texts else ())
     if content.errors:
         errors = tuple((each.code, formats.number(each.probes)) for each in content.errors)
         yield from _section("Infrastructure errors", ReportTable(("code", "probes"), errors))
@@ -105,23 +114,28 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(map(inline, cells))} |"
 
 
+def _failed_answers(answers: Sequence[FailedReplyResponse]) -> Iterator[str]:
+    if answers:
+        yield "\n## Failed answers"
+    for each in answers:
+        title = formats.conversation_title(each.scenario_name, each.persona_name, "")
+        yield f"\n### {inline(title)}, {inline(each.column)}\n"
+        yield f"- Question: {inline(each.question)}"
+        if each.expected:
+            yield f"- Expected: {inline(each.expected)}"
+        yield f"- Answer: {inline(each.answer)}"
+        yield f"- {inline(each.reason)}"
+
+
 def _excerpts(excerpts: Sequence[ExcerptResponse]) -> Iterator[str]:
     for excerpt in excerpts:
         yield f"\n### {inline(excerpt.tag)}: {inline(excerpt.conversation_id)}\n"
-        yield f"{inline(excerpt.column)}, scenario {inline(excerpt.scenario_id)}. {inline(excerpt.reason)}\n"
+        scenario = inline(excerpt.scenario_name or excerpt.scenario_id)
+        yield f"{inline(excerpt.column)}, {scenario}. {inline(excerpt.reason)}\n"
         yield fenced(transcript_lines((message.role, message.content) for message in excerpt.messages))
 
 
 def _conversations(content: ReportContentResponse) -> Iterator[str]:
-    failed = [each for each in content.conversations if each.success is False]
-    rows = tuple(
-        (each.conversation_id, ", ".join(each.failure_tags), _failed_checks(each.assertion_results))
-        for each in failed[:MAX_CONVERSATIONS]
-    )
-    yield from _section("Failed conversations", ReportTable(("conversation", "failure tags", "failed"), rows))
-    if len(failed) > MAX_CONVERSATIONS:
+    yield from _section("Failed conversations", formats.conversation_table(content, MAX_CONVERSATIONS))
+    if len(formats.failed_conversations(content)) > MAX_CONVERSATIONS:
         yield f"\nThe first {MAX_CONVERSATIONS} are shown; the JSON of the report has more."
-
-
-def _failed_checks(results: dict[str, bool | None]) -> str:
-    return ", ".join(name for name, passed in results.items() if passed is False)

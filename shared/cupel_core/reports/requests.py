@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 from enum import Enum, auto
+from itertools import batched
 from typing import NamedTuple
 
 from cupel_core.accounts import model_error
@@ -15,10 +16,11 @@ from cupel_core.domain.scoring.rescores import RescoreStatus
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.grading.report_summary import PROMPT_VERSION
 from cupel_core.messages import JobRequest, RunRef
-from cupel_core.paging import Entry, decode_index, encode_cursor
+from cupel_core.paging import MAX_LIMIT, Entry, decode_index, encode_cursor
 from cupel_core.price_checks import has_price, needs_prices, refuse_unpriced
 from cupel_core.reports import trial_results
 from cupel_core.reports.scan import conversation, list_completed
+from cupel_core.reports.targets import with_names
 from cupel_core.reports.trial_results import TrialView
 from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.settings import settings
@@ -138,8 +140,11 @@ def list_conversations(
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     reports.get(ref, report_id)
-    for found in list_completed(ref, range(decode_index(cursor), run.plan.total)):
-        yield Entry(encode_cursor(str(found.probe_index)), conversation(run, found))
+    completed = list_completed(ref, range(decode_index(cursor), run.plan.total))
+    for block in batched(completed, MAX_LIMIT):
+        named = with_names(run, [conversation(run, found) for found in block])
+        for found, listed in zip(block, named, strict=True):
+            yield Entry(encode_cursor(str(found.probe_index)), listed)
 
 
 def _view(run: Run, record: ReportRecord, now: datetime) -> ReportView:

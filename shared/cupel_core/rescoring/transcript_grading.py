@@ -83,8 +83,8 @@ class TranscriptGrader:
             if any(result.unusable_reply for result in kept):
                 return await self._judge(transcript, scenario.criteria)
             return _CriteriaGrading(verdict=earlier.verdict if earlier else None, results=kept)
-        criteria = self.config.criteria or scenario.criteria
-        return await self._judge(transcript, criteria) if criteria else _CriteriaGrading()
+        criteria = scenario.criteria if self.config.criteria is None else self.config.criteria
+        return await self._judge(transcript, criteria) if criteria.is_set else _CriteriaGrading()
 
     async def _judge(self, transcript: Transcript, criteria: Criteria) -> _CriteriaGrading:
         try:

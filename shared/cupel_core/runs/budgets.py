@@ -82,9 +82,12 @@ def check_estimate(
     what: str = "the run",
     runs_at_once: int = 1,
 ) -> None:
-    """For a run that a budget limits, its own or the workspace's, raises Invalid if that could not limit the calls of a
-    model, because its price is unknown, and ConfirmationRequired if the run is expected to cost more than is left,
-    unless the caller has agreed. `runs_at_once` divide the budget, and each needs enough left for its last call."""
+    """Check what a run may cost that a budget limits, its own or the workspace's.
+
+    Raises Invalid if that could not limit the calls of a model, because its price is unknown, or if the run's own
+    budget cannot pay for a single call; ConfirmationRequired if the run is expected to cost more than is left, unless
+    the caller has agreed. `runs_at_once` divide the budget, and each needs enough left for its last call.
+    """
     own = [] if (limit := spec.max_budget_usd) is None else [_Spendable(limit, f"its budget of {limit_text(limit)}")]
     spendable = _scarcest(workspace, own, now)
     if spendable is None:
@@ -92,6 +95,8 @@ def check_estimate(
     estimate = estimated()
     if estimate.unpriced and not spec.allow_unpriced:
         raise Invalid.field("allowUnpriced", unpriced_message(estimate.unpriced))
+    if limit is not None and (too_small := estimate.why_too_small(limit, runs_at_once)):
+        raise Invalid.field("maxBudgetUsd", too_small)
     _check_cost(what, estimate, spendable, spec.confirmed_usd, runs_at_once)
 
 

@@ -111,9 +111,9 @@ def _cursors_after(plan: Plan, windows: _Windows) -> dict[str, int]:
 
 def _cursor_name(plan: Plan, column: int) -> str:
     """Starts with the provider. A target without a label and prompts has the name that earlier releases stored."""
-    target, prompt_id = plan.columns[column]
-    is_plain = prompt_id is None and target.label is None
-    return target.model if is_plain else f"{target.model}#{column}"
+    found = plan.columns[column]
+    is_plain = found.prompt_id is None and found.target.label is None
+    return found.target.model if is_plain else f"{found.target.model}#{column}"
 
 
 def _wait_by_provider(run: Run, windows: _Windows, cursors: Mapping[str, int]) -> dict[str, int]:

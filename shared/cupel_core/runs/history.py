@@ -100,7 +100,7 @@ def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHi
     columns = wanted.plan.columns
     probes = (wanted.plan.cases * wanted.plan.repeats,) * len(columns) if wanted.probes is None else wanted.probes
     return [
-        ColumnHistory(column.target.id, number, _past_conversations(wanted, column, earlier, leaves, price))
+        ColumnHistory(column.target.id, number, *_past_conversations(wanted, column, earlier, leaves, price))
         for column, number in zip(columns, probes, strict=True)
         if number
     ]
@@ -108,17 +108,20 @@ def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHi
 
 def _past_conversations(
     wanted: ComparableRuns, column: Column, earlier: Sequence[Run], leaves: int, price: CallsPrice
-) -> list[PastConversation]:
-    """Those of the first runs that have enough together; all if they have fewer."""
+) -> tuple[list[PastConversation], list[str]]:
+    """Return those of the first runs that have enough together, all if they have fewer, and the ids of their runs."""
     key = _terms(column, wanted.params)
     found: list[PastConversation] = []
+    run_ids = []
     for run in earlier:
         number = next((n for n, each in enumerate(run.plan.columns) if _terms(each, run.params) == key), None)
         if number is not None:
-            found += _read(run, run.plan.column_ranges(number), leaves, column.target.model, price)
+            read = list(_read(run, run.plan.column_ranges(number), leaves, column.target.model, price))
+            found += read
+            run_ids += [run.id] * bool(read)
         if len(found) >= MIN_CONVERSATIONS:
             break
-    return found
+    return found, run_ids
 
 
 def _terms(column: Column, params: ParameterFields) -> tuple[str, str | None, dict[str, Any]]:
@@ -127,10 +130,12 @@ def _terms(column: Column, params: ParameterFields) -> tuple[str, str | None, di
 
 
 def _read(run: Run, ranges: Sequence[range], leaves: int, model: str, price: CallsPrice) -> Iterator[PastConversation]:
+    """Yield the conversations that were scored as planned: a judge that gave no verdict may have been asked twice."""
     ref = RunRef(run.workspace, run.id)
     for stored in outcomes.list_stored(ref, _sampled(ranges, leaves)):
         outcome = counted(stored)
-        usd = _usd(outcome, model, price) if outcome.is_completed else None
+        is_usual = outcome.is_completed and not outcome.is_unscored
+        usd = _usd(outcome, model, price) if is_usual else None
         if usd is not None:
             yield PastConversation(outcome.turns, outcome.input_tokens, outcome.output_tokens, usd)
 

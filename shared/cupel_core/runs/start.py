@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from cupel_core import idempotency
 from cupel_core.accounts import load_own_prices
 from cupel_core.definitions import ResolvedDefinition, resolve
+from cupel_core.domain.definitions.prompts import prompt_labels
 from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.labels import RunLabels
@@ -144,7 +145,8 @@ def _build_run(workspace: str, spec: RunSpec, now: datetime, source: rerun.Rerun
     seed = randbelow(_SEED_COUNT) if spec.sample_seed is None else spec.sample_seed
     cases = source.cases if source else _selected_cases(workspace, spec, definition, seed)
     prompt_ids = tuple(prompt.id for prompt in definition.content.prompts)
-    plan = Plan(spec.targets, (len(cases.scenario_positions),), spec.repeats, prompt_ids)
+    labels = prompt_labels(definition.content.prompts)
+    plan = Plan(spec.targets, (len(cases.scenario_positions),), spec.repeats, prompt_ids, labels)
     check_size(plan)
     graded = scenarios.iterate_with_models(manifest, cases.scenario_positions)
     check_required_models(grader_config, definition.content, graded)

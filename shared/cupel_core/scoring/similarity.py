@@ -67,7 +67,7 @@ async def embed_texts(grader: Grader, texts: tuple[str, ...], spend_log: SpendLo
             try:
                 answer = await grader.embed_attempt(grader.account, grader.model, texts, grader.timeout_seconds)
             except ProviderError as error:
-                if spend := spend_of_failed_embedding(grader.account, grader.model, texts, error):
+                if (spend := spend_of_failed_embedding(grader.account, grader.model, texts, error)).has_calls:
                     spend_log.append(spend)
                 raise
             on_answer(answer)

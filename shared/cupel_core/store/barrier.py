@@ -282,7 +282,7 @@ def _spend_of(child: Node, spend: RunSpend) -> dict[str, list[int]]:
     """The spend of a full child as members of its parent's sets."""
     position = child.number % FANOUT
     members = {"targetCosts": list(spend.as_child(position))}
-    return members | ({"lostCosts": [encode(position, spend.lost)]} if spend.lost else {})
+    return members | ({"lostCosts": [encode(position, spend.lost)]} if spend.lost != Cost() else {})
 
 
 def get_leaf(ref: RunRef, node: Node) -> LeafItem:

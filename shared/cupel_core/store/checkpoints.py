@@ -64,7 +64,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         **({"unjudged": state.unjudged.to_json()} if state.unjudged else {}),
         "judge": state.judge_spend.to_json(by_model=True),
         "persona": state.persona_spend.to_json(),
-        **({"unusable": state.unusable.to_json()} if state.unusable else {}),
+        **({"unusable": state.unusable.to_json()} if state.unusable.has_calls else {}),
         "threadId": state.thread_id,
         "startedAt": state.started_at and to_iso(state.started_at),
         "output": state.output,

@@ -211,7 +211,7 @@ def summary_to_json(summary: Summary) -> dict[str, object]:
         "decisionText": summary.decision_text,
         "summarizedAt": to_iso(summary.summarized_at),
         "error": summary.error,
-        "spend": summary.spend.to_json(by_model=True) if summary.spend else None,
+        "spend": summary.spend.to_json(by_model=True) if summary.spend.has_calls else None,
         "cause": summary.cause.to_json() if summary.cause else None,
     }
     return {name: value for name, value in body.items() if value is not None}
@@ -244,10 +244,10 @@ def _fill_transcript(item: OutcomeItem, transcript: Transcript) -> None:
         threadId=state.thread_id,
         startedAt=state.started_at and to_iso(state.started_at),
         omittedParameters=list(state.omitted_parameters) or None,
-        judge=state.judge_spend.to_json(by_model=True) if state.judge_spend else None,
-        persona=state.persona_spend.to_json() if state.persona_spend else None,
-        unusable=state.unusable.to_json() if state.unusable else None,
-        operation=state.pipeline.spend.to_json() if state.pipeline and state.pipeline.spend else None,
+        judge=state.judge_spend.to_json(by_model=True) if state.judge_spend.has_calls else None,
+        persona=state.persona_spend.to_json() if state.persona_spend.has_calls else None,
+        unusable=state.unusable.to_json() if state.unusable.has_calls else None,
+        operation=state.pipeline.spend.to_json() if state.pipeline and state.pipeline.spend.has_calls else None,
         wordCount=state.answer_word_count if state.messages else transcript.word_count,
         # The statistics of a run are computed from this, without reading the content.
         scored=transcript.scoring and transcript.scoring.digest(),

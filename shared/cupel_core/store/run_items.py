@@ -70,6 +70,7 @@ def from_item(item: RunItem) -> Run:
             segments=tuple(plan["segments"]),
             repeats=plan["repeats"],
             prompt_ids=tuple(plan.get("prompt_ids", ())),
+            prompt_labels=plan.get("prompt_labels", {}),
         ),
         sample_percentage=body["samplePercentage"],
         sample_seed=body["sampleSeed"],
@@ -136,6 +137,7 @@ def _plan_json(plan: Plan) -> dict[str, Any]:
         "segments": list(plan.segments),
         "repeats": plan.repeats,
         **({"prompt_ids": list(plan.prompt_ids)} if plan.prompt_ids else {}),
+        **({"prompt_labels": dict(plan.prompt_labels)} if plan.prompt_labels else {}),
     }
 
 

@@ -117,7 +117,7 @@ def test_findings_with_true_numbers_are_shown_with_the_figures_that_they_cite() 
 )
 def test_rules_write_what_the_model_invents(text: str, facts: list[str], reason: str) -> None:
     run = answered()
-    narrative = written(run, Writer(reply(("agreement", text, facts), headline="99 % agree.", nextSteps=["Add 77."])))
+    narrative = written(run, Writer(reply(("agreement", text, facts), headline="99% agree.", nextSteps=["Add 77."])))
     by_rules = narrate(material(run))
     assert [(each.topic, each.reason) for each in narrative.dropped] == [(NarrativeTopic.AGREEMENT, reason)]
     assert narrative.findings == by_rules.findings

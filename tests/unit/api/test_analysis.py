@@ -301,11 +301,11 @@ def test_a_sampled_run_says_what_it_is_based_on_and_what_an_expansion_adds(clien
         "seed": 1,
         "isDrawn": True,
         "probesToAdd": 48 * 2 * 2,
-        "note": "Based on 20 % of the scenarios (12 of 60, seed 1).",
+        "note": "Based on 20% of the scenarios (12 of 60, seed 1).",
     }
     texts = {each["kind"]: each["text"] for each in figures["insights"]}
     assert texts["sample"].endswith("(12 of 60, seed 1). An expansion to all scenarios adds 192 probes.")
-    assert texts["extrapolation"].startswith("The mean over all 60 scenarios, with 95 % confidence: sim/steady ")
+    assert texts["extrapolation"].startswith("The mean over all 60 scenarios, with 95% confidence: sim/steady ")
 
 
 def test_the_result_table_of_a_sampled_run_is_extrapolated(client: Client, cloud: Settings) -> None:

@@ -97,7 +97,7 @@ def test_an_impossible_budget_is_refused(client: Client, definition_id: str, bud
 def test_a_start_that_costs_more_than_any_budget_can_be_confirmed(client: Client, definition_id: str) -> None:
     prices = [{"inputUsdPerMillion": 1_000_000, "outputUsdPerMillion": 1_000_000}]
     client.put("/v1/providers/custom", {"prices": prices})
-    terms = {"models": [f"custom/m{number}" for number in range(8)], "repeats": 1_000, "maxBudgetUsd": 1}
+    terms = {"models": [f"custom/m{number}" for number in range(8)], "repeats": 1_000, "maxBudgetUsd": 10_000}
     refused = start(client, definition_id, **terms)
     expected = refused.json()["estimate"]["usd"]["expected"]
     assert (refused.status, expected > 1_000_000) == (409, True)
@@ -369,14 +369,25 @@ def test_a_start_that_is_expected_to_exceed_its_budget_must_be_confirmed(client:
 
 def test_a_run_whose_last_call_would_find_too_little_must_be_confirmed(client: Client, definition_id: str) -> None:
     """An answer without a limit is expected to cost $0.003, and $0.02 are set aside for it."""
-    refused = start(client, definition_id, maxBudgetUsd=0.01)
+    refused = start(client, definition_id, maxBudgetUsd=0.021)
     assert (refused.status, refused.json()["type"]) == (409, "urn:cupel:problem:confirmation-required")
     assert "a call of it needs up to $0.02" in refused.json()["detail"]
-    body = {"definitionId": definition_id, "models": ["custom/m"], "maxBudgetUsd": 0.01}
+    body = {"definitionId": definition_id, "models": ["custom/m"], "maxBudgetUsd": 0.021}
     assert client.post("/v1/runs/estimate", body).json()["budget"]["exceeds"] == "run"
-    assert start(client, definition_id, maxBudgetUsd=0.01, confirmedUsd=1).status == 201
+    assert start(client, definition_id, maxBudgetUsd=0.021, confirmedUsd=1).status == 201
     assert start(client, definition_id, maxBudgetUsd=0.01, config={"params": {"maxOutputTokens": 200}}).status == 201
     assert start(client, definition_id, maxBudgetUsd=0.05).status == 201
+
+
+def test_a_budget_that_cannot_pay_for_one_call_is_refused_with_what_a_call_needs(
+    client: Client, definition_id: str
+) -> None:
+    refused = start(client, definition_id, maxBudgetUsd=0.01, confirmedUsd=1)
+    assert refused.status == 422
+    [error] = refused.json()["errors"]
+    assert error["field"] == "maxBudgetUsd"
+    assert error["message"].startswith("must be at least $0.02")
+    assert error["message"].endswith("a budget sets that much aside for one call of custom/m")
 
 
 def test_the_confirmed_amount_must_cover_the_estimate(client: Client, definition_id: str) -> None:
@@ -407,11 +418,11 @@ def test_an_estimate_needs_no_confirmation(client: Client, definition_id: str) -
 
 def test_a_batch_that_must_be_confirmed_writes_no_definition(client: Client, definition_id: str) -> None:
     before = client.get("/v1/definitions").json()["items"]
-    refused = scale(client, count=1_000, maxBudgetUsd=0.01)
+    refused = scale(client, count=1_000, maxBudgetUsd=0.05)
     assert refused.json()["type"] == "urn:cupel:problem:confirmation-required"
     assert client.get("/v1/definitions").json()["items"] == before
     agreed = refused.json()["estimate"]["usd"]["expected"]
-    assert scale(client, count=1_000, maxBudgetUsd=0.01, confirmedUsd=agreed).status == 201
+    assert scale(client, count=1_000, maxBudgetUsd=0.05, confirmedUsd=agreed).status == 201
 
 
 TRIED: dict[str, Any] = {"systemPrompt": "s", "judgeModel": "sim/bold", "count": 100, "trial": True}
@@ -481,9 +492,9 @@ def test_a_schedule_of_runs_that_exceed_their_budget_must_be_confirmed(client: C
 
 def test_a_firing_beyond_what_was_confirmed_starts_nothing_and_says_why(client: Client, definition_id: str) -> None:
     run = {"definitionId": definition_id, "models": ["custom/m"], "maxBudgetUsd": 1, "repeats": 1_000}
-    body = {"name": "nightly", "expression": "rate(1 day)", "run": {**run, "confirmedUsd": 1_000}}
+    body = {"name": "nightly", "expression": "rate(1 day)", "run": {**run, "confirmedUsd": 5}}
     schedule_id = client.post("/v1/schedules", body).json()["id"]
-    dearer = [{"model": "m", "inputUsdPerMillion": 1_000, "outputUsdPerMillion": 10_000}]
+    dearer = [{"model": "m", "inputUsdPerMillion": 10, "outputUsdPerMillion": 100}]
     client.put("/v1/providers/custom", {"baseUrl": "http://127.0.0.1:1/v1", "prices": dearer})
     due = DueSchedule.model_validate({"workspace": "acme", "scheduleId": schedule_id, "scheduledTime": "x"})
     firing = fire(due, NOW)

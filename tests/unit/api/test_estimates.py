@@ -12,6 +12,9 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import Transcript
+from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.turns.conversation import ConversationState, Criteria
 from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 from cupel_core.messages import RunRef
@@ -204,11 +207,21 @@ def test_a_run_of_an_eval_is_estimated(client: Client, definition_id: str) -> No
     assert (answer.status, answer.json()["jobCount"]) == (200, 3), answer.text
 
 
-def completed_run(client: Client, definition_id: str, own_model: str, answer_tokens: int, **changes: Any) -> Run:
+def completed_run(
+    client: Client,
+    definition_id: str,
+    own_model: str,
+    answer_tokens: int,
+    scoring: Scoring | None = None,
+    **changes: Any,
+) -> Run:
     """A run of the definition whose conversations have answers of this length."""
     body = {"definitionId": definition_id, "models": [own_model], "repeats": 5, **changes}
     run = runs.get(RunRef("acme", client.post("/v1/runs", body).json()["run"]["id"]))
-    held = [conversation(index, own_model, answer_tokens + index) for index in range(run.plan.total)]
+    held = [
+        replace(conversation(index, own_model, answer_tokens + index), scoring=scoring)
+        for index in range(run.plan.total)
+    ]
     run = runs.transition(ref_of(run), Action.START, NOW)
     store_outcomes(run, run.fencing_token, held)
     for action in (Action.SUMMARIZE, Action.COMPLETE):
@@ -240,6 +253,21 @@ def test_conversations_of_an_earlier_run_replace_assumptions(
     # At the prices of today, not at those that the run has recorded.
     assert figures["usd"]["expected"] == pytest.approx(80 * (200 * 1 + 49.5 * 10) / 1e6)
     assert figures["usd"]["high"] < 1.2 * figures["usd"]["expected"]
+
+
+def test_an_estimate_names_the_runs_that_it_rests_on(client: Client, definition_id: str, own_model: str) -> None:
+    assert estimated(client, definition_id, models=[own_model]).json()["historyRunIds"] == []
+    first = completed_run(client, definition_id, own_model, answer_tokens=40, repeats=2)
+    second = completed_run(client, definition_id, own_model, answer_tokens=60, repeats=1)
+    assert estimated(client, definition_id, models=[own_model]).json()["historyRunIds"] == [second.id, first.id]
+
+
+def test_conversations_that_were_not_scored_say_nothing(client: Client, definition_id: str, own_model: str) -> None:
+    cause = UnscoredCause(UnscoredCode.JUDGE_REPLY, "sim/bold")
+    unscored = build_scoring(None, None, (AssertionResult.uncomputed("factuality", "no usable reply", cause),))
+    completed_run(client, definition_id, own_model, answer_tokens=40, scoring=unscored)
+    figures = estimated(client, definition_id, models=[own_model]).json()
+    assert (figures["basis"], figures["historyRunIds"]) == ("default", [])
 
 
 @pytest.mark.parametrize(

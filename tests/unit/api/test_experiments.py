@@ -1,13 +1,16 @@
 """Experiments over HTTP: their runs, comparisons and summary."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from cupel_core.analysis.experiments import compare_finished, summary
+from cupel_core.contract.experiments import ExperimentRunResponse
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.run_spend import Cost, RunSpend
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.messages import RunRef
 from cupel_core.store import runs
@@ -31,6 +34,22 @@ def experiment(client: Client, baseline: Run) -> dict[str, Any]:
         {"name": "Politeness", "hypothesis": "Fewer pass.", "direction": "LOWER", "baselineRunId": baseline.id},
     ).json()
     return created
+
+
+@pytest.mark.parametrize(
+    ("spend", "usd"),
+    [
+        (None, None),
+        (RunSpend(), 0.0),
+        (RunSpend(Cost(20), Cost(10)), 30e-9),
+        (RunSpend(Cost(20, is_complete=False)), None),
+        (RunSpend(Cost(20), Cost(0, is_complete=False)), None),
+    ],
+)
+def test_a_run_that_cost_nothing_costs_zero_and_only_an_unknown_price_is_null(
+    baseline: Run, spend: RunSpend | None, usd: float | None
+) -> None:
+    assert ExperimentRunResponse.of(replace(baseline, spend=spend)).cost_usd == usd
 
 
 def path_of(experiment: dict[str, Any]) -> str:

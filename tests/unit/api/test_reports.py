@@ -18,7 +18,7 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.reports.records import ReportRecord
 from cupel_core.domain.runs.run import Action, Run, RunEventType
 from cupel_core.domain.runs.transcripts import Transcript, TranscriptResult
-from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
@@ -154,7 +154,7 @@ def test_models_without_a_price_are_named_in_every_format(client: Client) -> Non
         {"model": "custom/<b>", "roles": ["target"], "calls": 4},
         {"model": "custom/judge", "roles": ["judge"], "calls": 16},
     ]
-    assert "| all | unknown | unknown | –" in newest(client, run, format="md").text
+    assert "| all | – | – |" in newest(client, run, format="md").text
     for text_format in ("md", "html"):
         text = html.unescape(newest(client, run, format=text_format).text).replace("\\", "")
         assert "What was spent is unknown; there is no estimate to compare it with." in text
@@ -486,7 +486,7 @@ def test_a_report_says_what_was_used_of_the_budget(client: Client) -> None:
     budgets.report(ref_of(run), RunBudget(5.0).limit, spent, NOW.timestamp())
     cost = made(client, run)["content"]["cost"]
     assert cost["budget"] == {"maxBudgetUsd": 5.0, "spentUsd": 4.0, "uncertainUsd": 0.1}
-    sentence = r"Of the budget of $5.00, $4.00 was spent, and perhaps $0.1 for calls without an answer."
+    sentence = r"Of the budget of $5.00, $4.00 was spent, and perhaps $0.10 for calls without an answer."
     assert sentence in newest(client, run, format="md").text.replace("\\", "")
 
 
@@ -539,3 +539,28 @@ def test_a_report_without_its_summary_is_not_replaced_before_its_job_has_ended(
 def test_a_report_of_a_run_without_a_budget_has_none(client: Client, completed: Run) -> None:
     assert made(client, completed)["content"]["cost"]["budget"] is None
     assert "budget" not in newest(client, completed, format="md").text
+
+
+def test_a_report_serves_who_knows_only_names(client: Client) -> None:
+    check = Assertion("contains", value="{{capital}}")
+    cases = tuple(
+        Scenario(
+            "",
+            f"Capital {number}",
+            (Message(MessageRole.USER, f"What is the capital of country {number}?"),),
+            metadata={"vars": {"capital": f"City {number}"}},
+            assertions=(check,),
+        )
+        for number in range(6)
+    )
+    run = answered(scenarios=cases, repeats=1, models=("sim/steady", "sim/bold")).completed()
+    content = made(client, run)["content"]
+    assert {each["scenarioName"] for each in content["conversations"]} <= {case.name for case in cases}
+    [difference] = content["differences"]
+    assert (difference["first"], difference["second"], difference["metric"]) == ("sim/steady", "sim/bold", "PASS_RATE")
+    cells = {each["scenarioName"]: each["cells"] for each in content["failedScenarios"]}
+    assert cells["Capital 0"] == [{"passed": 0, "judged": 1}, {"passed": 1, "judged": 1}]
+    shown = html.unescape(newest(client, run, format="html").text)
+    for text in ("Capital 0", "What is the capital of country 0?", "City 0", "sim/steady less sim/bold", "0 of 1"):
+        assert text in shown
+    assert ">judges<" not in shown  # None was called.

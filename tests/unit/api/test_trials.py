@@ -248,22 +248,26 @@ def test_a_cancelled_arm_ends_the_trial(client: Client, report: str) -> None:
 
 def test_the_budget_is_that_of_both_arms(client: Client, report: str) -> None:
     client.put("/v1/providers/sim", {"prices": PRICES})
-    refused = client.post(f"{report}/trial", {"maxBudgetUsd": 0.01, "scenarios": 20})
+    refused = client.post(f"{report}/trial", {"maxBudgetUsd": 0.45, "scenarios": 20})
     assert (refused.status, refused.json()["type"]) == (409, "urn:cupel:problem:confirmation-required")
     assert len(client.get("/v1/runs").json()["items"]) == 1
     assert client.get(f"{report}/trial").status == 404
     agreed = refused.json()["estimate"]["usd"]["expected"]
-    trial = started(client, report, maxBudgetUsd=0.01, scenarios=20, confirmedUsd=agreed)
+    trial = started(client, report, maxBudgetUsd=0.45, scenarios=20, confirmedUsd=agreed)
     budgets = [runs.get(RunRef("acme", trial[name])).budget for name in ("originalRunId", "revisedRunId")]
-    assert sum(budget.max_usd for budget in budgets if budget) == pytest.approx(0.01)
+    assert sum(budget.max_usd for budget in budgets if budget) == pytest.approx(0.45)
 
 
 def test_both_arms_need_enough_in_hand_for_their_last_call(client: Client, report: str) -> None:
     """$0.20 are set aside for an answer without a limit, in each arm."""
     client.put("/v1/providers/sim", {"prices": PRICES})
-    size = {"scenarios": 5, "repeats": 1}
+    size = {"scenarios": 20, "repeats": 1}
     expected = client.post(f"{report}/trial/estimate", size).json()["estimate"]["usd"]["expected"]
-    refused = client.post(f"{report}/trial", {**size, "maxBudgetUsd": expected + 0.3})
+    too_small = client.post(f"{report}/trial", {**size, "maxBudgetUsd": 0.01})
+    [error] = too_small.json()["errors"]
+    assert (too_small.status, "for each of 2 runs" in error["message"]) == (422, True)
+    needed = float(error["message"].partition("$")[2].partition(":")[0])
+    refused = client.post(f"{report}/trial", {**size, "maxBudgetUsd": needed + 0.0001})
     assert (refused.status, refused.json()["type"]) == (409, "urn:cupel:problem:confirmation-required")
     assert "a call of each of its 2 runs, together, needs up to $0.4" in refused.json()["detail"]
     started(client, report, **size, maxBudgetUsd=expected + 0.5)

@@ -69,8 +69,17 @@ def test_a_run_that_waits_for_the_next_day_goes_on_waiting_if_its_own_budget_is_
 def test_a_workspace_begins_without_limits(client: Client) -> None:
     budgets = client.get("/v1/budgets").json()
     assert budgets["timezone"] == "UTC"
-    assert (budgets["day"]["limitUsd"], budgets["day"]["availableUsd"], budgets["day"]["spentUsd"]) == (None, None, 0.0)
+    assert (budgets["day"]["limitUsd"], budgets["day"]["availableUsd"]) == (None, None)
     assert budgets["month"]["period"] == budgets["day"]["period"][:7]
+
+
+def test_what_is_not_counted_without_a_limit_is_unknown_and_zero_with_one(client: Client) -> None:
+    figures = ("spentUsd", "uncertainUsd", "reservedUsd", "byRole")
+    budgets = client.get("/v1/budgets").json()
+    assert {budgets[scope][name] for scope in ("day", "month") for name in figures} == {None}
+    set_limits(client, monthUsd=300)
+    day = client.get("/v1/budgets").json()["day"]
+    assert (day["limitUsd"], *(day[name] for name in figures)) == (None, 0.0, 0.0, 0.0, [])
 
 
 def test_admins_set_the_limits_and_viewers_see_what_is_used(client: Client) -> None:
@@ -127,7 +136,7 @@ def test_budgets_of_another_workspace_are_its_own(client: Client) -> None:
     set_limits(client, dayUsd=20)
     charge(spent_usd=3.0)
     other = client.get("/v1/budgets", token=client.issue(workspace="other")).json()
-    assert (other["day"]["limitUsd"], other["day"]["spentUsd"]) == (None, 0.0)
+    assert (other["day"]["limitUsd"], other["day"]["spentUsd"]) == (None, None)
 
 
 def test_a_start_that_is_expected_to_cost_more_than_is_left_must_be_confirmed(

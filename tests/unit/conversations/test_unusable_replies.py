@@ -77,7 +77,7 @@ async def test_a_completed_probe_has_the_cost_of_what_was_unusable_before(harnes
 def test_what_is_uncertain_is_summed_and_stored() -> None:
     spend = Spend(uncertain_usd=0.5) + Spend(1, Usage(1, 1), 0.25, uncertain_usd=0.25)
     assert Spend.from_json(spend.to_json()) == spend
-    assert (bool(spend), bool(Spend()), spend.uncertain_usd) == (True, False, 0.75)
+    assert (spend.has_calls, Spend().has_calls, spend.uncertain_usd) == (True, False, 0.75)
 
 
 async def test_answers_that_were_cut_are_counted(harness: Harnesses) -> None:

@@ -124,7 +124,8 @@ def a_transcript(index: int, model: str, code: str | None, **changes: Any) -> Js
         "createdAt": "2026-01-31T09:30:01.000Z",
     }
     transcript |= changes
-    return {"totalSpend": a_spend(transcript["costUsd"])} | transcript
+    costs = [{"role": "target", "calls": 1, "costUsd": transcript["costUsd"]}]
+    return {"totalSpend": a_spend(transcript["costUsd"]), "costs": costs} | transcript
 
 
 def a_spend(cost_usd: float | None = 0.0, calls: int = 1) -> Json:
@@ -132,7 +133,7 @@ def a_spend(cost_usd: float | None = 0.0, calls: int = 1) -> Json:
 
 
 def an_error(index: int, model: str, code: str = "timeout", message: str = "no answer in 60 s") -> Json:
-    error = {"code": code, "message": message, "attempts": 4, "totalSpend": a_spend(calls=0)}
+    error = {"code": code, "message": message, "attempts": 4, "totalSpend": a_spend(calls=0), "costs": []}
     named = {"scenarioId": "scn_2", "scenarioName": "case 2", "personaName": None, "repeat": 0, "metadata": {}}
     return {"index": index, "status": "ERROR", **column_fields(model), "error": error} | named
 
@@ -168,7 +169,11 @@ def result_row(found: ModelResults, errors: Json) -> Json:
         "unscored": found.unscored,
         "omittedParameters": [{"name": name, "answers": count} for name, count in found.omitted_parameters],
         "tokens": found.tokens,
-        "operations": {"durationMs": duration, "costUsd": found.cost_usd},
+        "operations": {
+            "durationMs": duration,
+            "costUsd": found.cost_usd,
+            "costs": [{"role": role, "calls": calls, "costUsd": usd} for role, calls, usd in found.costs],
+        },
         "extrapolated": found.extrapolated,
         "errors": [
             {"code": each.code, "count": each.count, "probeIndex": errors[each.code], "example": each.example}

@@ -95,6 +95,7 @@ def test_a_notebook_shows_a_row_per_target() -> None:
     assert "<caption>&lt;b&gt;Capitals&lt;/b&gt;</caption>" in shown
     assert "<td>connector/capital</td><td>2</td><td>2</td><td>0</td><td>50.0% of 2</td>" in shown
     assert shown.count("<tr>") == 3
+    assert "decision" not in shown
 
 
 def test_a_data_frame_has_a_row_per_probe(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,6 +103,14 @@ def test_a_data_frame_has_a_row_per_probe(monkeypatch: pytest.MonkeyPatch) -> No
     first, second = cupel.evaluate(definition(), [capital]).to_dataframe()
     assert (first["scenario"], first["passed"], first["answer"]) == ("France", True, "Paris")
     assert (second["scenario"], second["passed"], second["error_code"]) == ("Italy", False, None)
+
+
+def test_a_data_frame_has_decisions_only_if_the_definition_has_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
+    (plain,) = cupel.evaluate(definition("France"), capital).to_dataframe()
+    ruled = cupel.evaluate(definition("France", content={"decision": {"pattern": "(5)"}}), capital)
+    assert ("decision" in plain, ruled.to_dataframe()[0]["decision"]) == (False, "other")
+    assert "mean decision" in ruled._repr_html_()
 
 
 def test_an_errored_probe_has_a_row_with_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -696,3 +705,11 @@ def test_metrics_of_a_target_include_derived_ones() -> None:
     content = {"assertions": assertions, "derivedMetrics": [{"name": "share", "value": "right / __count"}]}
     evaluation = cupel.evaluate(definition(content=content), capital, progress=False)
     assert evaluation.metrics == {"connector/capital": {"right": 0.5, "share": 0.5}}
+
+
+def test_prompts_are_named_by_their_labels() -> None:
+    prompts = [{"id": "step-by-step", "label": "step by step", "system": "Think."}, {"id": "plain", "system": "Reply."}]
+    found = cupel.evaluate(definition("France", content={"prompts": prompts}), capital)
+    names = ["connector/capital · step by step", "connector/capital · plain"]
+    assert [model.name for model in found.models] == names
+    assert [each["promptLabel"] for each in found.analysis()["columns"]] == ["step by step", None]

@@ -69,7 +69,7 @@ def test_show_has_the_verdict_against_the_experiments_baseline(cupel: Cupel, clo
     assert f"{named}this run is the baseline" in cupel("show", baseline.id).stdout
     assert f"{named}not compared with the baseline {baseline.id} yet" in cupel("show", run.id).stdout
     carry_out_jobs()
-    verdict = f"sim/steady is LOWER against the baseline {baseline.id} (-87.5, adjusted p 0.008 over 1 comparison)"
+    verdict = f"sim/steady is LOWER against the baseline {baseline.id} (−87.5 pp, adjusted p 0.008 over 1 comparison)"
     assert named + verdict in cupel("show", run.id).stdout
     assert [row["verdict"] for row in json.loads(cupel("show", run.id, "--json").stdout)["experimentRows"]] == ["LOWER"]
 
@@ -80,8 +80,8 @@ def test_pass_rates_of_an_experiment_are_percentages(cupel: Cupel, cloud: Settin
     cupel("experiments", "add", experiment, run.id)
     carry_out_jobs()
     shown = cupel("experiments", "show", experiment).stdout
-    assert "100.0 %" in shown
-    assert "-87.5" in shown
+    assert "100.0%" in shown
+    assert "−87.5 pp" in shown
 
 
 def test_a_run_of_a_deleted_experiment_is_shown(cupel: Cupel, cloud: Settings, tmp_path: Path) -> None:

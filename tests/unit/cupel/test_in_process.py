@@ -32,7 +32,7 @@ def test_the_table_is_that_of_a_run_and_the_api_is_not_called(api: FakeApi, cupe
     assert answer.exit_code == 0
     assert "Echoes  COMPLETED" in answer.stdout
     assert "4 completed and 0 errored of 4 probes" in answer.stdout
-    assert "75% [30%-95%]" in answer.stdout
+    assert "75.0% (30.1% to 95.4%)" in answer.stdout
     assert "failed: sim/echo: silver: contains: the output lacks" in answer.stdout
     assert api.requests == []
 

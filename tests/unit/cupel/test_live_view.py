@@ -45,7 +45,7 @@ def test_one_row_per_target_shows_how_far_it_is() -> None:
     name, bar, *figures = lines[3].split()
     assert (name, figures) == ("openai/gpt-5-mini", ["423/1,000", "3", "87%", "1.2M", "$0.43", "3.4/s", "2:50"])
     assert (bar.count("━"), bar.count("─")) == (10, 14)
-    assert lines[4].split()[2:] == ["0/1,000", "0", "–", "–", "$0.00", "–", "–"]
+    assert lines[4].split()[2:] == ["0/1,000", "0", "–", "–", "$0", "–", "–"]
 
 
 def test_at_60_columns_a_target_has_two_lines_and_all_figures() -> None:

@@ -20,7 +20,7 @@ type Json = dict[str, Any]
 def a_cell(model: str = SIMULATED, **changes: Any) -> Json:
     """One repeat that passed."""
     counts = {"missing": 0, "completed": 1, "errors": {}, "judged": 1, "passed": 1, "meanScore": 1.0}
-    return {**column_fields(model), **counts, "decisions": {"other": 1}, "best": 0, **changes}
+    return {**column_fields(model), **counts, "decisions": {}, "best": 0, **changes}
 
 
 def a_row(index: int, *cells: Json, **changes: Any) -> Json:
@@ -28,12 +28,12 @@ def a_row(index: int, *cells: Json, **changes: Any) -> Json:
     return {"index": index, "scenarioId": f"scn_{index}", **named, "cells": list(cells), **changes}
 
 
-def text(cell: Json, *, has_rule: bool = False) -> str:
-    table, _ = matrix_table(ResultMatrix(["x"], [a_row(0, cell)], has_rule), None)
+def text(cell: Json) -> str:
+    table, _ = matrix_table(ResultMatrix(["x"], [a_row(0, cell)]), None)
     return str([*layout(table, None)][1]).removeprefix("case 0    ").strip()
 
 
-REPEATED = {"completed": 3, "judged": 3, "passed": 2, "meanScore": 2 / 3, "decisions": {"other": 3}}
+REPEATED = {"completed": 3, "judged": 3, "passed": 2, "meanScore": 2 / 3}
 UNJUDGED = {"judged": 0, "passed": 0, "meanScore": None}
 CELLS: list[tuple[Json, str]] = [
     ({}, "pass"),
@@ -47,8 +47,8 @@ CELLS: list[tuple[Json, str]] = [
     ({**REPEATED, "best": 1}, "FAIL 2/3, best 1/3"),
     ({"best": 1}, "pass, best"),
     (UNJUDGED, "not judged"),
-    ({**UNJUDGED, "completed": 0, "errors": {"auth": 1}, "decisions": {}}, "error auth"),
-    ({**UNJUDGED, "completed": 0, "missing": 1, "decisions": {}}, "–"),
+    ({**UNJUDGED, "completed": 0, "errors": {"auth": 1}}, "error auth"),
+    ({**UNJUDGED, "completed": 0, "missing": 1}, "–"),
     ({**UNJUDGED, "decisions": {"4": 1}}, "4"),
     ({"decisions": {"4": 1}}, "pass, 4"),
     ({**REPEATED, "decisions": {"4": 2, "other": 1}}, "FAIL 2/3, 4 ×2 other ×1"),
@@ -61,7 +61,7 @@ def test_a_cell_says_what_became_of_its_repeats(changes: Json, expected: str) ->
 
 
 def test_a_decision_that_could_not_be_read_is_shown_if_there_is_a_rule() -> None:
-    assert text(a_cell(**UNJUDGED), has_rule=True) == "other"
+    assert text(a_cell(**UNJUDGED, decisions={"other": 1})) == "other"
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def matrix() -> ResultMatrix:
     names = [f"openai/gpt-5-mini-2025-08-07 · {prompt}" for prompt in ("plain", "polite", "expert")]
     failing = a_cell(passed=0, meanScore=0.25)
     rows = [a_row(0, a_cell(), failing, a_cell(best=1)), a_row(1, a_cell(), a_cell(), failing, personaName="Ada")]
-    return ResultMatrix(names, rows, has_rule=False)
+    return ResultMatrix(names, rows)
 
 
 def printed(matrix: ResultMatrix, width: int | None) -> tuple[list[str], list[str]]:
@@ -98,7 +98,7 @@ def test_on_a_terminal_names_that_do_not_fit_are_numbers(matrix: ResultMatrix, w
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     rows = [a_row(number, *[a_cell(passed=0, meanScore=0.25)] * 30) for number in range(2)]
     names = [f"model-{number}" for number in range(30)]
-    lines, _ = printed(ResultMatrix(names, rows, has_rule=False), width)
+    lines, _ = printed(ResultMatrix(names, rows), width)
     assert max(map(cell_len, lines)) <= width
     assert lines[0] == "scenario case 0"
     assert "30 FAIL 0.25" in "\n".join(lines)

@@ -2,13 +2,17 @@
 
 import json
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from analyze import app as analyze
 from cupel.client import Client
+from cupel.commands.report import print_text
+from cupel.session import PlainTextConsole, Session
 from cupel_core.clock import utc_now
+from cupel_core.domain.reports.records import ReportFormat
 from cupel_core.domain.runs.run import Run, RunFailure
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
@@ -93,3 +97,19 @@ def test_a_failed_report_is_mentioned_below_the_results(cupel: Cupel, run: Run, 
     answer = cupel("watch", run.id)
     assert "the report failed: nothing to measure" in answer.stderr
     assert "next   " in answer.stdout
+
+
+def test_on_a_terminal_markdown_is_rendered_and_in_a_pipe_it_is_not() -> None:
+    markdown = "# Report: Facts\n\nRun run\\_01m8-0: \\$0.34.\n\n| target | passed |\n|---|---:|\n| sim/a | 12 |\n"
+    assert printed(markdown, is_terminal=False) == markdown
+    shown = printed(markdown, is_terminal=True)
+    assert "run_01m8-0: $0.34." in shown
+    assert "|" not in shown
+    assert "\\" not in shown
+
+
+def printed(text: str, *, is_terminal: bool) -> str:
+    file = StringIO()
+    out = PlainTextConsole(file=file, force_terminal=is_terminal, width=80, color_system=None, highlight=False)
+    print_text(Session(out=out), text, ReportFormat.MARKDOWN)
+    return file.getvalue()

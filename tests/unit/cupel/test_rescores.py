@@ -176,4 +176,4 @@ def test_a_rescore_continues_with_a_greater_budget(cupel: Cupel, run: Run) -> No
     result = cupel("budget", "raise", run.id, "--rescore", rescore["id"], "--to", "1000")
     assert result.exit_code == 0, result.stderr
     assert f"{rescore['id']}  PENDING" in result.stdout
-    assert "of $1000 spent" in result.stdout
+    assert "of $1,000.00 spent" in result.stdout

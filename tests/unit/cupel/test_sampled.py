@@ -12,7 +12,7 @@ from cupel.render_sample import sample_lines
 from cupel.results import ModelResults, tabulate
 from tests.unit.cupel.fake_api import SIMULATED, Cupel, FakeApi, a_transcript
 
-NOTE = "Based on 20 % of the scenarios (12 of 60, seed 1)."
+NOTE = "Based on 20% of the scenarios (12 of 60, seed 1)."
 SAMPLE = {"scenarios": 12, "total": 60, "seed": 1, "isDrawn": True, "probesToAdd": 96, "note": NOTE}
 TWO_TARGETS = [
     {"decision": {"interval95": [2.5, 3.25]}, "passRate": None},
@@ -30,13 +30,13 @@ def results(*extrapolated: dict[str, Any], decision: str | None = "3") -> list[M
 def test_a_sampled_run_is_extrapolated_where_there_is_an_interval() -> None:
     assert list(sample_lines(SAMPLE, results(*TWO_TARGETS), "cupel expand run_1 --sample 100")) == [
         f"{NOTE} An expansion to all scenarios adds 96 probes: cupel expand run_1 --sample 100",
-        "The mean over all 60 scenarios, with 95 % confidence: sim/0 2.50 to 3.25.",
+        "The mean over all 60 scenarios, with 95% confidence: sim/0 2.50 to 3.25.",
     ]
 
 
 def test_without_decisions_pass_rates_are_extrapolated() -> None:
     *_, text = sample_lines(SAMPLE, results(*TWO_TARGETS, decision=None), None)
-    assert text == "The pass rate over all 60 scenarios, with 95 % confidence: sim/1 50 % to 75 %."
+    assert text == "The pass rate over all 60 scenarios, with 95% confidence: sim/1 50.0% to 75.0%."
 
 
 @pytest.mark.parametrize("sample", [None, {**SAMPLE, "isDrawn": False}, {**SAMPLE, "scenarios": 60}])
@@ -80,5 +80,5 @@ def test_in_process_a_sample_says_so_too(tmp_path: Path) -> None:
 def test_in_process_the_command_prints_it(api: FakeApi, cupel: Cupel, tmp_path: Path) -> None:
     path = definition(tmp_path / "q.json", 40)
     printed = cupel("run", path, "--models", "sim/echo", "--in-process", "--sample", "25", "--seed", "1").stdout
-    assert "Based on 25 % of the scenarios (10 of 40, seed 1). An expansion to all scenarios adds 30 probes." in printed
-    assert "The pass rate over all 40 scenarios, with 95 % confidence: sim/echo " in printed
+    assert "Based on 25% of the scenarios (10 of 40, seed 1). An expansion to all scenarios adds 30 probes." in printed
+    assert "The pass rate over all 40 scenarios, with 95% confidence: sim/echo " in printed

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from cupel.client import Client
 from cupel.columns import RunColumn
 from cupel.json_types import Json
 from cupel.printable import printable
-from cupel.render import bar_chart, format_cost, format_duration, results_tables, run_lines
+from cupel.render import bar_chart, format_duration, results_tables, run_lines
 from cupel.results import collect, tabulate
 from cupel.session import Session
 from cupel_core.domain.statistics import wilson_interval
@@ -38,7 +39,7 @@ def test_the_table_has_a_row_of_figures_per_model(cupel: Cupel):
     table = cupel("show", "run_1").stdout
     assert row(table, SIMULATED) == [
         *(SIMULATED, "3", "3", "0", "3.00", "1.00"),
-        *("·", "█", "█", "█", "·", "0", "300", "40", "ms", "$0.00"),
+        *("·", "█", "█", "█", "·", "0", "300", "40", "ms", "$0"),
     ]
     assert row(table, REAL) == [
         *(REAL, "3", "2", "1", "5.00", "–"),
@@ -84,7 +85,7 @@ def test_simulated_models_are_named(cupel: Cupel):
 def test_correct_answers_are_shown_with_their_interval(api: FakeApi, cupel: Cupel):
     verdicts = [{"success": index != 0, "score": None, "reason": None} for index in range(3)]
     api.transcripts = [a_transcript(index, SIMULATED, "1", result=verdict) for index, verdict in enumerate(verdicts)]
-    assert "67% [21%-94%]" in cupel("show", "run_1").stdout
+    assert "66.7% (20.8% to 93.9%)" in cupel("show", "run_1").stdout
 
 
 def test_repeats_of_a_scenario_narrow_the_interval_only_as_far_as_they_are_independent(api: FakeApi, client: Client):
@@ -100,15 +101,15 @@ def test_the_pass_rate_of_one_scenario_has_no_interval(api: FakeApi, cupel: Cupe
     verdict = {"success": True, "score": None, "reason": None}
     api.transcripts = [a_transcript(0, SIMULATED, "1", result=verdict)]
     table = cupel("show", "run_1").stdout
-    assert "100%" in table
-    assert "100% [" not in table
+    assert "100.0%" in table
+    assert "100.0% (" not in table
 
 
 def test_results_without_decisions_have_no_columns_for_them(api: FakeApi, cupel: Cupel):
-    api.transcripts = [a_transcript(0, SIMULATED, "other")]
+    api.transcripts = [a_transcript(0, SIMULATED, None)]
     table = cupel("show", "run_1").stdout
-    assert "decisions: none" in table
     assert "1 2 3 4 5" not in table
+    assert json.loads(cupel("show", "run_1", "--json").stdout)["results"][0]["decision"] is None
 
 
 def test_a_model_whose_decisions_could_not_be_read_is_named(api: FakeApi, cupel: Cupel):
@@ -177,7 +178,7 @@ SPEND = {
 
 def test_a_run_is_shown_with_what_each_model_has_spent(api: FakeApi, cupel: Cupel):
     api.runs = [a_run(status="RUNNING", spend=SPEND)]
-    assert f"spent at least $1.20 ({SIMULATED} $0.00, {REAL} at least $1.20)" in cupel("show", "run_1").stdout
+    assert f"spent at least $1.20 ({SIMULATED} $0, {REAL} at least $1.20)" in cupel("show", "run_1").stdout
 
 
 def test_the_list_of_runs_says_what_each_has_spent(api: FakeApi, cupel: Cupel):
@@ -333,6 +334,12 @@ def test_csv_numbers_stay_numbers(api: FakeApi, cupel: Cupel):
     assert (rows[0]["costUsd"], rows[0]["score"]) == ("-0.5", "-1")
 
 
+def test_csv_amounts_have_neither_exponents_nor_noise(api: FakeApi, cupel: Cupel):
+    api.transcripts = [a_transcript(0, SIMULATED, "1", costs=costs(4.5600000000000004e-07, 12.0))]
+    (row,) = csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout))
+    assert (row["costUsd"], row["judgeCostUsd"], row["totalCostUsd"]) == ("0.000000456", "12", "0")
+
+
 def test_json_lines_contain_texts_unchanged(api: FakeApi, cupel: Cupel):
     api.transcripts = [a_transcript(0, SIMULATED, "1", decisionText="=1+1")]
     line = json.loads(cupel("export", "run_1", "--format", "jsonl").stdout)
@@ -379,22 +386,40 @@ def test_bars_show_shares_of_the_largest():
     assert bar_chart([0, 0, 0, 0, 0]) == "· · · · ·"
 
 
-def test_the_cost_includes_judges_and_errored_probes(api: FakeApi, client: Client):
-    api.transcripts = [a_transcript(0, REAL, "1", costUsd=1.0, totalSpend=a_spend(1.5, calls=3))]
+def costs(target: float | None, judge: float | None) -> list[dict[str, Any]]:
+    return [{"role": "target", "calls": 1, "costUsd": target}, {"role": "judge", "calls": 2, "costUsd": judge}]
+
+
+def test_costs_of_targets_and_judges_are_apart_and_include_errored_probes(api: FakeApi, client: Client):
+    api.transcripts = [a_transcript(0, REAL, "1", costs=costs(1.0, 0.5))]
     error = an_error(1, REAL)
-    error["error"]["totalSpend"] = a_spend(0.25)
-    totals = tabulate([RunColumn(REAL, REAL)], 2, api.transcripts, [error])
-    assert totals[0].cost_usd == 1.75
+    error["error"]["costs"] = costs(0.25, 0.0)
+    (found,) = tabulate([RunColumn(REAL, REAL)], 2, api.transcripts, [error])
+    assert [(each.role, each.calls, each.cost_usd) for each in found.costs] == [("target", 2, 1.25), ("judge", 4, 0.5)]
+    assert found.cost_usd == 1.75
+
+
+def test_the_table_has_a_column_for_each_role_that_was_called(api: FakeApi, cupel: Cupel):
+    api.transcripts = [
+        a_transcript(0, SIMULATED, "1", costs=costs(0.5, None)),
+        a_transcript(1, REAL, "1", costs=costs(0.25, 0.125)),
+    ]
+    heading, steady, real, *_ = (line.split("  ") for line in show(cupel).splitlines() if "  cost" not in line)
+    assert [cell.strip() for cell in heading if "cost" in cell] == ["target cost", "judge cost"]
+    assert [[cell.strip() for cell in row if cell.strip()][-2:] for row in (steady, real)] == [
+        ["$0.50", "–"],
+        ["$0.25", "$0.13"],
+    ]
+
+
+def show(cupel: Cupel) -> str:
+    """The table of the results."""
+    lines = cupel("show", "run_1").stdout.splitlines()
+    return "\n".join(lines[next(n for n, line in enumerate(lines) if line.startswith("target  ")) :])
 
 
 def test_a_model_of_which_no_call_was_answered_has_no_cost(api: FakeApi, client: Client):
     assert tabulate([RunColumn(REAL, REAL)], 1, [], [an_error(0, REAL)])[0].cost_usd is None
-
-
-def test_costs_of_every_size():
-    assert [format_cost(usd) for usd in (None, 0.0, 0.00001, 0.00123, 0.5, 1234.5)] == [
-        *("–", "$0.00", "<$0.0001", "$0.0012", "$0.50", "$1,234.50"),
-    ]
 
 
 def test_durations_of_every_size():
@@ -443,8 +468,9 @@ def test_a_run_whose_decisions_are_all_unreadable_gets_a_warning(api: FakeApi, c
 
 def test_nothing_is_said_of_decisions_without_a_rule(api: FakeApi, cupel: Cupel):
     api.runs[0]["config"] |= {"definitionSnapshot": {"system": "Be brief."}}
-    api.transcripts = [a_transcript(0, SIMULATED, "other")]
+    api.transcripts = [a_transcript(0, SIMULATED, None)]
     assert "decision" not in cupel("show", "run_1").stdout
+    assert "decision" not in cupel("export", "run_1", "--format", "csv").stdout
     shown = cupel("transcripts", "run_1").stdout + cupel("transcripts", "run_1", "--full").stdout
     assert "decision" not in shown
 
@@ -495,6 +521,7 @@ def test_csv_and_json_lines_contain_errored_probes_in_the_order_of_the_run(api: 
 
 
 def test_csv_has_the_cost_with_and_without_graders(api: FakeApi, cupel: Cupel):
-    api.transcripts = [a_transcript(0, SIMULATED, "1", costUsd=0.5, totalSpend=a_spend(0.75))]
+    api.transcripts = [a_transcript(0, SIMULATED, "1", costs=costs(0.5, 0.25), totalSpend=a_spend(0.75))]
     (line,) = csv.DictReader(io.StringIO(cupel("export", "run_1", "--format", "csv").stdout))
-    assert (line["costUsd"], line["totalCostUsd"]) == ("0.5", "0.75")
+    assert (line["costUsd"], line["judgeCostUsd"], line["totalCostUsd"]) == ("0.5", "0.25", "0.75")
+    assert (line["simulatedUserCostUsd"], line["operationsCostUsd"]) == ("", "")

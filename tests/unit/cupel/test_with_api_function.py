@@ -199,7 +199,7 @@ def test_a_run_is_repeated_and_tells_its_definition_and_its_share_of_the_scenari
     again = output_of(cupel, "rerun", first["id"], "--models", "sim/bold")["run"]
     assert (again["rerunOf"], again["config"]["models"]) == (first["id"], ["sim/bold"])
     shown = cupel("show", again["id"]).stdout
-    assert f"{first['scenarioCount']} of {first['scenarioTotal']} scenarios (50 %, seed 7)" in shown
+    assert f"{first['scenarioCount']} of {first['scenarioTotal']} scenarios (50%, seed 7)" in shown
     assert f"repeats run {first['id']}" in shown
     assert "by token test" in shown
     assert first["definitionName"] in cupel("runs").stdout

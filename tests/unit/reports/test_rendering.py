@@ -52,8 +52,8 @@ def test_no_text_within_a_line_is_markdown(text: str) -> None:
 
 
 def test_a_chart_has_its_bars_in_words() -> None:
-    svg = bar_chart("Win rate", [Bar("a<b", 0.5, "50 %", 0.25, 0.75)], 1.0).render()
-    assert 'aria-label="Win rate: a&lt;b 50 %"' in svg
+    svg = bar_chart("Win rate", [Bar("a<b", 0.5, "50%", 0.25, 0.75)], 1.0).render()
+    assert 'aria-label="Win rate: a&lt;b 50%"' in svg
     assert svg.count('class="whisker"') == 3
 
 
@@ -76,4 +76,4 @@ def test_a_chart_without_values_has_empty_bars(maximum: float) -> None:
     ],
 )
 def test_a_label_is_cut_where_wide_letters_would_leave_the_chart(label: str, shown: str) -> None:
-    assert f">{shown}</text>" in bar_chart("Win rate", [Bar(label, 0.5, "50 %")], 1.0).render()
+    assert f">{shown}</text>" in bar_chart("Win rate", [Bar(label, 0.5, "50%")], 1.0).render()

@@ -4,12 +4,12 @@ import { formatDifference, formatDifferences, formatP, rowName } from "./compari
 test("a difference has its sign, that of rates in percentage points", () => {
   expect(formatDifference("PASS_RATE", 0.083)).toBe("+8.3 pp");
   expect(formatDifference("PASS_RATE", -0.0001)).toBe("0.0 pp");
-  expect(formatDifference("DECISION", -0.4)).toBe("-0.40");
-  expect(formatDifference("DECISION", null)).toBe("unknown");
+  expect(formatDifference("DECISION", -0.4)).toBe("−0.40");
+  expect(formatDifference("DECISION", null)).toBe("–");
 });
 
 test("the ends of an interval of differences are told apart by a word", () => {
-  expect(formatDifferences("DECISION", [-0.43, -0.2])).toBe("-0.43 to -0.20");
+  expect(formatDifferences("DECISION", [-0.43, -0.2])).toBe("−0.43 to −0.20");
   expect(formatDifferences("PASS_RATE", [0.01, 0.2])).toBe("+1.0 pp to +20.0 pp");
 });
 

@@ -1,6 +1,7 @@
 /** A comparison in words and figures. */
 import type { ComparisonFigures, ComparisonRow } from "../api/comparisons";
-import { formatInterval, UNKNOWN } from "./format";
+import { columnName } from "./estimates";
+import { formatDecimal, formatInterval, formatPoints, formatShare, formatSigned, UNKNOWN } from "./format";
 
 export type Metric = ComparisonFigures["metric"];
 type Verdict = ComparisonRow["verdict"];
@@ -26,21 +27,17 @@ export function isRate(metric: Metric): boolean {
 
 /** A value of either side. */
 export function formatLevel(metric: Metric, value: number | null): string {
-  if (value === null) return UNKNOWN;
-  return isRate(metric) ? `${(100 * value).toFixed(1)}%` : value.toFixed(2);
+  return isRate(metric) ? formatShare(value) : formatDecimal(value);
 }
 
 /** A difference with its sign, of rates in percentage points. */
 export function formatDifference(metric: Metric, value: number | null): string {
-  if (value === null) return UNKNOWN;
-  const size = isRate(metric) ? `${(100 * value).toFixed(1)} pp` : value.toFixed(2);
-  const isZero = Number.parseFloat(size) === 0;
-  return value > 0 && !isZero ? `+${size}` : isZero ? size.replace("-", "") : size;
+  return isRate(metric) ? formatPoints(value) : formatSigned(value);
 }
 
 export function formatDifferences(metric: Metric, interval: readonly number[] | null): string {
   if (interval === null) return UNKNOWN;
-  return formatInterval(interval, (value) => formatDifference(metric, value)).replace("–", " to ");
+  return formatInterval(interval, (value) => formatDifference(metric, value));
 }
 
 export function formatP(p: number | null): string {
@@ -48,18 +45,9 @@ export function formatP(p: number | null): string {
   return p < 0.001 ? "< 0.001" : p.toFixed(3);
 }
 
-interface Named {
-  label: string | null;
-  modelId: string;
-  promptId: string | null;
-}
-
-const nameOf = (column: Named) =>
-  [column.label ?? column.modelId, column.promptId].filter((each) => each !== null).join(", ");
-
 /** The targets of a row: one name if both sides have the same. */
 export function rowName(row: Pick<ComparisonRow, "baseline" | "comparison">): string {
-  const [one, other] = [row.baseline.map(nameOf).join(" + "), row.comparison.map(nameOf).join(" + ")];
+  const [one, other] = [row.baseline.map(columnName).join(" + "), row.comparison.map(columnName).join(" + ")];
   return one === other ? one : `${one} → ${other}`;
 }
 

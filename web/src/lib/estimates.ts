@@ -26,9 +26,11 @@ export function columnName(column: {
   label: string | null;
   modelId: string;
   promptId: string | null;
+  promptLabel?: string | null;
 }): string {
   const target = column.label ?? column.modelId;
-  return column.promptId === null ? target : `${target}, ${column.promptId}`;
+  const prompt = column.promptLabel ?? column.promptId;
+  return prompt === null ? target : `${target}, ${prompt}`;
 }
 
 export function isSimulated(modelId: string): boolean {

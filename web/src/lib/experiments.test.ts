@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { differenceAxis, mayChange, pText, signed, signedInterval } from "./experiments";
+import { differenceAxis, mayChange } from "./experiments";
 
 test("the axis has 0 in its middle and every interval on it", () => {
   const rows = [
@@ -8,23 +8,6 @@ test("the axis has 0 in its middle and every interval on it", () => {
   ];
   expect(differenceAxis(rows)).toEqual({ min: -0.5, max: 0.5 });
   expect(differenceAxis([])).toEqual({ min: -1, max: 1 });
-});
-
-test("a difference has its sign", () => {
-  expect([signed(0.25), signed(-0.25), signed(0)]).toEqual(["+0.25", "−0.25", "0.00"]);
-});
-
-test("so have the bounds of its interval", () => {
-  expect(signedInterval([-0.5, 0.25])).toBe("−0.50 to +0.25");
-  expect(signedInterval(null)).toBe("");
-});
-
-test.each([
-  [null, "–"],
-  [0.0004, "< 0.001"],
-  [0.0321, "0.032"],
-])("the p of %s is %s", (p, text) => {
-  expect(pText(p)).toBe(text);
 });
 
 const [ENDED, GOING] = [{ status: "COMPLETED" }, { status: "PAUSED" }];

@@ -13,21 +13,6 @@ export function differenceAxis(rows: readonly Row[]): { min: number; max: number
   return { min: -max, max };
 }
 
-/** With its sign, because it is a difference. */
-export function signed(value: number): string {
-  return `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(2)}`;
-}
-
-export function signedInterval(interval: readonly number[] | null): string {
-  const [low, high] = interval ?? [];
-  return low === undefined || high === undefined ? "" : `${signed(low)} to ${signed(high)}`;
-}
-
-export function pText(p: number | null): string {
-  if (p === null) return "–";
-  return p < 0.001 ? "< 0.001" : p.toFixed(3);
-}
-
 interface Summary {
   readonly runs: readonly { readonly status: string }[];
   readonly reasons: readonly { readonly isInProgress: boolean }[];

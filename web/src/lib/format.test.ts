@@ -1,19 +1,37 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import cases from "./figure_cases.json";
 import {
   counted,
   formatAgo,
+  formatDecimal,
   formatInterval,
   formatMs,
+  formatPoints,
   formatSeconds,
   formatShare,
+  formatSigned,
   formatUsd,
   visible,
 } from "./format";
 
-test("an unknown figure is never 0", () => {
-  expect([formatUsd(null), formatShare(null), formatMs(null)]).toEqual(["unknown", "unknown", "unknown"]);
+const FORMS: Record<keyof typeof cases, (value: never) => string> = {
+  percent: (value: number | null) => formatShare(value),
+  points: (value: number | null) => formatPoints(value),
+  decimal: (value: number | null) => formatDecimal(value),
+  difference: (value: number | null) => formatSigned(value),
+  usd: (value: number | null) => formatUsd(value),
+  "interval of percents": (value: number[] | null) => formatInterval(value, formatShare),
+};
+
+/** The cases are those of the commands and reports (`tests/unit/domain/test_figures.py`). */
+describe.each(Object.entries(FORMS))("%s", (kind, format) => {
+  test.each(cases[kind as keyof typeof cases])("%j is %s", (value, text) => {
+    expect(format(value as never)).toBe(text);
+  });
 });
+
+test("an unknown time is not 0", () => expect(formatMs(null)).toBe("–"));
 
 test("a price above 0 is never written as 0", () => {
   fc.assert(
@@ -31,8 +49,8 @@ test.each([
 ])("%d seconds are %s", (seconds, text) => expect(formatSeconds(seconds)).toBe(text));
 
 test("an interval has both ends in the format of its figure", () => {
-  expect(formatInterval([0.76, 0.87], (value) => value.toFixed(2))).toBe("0.76–0.87");
-  expect(formatInterval([-0.43, -0.2], (value) => value.toFixed(2))).toBe("-0.43 to -0.20");
+  expect(formatInterval([0.76, 0.87], formatDecimal)).toBe("0.76 to 0.87");
+  expect(formatInterval([-0.43, -0.2], formatDecimal)).toBe("−0.43 to −0.20");
   expect(formatInterval(null, String)).toBe("");
 });
 

@@ -1,6 +1,12 @@
-/** Figures as text. An unknown figure is "unknown", never 0. */
+/**
+ * Figures as text: `cupel_core/domain/text/figures.py` has the same rules, and `figure_cases.json` tests both. An
+ * unknown figure is `–`, never 0. Numbers round half away from zero, and one that rounds to zero has no sign.
+ */
 
-export const UNKNOWN = "unknown";
+export const UNKNOWN = "–";
+const MINUS = "−";
+/** From this amount on, money has two decimal places; below, two significant digits. */
+const CENTS = 0.0995;
 const integer = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
 export function formatCount(value: number): string {
@@ -12,27 +18,63 @@ export function counted(value: number, noun: string): string {
   return `${formatCount(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-/** With two significant digits below ten cents, so that a price is never rounded to 0. */
+/** `$0`, `$1,234.50`, or two significant digits below ten cents, so that no price is rounded to 0. */
 export function formatUsd(value: number | null | undefined): string {
   if (value === null || value === undefined) return UNKNOWN;
   if (value === 0) return "$0";
-  if (value >= 0.0995)
-    return `$${value.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
-  return `$${value.toLocaleString("en", { maximumSignificantDigits: 2, maximumFractionDigits: 12 })}`;
+  const size = Math.abs(value);
+  const places = size >= CENTS ? 2 : 1 - Number(size.toExponential().split("e")[1]);
+  const digits = grouped(size.toFixed(places));
+  return `${value < 0 ? MINUS : ""}$${places > 2 ? digits.replace(/0+$/, "") : digits}`;
 }
 
-export function formatShare(value: number | null): string {
-  return value === null ? UNKNOWN : `${(value * 100).toFixed(1)}%`;
+/** A cost among other facts: an unknown one is named, because a dash alone says nothing. */
+export function costText(value: number | null): string {
+  return value === null ? `cost ${UNKNOWN}` : formatUsd(value);
 }
 
-/** With a word instead of a dash where a dash could be taken for a sign. */
+/** `93.3%` for 0.933. */
+export function formatShare(value: number | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : `${fixed(100 * value, 1)}%`;
+}
+
+/** A difference of shares in percentage points: `+3.5 pp` for 0.035. */
+export function formatPoints(value: number | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : `${signed(100 * value, 1)} pp`;
+}
+
+/** With two decimal places. */
+export function formatDecimal(value: number | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : fixed(value, 2);
+}
+
+/** With two decimal places and a sign. */
+export function formatSigned(value: number | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : signed(value, 2);
+}
+
+function fixed(value: number, places: number): string {
+  const digits = grouped(Math.abs(value).toFixed(places));
+  return value < 0 && /[1-9]/.test(digits) ? `${MINUS}${digits}` : digits;
+}
+
+function signed(value: number, places: number): string {
+  const text = fixed(value, places);
+  return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
+}
+
+function grouped(digits: string): string {
+  const [whole = "", fraction] = digits.split(".");
+  const groups = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return fraction === undefined ? groups : `${groups}.${fraction}`;
+}
+
+/** `67.6% to 100.0%`; empty without an interval. */
 export function formatInterval(
   interval: readonly number[] | null | undefined,
   format: (value: number) => string,
 ): string {
-  const [low, high] = interval ?? [];
-  if (low === undefined || high === undefined) return "";
-  return low < 0 ? `${format(low)} to ${format(high)}` : `${format(low)}–${format(high)}`;
+  return interval?.map(format).join(" to ") ?? "";
 }
 
 export function formatSeconds(seconds: number): string {

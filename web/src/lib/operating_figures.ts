@@ -1,17 +1,20 @@
 /** What the conversations of the sides of a comparison took and cost, as text. Described, not tested. */
 import type { ComparisonRow } from "../api/comparisons";
-import { formatCount, formatMs, formatUsd, UNKNOWN } from "./format";
+import { formatCount, formatMs, formatShare, formatUsd, UNKNOWN } from "./format";
 
 export type OperatingFigure = keyof ComparisonRow["operations"]["baseline"];
 
-const share = (value: number) => `${(100 * value).toFixed(1)}%`;
+const usd = (value: number) => formatUsd(Number(value.toPrecision(6)));
 const FIGURES: Record<OperatingFigure, readonly [name: string, format: (value: number) => string]> = {
-  costUsd: ["Cost of a conversation", (value) => formatUsd(Number(value.toPrecision(6)))],
+  costUsd: ["Cost of a conversation", usd],
+  judgeCostUsd: ["Its judges", usd],
+  simulatedUserCostUsd: ["Its simulated users", usd],
+  operationsCostUsd: ["Its operations", usd],
   tokens: ["Tokens", formatCount],
   medianDurationMs: ["Median time", formatMs],
   p95DurationMs: ["95th percentile of the time", formatMs],
-  errorRate: ["Errored", share],
-  otherRate: ["Without a decision", share],
+  errorRate: ["Errored", formatShare],
+  otherRate: ["Without a decision", formatShare],
 };
 export const OPERATING_FIGURES = Object.keys(FIGURES) as OperatingFigure[];
 
@@ -29,5 +32,5 @@ export function formatOperatingDifference(figure: OperatingFigure, value: number
   if (value === null) return UNKNOWN;
   const size = FIGURES[figure][1](Math.abs(value)).replace("%", " pp");
   const isZero = !/[1-9]/.test(size);
-  return isZero ? size : `${value > 0 ? "+" : "-"}${size}`;
+  return isZero ? size : `${value > 0 ? "+" : "−"}${size}`;
 }

@@ -10,7 +10,7 @@ function column(share: number | null, trials: number): ColumnResults {
 test("one target has its rate with the interval and the number of results", () => {
   expect(passRates([column(0.82, 60), column(null, 0)])).toEqual({
     rate: "82.0%",
-    note: "72.0%–92.0%, n = 60",
+    note: "72.0% to 92.0%, n = 60",
   });
 });
 

@@ -1,56 +1,40 @@
 /** The results of a run by target as a table of plain values. */
 import type { ColumnResults } from "../api/queries";
 import { columnName } from "./estimates";
+import { costOf, roleCostName, rolesOf } from "./role_costs";
 
 type Value = string | number | null;
+type Field = readonly [string, (column: ColumnResults) => Value];
 
-const HEAD = [
-  "target",
-  "model",
-  "probes",
-  "completed",
-  "errored",
-  "judged",
-  "pass rate",
-  "pass rate low",
-  "pass rate high",
-  "decided",
-  "mean decision",
-  "mean decision low",
-  "mean decision high",
-  "time p50 ms",
-  "time p95 ms",
-  "tokens",
-  "cost usd",
+const RESULTS: readonly Field[] = [
+  ["target", columnName],
+  ["model", (column) => column.modelId],
+  ["probes", (column) => column.probes],
+  ["completed", ({ estimate }) => estimate.completed],
+  ["errored", ({ estimate }) => estimate.errored],
+  ["judged", ({ estimate }) => estimate.passRate.trials],
+  ["pass rate", ({ estimate }) => estimate.passRate.share],
+  ["pass rate low", ({ estimate }) => estimate.passRate.interval95?.[0] ?? null],
+  ["pass rate high", ({ estimate }) => estimate.passRate.interval95?.[1] ?? null],
+];
+const DECISIONS: readonly Field[] = [
+  ["decided", ({ estimate }) => estimate.decision.answers],
+  ["mean decision", ({ estimate }) => estimate.decision.mean],
+  ["mean decision low", ({ estimate }) => estimate.decision.interval95?.[0] ?? null],
+  ["mean decision high", ({ estimate }) => estimate.decision.interval95?.[1] ?? null],
+];
+const OPERATIONS: readonly Field[] = [
+  ["time p50 ms", ({ operations }) => operations.durationMs?.p50 ?? null],
+  ["time p95 ms", ({ operations }) => operations.durationMs?.p95 ?? null],
+  ["tokens", (column) => column.tokens],
 ];
 
-/** With its head; intervals are of 95%. */
+/** With its head; intervals are of 95%. It has decisions only if the definition has a rule for them. */
 export function resultsTable(columns: readonly ColumnResults[]): Value[][] {
-  return [HEAD, ...columns.map(rowOf)];
-}
-
-function rowOf(column: ColumnResults): Value[] {
-  const { estimate, operations } = column;
-  const { passRate, decision } = estimate;
-  return [
-    columnName(column),
-    column.modelId,
-    column.probes,
-    estimate.completed,
-    estimate.errored,
-    passRate.trials,
-    passRate.share,
-    ...bounds(passRate.interval95),
-    decision.answers,
-    decision.mean,
-    ...bounds(decision.interval95),
-    operations.durationMs?.p50 ?? null,
-    operations.durationMs?.p95 ?? null,
-    column.tokens,
-    operations.costUsd,
-  ];
-}
-
-function bounds(interval: readonly number[] | null): [number | null, number | null] {
-  return [interval?.[0] ?? null, interval?.[1] ?? null];
+  const hasDecisions = columns.some(({ estimate }) => estimate.distribution.length > 0);
+  const costs = rolesOf(columns).map(
+    (role): Field => [`${roleCostName(role).toLowerCase()} usd`, (column) => costOf(column, role)],
+  );
+  const fields = [...RESULTS, ...(hasDecisions ? DECISIONS : []), ...OPERATIONS, ...costs];
+  return [fields.map(([name]) => name), ...columns.map((column) => fields.map(([, read]) => read(column)))];
 }

@@ -19,6 +19,7 @@ import { type Axis, columnName, decisionAxis, etaText, isSimulated } from "../li
 import {
   counted,
   formatCount,
+  formatDecimal,
   formatInterval,
   formatMs,
   formatSeconds,
@@ -29,6 +30,7 @@ import {
 } from "../lib/format";
 import { leftOutText } from "../lib/left_out_checks";
 import { resultsTable } from "../lib/results_table";
+import { type CostRole, costOf, roleCostName, rolesOf } from "../lib/role_costs";
 import { causeOf, helpOfUnscored } from "../lib/unscored";
 import { Distribution, IntervalMark, ProgressBar } from "../ui/bars";
 import { FigureHeader } from "../ui/figure_header";
@@ -301,6 +303,7 @@ function UnscoredSection({ id, results }: { id: string; results: Results }) {
 
 function ResultTable({ id, columns }: { id: string; columns: readonly ColumnResults[] }) {
   const axis = decisionAxis(columns);
+  const roles = rolesOf(columns);
   const hasRates = columns.some((column) => column.estimate.passRate.trials > 0);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -320,7 +323,9 @@ function ResultTable({ id, columns }: { id: string; columns: readonly ColumnResu
             <FigureHeader>Time p50</FigureHeader>
             <FigureHeader>Time p95</FigureHeader>
             <FigureHeader>Tokens</FigureHeader>
-            <FigureHeader>Cost</FigureHeader>
+            {roles.map((role) => (
+              <FigureHeader key={role}>{roles.length === 1 ? "Cost" : roleCostName(role)}</FigureHeader>
+            ))}
           </tr>
         </thead>
         <tbody>
@@ -331,6 +336,7 @@ function ResultTable({ id, columns }: { id: string; columns: readonly ColumnResu
               column={column}
               axis={axis}
               hasRates={hasRates}
+              roles={roles}
             />
           ))}
         </tbody>
@@ -344,9 +350,10 @@ interface RowProps {
   column: ColumnResults;
   axis: Axis | null;
   hasRates: boolean;
+  roles: readonly CostRole[];
 }
 
-function ResultRow({ id, column, axis, hasRates }: RowProps) {
+function ResultRow({ id, column, axis, hasRates, roles }: RowProps) {
   const { estimate, operations } = column;
   return (
     <tr>
@@ -380,7 +387,7 @@ function ResultRow({ id, column, axis, hasRates }: RowProps) {
             value={estimate.decision.mean}
             interval={estimate.decision.interval95}
             axis={axis}
-            format={(value) => value.toFixed(2)}
+            format={formatDecimal}
             n={estimate.decision.answers}
             what="Mean decision"
           />
@@ -396,7 +403,11 @@ function ResultRow({ id, column, axis, hasRates }: RowProps) {
       <td className="figure">{formatMs(operations.durationMs?.p50)}</td>
       <td className="figure">{formatMs(operations.durationMs?.p95)}</td>
       <td className="figure">{formatCount(column.tokens)}</td>
-      <td className="figure">{formatUsd(operations.costUsd)}</td>
+      {roles.map((role) => (
+        <td key={role} className="figure">
+          {formatUsd(costOf(column, role))}
+        </td>
+      ))}
     </tr>
   );
 }

@@ -130,8 +130,8 @@ function Repeat({ run }: { run: Run }) {
       {isAsking && (
         <Dialog title="Run it again?" close={() => ask(false)}>
           <p>
-            {counted(run.progress.total, "conversation")} with the same scenarios, targets and settings. This
-            run has cost {formatUsd(run.spend.costUsd)}.
+            {counted(run.progress.total, "conversation")} with the same scenarios, targets and settings.
+            {run.spend.costUsd !== null && ` This run has cost ${formatUsd(run.spend.costUsd)}.`}
           </p>
           {question}
           {error && <Failure error={error} what="The run was not started" />}

@@ -24,6 +24,7 @@ from cupel_core.domain.analysis.variability import (
 from cupel_core.domain.analysis.win_rates import WinRate, win_rates
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.plan import Column
+from cupel_core.domain.runs.role_costs import RoleCost
 
 ALGORITHM_VERSION = "basic-2"
 """Of these figures: an analysis of an earlier one is stale."""
@@ -96,10 +97,8 @@ class OperatingFigures:
     output_tokens: Quantiles | None
     cost_usd: float | None
     """Of all calls."""
-    target_cost_usd: float | None
-    judge_cost_usd: float | None
-    """With summaries."""
-    simulated_user_cost_usd: float | None
+    costs: tuple[RoleCost, ...]
+    """Of the roles with calls."""
     model_versions: Mapping[str, int]
     """Answers by version, the most frequent first; at most MAX_VERSIONS."""
     uncertain_usd: float = 0.0
@@ -114,19 +113,10 @@ class OperatingFigures:
             input_tokens=Quantiles.of(histograms["input_tokens"]),
             output_tokens=Quantiles.of(histograms["output_tokens"]),
             cost_usd=totals.cost_usd,
-            target_cost_usd=_cost(totals, "target"),
-            judge_cost_usd=_cost(totals, "judge", "summary"),
-            simulated_user_cost_usd=_cost(totals, "persona"),
+            costs=totals.role_costs,
             model_versions=dict(totals.model_versions.most_common(MAX_VERSIONS)),
             uncertain_usd=totals.uncertain_usd,
         )
-
-
-def _cost(totals: ColumnTotals, *kinds: str) -> float | None:
-    costs = [totals.costs[kind] for kind in kinds if totals.costs[kind].calls]
-    if not costs or any(cost.unpriced for cost in costs):
-        return None
-    return sum(cost.usd or 0.0 for cost in costs)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from cupel_core.domain.analysis.agreement import MAX_COLUMNS
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis
 from cupel_core.domain.analysis.estimates import MIN_SCENARIOS, GroupEstimate
-from cupel_core.domain.analysis.insight_texts import format_percentage
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.scoring.left_out_checks import add_checks, left_out_message
 from cupel_core.domain.text.counts import count_of
+from cupel_core.domain.text.figures import format_percent
 
 SMALL_SAMPLE, MODERATE_SAMPLE = 10, 30
 HIGH_OTHER = 0.10
@@ -29,7 +29,6 @@ class CautionCode(StrEnum):
     NO_RESULTS = "NO_RESULTS"
     HIGH_OTHER = "HIGH_OTHER"
     UNEVEN_ERRORS = "UNEVEN_ERRORS"
-    NO_DIMENSIONS = "NO_DIMENSIONS"
     PARTIAL_DIMENSIONS = "PARTIAL_DIMENSIONS"
     MANY_DIMENSIONS = "MANY_DIMENSIONS"
     MANY_LEVELS = "MANY_LEVELS"
@@ -107,7 +106,8 @@ def _sample_size(given: CautionInput) -> Iterator[Caution]:
 
 def _decisions(given: CautionInput) -> Iterator[Caution]:
     if given.overall.completed and not given.overall.pass_rate.trials and not given.overall.decision.answers:
-        yield Caution(CautionCode.NO_RESULTS, "no answer has a decision from 1 to 5, and none was judged")
+        undecided = "no answer has a decision from 1 to 5, and none" if given.has_decision_rule else "no answer"
+        yield Caution(CautionCode.NO_RESULTS, f"{undecided} was judged")
     if not given.has_decision_rule:
         return
     if given.overall.completed and not given.overall.decision.answers:
@@ -117,7 +117,7 @@ def _decisions(given: CautionInput) -> Iterator[Caution]:
     if high:
         yield Caution(
             CautionCode.HIGH_OTHER,
-            "of more than 10 % of the answers no decision could be read; they are in no mean",
+            "of more than 10% of the answers no decision could be read; they are in no mean",
             high,
         )
 
@@ -127,15 +127,12 @@ def _errors(given: CautionInput) -> Iterator[Caution]:
     if rates and max(rates) - min(rates) > UNEVEN_ERRORS:
         yield Caution(
             CautionCode.UNEVEN_ERRORS,
-            f"between {format_percentage(min(rates))} and {format_percentage(max(rates))} of the targets' probes "
+            f"between {format_percent(min(rates))} and {format_percent(max(rates))} of the targets' probes "
             "errored: what is missing may differ",
         )
 
 
 def _dimensions(given: CautionInput) -> Iterator[Caution]:
-    if not given.dimensions:
-        yield Caution(CautionCode.NO_DIMENSIONS, "the scenarios have no scores in dimensions")
-        return
     partial = sorted(each.name for each in given.dimensions if each.scenarios < given.scenarios)
     if partial:
         yield Caution(CautionCode.PARTIAL_DIMENSIONS, f"not every scenario has a score in {', '.join(partial[:5])}")

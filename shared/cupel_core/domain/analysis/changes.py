@@ -136,7 +136,7 @@ def _sampling_changes(before: RunDescription, after: RunDescription) -> Iterator
 
 def _sample(run: RunDescription) -> str:
     if run.scenario_count is None or run.scenario_total is None:
-        return f"{run.sample_percentage} %"
+        return f"{run.sample_percentage}%"
     if run.scenario_count == run.scenario_total:
         return f"all {run.scenario_total:,}"
     return f"{run.scenario_count:,} of {run.scenario_total:,} (seed {run.sample_seed})"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.histograms import Histogram
+from cupel_core.domain.runs.role_costs import RoleCost, role_costs
 from cupel_core.domain.scoring.unscored import UNKNOWN_CAUSE, UnscoredCause
 from cupel_core.domain.turns.spend import ModelCalls
 
@@ -338,6 +339,11 @@ class ColumnTotals:
         if not self.calls or any(cost.unpriced for cost in self.costs.values()):
             return None
         return sum(cost.nano_usd for cost in self.costs.values()) / _NANO
+
+    @property
+    def role_costs(self) -> tuple[RoleCost, ...]:
+        """Return what the models of each role cost, of the roles with calls."""
+        return role_costs({kind: (cost.calls, cost.usd) for kind, cost in self.costs.items()})
 
     @property
     def uncertain_usd(self) -> float:

@@ -35,7 +35,7 @@ _MESSAGES = {
     ComparisonCaution.SMALL_SAMPLE: "Fewer than 10 scenarios: only large differences can be detected.",
     ComparisonCaution.MODERATE_SAMPLE: "Fewer than 30 scenarios: small differences cannot be detected.",
     ComparisonCaution.NO_VARIATION: "All scenarios differ by the same amount, so its error cannot be estimated.",
-    ComparisonCaution.HIGH_OTHER: "More than 10 % of the answers of a side have no readable code.",
+    ComparisonCaution.HIGH_OTHER: "More than 10% of the answers of a side have no readable code.",
     ComparisonCaution.UNEVEN_ERRORS: "The shares of errored probes differ by more than 5 percentage points.",
     ComparisonCaution.SUBSTITUTED: "The sides have different targets or prompts.",
 }
@@ -56,7 +56,7 @@ def size_cautions(estimate: PairedEstimate) -> Iterator[ComparisonCaution]:
 
 
 def data_cautions(sample: PairedSample, metric: Metric) -> Iterator[ComparisonCaution]:
-    if metric is Metric.DECISION and any(_share(cell.other, cell.completed) > _HIGH_OTHER for cell in sample.totals):
+    if metric is Metric.DECISION and any(_share(cell.other, cell.ruled) > _HIGH_OTHER for cell in sample.totals):
         yield ComparisonCaution.HIGH_OTHER
     before, after = (_share(cell.errored, cell.errored + cell.completed) for cell in sample.totals)
     if abs(after - before) > _UNEVEN_ERRORS:

@@ -110,6 +110,7 @@ def _columns(columns: Iterable[SideColumn]) -> list[dict[str, Any]]:
         {
             "targetId": each.column.target.id,
             "promptId": each.column.prompt_id,
+            "promptLabel": each.column.prompt_label,
             "label": each.column.target.label,
             "modelId": each.column.target.model,
             "connectorId": each.column.target.connector_id,
@@ -121,6 +122,9 @@ def _columns(columns: Iterable[SideColumn]) -> list[dict[str, Any]]:
 def _operations(operations: SideOperations) -> dict[str, float | None]:
     return {
         "costUsd": operations.cost_usd,
+        "judgeCostUsd": operations.judge_cost_usd,
+        "simulatedUserCostUsd": operations.simulated_user_cost_usd,
+        "operationsCostUsd": operations.operations_cost_usd,
         "tokens": operations.tokens,
         "medianDurationMs": operations.median_duration_ms,
         "p95DurationMs": operations.p95_duration_ms,

@@ -55,5 +55,5 @@ def _costs(spending: Spending) -> list[CountedCost]:
             uncertain_usd=spend.uncertain_usd,
         )
         for kind, spend in parts.items()
-        if spend
+        if spend.has_calls
     ]

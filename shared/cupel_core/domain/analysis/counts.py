@@ -1,4 +1,4 @@
-"""Count files: all that statistics need of a run's outcomes, in nine small numbers per cell and sums per column.
+"""Count files: all that statistics need of a run's outcomes, in ten small numbers per cell and sums per column.
 
 A cell is one column (a target, asked by one prompt) and one case (a scenario with one of its personas, or with none).
 Its probes are the repeats, whose indexes are consecutive; its number is the index of its first probe divided by the
@@ -9,7 +9,7 @@ The bytes of a file are deterministic:
 
     magic (8 bytes), length of the header (4 bytes), header (JSON: first cell, number of cells, sums by column), cells
 
-A cell takes 18 bytes, as a run has up to 1,000 repeats: nine 16-bit numbers, little-endian, in the order of `Cell`.
+A cell takes 20 bytes, as a run has up to 1,000 repeats: ten 16-bit numbers, little-endian, in the order of `Cell`.
 """
 
 import json
@@ -25,15 +25,15 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.column_totals import ColumnTotals, CountedOutcome
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 
-COUNTS_PER_CELL = 9
+COUNTS_PER_CELL = 10
 BYTES_PER_CELL = 2 * COUNTS_PER_CELL
 MAX_HEADER_BYTES = 64_000_000
 MAX_FILE_BYTES = MAX_PROBES * BYTES_PER_CELL + MAX_HEADER_BYTES + 100
 """A larger file is not read."""
-_MAGIC = b"CUPELCT1"
+_MAGIC = b"CUPELCT2"
 _PREFIX = Struct("<8sI")
 _CODES = {"1": 0, "2": 1, "3": 2, "4": 3, "5": 4}
-_OTHER, _ERRORED, _JUDGED, _PASSED = 5, 6, 7, 8
+_OTHER, _ERRORED, _JUDGED, _PASSED, _UNDECIDED = 5, 6, 7, 8, 9
 
 
 _UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, StructError)
@@ -52,10 +52,12 @@ class Cell(NamedTuple):
     code_4: int = 0
     code_5: int = 0
     other: int = 0
-    """Completed without a readable code."""
+    """Completed without a readable code, although the definition has a decision rule."""
     errored: int = 0
     judged: int = 0
     passed: int = 0
+    undecided: int = 0
+    """Completed, but the definition has no decision rule, or a judge has not applied it yet."""
 
     @property
     def codes(self) -> tuple[int, int, int, int, int]:
@@ -68,8 +70,13 @@ class Cell(NamedTuple):
         return self[0] + self[1] + self[2] + self[3] + self[4]
 
     @property
-    def completed(self) -> int:
+    def ruled(self) -> int:
+        """Answers to which the decision rule was applied."""
         return self.decided + self.other
+
+    @property
+    def completed(self) -> int:
+        return self.ruled + self.undecided
 
     @property
     def code_sum(self) -> int:
@@ -129,7 +136,7 @@ class Counts:
         if not outcome.is_completed:
             self.cells[start + _ERRORED] += 1
         else:
-            self.cells[start + _CODES.get(outcome.code or "", _OTHER)] += 1
+            self.cells[start + (_UNDECIDED if outcome.code is None else _CODES.get(outcome.code, _OTHER))] += 1
             if outcome.success is not None:
                 self.cells[start + _JUDGED] += 1
                 self.cells[start + _PASSED] += outcome.success
@@ -203,8 +210,8 @@ def count(plan: Plan, indexes: range, outcomes: Iterable[CountedOutcome]) -> Cou
 
 
 def total_counts(plan: Plan, parts: Iterable[Counts]) -> Counts:
-    """The counts of a whole run, from files that together cover it, in any order. All cells are in memory: 18 bytes
-    each, at most 18 MB."""
+    """The counts of a whole run, from files that together cover it, in any order. All cells are in memory: 20 bytes
+    each, at most 20 MB."""
     counts = Counts.empty(cells_of(plan, range(plan.total)))
     for part in parts:
         counts.merge(part)

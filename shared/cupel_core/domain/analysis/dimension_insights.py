@@ -9,11 +9,11 @@ from cupel_core.domain.analysis.insight_texts import (
     Insight,
     enumerate_names,
     format_p,
-    format_percentage,
     format_value,
     measure,
 )
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.text.figures import format_decimal, format_percent
 
 _LEVEL = 0.05
 
@@ -105,7 +105,7 @@ def _effect_text(part: _DimensionPart, metric: Metric, names: Sequence[str]) -> 
     (first, low), *_, (last, high) = values
     return (
         f"{part.dimension.name} matters most: {part.prefix(names)}its levels explain "
-        f"{format_percentage(effect.eta_squared)} of the differences between scenarios ({measure(metric)} "
+        f"{format_percent(effect.eta_squared)} of the differences between scenarios ({measure(metric)} "
         f"{format_value(low, metric)} at {first:g}, {format_value(high, metric)} at {last:g}, "
         f"{format_p(effect.adjusted_p)})."
     )
@@ -114,9 +114,13 @@ def _effect_text(part: _DimensionPart, metric: Metric, names: Sequence[str]) -> 
 def _trend_text(part: _DimensionPart, trend: Trend, metric: Metric, names: Sequence[str]) -> str:
     verb = "rises" if trend.slope > 0 else "falls"
     is_decision = metric is Metric.DECISION
-    amount = f"{abs(trend.slope):.2f} points" if is_decision else f"{100 * abs(trend.slope):.3g} percentage points"
+    amount = (
+        f"{format_decimal(abs(trend.slope))} points"
+        if is_decision
+        else f"{100 * abs(trend.slope):.3g} percentage points"
+    )
     known = [
-        *([] if trend.correlation is None else [f"r {trend.correlation:.2f}"]),
+        *([] if trend.correlation is None else [f"r {format_decimal(trend.correlation)}"]),
         "without exception" if _is_line(trend) else format_p(trend.adjusted_p),
     ]
     text = (

@@ -67,7 +67,7 @@ class GroupEstimate:
     errored: int
     decision: MeanEstimate
     distribution: tuple[CodeShare, ...]
-    """Shares of the completed probes; `other` last."""
+    """Shares of the answers to which the decision rule was applied, `other` last; empty without such answers."""
     pass_rate: ShareEstimate
     other_rate: ShareEstimate
 
@@ -154,23 +154,25 @@ class Tally:
     _codes: _CodeSums = field(default_factory=_CodeSums)
     _shares: tuple[Proportion, ...] = field(default_factory=lambda: tuple(Proportion() for _ in range(6)))
     _passed: Proportion = field(default_factory=Proportion)
+    _completed: int = 0
     _errored: int = 0
 
     def add(self, cell: Cell, times: int = 1) -> None:
         self._codes.add(Metric.DECISION.trials(cell), times)
-        completed = cell.completed
+        ruled = cell.ruled
         for share, number in zip(self._shares, cell, strict=False):
-            share.add(Cluster(completed, number), times)
+            share.add(Cluster(ruled, number), times)
+        self._completed += cell.completed * times
         self._passed.add(Cluster(cell.judged, cell.passed), times)
         self._errored += cell.errored * times
 
     def estimate(self) -> GroupEstimate:
         shares = [share_estimate(share) for share in self._shares]
         return GroupEstimate(
-            completed=self._shares[0].trials,
+            completed=self._completed,
             errored=self._errored,
             decision=self._mean(),
-            distribution=tuple(map(CodeShare, (*DECISION_CODES, OTHER), shares)),
+            distribution=tuple(map(CodeShare, (*DECISION_CODES, OTHER), shares)) if self._shares[0].trials else (),
             pass_rate=share_estimate(self._passed),
             other_rate=shares[-1],
         )

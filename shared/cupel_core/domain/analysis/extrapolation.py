@@ -51,7 +51,7 @@ class RunSample(NamedTuple):
             return None
         share = 100 * self.scenarios / self.total
         percentage = f"{share:.0f}" if share >= 1 else f"{share:.1g}"
-        return f"Based on {percentage} % of the scenarios ({self.scenarios:,} of {self.total:,}, seed {self.seed})."
+        return f"Based on {percentage}% of the scenarios ({self.scenarios:,} of {self.total:,}, seed {self.seed})."
 
     @property
     def expansion(self) -> str | None:
@@ -71,7 +71,7 @@ def drawn_sample(scenarios: int, total: int, seed: int, plan: Plan, total_cases:
 
 
 class Extrapolation(NamedTuple):
-    """The figure that a run of all scenarios would show, with a 95 % interval."""
+    """The figure that a run of all scenarios would show, with a 95% interval."""
 
     value: float
     standard_error: float
@@ -122,4 +122,4 @@ def extrapolate_share(estimate: ShareEstimate, sample: RunSample) -> Extrapolati
 def extrapolation_text(sample: RunSample, metric: Metric, named: Sequence[tuple[str, Interval]]) -> str:
     """`named` are the intervals by the names of their columns; there is at least one."""
     listed = enumerate_names([f"{name} {format_interval(interval, metric)}" for name, interval in named])
-    return f"The {measure(metric)} over all {sample.total:,} scenarios, with 95 % confidence: {listed}."
+    return f"The {measure(metric)} over all {sample.total:,} scenarios, with 95% confidence: {listed}."

@@ -6,6 +6,7 @@ from typing import Any
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval
+from cupel_core.domain.text.figures import format_decimal, format_percent
 
 
 @dataclass(frozen=True)
@@ -17,15 +18,8 @@ class Insight:
 
 
 def format_value(value: float | None, metric: Metric) -> str:
-    """A mean code as `3.42`, a share as `86 %`."""
-    if value is None:
-        return "—"
-    return f"{value:.2f}" if metric is Metric.DECISION else f"{100 * value:.3g} %"
-
-
-def format_percentage(share: float | None) -> str:
-    """`86 %`; a share that is not known counts as none."""
-    return f"{100 * (share or 0.0):.0f} %"
+    """Return a mean code as `3.42`, a share as `86.0%`."""
+    return format_decimal(value) if metric is Metric.DECISION else format_percent(value)
 
 
 def format_interval(interval: Interval, metric: Metric) -> str:

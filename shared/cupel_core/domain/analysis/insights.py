@@ -6,8 +6,9 @@ from cupel_core.domain.analysis.basic import BasicAnalysis
 from cupel_core.domain.analysis.cautions import HIGH_OTHER
 from cupel_core.domain.analysis.dimension_insights import strongest_effect, strongest_trend, without_effect
 from cupel_core.domain.analysis.extrapolation import extrapolation_text
-from cupel_core.domain.analysis.insight_texts import Insight, enumerate_names, format_percentage, format_value, measure
+from cupel_core.domain.analysis.insight_texts import Insight, enumerate_names, format_value, measure
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.text.figures import format_decimal, format_interval, format_percent
 
 MAX_INSIGHTS = 12
 _MAX_OUTLIERS = 3
@@ -74,7 +75,7 @@ def _outliers(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]
         if agreed is not None and left_out is not None and agreed.alpha is not None and left_out.alpha is not None:
             text = (
                 f"{names[column]} answers unlike the others: without it, their agreement rises from "
-                f"{agreed.alpha:.2f} to {left_out.alpha:.2f}."
+                f"{format_decimal(agreed.alpha)} to {format_decimal(left_out.alpha)}."
             )
             yield Insight("outlier", text, {"column": column, "gain": left_out.gain})
 
@@ -82,8 +83,11 @@ def _outliers(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]
 def _agreement(found: BasicAnalysis) -> Iterator[Insight]:
     agreed = found.agreement
     if agreed is not None and agreed.alpha is not None and agreed.level is not None:
-        interval = f", 95 % interval {agreed.interval.low:.2f} to {agreed.interval.high:.2f}" if agreed.interval else ""
-        text = f"Agreement between the targets is {agreed.level} (alpha {agreed.alpha:.2f}{interval})."
+        bounds = format_interval(agreed.interval, format_decimal)
+        interval = f", 95% interval {bounds}" if bounds else ""
+        subject = "" if found.metric is Metric.DECISION else " on which scenarios pass"
+        alpha = format_decimal(agreed.alpha)
+        text = f"Agreement between the targets{subject} is {agreed.level} (alpha {alpha}{interval})."
         yield Insight("agreement", text, {"alpha": agreed.alpha})
 
 
@@ -91,9 +95,13 @@ def _contested(found: BasicAnalysis) -> Iterator[Insight]:
     first = next(iter(found.contested), None)
     if first is not None and first.variance > 0:
         scenario = found.scenarios[first.scenario]
-        unit = "points" if found.metric is Metric.DECISION else "percentage points"
-        spread = first.range if found.metric is Metric.DECISION else 100 * first.range
-        text = f"The most contested scenario is “{scenario.name}”: the targets are {spread:.3g} {unit} apart."
+        if found.metric is Metric.DECISION:
+            spread = f"the targets are {first.range:.3g} points apart"
+        elif first.range == 1:
+            spread = "some targets always pass it, others never"
+        else:
+            spread = f"the pass rates of the targets are up to {100 * first.range:.3g} percentage points apart"
+        text = f"The most contested scenario is “{scenario.name}”: {spread}."
         yield Insight("contested", text, {"scenarioId": scenario.id, "range": first.range})
 
 
@@ -104,7 +112,7 @@ def _other(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
         if found.metric is Metric.DECISION and (each.other_rate.share or 0.0) > HIGH_OTHER
     ]
     if shares:
-        listed = enumerate_names([f"{name} ({format_percentage(share)})" for name, share in shares])
+        listed = enumerate_names([f"{name} ({format_percent(share)})" for name, share in shares])
         yield Insight("other", f"Many answers have no readable decision: {listed}.", {"shares": dict(shares)})
 
 
@@ -115,7 +123,7 @@ def _errors(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
         if (each.error_rate or 0.0) > _HIGH_ERRORS
     ]
     if rates:
-        listed = enumerate_names([f"{name} ({format_percentage(rate)})" for name, rate in rates])
+        listed = enumerate_names([f"{name} ({format_percent(rate)})" for name, rate in rates])
         yield Insight(
             "errors", f"Many probes errored, which counts neither for nor against: {listed}.", {"rates": dict(rates)}
         )

@@ -31,7 +31,7 @@ class Metric(StrEnum):
     PASS_RATE = "PASS_RATE"  # noqa: S105 - no password
     """Passed ones among the judged."""
     OTHER_RATE = "OTHER_RATE"
-    """Answers without a readable code among the completed."""
+    """Answers without a readable code among those to which the decision rule was applied."""
 
     @property
     def is_rate(self) -> bool:
@@ -49,4 +49,4 @@ class Metric(StrEnum):
             case Metric.PASS_RATE:
                 return Trials(cell.judged, cell.passed, cell.passed)
             case Metric.OTHER_RATE:
-                return Trials(cell.completed, cell.other, cell.other)
+                return Trials(cell.ruled, cell.other, cell.other)

@@ -63,7 +63,7 @@ def _differences(material: Material) -> Iterator[Statement]:
         facts.append(NarrativeFact("difference", label, pair.difference, pair.interval, pair.scenarios))
         unit = " points" if metric is Metric.DECISION else ""
         text += f"; scenario by scenario they differ by {format_value(pair.difference, metric)}{unit}"
-        text += f" (95 % interval {format_interval(pair.interval, metric)})"
+        text += f" (95% interval {format_interval(pair.interval, metric)})"
     yield Statement(f"{text}.", tuple(facts))
     if material.found.variance is not None:
         share = NarrativeFact(
@@ -84,7 +84,7 @@ def _agreement(material: Material) -> Iterator[Statement]:
     fact = NarrativeFact(
         "alpha", "Krippendorff's alpha of all targets", agreed.alpha, agreed.interval, agreed.scenarios
     )
-    interval = f", 95 % interval {agreed.interval.low:.2f} to {agreed.interval.high:.2f}" if agreed.interval else ""
+    interval = f", 95% interval {agreed.interval.low:.2f} to {agreed.interval.high:.2f}" if agreed.interval else ""
     text = f"Agreement between the targets is {agreed.level} over {count_of(agreed.scenarios, 'scenario')}"
     yield Statement(f"{text} (alpha {agreed.alpha:.2f}{interval}).", (fact,))
 
@@ -120,7 +120,7 @@ def _is_clear(p: float | None) -> bool:
 
 def _slope(material: Material, slope: Slope, column: int) -> Statement:
     name, metric = material.names[column], material.matrix.metric
-    by = f"{slope.per_step:+.2f} points" if metric is Metric.DECISION else f"{100 * slope.per_step:+.0f} %"
+    by = f"{slope.per_step:+.2f} points" if metric is Metric.DECISION else f"{100 * slope.per_step:+.0f}%"
     facts = (
         NarrativeFact(f"slope:{column}:{slope.dimension}", f"{slope.dimension} of {name}, per step", slope.per_step),
         NarrativeFact(f"slope:{column}:{slope.dimension}:p", "its adjusted p", slope.adjusted_p or 0.0),

@@ -15,7 +15,7 @@ UNAVAILABLE = "information unavailable"
 """What the figures do not say."""
 MAX_WORDS, MAX_CITED = 60, 5
 MAX_LIMITATIONS, MAX_STEPS = 5, 3
-_CONSTANT = "95 % interval"
+_CONSTANT = "95% interval"
 """A number that is no claim."""
 _NUMBER = re.compile(
     r"(?P<below>< )?(?P<sign>[-+−])?(?P<digits>\d+(?:,\d{3})*(?:\.(?P<decimals>\d+))?)(?P<percent> ?%)?"

@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.counts import Cell
+from cupel_core.domain.turns.roles import ModelRole
 
 
 class SideOperations(NamedTuple):
@@ -13,7 +14,10 @@ class SideOperations(NamedTuple):
     nothing to count, and for costs if a price is unknown."""
 
     cost_usd: float | None
-    """Per probe, of all calls."""
+    """Per probe, of the target's calls."""
+    judge_cost_usd: float | None
+    simulated_user_cost_usd: float | None
+    operations_cost_usd: float | None
     tokens: float | None
     """Per completed probe: the target's, in and out."""
     median_duration_ms: float | None
@@ -30,13 +34,17 @@ class SideOperations(NamedTuple):
             totals.merge(column)
         durations, errored = totals.histograms["durations_ms"], sum(each.probes for each in totals.errors.values())
         completed = durations.count
+        costs = {role: _share(usd, completed + errored) for role, _, usd in totals.role_costs}
         return cls(
-            cost_usd=_share(totals.cost_usd, completed + errored),
+            cost_usd=costs.get(ModelRole.TARGET),
+            judge_cost_usd=costs.get(ModelRole.JUDGE),
+            simulated_user_cost_usd=costs.get(ModelRole.PERSONA),
+            operations_cost_usd=costs.get(ModelRole.OPERATION),
             tokens=_share(totals.tokens, completed),
             median_duration_ms=durations.quantile(0.5),
             p95_duration_ms=durations.quantile(0.95),
             error_rate=_share(errored, completed + errored),
-            other_rate=_share(counts.other, counts.completed) if counts.decided else None,
+            other_rate=_share(counts.other, counts.ruled) if counts.decided else None,
         )
 
     def minus(self, other: "SideOperations") -> "SideOperations":

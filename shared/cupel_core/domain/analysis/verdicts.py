@@ -77,7 +77,7 @@ def sentence_of(verdict: ComparisonVerdict, evidence: Evidence, subject: str, re
             return f"{subject} {_difference(evidence)} than {reference} ({_figures(evidence)}).{within}"
         case ComparisonVerdict.EQUIVALENT:
             interval = evidence.equivalence_interval
-            level = f"{round(100 * (1 - 2 * evidence.alpha))} % CI {_range(evidence, interval)}" if interval else ""
+            level = f"{round(100 * (1 - 2 * evidence.alpha))}% CI {_range(evidence, interval)}" if interval else ""
             scenarios = _count(evidence.scenarios)
             return f"No difference of {amount(evidence, evidence.margin)} or more ({level}, {scenarios})."
         case ComparisonVerdict.INCONCLUSIVE:
@@ -102,7 +102,7 @@ def _difference(evidence: Evidence) -> str:
 
 def _figures(evidence: Evidence) -> str:
     figures = [
-        evidence.interval and f"{round(100 * (1 - evidence.alpha))} % CI {_range(evidence, evidence.interval)}",
+        evidence.interval and f"{round(100 * (1 - evidence.alpha))}% CI {_range(evidence, evidence.interval)}",
         evidence.adjusted_p is not None and f"adjusted p {p_text(evidence.adjusted_p)}",
         _count(evidence.scenarios),
     ]
@@ -114,7 +114,7 @@ def _power(evidence: Evidence) -> str:
         return ""
     detectable = amount(evidence, evidence.detectable_effect)
     needed = f"about {evidence.scenarios_needed:,} scenarios would detect {_number(evidence, evidence.margin)}"
-    return f" It had an 80 % chance to detect {detectable} or more; {needed}."
+    return f" It had an 80% chance to detect {detectable} or more; {needed}."
 
 
 def p_text(p: float) -> str:

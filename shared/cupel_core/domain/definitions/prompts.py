@@ -79,6 +79,11 @@ def prompt_errors(prompts: tuple[Prompt, ...]) -> Iterator[tuple[str, str]]:
             yield f"prompts.{number}", "must not have an empty template or message"
 
 
+def prompt_labels(prompts: Iterable[Prompt]) -> dict[str, str]:
+    """Return the labels by the prompts' ids, of those that have one."""
+    return {prompt.id: prompt.label for prompt in prompts if prompt.label}
+
+
 def prompt_ids(names: Iterable[str], taken: Collection[str] = ()) -> Iterator[str]:
     """Ids of prompts with these names: what is legal of the beginning of each, numbered if it is taken."""
     used = set(taken)

@@ -105,7 +105,7 @@ def _content_uses(content: "Content") -> Iterator[_Use]:
 
 def _scenario_uses(scenario: Scenario) -> Iterator[_Use]:
     owner = _named(scenario)
-    if scenario.criteria:
+    if scenario.criteria.is_set:
         yield _Use(JUDGE, f"{owner} has success or failure criteria")
     yield from _assertion_uses(scenario.assertions, owner)
 

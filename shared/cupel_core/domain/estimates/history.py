@@ -45,6 +45,8 @@ class ColumnHistory:
     probes: int
     """That the column has."""
     conversations: Sequence[PastConversation]
+    run_ids: Sequence[str] = ()
+    """The runs that they are from."""
 
     def total(self, figures: Iterable[float]) -> EstimateInterval:
         """Of the column's probes, if each of the conversations held had this figure."""
@@ -89,6 +91,7 @@ def with_history(estimate: RunEstimate, columns: Sequence[ColumnHistory]) -> Run
         targets=tuple(_target(target, columns) for target in estimate.targets),
         graders=tuple(_grader(grader, estimate.graders, columns) for grader in estimate.graders),
         basis=Basis.HISTORY,
+        history_run_ids=tuple(sorted({run_id for column in columns for run_id in column.run_ids}, reverse=True)),
     )
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS, MIN_UNLIMITED_OUTPUT_TOKENS
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
+from cupel_core.domain.budgets.money import amount_text
 from cupel_core.domain.estimates.conversations import TARGET, Calls, ExpectedConversation, RoleModel
 from cupel_core.domain.estimates.file_tokens import FileBasis
 from cupel_core.domain.estimates.intervals import EstimateInterval, Unknowns, interval_of
@@ -34,6 +35,8 @@ _BYTES_PER_TOKEN = 4.0
 """Of a prompt, for which a budget sets a token per byte aside."""
 _REPORT_CALL = Calls(1.0, MAX_SHOWN_TOKENS, MAX_OUTPUT_TOKENS)
 """What it may have: how much there is to read is known when the run has ended."""
+_AFTERWARDS = (ModelRole.SUMMARY, ModelRole.REPORT)
+"""Roles that are called when all conversations have ended, which does not need their calls."""
 _SECONDS_TO_FIRST_TOKEN = 0.7
 _TOKENS_PER_SECOND = 80.0
 
@@ -200,6 +203,8 @@ class RunEstimate:
     """To all scenarios; None for a run that has all, or that has no sample."""
     trial: TrialEstimate | None = None
     """That the run asks for; its cost is not part of `usd`."""
+    history_run_ids: tuple[str, ...] = ()
+    """The runs whose conversations the figures rest on, the newest first."""
 
     def with_expansion(self, scenarios: int, total: int) -> "RunEstimate":
         """Of a sample of so many scenarios. The others are expected to cost as much, with the same relative error."""
@@ -221,6 +226,22 @@ class RunEstimate:
         """What a budget must have left for the dearest call."""
         calls = [*(each.calls for each in self.targets), *(each.calls for each in self.graders)]
         return max((each.reserved_usd for each in calls), default=0.0)
+
+    def why_too_small(self, max_usd: float, runs_at_once: int = 1) -> str | None:
+        """Say what a budget needs that cannot pay for a call of each kind in a conversation; None if it can.
+
+        `runs_at_once` divide the budget.
+        """
+        calls = [each.calls for each in self.targets]
+        calls += [each.calls for each in self.graders if each.role not in _AFTERWARDS]
+        dearest = max(calls, key=lambda each: each.reserved_usd, default=None)
+        if dearest is None or runs_at_once * dearest.reserved_usd <= max_usd:
+            return None
+        each_run = "" if runs_at_once == 1 else f" for each of {runs_at_once} runs"
+        return (
+            f"must be at least {amount_text(runs_at_once * dearest.reserved_usd)}: a budget sets that much aside for "
+            f"one call of {dearest.model}{each_run}"
+        )
 
     @property
     def report_usd(self) -> float:

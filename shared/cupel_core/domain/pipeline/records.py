@@ -51,7 +51,7 @@ def operation_record(hook: Hook, step: ProfileOperation, result: StepResult) -> 
         "skippedReason": result.skip_reason,
         "skippedDetails": dict(result.details) or None,
         "error": result.error and result.error._asdict(),
-        "spend": result.spend.to_json() if result.spend else None,
+        "spend": result.spend.to_json() if result.spend.has_calls else None,
         "startedAt": result.started_at or None,
         "inputs": result.call.get("inputs"),
         "outputs": result.call.get("outputs") or None,

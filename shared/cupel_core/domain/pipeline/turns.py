@@ -120,7 +120,7 @@ class OpenTurn:
     @property
     def spend(self) -> Spend:
         made: list[StepResult | PaidAnswer] = [*self.before.values(), *self.after.values(), *self.answers.values()]
-        return sum((each.spend for each in made if each.spend), _NOTHING)
+        return sum((each.spend for each in made), _NOTHING)
 
     def results(self, hook: Hook) -> Results:
         return self.before if hook is Hook.BEFORE else self.after

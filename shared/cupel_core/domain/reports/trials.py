@@ -69,7 +69,7 @@ class TrialSize(NamedTuple):
     scenarios: int
     repeats: int
     detectable_difference: float
-    """Of pass rates, that is found with a chance of 80 %."""
+    """Of pass rates, that is found with a chance of 80%."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class TrialResult(NamedTuple):
     interval: Sequence[float] | None
     p: float | None
     detectable_difference: float
-    """That would have been found with a chance of 80 %."""
+    """That would have been found with a chance of 80%."""
 
     @property
     def sentence(self) -> str:
@@ -193,14 +193,14 @@ class TrialResult(NamedTuple):
             return f"{claim}: too few conversations have results on both sides."
         interval = ""
         if self.interval is not None:
-            interval = ", 95 % CI {:+.1f} to {:+.1f}".format(*(100 * bound for bound in self.interval))
+            interval = ", 95% CI {:+.1f} to {:+.1f}".format(*(100 * bound for bound in self.interval))
         figures = (
             f"{self.revised_rate:.1%} passed instead of {self.original_rate:.1%} "
             f"({100 * self.difference:+.1f} percentage points{interval})"
         )
         if self.verdict is not TrialVerdict.NOT_SHOWN:
             return f"{claim}: {figures}."
-        found = f"a difference of {100 * self.detectable_difference:.0f} points would have been found in 80 % of trials"
+        found = f"a difference of {100 * self.detectable_difference:.0f} points would have been found in 80% of trials"
         return f"{claim}: {figures}; {found}."
 
 

@@ -8,7 +8,8 @@ changes its meaning.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import field
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
@@ -38,6 +39,8 @@ class Column(NamedTuple):
     target: Target
     prompt_id: str | None = None
     """None if the definition has no prompts of its own."""
+    prompt_label: str | None = None
+    """What people call the prompt; None for its id."""
 
     @property
     def name(self) -> str:
@@ -64,10 +67,15 @@ class Plan:
     repeats: int = 1
     prompt_ids: tuple[str, ...] = ()
     """Empty if the definition has no prompts of its own: then a column is a target."""
+    prompt_labels: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """By id, of the prompts that have one."""
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        return tuple(Column(target, prompt) for target in self.targets for prompt in self.prompt_ids or (None,))
+        if not self.prompt_ids:
+            return tuple(map(Column, self.targets))
+        prompts = [(prompt, self.prompt_labels.get(prompt)) for prompt in self.prompt_ids]
+        return tuple(Column(target, prompt, label) for target in self.targets for prompt, label in prompts)
 
     @property
     def cases(self) -> int:

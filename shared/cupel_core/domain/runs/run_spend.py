@@ -38,9 +38,10 @@ class Cost:
     def priced_usd(self) -> float:
         return self.nano_usd / _NANO
 
-    def __bool__(self) -> bool:
-        """Whether anything was spent, or may have been."""
-        return self.nano_usd > 0 or not self.is_complete
+    @property
+    def known_usd(self) -> float | None:
+        """None if the price of a call is unknown; 0.0 if nothing was spent."""
+        return self.priced_usd if self.is_complete else None
 
     def __add__(self, other: "Cost") -> "Cost":
         return Cost(self.nano_usd + other.nano_usd, self.is_complete and other.is_complete)

@@ -5,6 +5,7 @@ from dataclasses import field, fields
 from typing import Any
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.runs.role_costs import RoleCost, role_costs
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.spend import Spend
 
@@ -36,10 +37,18 @@ class Spending:
     def _parts(self) -> tuple[Spend, ...]:
         return (self.target, self.judge, self.persona, self.summary, self.operation)
 
+    @property
+    def by_role(self) -> tuple[RoleCost, ...]:
+        """Only the roles with calls."""
+        parts = {each.name: getattr(self, each.name) for each in fields(self)}
+        return role_costs({name: (spend.calls, spend.cost_usd) for name, spend in parts.items()})
+
     def to_json(self) -> dict[str, Any] | None:
         """Only the kinds of which calls were made; None if none was."""
         return {
-            each.name: spend.to_json(by_model=True) for each in fields(self) if (spend := getattr(self, each.name))
+            each.name: spend.to_json(by_model=True)
+            for each in fields(self)
+            if (spend := getattr(self, each.name)).has_calls
         } or None
 
     @classmethod

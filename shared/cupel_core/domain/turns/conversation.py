@@ -38,7 +38,8 @@ class Criteria:
     failure: str | None = None
     mode: FailureCriteriaMode = FailureCriteriaMode.ON_MAX_MESSAGES
 
-    def __bool__(self) -> bool:
+    @property
+    def is_set(self) -> bool:
         return bool(self.success or self.failure)
 
 
@@ -102,7 +103,7 @@ class ConversationRules:
 
     @property
     def is_judged(self) -> bool:
-        return self.has_judge and bool(self.criteria)
+        return self.has_judge and self.criteria.is_set
 
     @property
     def simulates_user(self) -> bool:

@@ -75,8 +75,9 @@ class Spend:
         uncertain = data.get("uncertainUsd", 0.0)
         return cls(data["calls"], Usage.from_json(data), data["costUsd"], models=models, uncertain_usd=uncertain)
 
-    def __bool__(self) -> bool:
-        """Whether any call was, or may have been, billed."""
+    @property
+    def has_calls(self) -> bool:
+        """Whether any call was made, or may have been billed without an answer."""
         return bool(self.calls or self.uncertain_usd)
 
     @classmethod

@@ -244,7 +244,7 @@ def test_dimensions_have_the_order_of_the_definition() -> None:
 def test_insights_name_what_stands_out() -> None:
     found = run(ruled(PLAN), PLAN, sample=RunSample(30, 300, 7))
     texts = [each.text for each in insights(found, ("Steady", "Bold", "Contrarian"))]
-    assert texts[0] == "Based on 10 % of the scenarios (30 of 300, seed 7)."
+    assert texts[0] == "Based on 10% of the scenarios (30 of 300, seed 7)."
     assert "Bold has the highest mean (3.80), Steady, Contrarian the lowest (3.00)." in texts
     assert any(text.startswith("Contrarian answers unlike the others: ") for text in texts)
     assert any(text.startswith("The most contested scenario is “case ") for text in texts)
@@ -258,5 +258,5 @@ def test_a_dimension_that_divides_the_targets_is_the_strongest_by_its_effect_on_
     made = answers(plan, lambda name, case: str(opposed[name.partition("/")[2]](int(score(case)))))
     found = run(made, plan)
     texts = [each.text for each in insights(found, ("steady", "contrarian"))]
-    assert any(text.startswith("stakes matters most: for steady, its levels explain 100 %") for text in texts)
+    assert any(text.startswith("stakes matters most: for steady, its levels explain 100.0%") for text in texts)
     assert not any(text.startswith("No effect") for text in texts)

@@ -50,7 +50,7 @@ def test_a_clear_rise_is_higher():
     row = compare_one(["1", "2", "1", "2", "1", "2"], ["4", "5", "5", "5", "4", "4"])
     assert row.verdict is ComparisonVerdict.HIGHER
     assert row.sentence == (
-        "m rates 3.00 points higher than in the baseline (95 % CI 2.34 to 3.66, adjusted p below 0.001, 6 scenarios)."
+        "m rates 3.00 points higher than in the baseline (95% CI 2.34 to 3.66, adjusted p below 0.001, 6 scenarios)."
     )
 
 
@@ -62,13 +62,13 @@ def test_a_clear_fall_is_lower():
 def test_equal_answers_are_equivalent():
     row = compare_one(["1", "2", "3", "4", "5"] * 4, ["1", "2", "3", "4", "5"] * 4)
     assert row.verdict is ComparisonVerdict.EQUIVALENT
-    assert row.sentence == "No difference of 0.25 points or more (90 % CI 0.00 to 0.00, 20 scenarios)."
+    assert row.sentence == "No difference of 0.25 points or more (90% CI 0.00 to 0.00, 20 scenarios)."
 
 
 def test_noise_is_inconclusive_and_says_what_could_have_been_detected():
     row = compare_one(["1", "5", "3", "2", "4", "3"], ["2", "3", "5", "1", "4", "4"])
     assert row.verdict is ComparisonVerdict.INCONCLUSIVE
-    assert "It had an 80 % chance to detect 2.10 points or more; about 423 scenarios would detect 0.25." in row.sentence
+    assert "It had an 80% chance to detect 2.10 points or more; about 423 scenarios would detect 0.25." in row.sentence
 
 
 def test_two_to_four_scenarios_are_not_comparable():

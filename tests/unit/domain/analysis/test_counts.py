@@ -92,7 +92,8 @@ def test_a_cell_counts_decisions_errors_and_results() -> None:
     ]
     counts = count(PLAN, range(4), outcomes)
     assert counts.cell(0) == Cell(code_2=1, other=1, judged=2, passed=1)
-    assert counts.cell(1) == Cell(other=1, errored=1)
+    assert counts.cell(1) == Cell(errored=1, undecided=1)
+    assert [counts.cell(number).completed for number in (0, 1)] == [2, 1]
 
 
 def test_figures_of_a_cell() -> None:
@@ -102,7 +103,7 @@ def test_figures_of_a_cell() -> None:
     assert (Cell().mean_code, Cell().pass_rate) == (None, None)
 
 
-def test_a_cell_takes_eighteen_bytes_and_counts_a_thousand_repeats() -> None:
+def test_a_cell_takes_twenty_bytes_and_counts_a_thousand_repeats() -> None:
     plan = Plan(plain_targets("sim/a"), (2,), repeats=1_000)
     counts = count(plan, range(plan.total), (completed(index, success=True) for index in range(plan.total)))
     assert counts.cell(1) == Cell(code_4=1_000, judged=1_000, passed=1_000)
@@ -162,12 +163,12 @@ def test_names_of_metrics_and_tags_are_bounded() -> None:
     "data",
     [
         b"",
-        b"CUPELCT1",
-        b"CUPELCT1\xff\xff\xff\xff{}",
+        b"CUPELCT2",
+        b"CUPELCT2\xff\xff\xff\xff{}",
         b"OTHERCT1" + count(PLAN, range(12), []).encode()[8:],
         count(PLAN, range(12), []).encode()[:-1],
         count(PLAN, range(12), []).encode() + b"x",
-        b"CUPELCT1\x02\x00\x00\x00{}",
+        b"CUPELCT2\x02\x00\x00\x00{}",
     ],
 )
 def test_other_bytes_are_no_count_file(data: bytes) -> None:

@@ -26,8 +26,8 @@ def mean(value: float, error: float, scenarios: int) -> MeanEstimate:
 
 
 def test_the_note_says_how_many_scenarios_were_run():
-    assert SAMPLE.note == "Based on 10 % of the scenarios (12 of 120, seed 42)."
-    assert RunSample(1, 3_000, 7).note == "Based on 0.03 % of the scenarios (1 of 3,000, seed 7)."
+    assert SAMPLE.note == "Based on 10% of the scenarios (12 of 120, seed 42)."
+    assert RunSample(1, 3_000, 7).note == "Based on 0.03% of the scenarios (1 of 3,000, seed 7)."
     assert RunSample(120, 120, 42).note is None
 
 

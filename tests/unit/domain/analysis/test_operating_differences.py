@@ -31,7 +31,8 @@ ERRORED = CountedOutcome(1, is_completed=False, error_code="timeout", costs=(Cou
 
 def test_costs_are_per_probe_and_tokens_per_answer() -> None:
     found = SideOperations.of([totals(completed(), completed(tokens=50), ERRORED)], DECIDED)
-    assert found.cost_usd == pytest.approx((0.75 + 0.75 + 0.5) / 3)
+    assert (found.cost_usd, found.judge_cost_usd) == (0.5, pytest.approx((0.25 + 0.25) / 3))
+    assert (found.simulated_user_cost_usd, found.operations_cost_usd) == (None, None)
     assert (found.tokens, found.error_rate, found.other_rate) == (40, pytest.approx(1 / 3), 0.25)
 
 

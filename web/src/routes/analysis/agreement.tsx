@@ -1,10 +1,9 @@
 import type { Figures } from "../../api/analyses";
 import { Heatmap } from "../../charts/heatmap";
-import { counted, formatInterval, visible } from "../../lib/format";
+import { counted, formatDecimal, formatInterval, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import { Section } from "../../ui/section";
 import styles from "./analysis.module.css";
-import { figure } from "./figures";
 
 /** Targets whose pairs are still legible as squares. */
 const MAX_DRAWN = 20;
@@ -41,7 +40,7 @@ export function Agreement({ figures }: { figures: Figures }) {
           <tr key={each.names.join(" ")}>
             <th scope="row">{visible(each.names[0])}</th>
             <td>{visible(each.names[1])}</td>
-            <td className="figure">{figure(each.kappa)}</td>
+            <td className="figure">{formatDecimal(each.kappa)}</td>
           </tr>
         ))}
       </tbody>
@@ -50,8 +49,8 @@ export function Agreement({ figures }: { figures: Figures }) {
   return (
     <Section title="Agreement between targets">
       <p>
-        Krippendorff's α {figure(agreement.alpha)}{" "}
-        {agreement.interval95 && `(95% interval ${formatInterval(agreement.interval95, figure)})`} over{" "}
+        Krippendorff's α {formatDecimal(agreement.alpha)}{" "}
+        {agreement.interval95 && `(95% interval ${formatInterval(agreement.interval95, formatDecimal)})`} over{" "}
         {counted(agreement.scenarios, "scenario")}
         {agreement.level && `: ${agreement.level}`}.
       </p>
@@ -61,12 +60,12 @@ export function Agreement({ figures }: { figures: Figures }) {
         <Heatmap
           title="Cohen's κ of each pair, weighted by distance"
           description={pairs
-            .map((each) => `${visible(each.names[0])} and ${visible(each.names[1])}: ${figure(each.kappa)}`)
+            .map((each) => `${visible(each.names[0])} and ${visible(each.names[1])}: ${formatDecimal(each.kappa)}`)
             .join("; ")}
           fileName="agreement"
           names={names}
           valueAt={kappaOf}
-          format={figure}
+          format={formatDecimal}
           table={table}
         />
       )}

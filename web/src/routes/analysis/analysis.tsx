@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { analysisQuery, type Figures } from "../../api/analyses";
 import { ApiError } from "../../api/client";
-import { visible } from "../../lib/format";
+import { formatDecimal, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
@@ -12,7 +12,6 @@ import { AnalyzeButton } from "./again";
 import { Agreement } from "./agreement";
 import styles from "./analysis.module.css";
 import { DeepAnalysisSection } from "./deep";
-import { figure } from "./figures";
 import { ScenarioLink } from "./scenario_link";
 
 const SHOWN_CONTESTED = 10;
@@ -109,8 +108,8 @@ function Contested({ figures }: { figures: Figures }) {
                 <th scope="row">
                   <ScenarioLink id={each.scenarioId} name={each.scenarioName} />
                 </th>
-                <td className="figure">{figure(each.variance)}</td>
-                <td className="figure">{figure(each.range)}</td>
+                <td className="figure">{formatDecimal(each.variance)}</td>
+                <td className="figure">{formatDecimal(each.range)}</td>
               </tr>
             ))}
           </tbody>

@@ -1,12 +1,11 @@
 import { getRouteApi, type LinkProps } from "@tanstack/react-router";
 import type { DeepFigures } from "../../api/analyses";
 import { ScatterPlot } from "../../charts/scatter";
-import { formatShare, visible } from "../../lib/format";
+import { formatDecimal, formatShare, formatSigned, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 import styles from "./analysis.module.css";
-import { figure, signed } from "./figures";
 import { ScenarioLink } from "./scenario_link";
 
 const route = getRouteApi("/runs/$id");
@@ -33,7 +32,7 @@ export function ComponentsSection({ figures }: { figures: DeepFigures }) {
       x,
       y,
       isMarked,
-      text: `${visible(name)}: ${signed(x)}, ${signed(y)}${isMarked ? ", unlike the others" : ""}`,
+      text: `${visible(name)}: ${formatSigned(x)}, ${formatSigned(y)}${isMarked ? ", unlike the others" : ""}`,
       link: target && transcriptsOf(run, target.targetId),
     };
   });
@@ -67,7 +66,7 @@ export function ComponentsSection({ figures }: { figures: DeepFigures }) {
                   <th scope="row">{visible(point.name)}</th>
                   {found.components.map((each) => (
                     <td key={each.explainedShare} className="figure">
-                      {signed(each.coordinates[row])}
+                      {formatSigned(each.coordinates[row])}
                     </td>
                   ))}
                 </tr>
@@ -100,7 +99,7 @@ function Loadings({ component, number }: { component: Component; number: number 
       {dimensions.length > 0 && (
         <p>
           It goes with{" "}
-          {dimensions.map((each) => `${visible(each.dimension)} (r ${signed(each.correlation)})`).join(", ")}.
+          {dimensions.map((each) => `${visible(each.dimension)} (r ${formatSigned(each.correlation)})`).join(", ")}.
         </p>
       )}
       <ScrollRegion label={`Loadings of component ${number}`}>
@@ -117,7 +116,7 @@ function Loadings({ component, number }: { component: Component; number: number 
                 <th scope="row">
                   <ScenarioLink id={each.scenarioId} name={each.scenarioName} />
                 </th>
-                <td className="figure">{figure(each.value)}</td>
+                <td className="figure">{formatDecimal(each.value)}</td>
               </tr>
             ))}
           </tbody>

@@ -1,11 +1,10 @@
 import type { DeepFigures } from "../../api/analyses";
 import { formatP } from "../../lib/comparison";
-import { formatInterval, formatShare, visible } from "../../lib/format";
+import { formatDecimal, formatInterval, formatShare, formatSigned, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 import styles from "./analysis.module.css";
-import { figure, signed } from "./figures";
 
 /** What each dimension does to each target while the others stay the same. */
 export function Effects({ figures }: { figures: DeepFigures }) {
@@ -36,16 +35,16 @@ export function Effects({ figures }: { figures: DeepFigures }) {
                   <td
                     key={slope.dimension}
                     className="figure"
-                    title={`slope ${figure(slope.slope)} (95% interval ${formatInterval(slope.interval95, figure)}), adjusted p ${formatP(slope.adjustedP)}`}
+                    title={`slope ${formatDecimal(slope.slope)} (95% interval ${formatInterval(slope.interval95, formatDecimal)}), adjusted p ${formatP(slope.adjustedP)}`}
                   >
                     {slope.adjustedP !== null && slope.adjustedP < 0.05 ? (
-                      <strong>{signed(slope.perStep)}</strong>
+                      <strong>{formatSigned(slope.perStep)}</strong>
                     ) : (
-                      signed(slope.perStep)
+                      formatSigned(slope.perStep)
                     )}
                   </td>
                 ))}
-                <td className="figure">{figure(each.rSquared)}</td>
+                <td className="figure">{formatDecimal(each.rSquared)}</td>
               </tr>
             ))}
           </tbody>

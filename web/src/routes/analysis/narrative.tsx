@@ -1,10 +1,9 @@
 import type { DeepFigures, Narrative } from "../../api/analyses";
-import { formatInterval, formatUsd, visible } from "../../lib/format";
+import { formatDecimal, formatInterval, formatUsd, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 import styles from "./analysis.module.css";
-import { figure } from "./figures";
 
 const TOPICS = {
   differences: "Differences",
@@ -52,8 +51,8 @@ export function NarrativeSection({ figures }: { figures: DeepFigures }) {
                 .map((each) => (
                   <tr key={each.id}>
                     <th scope="row">{visible(each.label)}</th>
-                    <td className="figure">{figure(each.value)}</td>
-                    <td className="figure">{formatInterval(each.interval95, figure)}</td>
+                    <td className="figure">{formatDecimal(each.value)}</td>
+                    <td className="figure">{formatInterval(each.interval95, formatDecimal)}</td>
                     <td className="figure">{each.n ?? ""}</td>
                   </tr>
                 ))}

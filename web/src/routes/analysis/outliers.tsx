@@ -1,11 +1,10 @@
 import type { DeepFigures } from "../../api/analyses";
 import { formatP } from "../../lib/comparison";
-import { visible } from "../../lib/format";
+import { formatDecimal, formatSigned, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 import styles from "./analysis.module.css";
-import { figure, signed } from "./figures";
 import { ScenarioLink } from "./scenario_link";
 
 const INDICATORS = {
@@ -41,12 +40,12 @@ export function OutlierTargets({ figures }: { figures: DeepFigures }) {
                   {each.indicators.length > 0 &&
                     `, by ${each.indicators.map((one) => INDICATORS[one]).join(" and ")}`}
                 </td>
-                <td className="figure">{each.distance === null ? "" : figure(each.distance)}</td>
+                <td className="figure">{each.distance === null ? "" : formatDecimal(each.distance)}</td>
                 <td className="figure">
                   {each.distanceAdjustedP === null ? "" : formatP(each.distanceAdjustedP)}
                 </td>
-                <td className="figure">{each.forestScore === null ? "" : figure(each.forestScore)}</td>
-                <td className="figure">{each.agreementGain === null ? "" : signed(each.agreementGain)}</td>
+                <td className="figure">{each.forestScore === null ? "" : formatDecimal(each.forestScore)}</td>
+                <td className="figure">{each.agreementGain === null ? "" : formatSigned(each.agreementGain)}</td>
               </tr>
             ))}
           </tbody>
@@ -83,10 +82,10 @@ export function OutlierScenarios({ figures }: { figures: DeepFigures }) {
                 <th scope="row">
                   <ScenarioLink id={each.scenarioId} name={each.scenarioName} />
                 </th>
-                <td className="figure">{figure(each.score)}</td>
+                <td className="figure">{formatDecimal(each.score)}</td>
                 {each.means.map((mean, position) => (
                   <td key={found.columns[position]} className="figure">
-                    {figure(mean)}
+                    {formatDecimal(mean)}
                   </td>
                 ))}
               </tr>

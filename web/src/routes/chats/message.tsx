@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { type Branch, type ChatMessage, type Variant, variantsQuery } from "../../api/chats";
 import { api, read, type Schemas } from "../../api/client";
-import { counted, formatUsd, visible } from "../../lib/format";
+import { costText, counted, visible } from "../../lib/format";
 import { asValue } from "../../lib/turns";
 import { CopyButton } from "../../ui/copy";
 import { useToggle } from "../../ui/fold";
@@ -75,7 +75,7 @@ export function MessageView({ chatId, branch, message, number, canWrite }: Props
           {KINDS[message.kind] !== "" && <span>{KINDS[message.kind]}</span>}
           {message.modelId && <span>{visible(message.modelId)}</span>}
           {usage && <span>{counted(usage.inputTokens + usage.outputTokens, "token")}</span>}
-          {usage && <span>{formatUsd(message.costUsd)}</span>}
+          {usage && <span>{costText(message.costUsd)}</span>}
           <Ago time={message.createdAt} />
         </p>
         {!isEditing && (

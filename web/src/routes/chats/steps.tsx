@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type Turn, turnPromptQuery, turnQuery } from "../../api/chats";
 import type { Schemas } from "../../api/client";
-import { counted, formatMs, formatUsd, visible } from "../../lib/format";
+import { costText, counted, formatMs, visible } from "../../lib/format";
 import { type Hook, mainCallOf, type Step, stepsOf } from "../../lib/turns";
 import { useToggle } from "../../ui/fold";
 import { PlainText } from "../../ui/plain_text";
@@ -56,7 +56,7 @@ function Opened({ chatId, turnId, number }: TurnProps) {
         {turn.operationsSpend !== null && turn.operationsSpend.calls > 0 && (
           <span>
             {counted(turn.operationsSpend.calls, "call")} of operations,{" "}
-            {formatUsd(turn.operationsSpend.costUsd)}
+            {costText(turn.operationsSpend.costUsd)}
           </span>
         )}
         <span>{formatMs(turn.durationMs)} in all</span>
@@ -111,7 +111,7 @@ function MainCall({ turn }: { turn: Turn }) {
             <span>{call.finishReason ?? "not complete"}</span>
             {call.tokens !== null && <span>{counted(call.tokens, "token")}</span>}
             {call.durationMs !== null && <span>{formatMs(call.durationMs)}</span>}
-            {call.tokens !== null && <span>{formatUsd(call.costUsd)}</span>}
+            {call.tokens !== null && <span>{costText(call.costUsd)}</span>}
           </>
         ) : (
           <span>was not called</span>

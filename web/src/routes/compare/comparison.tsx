@@ -11,6 +11,7 @@ import {
   type Metric,
   VERDICTS,
 } from "../../lib/comparison";
+import { columnName } from "../../lib/estimates";
 import { counted, formatCount, UNKNOWN, visible } from "../../lib/format";
 import type { CompareSearch } from "../../lib/search";
 import { FigureHeader } from "../../ui/figure_header";
@@ -241,8 +242,8 @@ function DifferenceTable({ figures }: { figures: ComparisonFigures }) {
 }
 
 function Unpaired({ figures }: { figures: ComparisonFigures }) {
-  const names = (columns: readonly { targetId: string; promptId: string | null }[]) =>
-    visible(columns.map((each) => [each.targetId, each.promptId].filter(Boolean).join(", ")).join("; "));
+  const names = (columns: ComparisonFigures["unpairedBaseline"]) =>
+    visible(columns.map(columnName).join("; "));
   return (
     <>
       {figures.unpairedBaseline.length > 0 && (

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ExperimentSummary } from "../../api/resources";
-import { differenceAxis, pText, signed, signedInterval } from "../../lib/experiments";
+import { formatDifference, formatDifferences, formatLevel, formatP } from "../../lib/comparison";
+import { differenceAxis } from "../../lib/experiments";
 import { formatCount, formatUsd, UNKNOWN, visible } from "../../lib/format";
 import { refusalText } from "../../lib/pairs";
 import type { NumberedRun } from "../../lib/trend";
@@ -70,12 +71,12 @@ export function Differences({ summary }: { summary: ExperimentSummary }) {
                 <td>
                   {METRICS[row.metric]}, n = {formatCount(row.scenarios)}
                 </td>
-                <td className="figure">{row.baselineMean?.toFixed(2) ?? UNKNOWN}</td>
-                <td className="figure">{row.comparisonMean?.toFixed(2) ?? UNKNOWN}</td>
+                <td className="figure">{formatLevel(row.metric, row.baselineMean)}</td>
+                <td className="figure">{formatLevel(row.metric, row.comparisonMean)}</td>
                 <td>
                   <Difference row={row} axis={axis} />
                 </td>
-                <td className="figure">{pText(row.adjustedP)}</td>
+                <td className="figure">{formatP(row.adjustedP)}</td>
                 <td>{VERDICTS[row.verdict]}</td>
               </tr>
             ))}
@@ -99,7 +100,7 @@ export function Differences({ summary }: { summary: ExperimentSummary }) {
 
 function Difference({ row, axis }: { row: Row; axis: { min: number; max: number } }) {
   if (row.difference === null) return <span className={page.note}>{UNKNOWN}</span>;
-  const bounds = signedInterval(row.interval);
+  const bounds = row.interval ? formatDifferences(row.metric, row.interval) : "";
   return (
     <span className={page.estimate}>
       <IntervalMark
@@ -107,10 +108,10 @@ function Difference({ row, axis }: { row: Row; axis: { min: number; max: number 
         interval={row.interval}
         {...axis}
         hasZero
-        label={`Difference ${signed(row.difference)}, interval ${bounds}`}
+        label={`Difference ${formatDifference(row.metric, row.difference)}, interval ${bounds}`}
       />
       <span>
-        <strong>{signed(row.difference)}</strong> {bounds && `(${bounds})`}
+        <strong>{formatDifference(row.metric, row.difference)}</strong> {bounds && `(${bounds})`}
       </span>
     </span>
   );

@@ -60,7 +60,12 @@ function Probes({ run }: { run: Run }) {
   const matching = useMemo(() => matchingCases(all.data, search.q), [all.data, search.q]);
   const messages = useMessageSearch(run, search.said);
   const choice = useChoice(search, matching, messages.found);
-  const columns = useMemo(() => parseColumns(search.cols), [search.cols]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
+  const hasDecisions = useMemo(() => table.decision.some((code) => code !== 0), [table, version]);
+  const columns = useMemo(
+    () => parseColumns(search.cols).filter((each) => hasDecisions || each !== "decision"),
+    [search.cols, hasDecisions],
+  );
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
   const listed = useMemo(
     () => orderProbes(table, chooseProbes(table, choice), search.order),
@@ -107,7 +112,7 @@ function Probes({ run }: { run: Run }) {
   const isSearching = search.q !== undefined && all.isPending;
   return (
     <>
-      <Toolbar names={names} metric={metric} labels={table.labels} />
+      <Toolbar names={names} metric={metric} labels={table.labels} hasDecisions={hasDecisions} />
       {search.said !== undefined && (
         <MessageSearchState search={messages} words={search.said} total={table.total} />
       )}

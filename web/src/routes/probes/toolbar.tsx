@@ -42,10 +42,11 @@ interface Props {
   names: readonly string[];
   metric: Metric;
   labels: Labels;
+  hasDecisions: boolean;
 }
 
 /** What is listed, and which of its figures. */
-export function Toolbar({ names, metric, labels }: Props) {
+export function Toolbar({ names, metric, labels, hasDecisions }: Props) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const seek = useCallback(
@@ -79,12 +80,14 @@ export function Toolbar({ names, metric, labels }: Props) {
         choices={[["", "all"], ...OUTCOMES.map((each) => [each, OUTCOME_WORDS[each]] as const)]}
         change={(value) => set({ outcome: (value || undefined) as OutcomeFilter | undefined })}
       />
-      <Choice
-        label="Decision"
-        value={search.decision ?? ""}
-        choices={[["", "all"], ...DECISIONS.map((each) => [each, each] as const)]}
-        change={(value) => set({ decision: (value || undefined) as DecisionFilter | undefined })}
-      />
+      {(hasDecisions || search.decision !== undefined) && (
+        <Choice
+          label="Decision"
+          value={search.decision ?? ""}
+          choices={[["", "all"], ...DECISIONS.map((each) => [each, each] as const)]}
+          change={(value) => set({ decision: (value || undefined) as DecisionFilter | undefined })}
+        />
+      )}
       {LABEL_KINDS.map((kind) => {
         const chosen = search[kind];
         const known =
@@ -104,6 +107,7 @@ export function Toolbar({ names, metric, labels }: Props) {
       <TextFilter label="Scenario contains" value={search.q} change={seek} />
       <MessageWords value={search.said} change={(said) => set({ said })} />
       <ColumnChooser
+        choices={SHOWN.filter((each) => hasDecisions || each !== "decision")}
         columns={parseColumns(search.cols)}
         change={(columns) => set({ cols: columnsText(columns) })}
       />
@@ -173,11 +177,12 @@ function MessageWords({ value, change }: WordsProps) {
 }
 
 interface ColumnsProps {
+  choices: readonly Shown[];
   columns: readonly Shown[];
   change: (columns: readonly Shown[]) => void;
 }
 
-function ColumnChooser({ columns, change }: ColumnsProps) {
+function ColumnChooser({ choices, columns, change }: ColumnsProps) {
   const toggle = (column: Shown) =>
     change(columns.includes(column) ? columns.filter((each) => each !== column) : [...columns, column]);
   return (
@@ -185,7 +190,7 @@ function ColumnChooser({ columns, change }: ColumnsProps) {
       <summary>Columns</summary>
       <fieldset>
         <legend className="hidden-text">Columns of the list</legend>
-        {SHOWN.map((each) => (
+        {choices.map((each) => (
           <label key={each}>
             <input type="checkbox" checked={columns.includes(each)} onChange={() => toggle(each)} />
             {SHOWN_NAMES[each]}

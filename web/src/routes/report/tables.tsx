@@ -1,6 +1,7 @@
 import type { ReportContent, ReportFigures } from "../../api/reports";
 import {
   formatCount,
+  formatDecimal,
   formatInterval,
   formatMs,
   formatShare,
@@ -14,7 +15,6 @@ import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 
-const figure = (value: number | null) => (value === null ? UNKNOWN : value.toFixed(2));
 
 function cost(figures: ReportFigures): number | null {
   if (figures.costs.some((each) => each.usd === null)) return null;
@@ -165,10 +165,10 @@ export function Agreement({ content }: { content: ReportContent }) {
                 <td className="figure">{formatCount(each.conversations)}</td>
                 <td className="figure">{formatShare(each.agreement)}</td>
                 <td>
-                  {figure(each.kappa)}{" "}
-                  {each.kappaInterval95 && `(${formatInterval(each.kappaInterval95, figure)})`}
+                  {formatDecimal(each.kappa)}{" "}
+                  {each.kappaInterval95 && `(${formatInterval(each.kappaInterval95, formatDecimal)})`}
                 </td>
-                <td className="figure">{figure(each.alpha)}</td>
+                <td className="figure">{formatDecimal(each.alpha)}</td>
               </tr>
             ))}
           </tbody>

@@ -58,7 +58,13 @@ interface PeriodProps {
 }
 
 function PeriodSection({ title, period, timezone }: PeriodProps) {
-  const { limitUsd, availableUsd } = period;
+  const { limitUsd, availableUsd, spentUsd, uncertainUsd, reservedUsd, byRole } = period;
+  if (spentUsd === null || uncertainUsd === null || reservedUsd === null || byRole === null)
+    return (
+      <Section title={`${title}: ${visible(period.period)}, ${visible(timezone)}`}>
+        <p className={styles.note}>No limit. Spending is counted once the workspace has a budget.</p>
+      </Section>
+    );
   return (
     <Section title={`${title}: ${visible(period.period)}, ${visible(timezone)}`}>
       {availableUsd !== null && availableUsd <= 0 && (
@@ -67,14 +73,14 @@ function PeriodSection({ title, period, timezone }: PeriodProps) {
           it is raised.
         </p>
       )}
-      {limitUsd !== null && <BudgetBar budget={{ ...period, maxBudgetUsd: limitUsd }} />}
+      {limitUsd !== null && <BudgetBar budget={{ spentUsd, uncertainUsd, reservedUsd, maxBudgetUsd: limitUsd }} />}
       <dl className={styles.figures}>
-        <BudgetFigure name="Spent" usd={period.spentUsd} />
-        {period.uncertainUsd > 0 && (
-          <BudgetFigure name="Uncertain" usd={period.uncertainUsd} note="calls that may have been billed" />
+        <BudgetFigure name="Spent" usd={spentUsd} />
+        {uncertainUsd > 0 && (
+          <BudgetFigure name="Uncertain" usd={uncertainUsd} note="calls that may have been billed" />
         )}
-        {period.reservedUsd > 0 && (
-          <BudgetFigure name="Reserved" usd={period.reservedUsd} note="for calls in flight" />
+        {reservedUsd > 0 && (
+          <BudgetFigure name="Reserved" usd={reservedUsd} note="for calls in flight" />
         )}
         {limitUsd === null ? (
           <div>
@@ -88,7 +94,7 @@ function PeriodSection({ title, period, timezone }: PeriodProps) {
           </>
         )}
       </dl>
-      {roleSentence(period.byRole) && <p className={styles.note}>{roleSentence(period.byRole)}</p>}
+      {roleSentence(byRole) && <p className={styles.note}>{roleSentence(byRole)}</p>}
     </Section>
   );
 }

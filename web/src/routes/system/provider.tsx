@@ -4,7 +4,7 @@ import { type FormEvent, useState } from "react";
 import { api, ifMatch, read, type Schemas } from "../../api/client";
 import { useIsAdmin } from "../../api/role";
 import { modelsOfQuery, type Provider, providerQuery } from "../../api/system";
-import { formatUsd, visible } from "../../lib/format";
+import { formatUsd, UNKNOWN, visible } from "../../lib/format";
 import { changesOf, parseWhole } from "../../lib/forms";
 import { Field } from "../../ui/field";
 import { FigureHeader } from "../../ui/figure_header";
@@ -271,7 +271,7 @@ function Models({ name }: { name: string }) {
                     </th>
                     <td className="figure">{formatUsd(each.inputUsdPerMillion)}</td>
                     <td className="figure">{formatUsd(each.outputUsdPerMillion)}</td>
-                    <td className="figure">{each.contextLength?.toLocaleString("en") ?? "unknown"}</td>
+                    <td className="figure">{each.contextLength?.toLocaleString("en") ?? UNKNOWN}</td>
                   </tr>
                 ))}
               </tbody>

@@ -39,8 +39,15 @@ function SpentToday() {
   const { spentUsd, limitUsd } = query.data.day;
   return (
     <p className={page.facts}>
-      Spent today: {formatUsd(spentUsd)}
-      {limitUsd !== null && ` of ${formatUsd(limitUsd)}`}. <Link to="/settings/budgets">Budgets</Link>
+      {spentUsd === null ? (
+        "Spending is counted once the workspace has a budget. "
+      ) : (
+        <>
+          Spent today: {formatUsd(spentUsd)}
+          {limitUsd !== null && ` of ${formatUsd(limitUsd)}`}.{" "}
+        </>
+      )}
+      <Link to="/settings/budgets">Budgets</Link>
     </p>
   );
 }

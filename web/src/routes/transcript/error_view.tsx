@@ -1,5 +1,5 @@
 import type { Probe } from "../../api/probes";
-import { counted, formatUsd, visible } from "../../lib/format";
+import { costText, counted, visible } from "../../lib/format";
 import { Ago } from "../../ui/time";
 import styles from "./transcript.module.css";
 
@@ -16,7 +16,7 @@ export function ErrorView({ error }: { error: ProbeError }) {
       </p>
       <p className={styles.note}>
         {counted(error.attempts, "call")}
-        {error.totalSpend.calls > 0 && `, ${formatUsd(error.totalSpend.costUsd)}`},{" "}
+        {error.totalSpend.calls > 0 && `, ${costText(error.totalSpend.costUsd)}`},{" "}
         <Ago time={error.createdAt} />
       </p>
     </>

@@ -1,5 +1,5 @@
 import type { Message } from "../../api/queries";
-import { formatCount, formatMs, formatUsd, visible } from "../../lib/format";
+import { costText, formatCount, formatMs, visible } from "../../lib/format";
 import styles from "./transcript.module.css";
 
 type Reply = NonNullable<Message["reply"]>;
@@ -14,7 +14,7 @@ export function ReplyFigures({ reply }: { reply: Reply }) {
         <span>
           {formatCount(usage.inputTokens)} tokens in, {formatCount(usage.outputTokens)} out
         </span>
-        <span>{formatUsd(reply.costUsd)}</span>
+        <span>{costText(reply.costUsd)}</span>
       </p>
       {verdict && (
         <p className={styles.reply}>

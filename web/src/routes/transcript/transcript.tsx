@@ -1,6 +1,6 @@
 import type { Transcript } from "../../api/queries";
 import { columnName } from "../../lib/estimates";
-import { counted, formatMs, formatUsd, visible } from "../../lib/format";
+import { costText, counted, formatMs, visible } from "../../lib/format";
 import { Empty } from "../../ui/states";
 import { Result } from "../../ui/status";
 import { Details } from "./details";
@@ -35,7 +35,7 @@ export function TranscriptView({ transcript, against, heading, find }: Transcrip
         <span>{counted(transcript.turnCount, "turn")}</span>
         <span>{formatMs(transcript.durationMs)}</span>
         <span>{counted(transcript.tokenCount, "token")}</span>
-        <span>{formatUsd(transcript.totalSpend.costUsd)}</span>
+        <span>{costText(transcript.totalSpend.costUsd)}</span>
       </p>
       <Grades
         transcript={transcript}

@@ -1,0 +1,42 @@
+"""What calls of models cost, by what the models were called for."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.turns.spend import added_costs
+
+ROLES = {
+    ModelRole.TARGET: "target",
+    ModelRole.JUDGE: "judge",
+    ModelRole.PERSONA: "simulated user",
+    ModelRole.OPERATION: "operations",
+}
+"""The roles that costs are shown by, in this order, and how they are called in tables. Judges include summaries."""
+
+
+class RoleCost(NamedTuple):
+    role: ModelRole
+    calls: int
+    cost_usd: float | None
+    """None if the price of a call is unknown."""
+
+
+def role_costs(calls: Mapping[str, tuple[int, float | None]]) -> tuple[RoleCost, ...]:
+    """Return the costs of the roles with calls, from the calls and the cost of each kind of them."""
+    costs: dict[ModelRole, RoleCost] = {}
+    for kind, (number, usd) in calls.items():
+        if number:
+            role = ModelRole.JUDGE if kind == ModelRole.SUMMARY else ModelRole(kind)
+            before = costs.get(role, RoleCost(role, 0, 0.0))
+            costs[role] = RoleCost(role, before.calls + number, added_costs(before.cost_usd, usd))
+    return tuple(costs[role] for role in ROLES if role in costs)
+
+
+def added_role_costs(costs: Iterable[RoleCost]) -> tuple[RoleCost, ...]:
+    """Return one cost per role."""
+    sums: dict[ModelRole, RoleCost] = {}
+    for cost in costs:
+        before = sums.get(cost.role, RoleCost(cost.role, 0, 0.0))
+        sums[cost.role] = RoleCost(cost.role, before.calls + cost.calls, added_costs(before.cost_usd, cost.cost_usd))
+    return tuple(sums[role] for role in ROLES if role in sums)

@@ -1,0 +1,71 @@
+"""Figures as text for people. `web/src/lib/format.ts` has the same rules; `figure_cases.json` beside it tests both.
+
+An unknown figure is `–`, never 0. Numbers round half away from zero, and one that rounds to zero has no sign.
+"""
+
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+
+UNKNOWN = "–"
+_MINUS = "−"
+_CENTS = 0.0995
+"""From this amount on, money has two decimal places; below, two significant digits."""
+
+
+def format_percent(share: float | None) -> str:
+    """Return `93.3%` for 0.933."""
+    return UNKNOWN if share is None else f"{_fixed(100 * share, 1)}%"
+
+
+def format_points(difference: float | None) -> str:
+    """Return a difference of shares in percentage points, with its sign: `+3.5 pp` for 0.035."""
+    return UNKNOWN if difference is None else f"{_signed(100 * difference, 1)} pp"
+
+
+def format_decimal(value: float | None) -> str:
+    """Return two decimal places."""
+    return UNKNOWN if value is None else _fixed(value, 2)
+
+
+def format_difference(value: float | None) -> str:
+    """Return two decimal places with a sign."""
+    return UNKNOWN if value is None else _signed(value, 2)
+
+
+def format_usd(amount: float | None) -> str:
+    """Return `$0`, `$1,234.50`, or two significant digits below ten cents, so that no price is rounded to 0."""
+    if amount is None:
+        return UNKNOWN
+    if amount == 0:
+        return "$0"
+    size = abs(Decimal(amount))
+    places = 2 if size >= Decimal(_CENTS) else 1 - size.adjusted()
+    digits = f"{size.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,f}"
+    if places > 2:
+        digits = digits.rstrip("0")
+    return f"{_MINUS if amount < 0 else ''}${digits}"
+
+
+def format_interval(interval: Sequence[float] | None, form: Callable[[float], str]) -> str:
+    """Return `67.6% to 100.0%`; empty without an interval."""
+    return " to ".join(map(form, interval)) if interval else ""
+
+
+def with_interval(value: float | None, interval: Sequence[float] | None, form: Callable[[float | None], str]) -> str:
+    """Return `86.2% (67.6% to 100.0%)`."""
+    bounds = format_interval(interval, form) if value is not None else ""
+    return f"{form(value)} ({bounds})" if bounds else form(value)
+
+
+def _fixed(value: float, places: int) -> str:
+    digits = f"{abs(Decimal(value)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,f}"
+    return f"{_MINUS}{digits}" if value < 0 and _is_not_zero(digits) else digits
+
+
+def _signed(value: float, places: int) -> str:
+    text = _fixed(value, places)
+    return f"+{text}" if value > 0 and _is_not_zero(text) else text
+
+
+def _is_not_zero(digits: str) -> bool:
+    return any(digit in "123456789" for digit in digits)

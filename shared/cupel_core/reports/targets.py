@@ -1,0 +1,112 @@
+"""How the targets of a run did on the same scenarios: failures by scenario, and differences with intervals."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from cupel_core.analysis.sides import side_scenarios
+from cupel_core.contract.reports import (
+    FailedCellResponse,
+    FailedScenarioResponse,
+    ReportConversationResponse,
+    ReportDifferenceResponse,
+)
+from cupel_core.domain.analysis.comparison import compare
+from cupel_core.domain.analysis.counts import RunCounts
+from cupel_core.domain.analysis.matching import ComparisonSide, SideColumn
+from cupel_core.domain.analysis.multiple_testing import holm
+from cupel_core.domain.runs.plan import column_name
+from cupel_core.domain.runs.run import Run
+from cupel_core.store import resources, scenarios, snapshots
+from cupel_core.store.resources import ResourceKind
+from cupel_core.store.snapshots import Snapshot
+
+MAX_SCENARIOS = 100
+MAX_COMPARED = 6
+"""Targets and prompts: fifteen pairs."""
+
+
+def column_names(run: Run) -> list[str]:
+    """Return the name of each target and prompt for people: agents and prompts by their names, not by ids."""
+    columns = run.plan.columns
+    ids = {each.target.connector_id for each in columns if each.target.connector_id}
+    agents = resources.get_many(run.workspace, ResourceKind.CONNECTOR, ids) if ids else {}
+    names = []
+    for target, prompt_id, prompt_label in columns:
+        agent = agents.get(target.connector_id or "")
+        name = f"connector/{agent.name}" if agent and target.label is None else target.id
+        names.append(column_name(name, prompt_label or prompt_id))
+    return names
+
+
+def failed_scenarios(counts: RunCounts, names: Sequence[tuple[str, str]]) -> list[FailedScenarioResponse]:
+    """Return the scenarios that a target has failed, the most failed first; `names` has ids and names in order."""
+    rows = [
+        (sum(cell.judged - cell.passed for cell in cells), name, cells)
+        for name, cells in zip(names, counts.rows(), strict=True)
+    ]
+    failed = sorted((row for row in rows if row[0]), key=lambda row: (-row[0], row[1][1]))
+    return [
+        FailedScenarioResponse(
+            scenario_id=scenario_id,
+            scenario_name=name,
+            cells=[FailedCellResponse(passed=cell.passed, judged=cell.judged) for cell in cells],
+        )
+        for _, (scenario_id, name), cells in failed[:MAX_SCENARIOS]
+    ]
+
+
+def differences(
+    run: Run, counts: RunCounts, snapshot: Snapshot, names: Sequence[str]
+) -> list[ReportDifferenceResponse]:
+    """Compare each pair of targets and prompts, paired by scenario; nothing beyond MAX_COMPARED of them.
+
+    `names` are those of the columns.
+    """
+    columns = [SideColumn(number, column) for number, column in enumerate(run.plan.columns)]
+    if not 1 < len(columns) <= MAX_COMPARED:
+        return []
+    compared = list(side_scenarios(snapshot, counts.scenarios))
+
+    def side(column: SideColumn) -> ComparisonSide:
+        return ComparisonSide(run.id, (column,), compared, counts.case_cell, counts.totals.column)
+
+    pairs = list(combinations(columns, 2))
+    estimates = [
+        (figures.metric, row.estimate)
+        for figures in (compare(side(second), side(first)) for first, second in pairs)
+        for row in figures.rows
+    ]
+    adjusted = holm([estimate.p for _, estimate in estimates])
+    return [
+        ReportDifferenceResponse(
+            first=names[first.number],
+            second=names[second.number],
+            metric=metric,
+            scenarios=estimate.scenarios,
+            difference=estimate.difference,
+            interval=list(estimate.interval) if estimate.interval else None,
+            adjusted_p=p,
+        )
+        for (first, second), (metric, estimate), p in zip(pairs, estimates, adjusted, strict=True)
+    ]
+
+
+def with_names(run: Run, listed: Sequence[ReportConversationResponse]) -> list[ReportConversationResponse]:
+    """Return the conversations with the names of their scenarios and personas; unchanged if the snapshot is gone."""
+    snapshot = snapshots.find(run.snapshot_key)
+    if snapshot is None:
+        return list(listed)
+    cases = [run.plan.probe(int(each.conversation_id.rpartition("-")[2])).case for each in listed]
+    positions = [snapshot.scenario_positions[case] for case in cases]
+    found = dict(scenarios.read_summaries(snapshot.manifest, sorted(set(positions))))
+    named = []
+    for each, case, position in zip(listed, cases, positions, strict=True):
+        persona = snapshot.persona(case)
+        names = {"scenario_name": found[position].name, "persona_name": persona.name if persona else None}
+        named.append(each.model_copy(update=names))
+    return named
+
+
+def scenario_names(snapshot: Snapshot, counts: RunCounts) -> Iterator[tuple[str, str]]:
+    """Yield the id and the name of each scenario, in the order of the counts."""
+    return ((each.id, each.name) for each in side_scenarios(snapshot, counts.scenarios))
