@@ -11,6 +11,7 @@ from cupel_core import record_outcomes
 from cupel_core.domain.limits.breaker import CallRecord
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, Priority, Progress, Run
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import ProbeError
@@ -68,6 +69,14 @@ def test_a_paused_run_is_shown_with_what_to_do_next(cupel: Cupel, run: Run):
     result = cupel("pause", run.id)
     assert "PAUSED (user request)" in result.stdout
     assert f"resume {run.id}" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["pause", "cancel"])
+def test_a_stopped_run_says_how_many_calls_are_in_flight(cupel: Cupel, run: Run, command: str):
+    claim = Claim(frozenset({0, 1, 2}), 2e10, calling={0: 1.0, 2: 2.0})
+    barrier.acquire(ref_of(run), Node(0, 0), "worker", claim, [0, 1, 2], 0.0)
+    expected = "2 calls in flight will still be recorded; no call begins later than 5 s from now"
+    assert expected in cupel(command, run.id).stderr
 
 
 def test_a_refused_transition_is_reported_with_the_status(cupel: Cupel, run: Run):
