@@ -40,8 +40,10 @@ from tests.started_runs import NOW, RATING, RunSetup, receive_bodies, ref_of, se
 PLENTY = 600.0
 
 
-def worker(seconds: float = PLENTY) -> Worker:
-    return Worker("sim", time.time() + seconds, receive_wait_seconds=0)
+def worker(seconds: float = PLENTY, memory_mb: int | None = None) -> Worker:
+    """Return a worker for which no time passes, however slow the machine is."""
+    now = time.time()
+    return Worker("sim", now + seconds, clock=lambda: now, receive_wait_seconds=0, memory_mb=memory_mb)
 
 
 def claim_by_another(run: Run, offsets: set[int], until: float) -> None:
@@ -469,7 +471,7 @@ async def test_long_scenarios_take_no_more_memory_than_a_worker_has(
     cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, capacity = LongScenarios(scenario_count=20).start(), capacity_of(8)
-    small = Worker("sim", time.time() + PLENTY, receive_wait_seconds=0, memory_mb=capacity.memory_mb)
+    small = worker(memory_mb=capacity.memory_mb)
     receive, start = small._receiver.start_receiving, small._start_probe
     idle, used = list[float](), list[float]()
 
@@ -525,7 +527,7 @@ async def test_long_scenarios_of_a_paced_run_do_not_keep_a_worker_from_other_run
 ) -> None:
     paced = LongScenarios(scenario_count=20, pace=Pace(max_concurrency=1)).start()
     short = RunSetup(scenario_count=3).start()
-    small = Worker("sim", time.time() + PLENTY, receive_wait_seconds=0, memory_mb=capacity_of(18).memory_mb)
+    small = worker(memory_mb=capacity_of(18).memory_mb)
     first, second = list(range(10)), list(range(10, 20))
     deliveries = send_and_receive(slice_message(paced, first), slice_message(paced, second))
     queues.send(cloud.probe_queue_url("sim"), [slice_message(short, [0, 1, 2])])
