@@ -3640,6 +3640,7 @@ export interface Run {
   /** The most recently ended probes, latest first */
   recentTasks: Task[];
   probes: ProbeConnection;
+  /** Without a `limit`, 100 of one run, and 20 of each run of a list; `extensions.truncated` names lists with more */
   transcripts: Transcript[];
   transcriptsConnection: TranscriptConnection;
   /** The newest analysis; null while there is none */
