@@ -763,9 +763,12 @@ class Client:
     def delete_comparison(self, comparison_id: str) -> None:
         self._send("DELETE", f"/comparisons/{_segment(comparison_id)}")
 
-    def list_comparison_scenarios(self, comparison_id: str, *, row: int = 0, change: str | None = None) -> Pages:
-        """The scenarios of one of the comparison's rows, most changed first."""
-        return self._pages(f"/comparisons/{_segment(comparison_id)}/scenarios", row=str(row), change=change)
+    def list_comparison_scenarios(
+        self, comparison_id: str, *, row: int | None = None, change: str | None = None
+    ) -> Pages:
+        """The scenarios of one of the comparison's rows, or of all, most changed first."""
+        number = None if row is None else str(row)
+        return self._pages(f"/comparisons/{_segment(comparison_id)}/scenarios", row=number, change=change)
 
     def list_jobs(self, *, run_id: str | None = None, status: str | None = None) -> Pages:
         """Newest first."""

@@ -3747,7 +3747,7 @@ export interface RunComparison {
   deltaByModel: unknown | null;
   /** By target: the test, its p-value and the verdict */
   statisticalSignificance: unknown | null;
-  /** Of one pair of targets, by its position in `figures.rows` */
+  /** Of all pairs of targets together, or of the one at this position in `figures.rows` */
   mostChangedScenarios: ScenarioDelta[];
   whatChanged: WhatChanged | null;
 }
@@ -3935,6 +3935,10 @@ export interface ScenarioConnection {
 }
 
 export interface ScenarioDelta {
+  /** The pair's position in `figures.rows` */
+  row: number;
+  /** The pair, named as in `deltaByModel` */
+  model: string;
   scenarioId: string;
   scenarioName: string;
   baselineScore: number;

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel import render_comparison
+from cupel.commands.gate_options import print_verdict
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson
 from cupel.comparing import FailIf, refused
@@ -71,7 +72,10 @@ def compare(
     with session.connect() as client:
         comparison = compute(session, client, request)
         _print(session, client, comparison, scenarios, as_json=as_json)
-    if not is_accepted(session, comparison, fail_if or []):
+    violations = refusals(comparison, fail_if or [])
+    if fail_if:
+        print_verdict(session, violations)
+    if violations:
         raise typer.Exit(1)
 
 
@@ -117,14 +121,10 @@ def jobs(
         print_list(session, listed, limit, render_comparison.jobs_table, as_json=as_json)
 
 
-def is_accepted(session: Session, comparison: Json, fail_if: list[FailIf]) -> bool:
-    """Say which verdicts fail the pipeline; whether there is none."""
+def refusals(comparison: Json, fail_if: list[FailIf]) -> list[str]:
+    """Return which verdicts fail the pipeline, with their rows."""
     rows = refused(comparison["figures"], fail_if)
-    for row in rows:
-        session.remark(f"gate: {render_comparison.row_title(row)}: {row['verdict']}")
-    if fail_if and not rows:
-        session.remark("gate: passed")
-    return not rows
+    return [f"{render_comparison.row_title(row)}: {row['verdict']}" for row in rows]
 
 
 def print_comparison(session: Session, figures: Json) -> None:
@@ -138,7 +138,7 @@ def print_comparison(session: Session, figures: Json) -> None:
 
 def _print(session: Session, client: "Client", comparison: Json, scenarios: int, *, as_json: bool) -> None:
     figures = comparison["figures"]
-    changed = _most_changed(client, comparison, scenarios) if figures and scenarios else []
+    changed = client.list_comparison_scenarios(comparison["id"]).first(scenarios) if figures and scenarios else []
     if as_json:
         session.print_json({**comparison, "scenarios": changed})
     elif figures is None:
@@ -149,14 +149,7 @@ def _print(session: Session, client: "Client", comparison: Json, scenarios: int,
         if any(each["difference"] for each in changed):
             session.out.print()
             session.out.print(render_comparison.scenarios_table(figures, changed))
-
-
-def _most_changed(client: "Client", comparison: Json, count: int) -> list[Json]:
-    """Of all rows together, each with the number of its `row`."""
-    rows = range(len(comparison["figures"]["rows"]))
-    listed = ((row, client.list_comparison_scenarios(comparison["id"], row=row).first(count)) for row in rows)
-    scenarios = [{**scenario, "row": row} for row, found in listed for scenario in found]
-    return sorted(scenarios, key=lambda each: -abs(each["difference"]))[:count]
+            session.out.print(render_comparison.changes_line(figures, changed), markup=False, soft_wrap=True)
 
 
 def _side(run_id: str, targets: list[str] | None, prompts: list[str] | None) -> Json:

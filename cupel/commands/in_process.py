@@ -87,10 +87,13 @@ def run_in_process(
             session.out.print()
             print_deep_figures(session, deep, [column.name for column in evaluation.columns])
     passed = gate_options.apply(
-        session, evaluation.models, lambda: junit_xml.to_xml(evaluation.name, _suites(evaluation))
+        session,
+        evaluation.models,
+        lambda: junit_xml.to_xml(evaluation.name, _suites(evaluation)),
+        further=lambda: () if evaluation.status is RunStatus.COMPLETED else [f"the evaluation is {evaluation.status}"],
     )
     saved_evaluations.discard(evaluation, resume_path(own))
-    if evaluation.status is not RunStatus.COMPLETED or not passed:
+    if not passed:
         raise typer.Exit(1)
 
 

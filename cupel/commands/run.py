@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel.commands.analyze import find_analysis, print_analysis
-from cupel.commands.compare import is_accepted, print_comparison
+from cupel.commands.compare import print_comparison, refusals
 from cupel.commands.confirmation import start_confirmed
 from cupel.commands.gate_options import AllowErrors, AllowLeftOutChecks, FailUnder, GateOptions, JunitFile, WorseThan
 from cupel.commands.options import (
@@ -488,20 +488,25 @@ def _watch_to_end(
         if run["report"] and run["status"] == RunStatus.COMPLETED:
             print_report(session, client, run)
         _print_next_commands(session, client, run, repair)
-    passed = gate_options.apply(session, results, lambda: render_junit(client, run), repair)
-    if gate_options.worse_than is not None and run["status"] == RunStatus.COMPLETED:
-        passed &= _is_not_worse(session, client, gate_options.worse_than, run, as_json=as_json)
-    if run["status"] != RunStatus.COMPLETED or not passed:
+
+    def further() -> Sequence[str]:
+        if run["status"] != RunStatus.COMPLETED:
+            return [f"the run is {run['status']}"]
+        baseline = gate_options.worse_than
+        return _worse_targets(session, client, baseline, run, as_json=as_json) if baseline else ()
+
+    passed = gate_options.apply(session, results, lambda: render_junit(client, run), repair, further)
+    if not passed:
         raise typer.Exit(1)
 
 
-def _is_not_worse(session: Session, client: "Client", baseline: str, run: Json, *, as_json: bool) -> bool:
+def _worse_targets(session: Session, client: "Client", baseline: str, run: Json, *, as_json: bool) -> Sequence[str]:
     request = {"baseline": {"runId": baseline}, "comparison": {"runId": run["id"]}}
     comparison = compare(session, client, request)
     if not as_json:
         session.out.print()
         print_comparison(session, TargetNames(client).in_figures(comparison["figures"]))
-    return is_accepted(session, comparison, [FailIf.LOWER])
+    return refusals(comparison, [FailIf.LOWER])
 
 
 def _print_analysis(session: Session, client: "Client", run: Json) -> None:

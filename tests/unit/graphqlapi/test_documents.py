@@ -7,6 +7,7 @@ import pytest
 from cupel_core.analysis import jobs
 from cupel_core.domain.runs.run import Run
 from cupel_core.messages import JobRequest
+from tests.compared_runs import run_of
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_mutations import CONTENT, CREATE
 from tests.unit.graphqlapi.test_queries import completed_run
@@ -236,6 +237,24 @@ def test_a_comparison(client: GraphqlClient, run: Run, owner: str) -> None:
     found = client.data(GET_COMPARISON, {"id": queued["id"]})["comparison"]
     assert found["comparisonRun"] == {"id": other.id, "definition": {"name": "d"}}
     assert set(found["deltaByModel"]) == {"sim/steady", "sim/bold"}
+
+
+def test_the_most_changed_scenarios_are_those_of_all_pairs(client: GraphqlClient, owner: str) -> None:
+    models = ("sim/steady", "sim/bold")
+    before, after = (run_of(owner, "+" * 8 + passes, models=models) for passes in ("+" * 8, "--------"))
+    query = "mutation ($a: ID!, $b: ID!) { compareRuns(baselineRunId: $a, comparisonRunId: $b) { id jobId } }"
+    queued = client.data(query, {"a": before.id, "b": after.id})["compareRuns"]
+    jobs.run_job(JobRequest(workspace="acme", job_id=queued["jobId"]), 60)
+    found = client.data(GET_COMPARISON, {"id": queued["id"]})["comparison"]
+    assert found["deltaByModel"] == {"sim/steady": 0.0, "sim/bold": -1.0}
+    assert [each["delta"] for each in found["mostChangedScenarios"]] == [-1.0] * 5
+    query = (
+        "query ($id: ID!, $row: Int) { comparison(id: $id) { mostChangedScenarios(row: $row) { row model delta } } }"
+    )
+    [first, *_] = client.data(query, {"id": queued["id"]})["comparison"]["mostChangedScenarios"]
+    assert first == {"row": 1, "model": "sim/bold", "delta": -1.0}
+    [unchanged, *_] = client.data(query, {"id": queued["id"], "row": 0})["comparison"]["mostChangedScenarios"]
+    assert unchanged == {"row": 0, "model": "sim/steady", "delta": 0.0}
 
 
 @pytest.mark.parametrize("document", [START_RUN, START_RUN_FLAT])

@@ -143,18 +143,25 @@ def _columns(columns: Sequence[dict[str, Any]]) -> str:
 
 
 @resolves("RunComparison.mostChangedScenarios", "listComparisonScenarios", 2, item_cost=0)
-def most_changed(request: Request, source: Loaded, row: int, limit: int) -> list[dict[str, Any]]:
-    if source["status"] != JobStatus.COMPLETED:
+async def most_changed(request: Request, source: Loaded, limit: int, row: int | None = None) -> list[dict[str, Any]]:
+    names = [_name(each) for each in await _rows(request, source) or ()]
+    if not names:
         return []
-    entries = comparisons.list_scenarios(
-        request.workspace, source["id"], row=check_position(row, "row"), change=None, cursor=None
-    )
+    return await asyncio.to_thread(_most_changed, request, source, names, limit, row)
+
+
+def _most_changed(
+    request: Request, source: Loaded, names: Sequence[str], limit: int, row: int | None
+) -> list[dict[str, Any]]:
+    position = None if row is None else check_position(row, "row")
+    entries = comparisons.list_scenarios(request.workspace, source["id"], row=position, change=None, cursor=None)
     page = fill_page(entries, check_limit(limit))
-    return page.map(lambda each: _delta(Loaded(ScenarioChangeResponse.model_validate(each))))
+    return [_delta(Loaded(ScenarioChangeResponse.model_validate(each)), names) for each in page.items]
 
 
-def _delta(change: Loaded) -> dict[str, Any]:
+def _delta(change: Loaded, names: Sequence[str]) -> dict[str, Any]:
     return {
+        "model": names[change["row"]],
         **change,
         "baselineScore": change["baseline"],
         "comparisonScore": change["comparison"],
