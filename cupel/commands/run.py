@@ -28,6 +28,7 @@ from cupel.commands.options import (
     Models,
     Parameters,
     PersonaModel,
+    Prices,
     ProfileName,
     Repeats,
     RunId,
@@ -183,6 +184,7 @@ def run(
     matrix: ShowMatrix = False,
     deep: DeepAnalysis = False,
     analysis_model: AnalysisModel = None,
+    price: Prices = None,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
     allow_left_out_checks: AllowLeftOutChecks = False,
@@ -248,11 +250,21 @@ def run(
     if in_process:
         note_unlisted_models(session, own_models)
         options = InProcessOptions(
-            concurrency or DEFAULT_CONCURRENCY, resume, cache, cache_ttl, allow_code, matrix, deep, analysis_model
+            concurrency or DEFAULT_CONCURRENCY,
+            resume,
+            cache,
+            cache_ttl,
+            allow_code,
+            matrix,
+            deep,
+            analysis_model,
+            price or (),
         )
         _run_in_process(session, definitions, specification, options, gate_options, yes=yes, as_json=as_json)
     elif resume is not None or cache:
         raise UsageError("--resume and --cache: only with --in-process; runs on a stack continue by themselves")
+    elif price:
+        raise UsageError("--price: only with --in-process; `cupel providers set NAME --price` sets those of a stack")
     elif allow_code:
         raise UsageError("--allow-code: only with --in-process; a stack runs no code from assertions")
     elif matrix:
@@ -447,9 +459,11 @@ def resolve_definition(
         return {"definitionId": definitions[0], **_targets_of(chosen)}
     from cupel.file_resources import resolve_targets
     from cupel.files import read_definitions
+    from cupel.start_checks import check_start
     from cupel.upload import upload_definition
 
     file = read_definitions([Path(definition) for definition in definitions])
+    check_start(client, file, chosen)
     targets = resolve_targets(client, file, _targets_of(chosen))
     uploaded = upload_definition(client, file, session.sleep, new=new)
     print_uploaded(session, uploaded)
