@@ -508,10 +508,21 @@ class Client:
         """`{items, nextIndex}`: names and dimensions of up to 1,000 cases, from index `first` on."""
         return self._get(f"/runs/{_segment(run_id)}/case-names", first=first)
 
-    def list_probes(self, *, order: str = "newest", **filters: str | None) -> Pages:
-        """Probes of all runs, with their conversations. Filters: `evalId`, `scenarioId`, `personaId`,
-        `status`, `createdAfter`, `createdBefore`."""
-        return self._pages("/probes", order=order, **filters)
+    def list_probes(
+        self,
+        *,
+        order: str = "newest",
+        eval_id: str | None = None,
+        scenario_id: str | None = None,
+        persona_id: str | None = None,
+        status: str | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+    ) -> Pages:
+        """Probes of all runs, with their conversations."""
+        owners = {"evalId": eval_id, "scenarioId": scenario_id, "personaId": persona_id}
+        times = {"createdAfter": created_after, "createdBefore": created_before}
+        return self._pages("/probes", order=order, status=status, **owners, **times)
 
     def get_probe(self, probe_id: str) -> TaggedJson:
         return self._get(f"/probes/{_segment(probe_id)}")
@@ -793,10 +804,22 @@ class Client:
         """Without their figures; newest first."""
         return self._pages(f"/runs/{_segment(run_id)}/analysis/history")
 
-    def list_analyzed_scenarios(self, run_id: str, **options: str | None) -> Pages:
-        """What each target made of each scenario. Options: `sort`, `ascending`, `model`, `promptId`, `dimension`,
-        `level`, `rescoreId`."""
-        return self._pages(f"/runs/{_segment(run_id)}/analysis/scenarios", **options)
+    def list_analyzed_scenarios(
+        self,
+        run_id: str,
+        *,
+        sort: str | None = None,
+        ascending: bool | None = None,
+        model: str | None = None,
+        prompt_id: str | None = None,
+        dimension: str | None = None,
+        level: str | None = None,
+        rescore_id: str | None = None,
+    ) -> Pages:
+        """What each target made of each scenario."""
+        of = {"model": model, "promptId": prompt_id, "dimension": dimension, "level": level, "rescoreId": rescore_id}
+        direction = None if ascending is None else str(ascending).lower()
+        return self._pages(f"/runs/{_segment(run_id)}/analysis/scenarios", sort=sort, ascending=direction, **of)
 
     def analyze_run(
         self,

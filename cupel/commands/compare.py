@@ -49,6 +49,12 @@ def compare(
     against_prompt: Annotated[
         list[str] | None, typer.Option("--against-prompt", help="The baseline's prompt to compare with.")
     ] = None,
+    rescore: Annotated[
+        str | None, typer.Option("--rescore", help="Compare with the results of this rescore instead of the run's own.")
+    ] = None,
+    against_rescore: Annotated[
+        str | None, typer.Option("--against-rescore", help="The baseline's rescore to compare with.")
+    ] = None,
     metric: Annotated[
         Metric | None, typer.Option(case_sensitive=False, help="Default: decisions if there are any, else pass rates.")
     ] = None,
@@ -62,11 +68,17 @@ def compare(
 ) -> None:
     """Compare two runs, or targets or prompts of one run: differences, intervals, and whether they are significant."""
     session = ctx.ensure_object(Session)
-    if run is None and not (model or prompt):
-        raise UsageError("name a second run, or targets of the run with --model and --against")
+    if run is None and not (model or prompt or rescore or against_rescore):
+        raise UsageError("name a second run, targets of the run with --model and --against, or a --rescore")
+    has_same_columns = bool(run or rescore or against_rescore)
     request = {
-        "baseline": _side(baseline, against or (model if run else None), against_prompt or (prompt if run else None)),
-        "comparison": _side(run or baseline, model, prompt),
+        "baseline": _side(
+            baseline,
+            against or (model if has_same_columns else None),
+            against_prompt or (prompt if has_same_columns else None),
+            against_rescore,
+        ),
+        "comparison": _side(run or baseline, model, prompt, rescore),
         **without_none(metric=metric, margin=margin),
     }
     with session.connect() as client:
@@ -152,5 +164,5 @@ def _print(session: Session, client: "Client", comparison: Json, scenarios: int,
             session.out.print(render_comparison.changes_line(figures, changed), markup=False, soft_wrap=True)
 
 
-def _side(run_id: str, targets: list[str] | None, prompts: list[str] | None) -> Json:
-    return {"runId": run_id, **without_none(targets=targets or None, prompts=prompts or None)}
+def _side(run_id: str, targets: list[str] | None, prompts: list[str] | None, rescore: str | None) -> Json:
+    return {"runId": run_id, **without_none(targets=targets or None, prompts=prompts or None, rescoreId=rescore)}

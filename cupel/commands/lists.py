@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cupel.pages import FirstItems, Pages
 
 type Render = Callable[[list[Json]], Table]
-type Total = Callable[[], int]
+type CountAll = Callable[[], int]
 
 DEFAULT_LIMIT = 20
 Limit = Annotated[int, typer.Option("--limit", min=1, max=1_000_000, help="Maximum number to list.")]
@@ -27,14 +27,14 @@ def print_list(
     *,
     as_json: bool,
     where: Callable[[Json], bool] | None = None,
-    total: Total | None = None,
+    total: CountAll | None = None,
 ) -> None:
     """Print at most `limit` of what is listed, which is read no further."""
     print_items(session, listed.first(limit, where=where), render, as_json=as_json, total=total)
 
 
 def print_items(
-    session: Session, items: "FirstItems", render: Render, *, as_json: bool, total: Total | None = None
+    session: Session, items: "FirstItems", render: Render, *, as_json: bool, total: CountAll | None = None
 ) -> None:
     """Print what was read of a list. `total` is called to say of how many, if there are more."""
     if as_json:
@@ -44,7 +44,7 @@ def print_items(
     remark_on_limit(session, items, total)
 
 
-def remark_on_limit(session: Session, items: "FirstItems", total: Total | None = None) -> None:
+def remark_on_limit(session: Session, items: "FirstItems", total: CountAll | None = None) -> None:
     """Say that there are more, and how many in all if `total` returns it."""
     if items.has_more:
         counted = f"{len(items):,} of {total():,}" if total is not None else f"the first {len(items):,}"

@@ -45,7 +45,7 @@ def probes(
         status = ProbeStatus.ERROR
     with session.connect() as client:
         listed = (
-            client.list_probes(evalId=eval_id, scenarioId=scenario, personaId=persona, status=status)
+            client.list_probes(eval_id=eval_id, scenario_id=scenario, persona_id=persona, status=status)
             if run_id is None
             else client.list_run_probes(run_id, status=status, model=model)
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel import render_scores
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list, remark_on_limit
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_items, print_list, remark_on_limit
 from cupel.commands.options import AsJson, CallUnpriced, Ids, Model, RunId, command_name, parse_usd
 from cupel.errors import CupelError, UsageError
 from cupel.json_types import Json, without_none
@@ -76,7 +76,11 @@ def rescores(ctx: typer.Context, run_id: RunId, limit: Limit = DEFAULT_LIMIT, as
     """List the rescores of a run, newest first."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        print_list(session, client.list_rescores(run_id), limit, render_scores.rescores_table, as_json=as_json)
+        items = client.list_rescores(run_id).first(limit)
+    print_items(session, items, render_scores.rescores_table, as_json=as_json)
+    if items and not as_json:
+        name, rescore_id = command_name(), items[0]["id"]
+        session.remark(f"{name} scores {run_id} --rescore {rescore_id}, {name} compare {run_id} --rescore {rescore_id}")
 
 
 def scores(

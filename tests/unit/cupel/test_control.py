@@ -110,7 +110,14 @@ def test_queues_are_listed_with_their_counts(cupel: Cupel, run: Run):
 def test_one_queue_is_paused_and_resumed(cupel: Cupel):
     assert "paused" in cupel("queue", "pause", "--provider", "sim").stdout
     assert [queue["paused"] for queue in output_of(cupel, "queue", "--provider", "sim")] == [True]
-    assert "running" in cupel("queue", "resume", "--provider", "sim").stdout
+    assert "idle" in cupel("queue", "resume", "--provider", "sim").stdout
+
+
+def test_idle_queues_are_only_counted(cupel: Cupel, run: Run):
+    shown = cupel("queue")
+    assert [line.split()[0] for line in shown.stdout.splitlines() if "running" in line] == ["sim"]
+    assert "openai" not in shown.stdout
+    assert "idle queues are not shown; --json has all" in shown.stderr
 
 
 def test_all_queues_are_paused(cupel: Cupel):

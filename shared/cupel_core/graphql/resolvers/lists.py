@@ -7,7 +7,8 @@ from cupel_core.paging import MAX_LIMIT, Page, encode_cursor
 
 def first_items[T](read: Callable[[int, str | None], Page[T]], limit: int, offset: int = 0) -> Page[T]:
     """The items from `offset` on. With a filter, pages may have fewer than their limit."""
-    items, wanted, cursor = list[T](), limit + offset, None
+    items, wanted = list[T](), limit + offset
+    cursor: str | None = None
     for _ in range(1 + wanted // MAX_LIMIT + _MAX_SHORT_PAGES):
         page = read(min(wanted, MAX_LIMIT), cursor)
         items += page.items
