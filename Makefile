@@ -87,7 +87,7 @@ test-web: ready ## test all of the web page in Chromium (CUPEL_CHROMIUM names an
 	@$(BIN)/python -m tests.web.tools
 	@$(BIN)/pytest tests/web
 
-faults: ready ## fail every AWS call of a run, one at a time; restart the cloud in a run; kill it 50 times; starts a stack of its own
+faults: ready ## fail every AWS call of a run, one at a time; restart the cloud in a run; kill it 50 times; analyze a run of 10,000 probes; starts a stack of its own
 	@$(BIN)/pytest tests/faults
 
 hostile: ready ## call a failing provider; run everything a workspace may write to stop a worker, beside another workspace

@@ -26,7 +26,7 @@ from bench.texts import content
 from cupel.client import Client
 from cupel.json_types import Json
 from cupel.stack import emulator, lifecycle
-from cupel.stack.address import LocalStack
+from cupel.stack.address import LocalStack, read_local
 from cupel.stack.emulator import find_free_port
 from cupel.stack.paths import StackPaths, find_stack_paths
 from cupel.stack.subprocesses import child_environment, run
@@ -89,7 +89,7 @@ def _own_stack() -> Iterator[tuple[StackPaths, LocalStack]]:
 def _kill(paths: StackPaths, stack: LocalStack, models: str, *, beside: bool) -> Kill:
     with Client(stack.api_url, stack.token) as api:
         use_server(api, models, PARALLEL)
-        neighbour = _start_beside(paths, stack, models) if beside else None
+        neighbour = _start_beside(paths, models) if beside else None
         httpx.post(f"{models}/reset", trust_env=False).raise_for_status()
         run_id = _start(api, "custom/own")
         _wait(lambda: api.get_run(run_id)["progress"]["completed"] >= KILLED_AT * PROBES)
@@ -162,7 +162,10 @@ class _Neighbour:
             return [f"neighbour: {each}" for each in violations(self.api, self.api.get_run(self.run_id))]
 
 
-def _start_beside(paths: StackPaths, stack: LocalStack, models: str) -> _Neighbour:
+def _start_beside(paths: StackPaths, models: str) -> _Neighbour:
+    stack = read_local(paths)  # Its access key changes with each start.
+    if stack is None:
+        raise SystemExit("the stack is not running")
     command = ["cupel", "tokens", "bootstrap", "--stack-name", stack.stack_name, "--workspace", "beside", "--json"]
     issued = json.loads(run(command, paths, child_environment(paths, stack.access)))
     api = Client(stack.api_url, issued["token"])

@@ -96,7 +96,7 @@ def acknowledge_before_propagating(patches: Patches) -> None:
     patches.set(committer, "_write", mutated)
 
 
-@mutation()
+@mutation(first_seed=1)
 def count_instead_of_adding_to_a_set(patches: Patches) -> None:
     from cupel_core.domain.runs.barrier import InnerNode
     from cupel_core.domain.runs.run_spend import RunSpend
@@ -118,7 +118,7 @@ def count_instead_of_adding_to_a_set(patches: Patches) -> None:
     patches.set(barrier, "_add_member", mutated)
 
 
-@mutation()
+@mutation(first_seed=7)
 def start_unnamed_executions(patches: Patches) -> None:
     from cupel_core.ids import new_id
     from cupel_core.store import executions
@@ -127,7 +127,7 @@ def start_unnamed_executions(patches: Patches) -> None:
     patches.set(executions, "_start", lambda request: start(request._replace(name=new_id("execution"))))
 
 
-@mutation()
+@mutation(first_seed=4)
 def do_not_check_the_fencing_token(patches: Patches) -> None:
     from cupel_core.probing.run_cache import RunCache
 
@@ -137,7 +137,7 @@ def do_not_check_the_fencing_token(patches: Patches) -> None:
     patches.set(RunCache, "get_open_run", mutated)
 
 
-@mutation(LIMITED_SWEEPER, first_seed=33)
+@mutation(LIMITED_SWEEPER, first_seed=55)
 def do_not_reread_the_run_for_a_newer_token(patches: Patches) -> None:
     from cupel_core.domain.runs.run import ACTIVE
     from cupel_core.probing.run_cache import RunCache
@@ -159,7 +159,7 @@ def do_not_check_the_run_before_a_call(patches: Patches) -> None:
     patches.set(ProbeRunner, "raise_if_halted", mutated)
 
 
-@mutation(SMALL_SKEW)
+@mutation(SMALL_SKEW, first_seed=3)
 def make_calls_while_the_account_is_paused(patches: Patches) -> None:
     """Conversations that have started make their further calls, and graders theirs, whether it is paused or not."""
     from cupel_core.leases.holder import LeaseHolder
@@ -171,7 +171,7 @@ def make_calls_while_the_account_is_paused(patches: Patches) -> None:
     patches.set(LeaseHolder, "postpone_if_closed", lambda _: None)
 
 
-@mutation(SLOW_MODELS, first_seed=54)
+@mutation(SLOW_MODELS, first_seed=66)
 def do_not_govern_the_calls_of_graders(patches: Patches) -> None:
     """Judges and simulated users call their models without a slot of the account."""
     from cupel_core.probing.conversation_calls import ConversationCalls
@@ -180,7 +180,7 @@ def do_not_govern_the_calls_of_graders(patches: Patches) -> None:
     patches.set(ConversationCalls, "slot", lambda *_: no_guard())
 
 
-@mutation(LIMITED_SWEEPER, first_seed=20)
+@mutation(LIMITED_SWEEPER, first_seed=33)
 def save_the_cursor_before_sending(patches: Patches) -> None:
     from cupel_core.runs import dispatch
     from cupel_core.store import outbox
@@ -200,14 +200,14 @@ def save_the_cursor_before_sending(patches: Patches) -> None:
     patches.set(dispatch, "outbox", _PatchedModule(outbox, advance=advance))
 
 
-@mutation(SMALL_SKEW)
+@mutation(SMALL_SKEW, first_seed=3)
 def ignore_the_claims_of_others(patches: Patches) -> None:
     from cupel_core.store.barrier import LeafItem
 
     patches.set(LeafItem, "claims_of_others", lambda *_: {})
 
 
-@mutation(SLOW_MODELS, first_seed=108)
+@mutation(SLOW_MODELS, first_seed=148)
 def do_not_renew_claims(patches: Patches) -> None:
     """The heartbeat of a worker does not renew its claims, so they expire while it makes calls."""
     from cupel_core.probing import claims
@@ -223,7 +223,7 @@ def let_the_last_writer_win(patches: Patches) -> None:
     patches.set(_LogReader, "_is_placed", lambda *_, **__: True)
 
 
-@mutation(LIMITED_SWEEPER, first_seed=35)
+@mutation(LIMITED_SWEEPER, first_seed=71)
 def propagate_only_new_outcomes(patches: Patches) -> None:
     """A worker that takes over adds what it finds to the leaf, but does not report a leaf that is full."""
     from cupel_core import record_outcomes
@@ -278,7 +278,7 @@ def count_the_cost_of_new_outcomes_only(patches: Patches) -> None:
     patches.set(DigestPage, "logged", mutated)
 
 
-@mutation()
+@mutation(first_seed=1)
 def count_summaries_in_the_leaves_only(patches: Patches) -> None:
     """Adds what summaries have cost to the leaves, and not to the nodes above them."""
     from cupel_core.finishing import costs
@@ -307,7 +307,7 @@ def forget_what_was_answered_before_an_internal_error(patches: Patches) -> None:
     patches.set(probe_runner, "conversation_so_far", lambda *_: ConversationState(()))
 
 
-@mutation(LIMITED_SWEEPER, first_seed=17)
+@mutation(LIMITED_SWEEPER, first_seed=50)
 def let_an_outcome_that_cannot_be_stored_block_the_others(patches: Patches) -> None:
     """An outcome that is too large fails the commit of all. Two hours without an end are enough to see it."""
     from cupel_core.probing import committer
@@ -333,7 +333,7 @@ def leave_the_turn_in_progress_out_of_the_checkpoint(patches: Patches) -> None:
     patches.set(PipelineState, "to_json", lambda self: {**to_json(self), "turn": None})
 
 
-@mutation(LIMITED_SWEEPER)
+@mutation(LIMITED_SWEEPER, first_seed=5)
 def send_remainders_after_acknowledging(patches: Patches) -> None:
     from cupel_core.probing import committer
 
@@ -373,7 +373,7 @@ def update_the_barrier_before_storing_the_outcome(patches: Patches) -> None:
     patches.set(record_outcomes, "_record_in_leaf", mutated)
 
 
-@mutation(LIMITED_SWEEPER)
+@mutation(LIMITED_SWEEPER, first_seed=1)
 def pause_without_a_new_fencing_token(patches: Patches) -> None:
     from cupel_core.domain.runs.run import TRANSITIONS, Action
 
@@ -398,7 +398,7 @@ def transition_without_a_condition(patches: Patches) -> None:
     patches.set(idempotency_keys, "TransactWrite", Mutated)
 
 
-@mutation()
+@mutation(first_seed=4)
 def overwrite_an_idempotency_key(patches: Patches) -> None:
     """Takes an Idempotency-Key that another request has reserved."""
     from cupel_core.store.idempotency_keys import IdempotencyItem
@@ -407,7 +407,7 @@ def overwrite_an_idempotency_key(patches: Patches) -> None:
     patches.set(IdempotencyItem, "save", lambda self, **_: save(self))
 
 
-@mutation(SMALL_SKEW)
+@mutation(SMALL_SKEW, first_seed=1)
 def restart_a_conversation_from_its_first_turn(patches: Patches) -> None:
     """Does not resume after the last completed turn."""
     from cupel_core.probing import checkpoints as table_checkpoints
@@ -416,7 +416,7 @@ def restart_a_conversation_from_its_first_turn(patches: Patches) -> None:
     patches.set(table_checkpoints, "checkpoints", _PatchedModule(checkpoints, load=lambda *_: None))
 
 
-@mutation(SLOW_MODELS)
+@mutation(SLOW_MODELS, first_seed=8)
 def attempts_start_again_after_a_postponement(patches: Patches) -> None:
     """The next delivery does not know the attempts that earlier ones have made and paid."""
     from cupel_core.providers.attempt_log import AttemptLog
@@ -459,7 +459,7 @@ def let_a_target_call_tools_for_ever(patches: Patches) -> None:
     )
 
 
-@mutation()
+@mutation(first_seed=3)
 def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
     """Removes errors from a leaf that the current retry round has recorded."""
     from cupel_core.domain.runs.leaf_log import Reopening
@@ -486,7 +486,7 @@ def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
     )
 
 
-@mutation()
+@mutation(first_seed=3)
 def share_inner_nodes_between_retry_rounds(patches: Patches) -> None:
     """A leaf whose errors are retried stays full for its parent."""
     from cupel_core.store import keys
@@ -495,7 +495,7 @@ def share_inner_nodes_between_retry_rounds(patches: Patches) -> None:
     patches.set(keys, "barrier_nodes", lambda ref, node, _: barrier_nodes(ref, node, 1))
 
 
-@mutation(SMALL_SKEW, first_seed=40)
+@mutation(SMALL_SKEW, first_seed=50)
 def restart_all_conversations_at_a_retry(patches: Patches) -> None:
     """A retry of a running run also restarts the conversations in progress."""
     from cupel_core.domain.runs.claims import SliceDivision
@@ -507,7 +507,7 @@ def restart_all_conversations_at_a_retry(patches: Patches) -> None:
     patches.set(SliceDivision, "round_of", mutated)
 
 
-@mutation()
+@mutation(first_seed=1)
 def end_jobs_before_they_are_computed(patches: Patches) -> None:
     """A crash in between leaves a comparison that nobody computes."""
     from cupel_core.analysis import jobs
@@ -533,7 +533,7 @@ def do_not_send_the_messages_of_jobs_again(patches: Patches) -> None:
     patches.set(cloud, "recover_jobs", lambda *_: 0)
 
 
-@mutation()
+@mutation(first_seed=3)
 def read_what_was_counted_before_a_retry(patches: Patches) -> None:
     """Count files are found again although the run was retried or expanded since."""
     from cupel_core.store import count_files
@@ -551,7 +551,7 @@ def complete_without_recording_a_failed_analysis(patches: Patches) -> None:
     patches.set(workflow, "record_failure", lambda *_: None)
 
 
-@mutation(BUDGET)
+@mutation(BUDGET, first_seed=8)
 def forget_what_a_dead_worker_has_reserved(patches: Patches) -> None:
     from cupel_core.domain.budgets import account
 
@@ -564,7 +564,7 @@ def forget_what_a_dead_worker_has_reserved(patches: Patches) -> None:
     patches.set(account, "_closed", mutated)
 
 
-@mutation(BUDGET)
+@mutation(BUDGET, first_seed=2)
 def ignore_that_leases_expire(patches: Patches) -> None:
     """Although nobody gives back what they have reserved: the run waits for it forever."""
     from cupel_core.domain.budgets import account

@@ -15,8 +15,8 @@ from tests.simulation.harness import Patches
 from tests.simulation.mutations import fail_analyses
 from tests.simulation.schedule import run_schedule
 
-_SCHEDULES = 200
-_CHUNK = 100
+_SCHEDULES = 100
+_CHUNK = 50
 
 
 @pytest.mark.parametrize("first", range(0, _SCHEDULES, _CHUNK))

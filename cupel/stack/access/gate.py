@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NamedTuple, Protocol
+from xml.sax.saxutils import escape
 
 from cupel.stack.access import signatures
 from cupel.stack.access.signatures import SignableRequest, Signature
@@ -93,7 +94,7 @@ class AccessGate:
             else:
                 refusal = await self._serve_signed(_to_request(scope, headers, query), scope, receive, send)
         if refusal is not None:
-            await _refuse(send, refusal)
+            await _refuse(send, refusal, headers)
 
     def _is_of_api(self, path: str) -> bool:
         """The emulator serves something of its own at `@connections`."""
@@ -206,10 +207,23 @@ def _encode(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode("latin-1"), str(value).encode("latin-1")) for name, value in headers.items()]
 
 
-async def _refuse(send: Send, refusal: RequestRefusal) -> None:
-    content = json.dumps({"__type": "AccessDeniedException", "message": refusal.reason}).encode()
-    headers = [(b"content-type", b"application/json"), (b"x-content-type-options", b"nosniff")]
-    await _answer(send, refusal.status, headers, content)
+async def _refuse(send: Send, refusal: RequestRefusal, headers: Mapping[str, str]) -> None:
+    """Answer as the service that was asked does: clients of AWS parse XML of some services, and JSON of the others."""
+    if _asks_for_xml(headers):
+        error = f"<Error><Code>AccessDenied</Code><Message>{escape(refusal.reason)}</Message></Error>"
+        is_s3 = "/s3/" in headers.get("authorization", "")
+        content, media_type = (error if is_s3 else f"<ErrorResponse>{error}</ErrorResponse>"), b"text/xml"
+    else:
+        content = json.dumps({"__type": "AccessDeniedException", "message": refusal.reason})
+        media_type = b"application/json"
+    own = [(b"content-type", media_type), (b"x-content-type-options", b"nosniff")]
+    await _answer(send, refusal.status, own, content.encode())
+
+
+def _asks_for_xml(headers: Mapping[str, str]) -> bool:
+    """S3 answers in XML, and so do services whose requests are forms, such as CloudFormation and STS."""
+    is_form = headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+    return is_form or "/s3/" in headers.get("authorization", "")
 
 
 async def _answer(send: Send, status: int, headers: list[tuple[bytes, bytes]], content: bytes) -> None:

@@ -6,6 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from botocore.awsrequest import HeadersDict
+from botocore.parsers import create_parser
+from botocore.session import get_session
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -156,6 +159,28 @@ def test_a_body_that_is_too_large_to_verify_is_refused(monkeypatch: pytest.Monke
     monkeypatch.setattr(gate_module, "MAX_SIGNED_BODY_BYTES", 10)
     answer = ask(replace(scan(), body=b"x" * 11))
     assert (answer.status, answer.reached) == (413, [])
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "parameters", "code"),
+    [
+        ("cloudformation", "describe_stacks", {"StackName": "a"}, "AccessDenied"),
+        ("sts", "get_caller_identity", {}, "AccessDenied"),
+        ("s3", "get_object", {"Bucket": "b", "Key": "<k>"}, "AccessDenied"),
+        ("dynamodb", "scan", {"TableName": "t"}, "AccessDeniedException"),
+        ("sqs", "list_queues", {}, "AccessDeniedException"),
+        ("lambda", "list_functions", {}, "AccessDeniedException"),
+    ],
+)
+def test_the_client_of_each_service_reads_why_it_is_refused(
+    service: str, operation: str, parameters: dict[str, str], code: str
+) -> None:
+    answer = ask(signed_by_botocore(service, operation, parameters, key=OTHER_KEY))
+    model = get_session().get_service_model(service)
+    output = model.operation_model(operation.title().replace("_", "")).output_shape
+    response = {"body": answer.body, "headers": HeadersDict(answer.headers), "status_code": answer.status}
+    error = create_parser(model.resolved_protocol).parse(response, output)["Error"]
+    assert (error["Code"], "`cupel env`" in error["Message"]) == (code, True)
 
 
 def test_websockets_are_closed() -> None:
