@@ -38,7 +38,7 @@ def _carry_out(request: APIGatewayProxyEventV2) -> dict[str, Any]:
         raise NotFound("no such path")
     _check_method(request, "POST")
     check_body(request, MAX_BODY_BYTES, "POST /v1/files uploads larger images and PDFs")
-    key = idempotency.read_key(request.headers)
+    key = idempotency.find_key(request.headers)
     made = answer(_body(request), Request(request.request_context.request_id, who, utc_now(), key))
     accepts = request.headers.get("accept", "")
     plain = "application/json" in accepts and CONTENT_TYPE not in accepts

@@ -26,6 +26,11 @@ def read_key(headers: Mapping[str, str]) -> str | None:
     return check_key(key) if key is not None else check_key(alternative, ALTERNATIVE)
 
 
+def find_key(headers: Mapping[str, str]) -> str | None:
+    """The key in a request's headers as it was sent, for those who check it later."""
+    return headers.get(HEADER.lower(), headers.get(ALTERNATIVE))
+
+
 def check_key(key: str | None, field: str = HEADER) -> str | None:
     """The key that a request has sent. Invalid for one that is empty, too long or not of visible ASCII characters."""
     if key is not None and not (0 < len(key) <= MAX_LENGTH and re.fullmatch(PATTERN, key)):
