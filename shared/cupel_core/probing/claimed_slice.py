@@ -68,8 +68,11 @@ class ClaimedSlice:
 
     def calling(self) -> dict[int, float]:
         """Return when the first call of each conversation in progress was made, as Unix times by offset."""
-        calls = {index: log.first_call_at for index, log in list(self.logs.items())}
-        return {index % FANOUT: at for index, at in {**self.ended, **calls}.items() if at is not None}
+        begun = {index % FANOUT: at for index, at in list(self.ended.items())}  # The worker may add to it meanwhile.
+        for index, log in list(self.logs.items()):
+            if log.first_call_at is not None:
+                begun[index % FANOUT] = log.first_call_at
+        return begun
 
     def is_report_due(self, now: float) -> bool:
         """Whether a reader of the claim would take probes in progress for queued ones, or the other way round."""
