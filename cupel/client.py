@@ -508,10 +508,21 @@ class Client:
         """`{items, nextIndex}`: names and dimensions of up to 1,000 cases, from index `first` on."""
         return self._get(f"/runs/{_segment(run_id)}/case-names", first=first)
 
-    def list_probes(self, *, order: str = "newest", **filters: str | None) -> Pages:
-        """Probes of all runs, with their conversations. Filters: `evalId`, `scenarioId`, `personaId`,
-        `status`, `createdAfter`, `createdBefore`."""
-        return self._pages("/probes", order=order, **filters)
+    def list_probes(
+        self,
+        *,
+        order: str = "newest",
+        eval_id: str | None = None,
+        scenario_id: str | None = None,
+        persona_id: str | None = None,
+        status: str | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+    ) -> Pages:
+        """Probes of all runs, with their conversations."""
+        owners = {"evalId": eval_id, "scenarioId": scenario_id, "personaId": persona_id}
+        times = {"createdAfter": created_after, "createdBefore": created_before}
+        return self._pages("/probes", order=order, status=status, **owners, **times)
 
     def get_probe(self, probe_id: str) -> TaggedJson:
         return self._get(f"/probes/{_segment(probe_id)}")
@@ -763,9 +774,12 @@ class Client:
     def delete_comparison(self, comparison_id: str) -> None:
         self._send("DELETE", f"/comparisons/{_segment(comparison_id)}")
 
-    def list_comparison_scenarios(self, comparison_id: str, *, row: int = 0, change: str | None = None) -> Pages:
-        """The scenarios of one of the comparison's rows, most changed first."""
-        return self._pages(f"/comparisons/{_segment(comparison_id)}/scenarios", row=str(row), change=change)
+    def list_comparison_scenarios(
+        self, comparison_id: str, *, row: int | None = None, change: str | None = None
+    ) -> Pages:
+        """The scenarios of one of the comparison's rows, or of all, most changed first."""
+        number = None if row is None else str(row)
+        return self._pages(f"/comparisons/{_segment(comparison_id)}/scenarios", row=number, change=change)
 
     def list_jobs(self, *, run_id: str | None = None, status: str | None = None) -> Pages:
         """Newest first."""
@@ -790,10 +804,22 @@ class Client:
         """Without their figures; newest first."""
         return self._pages(f"/runs/{_segment(run_id)}/analysis/history")
 
-    def list_analyzed_scenarios(self, run_id: str, **options: str | None) -> Pages:
-        """What each target made of each scenario. Options: `sort`, `ascending`, `model`, `promptId`, `dimension`,
-        `level`, `rescoreId`."""
-        return self._pages(f"/runs/{_segment(run_id)}/analysis/scenarios", **options)
+    def list_analyzed_scenarios(
+        self,
+        run_id: str,
+        *,
+        sort: str | None = None,
+        ascending: bool | None = None,
+        model: str | None = None,
+        prompt_id: str | None = None,
+        dimension: str | None = None,
+        level: str | None = None,
+        rescore_id: str | None = None,
+    ) -> Pages:
+        """What each target made of each scenario."""
+        of = {"model": model, "promptId": prompt_id, "dimension": dimension, "level": level, "rescoreId": rescore_id}
+        direction = None if ascending is None else str(ascending).lower()
+        return self._pages(f"/runs/{_segment(run_id)}/analysis/scenarios", sort=sort, ascending=direction, **of)
 
     def analyze_run(
         self,

@@ -1,6 +1,6 @@
 """What the API requires of a definition file, checked before anything is sent: every problem at once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -11,7 +11,12 @@ from cupel_core.contract.definition_content import DefinitionContent
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions import assertions
 from cupel_core.definitions.validation import validate_content
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.prompts import MissingValue
+from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.connectors import ConnectorType
+from cupel_core.domain.scoring.assertion_values import missing_variables
+from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import Invalid
 from cupel_core.providers.addresses import header_errors, url_error
@@ -66,6 +71,43 @@ def scenario_problems(item: Section, field: str, *, allow_code: bool = False) ->
         given = item.get("assertions") or ()
         for error in assertions.assertion_errors(given, f"{field}.assertions", allow_code=allow_code):
             yield RefusedField(error.field, error.message)
+
+
+MAX_FIT_PROBLEMS = 20
+"""At most this many are reported: most have one cause."""
+
+
+def fit_problems(document: Section) -> Iterator[RefusedField]:
+    """What keeps scenarios of an otherwise valid document from being told apart, asked or scored."""
+    data, scenarios = document.get("content") or {}, document.get("scenarios") or []
+    content = Content.from_json(DefinitionContent.model_validate(dict(data)).specified())
+    shared = content.assertions
+    first_of_name: dict[str, int] = {}
+    for position, item in enumerate(scenarios):
+        field, name = f"scenarios.{position}", item.get("name")
+        if name is not None and first_of_name.setdefault(name, position) != position:
+            yield RefusedField(f"{field}.name", f"{name} is also the name of scenario {first_of_name[name] + 1}")
+        if content.prompts or shared or item.get("assertions"):
+            scenario = CreateScenario.model_validate(dict(item)).to_scenario()
+            yield from _prompt_problems(content, scenario, field)
+            yield from _variable_problems(scenario.assertions, scenario, f"{field}.assertions", "the scenario")
+            yield from _variable_problems(shared, scenario, "content.assertions", f"scenario {position + 1}")
+
+
+def _prompt_problems(content: Content, scenario: Scenario, field: str) -> Iterator[RefusedField]:
+    for prompt in content.prompts:
+        try:
+            content.opening_of(scenario, prompt)
+        except MissingValue as missing:
+            yield RefusedField(field, str(missing))
+
+
+def _variable_problems(
+    checks: Sequence[Assertion], scenario: Scenario, field: str, owner: str
+) -> Iterator[RefusedField]:
+    for number, check in enumerate(checks):
+        for name in missing_variables(check.value, scenario.variables):
+            yield RefusedField(f"{field}.{number}.value", f"{owner} has no variable {{{{{name}}}}}")
 
 
 def persona_problems(body: Section, field: str) -> Iterator[RefusedField]:

@@ -10,6 +10,7 @@ import re
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,7 @@ def _parse(source: SourceFile, required: tuple[str, ...], *, allow_code: bool = 
     problems = [*_structure_problems(document, required)]
     personas, connectors = (_expanded(document, key, problems) for key in ("personas", "connectors"))
     problems += _rule_problems(document, personas, connectors, allow_code)
+    problems += [] if problems else _fit_problems(document)
     if problems:
         raise source.refusal(problems)
     return DefinitionFile(
@@ -150,6 +152,12 @@ def _parse(source: SourceFile, required: tuple[str, ...], *, allow_code: bool = 
         personas,
         connectors,
     )
+
+
+def _fit_problems(document: Json) -> Problems:
+    from cupel.definition_rules import MAX_FIT_PROBLEMS, fit_problems  # takes a second to import
+
+    return islice(fit_problems(document), MAX_FIT_PROBLEMS)
 
 
 def _structure_problems(document: Json, required: tuple[str, ...]) -> Problems:

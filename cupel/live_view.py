@@ -289,14 +289,32 @@ def _delay_lines(progress: Json, run: Json, delay: Json) -> Iterator[str]:
                 yield f"cupel retry {progress['runId']} runs the errored probes again, once it can be called"
         case DelayReason.THROTTLED:
             yield f"{delay['provider']} throttles: next call in {_wait(progress, delay)}"
-        case DelayReason.LEARNED_LIMIT:
-            limit = count_of(delay["limit"], "parallel request")
-            yield f"{delay['provider']} throttles: {delay['learnedLimit']} of {limit}"
         case DelayReason.BUDGET:
             yield f"{_BUDGETS[delay['budget']]} has too little left for the next call: the rest is reserved for others"
+        case DelayReason.RUN_LIMIT:
+            yield f"the run limits itself: {', '.join(_own_limits(delay))}"
+        case _:
+            yield _shared_limit_line(delay)
+
+
+def _shared_limit_line(delay: Json) -> str:
+    """Say who else uses the parallel requests of the account, or that its provider sustains fewer."""
+    provider, taken, limit = delay["provider"], delay["takenSlots"], count_of(delay["limit"], "parallel request")
+    match delay["reason"]:
         case DelayReason.HIGHER_PRIORITY:
-            limit = count_of(delay["limit"], "parallel request")
-            yield f"work of higher priority takes {delay['takenSlots']} of {limit} to {delay['provider']}"
+            return f"work of higher priority takes {taken} of {limit} to {provider}"
+        case DelayReason.CHAT_RESERVATION:
+            return f"chats reserve {taken} of {limit} to {provider}"
+        case _:
+            return f"{provider} throttles: {delay['learnedLimit']} of {limit}"
+
+
+def _own_limits(delay: Json) -> Iterator[str]:
+    if delay["limit"] is not None:
+        yield f"{count_of(delay['limit'], 'conversation')} at a time"
+    if delay["staggerMs"] is not None:
+        shortest, longest = delay["staggerMs"]
+        yield f"{shortest} to {longest} ms between two starts"
 
 
 def _wait(progress: Json, delay: Json) -> str:

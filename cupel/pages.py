@@ -1,11 +1,19 @@
 """Lists of the API, which are read page by page."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from cupel.json_types import Json
 
 PAGE_SIZE = 100
 TRANSCRIPTS_PER_PAGE = 500
+
+
+class FirstItems(list[Json]):
+    """The first items of a list."""
+
+    def __init__(self, items: Iterable[Json], *, has_more: bool) -> None:
+        super().__init__(items)
+        self.has_more = has_more
 
 
 class Pages(Iterator[Json]):
@@ -15,24 +23,26 @@ class Pages(Iterator[Json]):
         """`read_page` requests at most so many items, after a cursor."""
         self._read_page = read_page
         self._page_size = page_size
-        self._items = (item for page in self._read(lambda: page_size) for item in page)
+        self._items = (item for page, _ in self._read(lambda: page_size) for item in page)
 
     def __next__(self) -> Json:
         return next(self._items)
 
-    def first(self, limit: int, *, where: Callable[[Json], bool] | None = None) -> list[Json]:
+    def first(self, limit: int, *, where: Callable[[Json], bool] | None = None) -> FirstItems:
         """At most `limit` items from the beginning, in pages that are no larger than needed."""
-        found: list[Json] = []
+        found, is_last = list[Json](), False
         pages = self._read(lambda: self._page_size if where else min(self._page_size, limit - len(found)))
-        while len(found) < limit and (page := next(pages, None)) is not None:
+        while len(found) < limit and not is_last:
+            page, is_last = next(pages)
             found += page if where is None else filter(where, page)
-        return found[:limit]
+        return FirstItems(found[:limit], has_more=not is_last or len(found) > limit)
 
-    def _read(self, page_size: Callable[[], int]) -> Iterator[list[Json]]:
+    def _read(self, page_size: Callable[[], int]) -> Iterator[tuple[list[Json], bool]]:
+        """Yield pages, each with whether it is the last one."""
         cursor: str | None = None
         while True:
             page = self._read_page(page_size(), cursor)
-            yield page["items"]
             cursor = page.get("nextCursor")
+            yield page["items"], cursor is None
             if cursor is None:
                 return

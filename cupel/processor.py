@@ -9,8 +9,8 @@ from cupel.json_types import Json
 from cupel_core.domain.runs.run import RunStatus
 
 POLL_SECONDS = 2.0
-PAUSE_SECONDS = 5.0
-"""Within this time after a pause, workers may still start conversations."""
+PAUSE_SECONDS = 8.0
+"""Within 5 s after a pause, workers may still start conversations, and they report them within 3 s."""
 _WITH_RUNNING_PROBES = (RunStatus.PENDING, RunStatus.RUNNING, RunStatus.PAUSED)
 """Conversations in flight end after a pause."""
 

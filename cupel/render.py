@@ -11,7 +11,7 @@ from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.message_texts import content_text
-from cupel.results import ModelResults, UnscoredReason, is_unscored
+from cupel.results import ErrorReason, ModelResults, UnscoredReason, is_unscored
 from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE, format_time, shorten
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
@@ -103,11 +103,17 @@ def results_legend(results: Sequence[ModelResults]) -> list[str]:
             lines.append(
                 f"{model.name}: calls without an answer may have cost {format_usd(model.uncertain_usd)} besides"
             )
-        lines += [f"{model.name}: {r.count:,} errored with {r.code}: {shorten(r.example, 100)}" for r in model.reasons]
+        lines += [f"{model.name}: {errored_line(reason)}" for reason in model.reasons]
     simulated = [model.name for model in results if model.simulated]
     if simulated:
         lines.append(f"simulated, no real model was called: {', '.join(simulated)}")
     return lines
+
+
+def errored_line(reason: ErrorReason) -> str:
+    """Format as `4 errored with invalid_request: … (a retry ends with the same error)`."""
+    repeated = "" if reason.retry_helps else " (a retry ends with the same error)"
+    return f"{reason.count:,} errored with {reason.code}: {shorten(reason.example, 100)}{repeated}"
 
 
 def unscored_line(reason: UnscoredReason) -> str:

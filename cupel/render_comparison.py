@@ -1,11 +1,13 @@
 """Terminal output for comparisons and jobs."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from rich.table import Table
 
 from cupel.columns import column_of
 from cupel.comparing import rows_of
+from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.render import format_duration, format_status
@@ -110,6 +112,19 @@ def scenarios_table(figures: Json, scenarios: Iterable[Json]) -> Table:
                 format_p(scenario["q"]),
             )
     return columns
+
+
+def changes_line(figures: Json, scenarios: Iterable[Json]) -> str:
+    """Format as `10 of 70 changes: 31 rose and 39 fell, 330 are unchanged`, over all pairs of columns."""
+    counts = Counter[str]()
+    for row in figures["rows"]:
+        counts.update(row["changes"])
+    shown = sum(1 for each in scenarios if each["difference"])
+    changed = counts["increased"] + counts["decreased"]
+    return (
+        f"{shown:,} of {count_of(changed, 'change')}: {counts['increased']:,} rose and {counts['decreased']:,} fell, "
+        f"{counts['unchanged']:,} are unchanged"
+    )
 
 
 def comparisons_table(comparisons: Iterable[Json]) -> Table:

@@ -20,6 +20,7 @@ from cupel_core.domain.statistics import (
     ScenarioDecision,
     decision_statistics,
 )
+from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.turns.roles import ModelRole
 
@@ -34,6 +35,11 @@ class ErrorReason:
     code: str
     count: int
     example: str
+
+    @property
+    def retry_helps(self) -> bool:
+        """Whether `cupel retry` may end otherwise; an unknown code may be one of a later release."""
+        return self.code not in ProbeErrorCode or not ProbeErrorCode(self.code).is_repeated_by_retry
 
 
 @dataclass(frozen=True)

@@ -1354,11 +1354,11 @@ export interface DefinitionConnection {
   pageInfo: PageInfo;
 }
 
-/** Why probes of a target wait. A `learned_limit` and a `higher_priority` slow them down, every other reason stops them. */
+/** Why probes of a target wait. A `learned_limit`, a `higher_priority`, a `chat_reservation` and a `run_limit` slow them down, every other reason stops them. */
 export interface Delay {
   /** Why, in a sentence; null if there is none */
   reason: DelayReason;
-  /** Whose queue or account it is; null for `run_paused` and `budget` */
+  /** Whose queue or account it is; null for `run_paused`, `run_limit` and `budget` */
   provider: string | null;
   /** The model that is suspended: the target, or one that grades or simulates users */
   model: string | null;
@@ -1366,17 +1366,19 @@ export interface Delay {
   until: string | null;
   /** Why, in the provider's words */
   message: string | null;
-  /** Maximum parallel requests: for a `learned_limit` as configured, for a `higher_priority` those that runs may make at present */
+  /** Maximum parallel requests: for a `learned_limit` as configured, for a `higher_priority` those that runs may make at present, for a `chat_reservation` those of the account; for a `run_limit` the run's `maxConcurrency`, if that many conversations are in progress */
   limit: number | null;
   /** Parallel requests that the provider currently sustains */
   learnedLimit: number | null;
   /** Of a `budget`: the one of which too little is left for the next call, because the rest is reserved for other calls: the run's, or the workspace's for a day or month */
   budget: BudgetScope | null;
-  /** Of a `higher_priority`: how many of the `limit` parallel requests other runs and chats of a higher priority make or could make at once */
+  /** Of a `higher_priority`: how many of the `limit` parallel requests other runs and chats of a higher priority make or could make at once. Of a `chat_reservation`: how many are reserved for chats */
   takenSlots: number | null;
+  /** Of a `run_limit`: the run's `staggerMs`, the gap between two starts */
+  staggerMs: number[] | null;
 }
 
-export type DelayReason = "run_paused" | "queue_paused" | "model_suspended" | "throttled" | "learned_limit" | "budget" | "higher_priority";
+export type DelayReason = "run_paused" | "queue_paused" | "model_suspended" | "throttled" | "learned_limit" | "budget" | "higher_priority" | "chat_reservation" | "run_limit";
 
 /** Whether the effects of dimensions can be told apart. */
 export interface DesignCheck {
@@ -1406,7 +1408,7 @@ export interface DetailedProgress {
   completed: number;
   /** Probes that ended in an infrastructure error; exact */
   errored: number;
-  /** Probes that a worker has taken and that have no outcome yet */
+  /** Probes in progress, also of a stopped run: a call was made, and there is no outcome yet. Workers report them within about three seconds */
   running: number;
   /** What the calls cost */
   spend: RunSpend;
@@ -1530,6 +1532,8 @@ export interface ErrorCause {
   count: number;
   /** Of the latest of them */
   message: string;
+  /** Whether a retry of the run may end otherwise: false for a request that is refused again */
+  retryHelps: boolean;
 }
 
 export interface ErrorCount {
@@ -3729,6 +3733,7 @@ export interface Run {
   /** The most recently ended probes, latest first */
   recentTasks: Task[];
   probes: ProbeConnection;
+  /** Without a `limit`, 100 of one run, and 20 of each run of a list; `extensions.truncated` names lists with more */
   transcripts: Transcript[];
   transcriptsConnection: TranscriptConnection;
   /** The newest analysis; null while there is none */
@@ -3835,7 +3840,7 @@ export interface RunComparison {
   deltaByModel: unknown | null;
   /** By target: the test, its p-value and the verdict */
   statisticalSignificance: unknown | null;
-  /** Of one pair of targets, by its position in `figures.rows` */
+  /** Of all pairs of targets together, or of the one at this position in `figures.rows` */
   mostChangedScenarios: ScenarioDelta[];
   whatChanged: WhatChanged | null;
 }
@@ -4023,6 +4028,10 @@ export interface ScenarioConnection {
 }
 
 export interface ScenarioDelta {
+  /** The pair's position in `figures.rows` */
+  row: number;
+  /** The pair, named as in `deltaByModel` */
+  model: string;
   scenarioId: string;
   scenarioName: string;
   baselineScore: number;
@@ -4579,7 +4588,7 @@ export interface TargetProgress {
   completed: number;
   /** Probes that ended in an infrastructure error; exact */
   errored: number;
-  /** Probes that a worker has taken and that have no outcome yet */
+  /** Probes in progress, also of a stopped run: a call was made, and there is no outcome yet. Workers report them within about three seconds */
   running: number;
   /** Probes with an outcome per second, since the earliest time in the last 15 s at which this was read, else the latest in the last minute; null if it was not read in the last minute */
   ratePerSecond: number | null;

@@ -1,6 +1,5 @@
 """`cupel chats`: conversations that people hold with a model, in branches."""
 
-from itertools import islice
 from typing import Annotated
 
 import typer
@@ -43,7 +42,7 @@ def show(
         shown = client.get_chat(chat)
         branches = list(client.list_branches(chat))
         branch_id = branch or shown["activeBranchId"]
-        exchanges = list(islice(client.list_exchanges(chat, branch_id, include=["hidden"]), limit))
+        exchanges = client.list_exchanges(chat, branch_id, include=["hidden"]).first(limit)
     exchanges.reverse()
     if as_json:
         session.print_json({**shown, "branches": branches, "exchanges": exchanges})
@@ -55,6 +54,8 @@ def show(
     for exchange in exchanges:
         for line in exchange_lines(exchange):
             session.out.print(line, markup=False, soft_wrap=True)
+    if exchanges.has_more:
+        session.remark(f"the last {len(exchanges):,} exchanges; --limit shows more")
 
 
 @app.command()

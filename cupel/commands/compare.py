@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel import render_comparison
+from cupel.commands.gate_options import print_verdict
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson
 from cupel.comparing import FailIf, refused
@@ -48,6 +49,12 @@ def compare(
     against_prompt: Annotated[
         list[str] | None, typer.Option("--against-prompt", help="The baseline's prompt to compare with.")
     ] = None,
+    rescore: Annotated[
+        str | None, typer.Option("--rescore", help="Compare with the results of this rescore instead of the run's own.")
+    ] = None,
+    against_rescore: Annotated[
+        str | None, typer.Option("--against-rescore", help="The baseline's rescore to compare with.")
+    ] = None,
     metric: Annotated[
         Metric | None, typer.Option(case_sensitive=False, help="Default: decisions if there are any, else pass rates.")
     ] = None,
@@ -61,17 +68,26 @@ def compare(
 ) -> None:
     """Compare two runs, or targets or prompts of one run: differences, intervals, and whether they are significant."""
     session = ctx.ensure_object(Session)
-    if run is None and not (model or prompt):
-        raise UsageError("name a second run, or targets of the run with --model and --against")
+    if run is None and not (model or prompt or rescore or against_rescore):
+        raise UsageError("name a second run, targets of the run with --model and --against, or a --rescore")
+    has_same_columns = bool(run or rescore or against_rescore)
     request = {
-        "baseline": _side(baseline, against or (model if run else None), against_prompt or (prompt if run else None)),
-        "comparison": _side(run or baseline, model, prompt),
+        "baseline": _side(
+            baseline,
+            against or (model if has_same_columns else None),
+            against_prompt or (prompt if has_same_columns else None),
+            against_rescore,
+        ),
+        "comparison": _side(run or baseline, model, prompt, rescore),
         **without_none(metric=metric, margin=margin),
     }
     with session.connect() as client:
         comparison = compute(session, client, request)
         _print(session, client, comparison, scenarios, as_json=as_json)
-    if not is_accepted(session, comparison, fail_if or []):
+    violations = refusals(comparison, fail_if or [])
+    if fail_if:
+        print_verdict(session, violations)
+    if violations:
         raise typer.Exit(1)
 
 
@@ -117,14 +133,10 @@ def jobs(
         print_list(session, listed, limit, render_comparison.jobs_table, as_json=as_json)
 
 
-def is_accepted(session: Session, comparison: Json, fail_if: list[FailIf]) -> bool:
-    """Say which verdicts fail the pipeline; whether there is none."""
+def refusals(comparison: Json, fail_if: list[FailIf]) -> list[str]:
+    """Return which verdicts fail the pipeline, with their rows."""
     rows = refused(comparison["figures"], fail_if)
-    for row in rows:
-        session.remark(f"gate: {render_comparison.row_title(row)}: {row['verdict']}")
-    if fail_if and not rows:
-        session.remark("gate: passed")
-    return not rows
+    return [f"{render_comparison.row_title(row)}: {row['verdict']}" for row in rows]
 
 
 def print_comparison(session: Session, figures: Json) -> None:
@@ -138,7 +150,7 @@ def print_comparison(session: Session, figures: Json) -> None:
 
 def _print(session: Session, client: "Client", comparison: Json, scenarios: int, *, as_json: bool) -> None:
     figures = comparison["figures"]
-    changed = _most_changed(client, comparison, scenarios) if figures and scenarios else []
+    changed = client.list_comparison_scenarios(comparison["id"]).first(scenarios) if figures and scenarios else []
     if as_json:
         session.print_json({**comparison, "scenarios": changed})
     elif figures is None:
@@ -149,15 +161,8 @@ def _print(session: Session, client: "Client", comparison: Json, scenarios: int,
         if any(each["difference"] for each in changed):
             session.out.print()
             session.out.print(render_comparison.scenarios_table(figures, changed))
+            session.out.print(render_comparison.changes_line(figures, changed), markup=False, soft_wrap=True)
 
 
-def _most_changed(client: "Client", comparison: Json, count: int) -> list[Json]:
-    """Of all rows together, each with the number of its `row`."""
-    rows = range(len(comparison["figures"]["rows"]))
-    listed = ((row, client.list_comparison_scenarios(comparison["id"], row=row).first(count)) for row in rows)
-    scenarios = [{**scenario, "row": row} for row, found in listed for scenario in found]
-    return sorted(scenarios, key=lambda each: -abs(each["difference"]))[:count]
-
-
-def _side(run_id: str, targets: list[str] | None, prompts: list[str] | None) -> Json:
-    return {"runId": run_id, **without_none(targets=targets or None, prompts=prompts or None)}
+def _side(run_id: str, targets: list[str] | None, prompts: list[str] | None, rescore: str | None) -> Json:
+    return {"runId": run_id, **without_none(targets=targets or None, prompts=prompts or None, rescoreId=rescore)}

@@ -8,6 +8,7 @@ from cupel import render
 from cupel.commands.confirmation import start_confirmed
 from cupel.commands.estimate import print_estimate
 from cupel.commands.options import AsJson, Model, RunId, Yes, command_name
+from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.session import Session
 
@@ -18,7 +19,7 @@ def pause(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
     """Pause a run: start no further model calls. Calls in flight are still recorded."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        _print_run(session, client.pause_run(run_id), as_json=as_json, next_command="resume")
+        _print_stopped(session, client.pause_run(run_id), as_json=as_json, next_command="resume")
 
 
 def resume(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
@@ -32,7 +33,7 @@ def cancel(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
     """Cancel a run; its transcripts are kept."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        _print_run(session, client.cancel_run(run_id), as_json=as_json, next_command="show")
+        _print_stopped(session, client.cancel_run(run_id), as_json=as_json, next_command="show")
 
 
 def retry(
@@ -81,6 +82,13 @@ def expand(
 
         run = start_confirmed(session, start, yes=yes)
         _print_run(session, run, as_json=as_json, next_command="watch")
+
+
+def _print_stopped(session: Session, run: Json, *, as_json: bool, next_command: str) -> None:
+    if run["callsInFlight"] and not as_json:
+        calls = count_of(run["callsInFlight"], "call")
+        session.remark(f"{calls} in flight will still be recorded; no call begins later than 5 s from now")
+    _print_run(session, run, as_json=as_json, next_command=next_command)
 
 
 def _print_run(session: Session, run: Json, *, as_json: bool, next_command: str) -> None:

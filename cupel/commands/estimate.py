@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import typer
 
 from cupel.commands.options import (
+    DEFAULT_OPTIONS,
     AllowUnpriced,
     AsJson,
     Budget,
@@ -16,6 +17,7 @@ from cupel.commands.options import (
     Models,
     Parameters,
     PersonaModel,
+    Prices,
     ProfileName,
     Repeats,
     Sample,
@@ -60,6 +62,7 @@ def estimate(
     budget: Budget = None,
     allow_unpriced: AllowUnpriced = False,
     in_process: InProcess = False,
+    price: Prices = None,
     as_json: AsJson = False,
 ) -> None:
     """Estimate what a run would cost and how long it would take; nothing is started. Options are those of `run`."""
@@ -89,8 +92,10 @@ def estimate(
     if in_process:
         if report or summarizer_model:
             raise UsageError("--report and --summarizer-model: need a stack, which stores reports")
-        print_estimate(session, _estimate_in_process(definitions, specification), as_json=as_json)
+        print_estimate(session, _estimate_in_process(definitions, specification, price or ()), as_json=as_json)
         return
+    if price:
+        raise UsageError("--price: only with --in-process; `cupel providers set NAME --price` sets those of a stack")
     with session.connect() as client:
         resolved = resolve_definition(session, client, definitions, specification)
         print_estimate(
@@ -98,7 +103,7 @@ def estimate(
         )
 
 
-def _estimate_in_process(definitions: Sequence[str], specification: Json) -> Json:
+def _estimate_in_process(definitions: Sequence[str], specification: Json, prices: Sequence[str]) -> Json:
     # The providers take longer to import than the rest of the command.
     from cupel.commands.in_process import evaluation_options, named_after_options
     from cupel.in_process.estimate import estimate_evaluation
@@ -107,7 +112,8 @@ def _estimate_in_process(definitions: Sequence[str], specification: Json) -> Jso
     from cupel_core.providers.prices import price_list_version
 
     with named_after_options():
-        estimated = estimate_evaluation(definitions, target_specs(specification), evaluation_options(specification))
+        own = evaluation_options(specification, DEFAULT_OPTIONS._replace(prices=prices))
+        estimated = estimate_evaluation(definitions, target_specs(specification), own)
     max_usd = specification.get("maxBudgetUsd")
     left = {} if max_usd is None else {BudgetScope.RUN: max_usd}
     fit = budget_fit(estimated.usd, left, None, estimated.reserved_usd)

@@ -11,6 +11,7 @@ from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_items, print_list
 from cupel.commands.options import AsJson, RunId
 from cupel.json_types import Json
 from cupel.markup import escape
+from cupel.pages import FirstItems
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import format_time, shorten
@@ -27,7 +28,8 @@ def events(
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         stored = [event for event in client.list_run_events(run_id, after=after) if event["seq"] is not None]
-        print_items(session, stored[:limit], limit, _events_table, as_json=as_json)
+        first = FirstItems(stored[:limit], has_more=len(stored) > limit)
+        print_items(session, first, _events_table, as_json=as_json, total=lambda: len(stored))
 
 
 def audit(

@@ -1,5 +1,7 @@
 """`cupel experiments`: runs under one hypothesis, compared with a baseline."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -7,25 +9,44 @@ import typer
 
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, RunId
+from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.render_experiment import experiments_table, notes, rows_table
 from cupel.session import Session
 from cupel.source_files import SourceFile
-from cupel_core.domain.analysis.experiments import Conclusion
+from cupel_core.domain.analysis.experiments import Conclusion, ExpectedDirection
 
 app = typer.Typer(no_args_is_help=True, help="Group runs under a hypothesis, and compare them with a baseline.")
 
 ExperimentId = Annotated[str, typer.Argument(metavar="EXPERIMENT", help="The id of an experiment, such as exp_01jd….")]
-File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON with the fields of the API.")]
+OptionalFile = Annotated[
+    Path | None,
+    typer.Argument(metavar="FILE", help="YAML or JSON with fields of the API; options take precedence."),
+]
+Name = Annotated[str | None, typer.Option(help="Its name.")]
+Hypothesis = Annotated[str | None, typer.Option(help="What is expected, in words.")]
+Baseline = Annotated[str | None, typer.Option(metavar="RUN", help="The run that the others are compared with.")]
+Direction = Annotated[
+    ExpectedDirection | None, typer.Option(case_sensitive=False, help="How runs are expected to differ from it.")
+]
+Target = Annotated[str | None, typer.Option(help="The target that the expectation is about; default: all.")]
 
 
 @app.command()
-def create(ctx: typer.Context, file: File, as_json: AsJson = False) -> None:
-    """Create an experiment from a file with a name and a hypothesis."""
+def create(
+    ctx: typer.Context,
+    file: OptionalFile = None,
+    name: Name = None,
+    hypothesis: Hypothesis = None,
+    baseline: Baseline = None,
+    direction: Direction = None,
+    target: Target = None,
+    as_json: AsJson = False,
+) -> None:
+    """Create an experiment with a name and a hypothesis, from options or from a file."""
     session = ctx.ensure_object(Session)
-    source = SourceFile.read(file)
-    with session.connect() as client, source.explaining():
-        _print_experiment(session, client.create_experiment(source.mapping()), as_json=as_json)
+    with session.connect() as client, _fields(file, name, hypothesis, baseline, direction, target) as fields:
+        _print_experiment(session, client.create_experiment(fields), as_json=as_json)
 
 
 @app.command("list")
@@ -52,12 +73,21 @@ def show(ctx: typer.Context, experiment: ExperimentId, as_json: AsJson = False) 
 
 
 @app.command()
-def update(ctx: typer.Context, experiment: ExperimentId, file: File, as_json: AsJson = False) -> None:
-    """Update an experiment from a file with the fields to change."""
+def update(
+    ctx: typer.Context,
+    experiment: ExperimentId,
+    file: OptionalFile = None,
+    name: Name = None,
+    hypothesis: Hypothesis = None,
+    baseline: Baseline = None,
+    direction: Direction = None,
+    target: Target = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change fields of an experiment by options or a file, such as its baseline."""
     session = ctx.ensure_object(Session)
-    source = SourceFile.read(file)
-    with session.connect() as client, source.explaining():
-        _print_experiment(session, client.update_experiment(experiment, source.mapping()), as_json=as_json)
+    with session.connect() as client, _fields(file, name, hypothesis, baseline, direction, target) as fields:
+        _print_experiment(session, client.update_experiment(experiment, fields), as_json=as_json)
 
 
 @app.command()
@@ -102,6 +132,27 @@ def delete(ctx: typer.Context, experiment: ExperimentId, as_json: AsJson = False
     with session.connect() as client:
         client.delete_experiment(experiment)
     session.print_deleted(experiment, as_json=as_json)
+
+
+@contextmanager
+def _fields(
+    file: Path | None,
+    name: str | None,
+    hypothesis: str | None,
+    baseline: str | None,
+    direction: ExpectedDirection | None,
+    target: str | None,
+) -> Iterator[Json]:
+    """The fields of the file, and those of the options, which take precedence. Errors name the file's lines."""
+    given = without_none(name=name, hypothesis=hypothesis, baselineRunId=baseline, direction=direction, target=target)
+    if file is None:
+        if not given:
+            raise UsageError("name a file or at least one option, such as --baseline RUN")
+        yield given
+        return
+    source = SourceFile.read(file)
+    with source.explaining():
+        yield {**source.mapping(), **given}
 
 
 def _print_experiment(session: Session, experiment: Json, *, as_json: bool) -> None:

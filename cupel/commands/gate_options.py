@@ -78,20 +78,28 @@ class GateOptions:
         results: Sequence[ModelResults],
         junit: Callable[[], str],
         repair: str | None = None,
+        further: Callable[[], Sequence[str]] = tuple,
     ) -> bool:
-        """Write the JUnit file, print the outcome of the gate, and return whether it passed.
+        """Write the JUnit file, print why gates fail and last one verdict for all of them; return whether they pass.
 
-        `repair` is the command that scores answers which could not be scored; it is named if the gate fails.
+        `repair` is the command that scores answers which could not be scored; it is named if the gate of the results
+        fails. `further` returns the violations of other conditions, after printing what they are about.
         """
         if self.junit is not None:
             write_text_file(self.junit, junit())
             session.remark(f"JUnit XML written to {self.junit}")
-        violations = self.gate.violations(results)
-        for violation in violations:
-            session.remark(f"gate: {violation}")
-        if violations and repair is not None:
+        own = self.gate.violations(results)
+        if own and repair is not None:
             session.remark(f"{repair} scores the stored answers again")
-        if not self.gate.is_unconditional and not violations:
+        violations = [*own, *further()]
+        if not self.gate.is_unconditional or self.worse_than is not None:
             rate = pass_rate(results)
-            session.remark(f"gate: passed{'' if rate is None else f', pass rate {rate:.3f}'}")
+            print_verdict(session, violations, "" if rate is None else f", pass rate {rate:.3f}")
         return not violations
+
+
+def print_verdict(session: Session, violations: Sequence[str], figures: str = "") -> None:
+    """Print every violation, and last whether the gates passed."""
+    for violation in violations:
+        session.remark(f"gate: {violation}")
+    session.remark("gate: failed" if violations else f"gate: passed{figures}")

@@ -22,6 +22,7 @@ from cupel.in_process.budget import checked_estimate
 from cupel.in_process.options import resume_path
 from cupel.in_process.plan import EvaluationPlan, plan_evaluation
 from cupel.json_types import Json
+from cupel.price_texts import parse_price
 from cupel.render import evaluation_lines
 from cupel.render_matrix import ResultMatrix
 from cupel.session import Session
@@ -85,10 +86,13 @@ def run_in_process(
             session.out.print()
             print_deep_figures(session, deep, [column.name for column in evaluation.columns])
     passed = gate_options.apply(
-        session, evaluation.models, lambda: junit_xml.to_xml(evaluation.name, _suites(evaluation))
+        session,
+        evaluation.models,
+        lambda: junit_xml.to_xml(evaluation.name, _suites(evaluation)),
+        further=lambda: () if evaluation.status is RunStatus.COMPLETED else [f"the evaluation is {evaluation.status}"],
     )
     saved_evaluations.discard(evaluation, resume_path(own))
-    if evaluation.status is not RunStatus.COMPLETED or not passed:
+    if not passed:
         raise typer.Exit(1)
 
 
@@ -129,12 +133,28 @@ def evaluation_options(specification: Json, options: InProcessOptions = DEFAULT_
             "cache": options.cache,
             "cache_ttl": options.cache_ttl,
             "allow_code": options.allow_code,
+            "providers": providers_with(options.prices),
             "budget_usd": specification.get("maxBudgetUsd"),
             "allow_unpriced": specification.get("allowUnpriced"),
             "resume": None if options.resume is None else saved_evaluations.find(options.resume),
             **{label: specification[label] for label in ("name", "tags", "metadata") if label in specification},
         },
     )
+
+
+def providers_with(prices: Sequence[str]) -> dict[str, Json] | None:
+    """The access to providers with these prices of models, each with its provider: `custom/small=0.4,1.6`."""
+    providers: dict[str, Json] = {}
+    for text in prices:
+        model, figures = parse_price(text, "--price")
+        provider, _, name = model.partition("/")
+        if not name:
+            raise UsageError(f"--price: {text}: name the model with its provider, such as custom/{model}=0.2,0.6")
+        # Cached tokens cost as much as others, and calls nothing, unless the text says otherwise.
+        left_out = (None, None, figures[0], 0.0)
+        given = tuple(default if each is None else each for each, default in zip(figures, left_out, strict=False))
+        providers.setdefault(provider, {"prices": {}})["prices"][name] = given
+    return providers or None
 
 
 @contextmanager

@@ -10,9 +10,10 @@ from cupel.json_types import Json
 from cupel.session import Session
 
 if TYPE_CHECKING:
-    from cupel.pages import Pages
+    from cupel.pages import FirstItems, Pages
 
 type Render = Callable[[list[Json]], Table]
+type CountAll = Callable[[], int]
 
 DEFAULT_LIMIT = 20
 Limit = Annotated[int, typer.Option("--limit", min=1, max=1_000_000, help="Maximum number to list.")]
@@ -26,21 +27,25 @@ def print_list(
     *,
     as_json: bool,
     where: Callable[[Json], bool] | None = None,
+    total: CountAll | None = None,
 ) -> None:
     """Print at most `limit` of what is listed, which is read no further."""
-    print_items(session, listed.first(limit, where=where), limit, render, as_json=as_json)
+    print_items(session, listed.first(limit, where=where), render, as_json=as_json, total=total)
 
 
-def print_items(session: Session, items: list[Json], limit: int, render: Render, *, as_json: bool) -> None:
-    """Print what was read of a list, which are at most `limit` items."""
+def print_items(
+    session: Session, items: "FirstItems", render: Render, *, as_json: bool, total: CountAll | None = None
+) -> None:
+    """Print what was read of a list. `total` is called to say of how many, if there are more."""
     if as_json:
         session.print_json(items)
     else:
         session.out.print(render(items))
-    remark_on_limit(session, len(items), limit)
+    remark_on_limit(session, items, total)
 
 
-def remark_on_limit(session: Session, count: int, limit: int) -> None:
-    """Say that there may be more, if as many were listed as `--limit` allows."""
-    if count >= limit:
-        session.remark(f"reached --limit {limit:,}; there may be more")
+def remark_on_limit(session: Session, items: "FirstItems", total: CountAll | None = None) -> None:
+    """Say that there are more, and how many in all if `total` returns it."""
+    if items.has_more:
+        counted = f"{len(items):,} of {total():,}" if total is not None else f"the first {len(items):,}"
+        session.remark(f"{counted}; --limit shows more")

@@ -1,6 +1,7 @@
 """Options and arguments shared by several commands."""
 
 import sys
+from collections.abc import Sequence
 from math import inf, nan
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -226,7 +227,18 @@ class InProcessOptions(NamedTuple):
     matrix: bool = False
     deep: bool = False
     analysis_model: str | None = None
+    prices: Sequence[str] = ()
+    """Such as `custom/small=0.4,1.6`."""
 
 
+Prices = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--price",
+        metavar="MODEL=INPUT,OUTPUT",
+        help="With --in-process: price in $ per million input and output tokens, such as custom/small=0.4,1.6; "
+        "`custom/*` is every other model. May be repeated. CUSTOM_PRICES has those of a provider.",
+    ),
+]
 DEFAULT_CONCURRENCY = 10
 DEFAULT_OPTIONS = InProcessOptions(DEFAULT_CONCURRENCY, None, cache=False, cache_ttl=None, allow_code=False)

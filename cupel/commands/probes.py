@@ -45,13 +45,21 @@ def probes(
         status = ProbeStatus.ERROR
     with session.connect() as client:
         listed = (
-            client.list_probes(evalId=eval_id, scenarioId=scenario, personaId=persona, status=status)
+            client.list_probes(eval_id=eval_id, scenario_id=scenario, persona_id=persona, status=status)
             if run_id is None
             else client.list_run_probes(run_id, status=status, model=model)
         )
         where = _condition(error, modelId=model, scenarioId=scenario, personaId=persona)
-        names = TargetNames(client)
-        print_list(session, listed, limit, lambda found: _table(names.named(found)), as_json=as_json, where=where)
+        names, is_whole = TargetNames(client), run_id is not None and where is None and status is None and model is None
+
+        def count_all() -> int:
+            return int(client.get_run(str(run_id))["progress"]["total"])
+
+        def render(found: list[Json]) -> Table:
+            return _table(names.named(found))
+
+        total = count_all if is_whole else None
+        print_list(session, listed, limit, render, as_json=as_json, where=where, total=total)
 
 
 def correct(

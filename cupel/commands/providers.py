@@ -7,11 +7,13 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from cupel import price_texts
 from cupel.commands.options import AsJson, refuse_group_options
 from cupel.commands.suggestions import complete_provider
 from cupel.environment import read_variable
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
+from cupel.price_texts import parse_price
 from cupel.server_models import SET_TIMEOUT_SECONDS, NoList, Server, list_models, model_list_text, own_server_models
 from cupel.session import Session
 from cupel.tables import table
@@ -20,7 +22,6 @@ from cupel.terminal import NO_VALUE
 app = typer.Typer(help="List providers and configure their keys, addresses and limits.", invoke_without_command=True)
 
 
-_PRICE_FIELDS = ("inputUsdPerMillion", "outputUsdPerMillion", "cachedInputUsdPerMillion", "usdPerCall")
 _SETTINGS = (
     "baseUrl",
     "apiKey",
@@ -182,15 +183,9 @@ def _price_change(prices: list[str], forget: bool) -> Json:
 
 
 def _parse_price(text: str) -> Json:
-    model, _, amounts = text.rpartition("=")
-    try:
-        figures = [float(amount) if amount else None for amount in amounts.split(",")]
-    except ValueError:
-        figures = []
-    if not 2 <= len(figures) <= len(_PRICE_FIELDS) or None in figures[:2]:
-        raise UsageError(f"--price: {text} is not a model and two prices, such as llama3.3=0.2,0.6")
-    given = zip(_PRICE_FIELDS, figures, strict=False)
-    return {"model": None if model == "*" else model, **without_none(**dict(given))}
+    model, figures = parse_price(text, "--price")
+    given = zip(price_texts.FIELDS, figures, strict=False)
+    return {"model": None if model == price_texts.ANY_MODEL else model, **without_none(**dict(given))}
 
 
 def _api_key_change(from_stdin: bool, from_variable: str | None, forget: bool) -> Json:

@@ -9,6 +9,7 @@ from rich.table import Table
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, command_name, confirm, refuse_group_options
 from cupel.commands.suggestions import complete_provider
+from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.markup import escape
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 
 Provider = Annotated[str | None, typer.Option(autocompletion=complete_provider, help="Only this provider.")]
+_IDLE = "idle"
 All = Annotated[bool, typer.Option("--all", help="Every provider.")]
 
 
@@ -32,7 +34,7 @@ def queue(ctx: typer.Context, provider: Provider = None, as_json: AsJson = False
         return
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        _print_queues(session, client.list_queues(provider=provider), as_json=as_json)
+        _print_queues(session, client.list_queues(provider=provider), as_json=as_json, hides_idle=provider is None)
 
 
 @app.command()
@@ -115,11 +117,15 @@ def _require_one(session: Session, verb: str, provider: str | None, *, all_provi
         raise UsageError("specify either --provider or --all")
 
 
-def _print_queues(session: Session, queues: Iterable[Json], *, as_json: bool) -> None:
+def _print_queues(session: Session, queues: Iterable[Json], *, as_json: bool, hides_idle: bool = False) -> None:
     items = list(queues)
     if as_json:
         session.print_json(items)
         return
+    hidden = sum(1 for each in items if hides_idle and _state(each) == _IDLE)
+    items = [each for each in items if not hides_idle or _state(each) != _IDLE]
+    if hidden:
+        session.remark(f"{count_of(hidden, 'idle queue')} {'is' if hidden == 1 else 'are'} not shown; --json has all")
     counts = ["pending probes", "parallel requests", "workers", "dead letters"]
     columns = table("provider", *counts, "state", right=counts, texts=["state"])
     for each in items:
@@ -140,4 +146,5 @@ def _state(queue: Json) -> str:
         return f"[yellow]throttled until {format_time(queue['throttledUntil'])}[/yellow]"
     if queue["learnedLimit"]:
         return f"running, at {queue['learnedLimit']} of {queue['limit']} parallel requests"
-    return "running"
+    counts = (queue[name] for name in ("pending", "granted", "workers", "deadLetters"))
+    return "running" if any(counts) or queue["suspendedModels"] else _IDLE

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel import render_scores
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list, remark_on_limit
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_items, print_list, remark_on_limit
 from cupel.commands.options import AsJson, CallUnpriced, Ids, Model, RunId, command_name, parse_usd
 from cupel.errors import CupelError, UsageError
 from cupel.json_types import Json, without_none
+from cupel.pages import FirstItems
 from cupel.session import Session
 from cupel.source_files import SourceFile
 from cupel.target_names import TargetNames
@@ -75,7 +76,11 @@ def rescores(ctx: typer.Context, run_id: RunId, limit: Limit = DEFAULT_LIMIT, as
     """List the rescores of a run, newest first."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        print_list(session, client.list_rescores(run_id), limit, render_scores.rescores_table, as_json=as_json)
+        items = client.list_rescores(run_id).first(limit)
+    print_items(session, items, render_scores.rescores_table, as_json=as_json)
+    if items and not as_json:
+        name, rescore_id = command_name(), items[0]["id"]
+        session.remark(f"{name} scores {run_id} --rescore {rescore_id}, {name} compare {run_id} --rescore {rescore_id}")
 
 
 def scores(
@@ -98,7 +103,8 @@ def scores(
     with session.connect() as client:
         run_scores = client.get_run_scores(run_id, rescore_id=rescore_id, model=model, k=k)
         listed = client.list_scenario_scores(run_id, rescore_id=rescore_id, model=model, k=k)
-        rows = listed.first(limit) if scenarios else []
+        first = listed.first(limit) if scenarios else FirstItems((), has_more=False)
+        rows: list[Json] = first
         status = client.get_run(run_id)["status"] if render_scores.repair(run_scores) else None
         if not as_json and not ids:
             names = TargetNames(client)
@@ -111,7 +117,7 @@ def scores(
         if scenarios:
             session.out.print()
             session.out.print(render_scores.scenarios_table(rows, run_scores["k"], ids=ids))
-    remark_on_limit(session, len(rows), limit)
+    remark_on_limit(session, first)
 
 
 def _list_results(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel.commands.analyze import find_analysis, print_analysis
-from cupel.commands.compare import is_accepted, print_comparison
+from cupel.commands.compare import print_comparison, refusals
 from cupel.commands.confirmation import start_confirmed
 from cupel.commands.gate_options import AllowErrors, AllowLeftOutChecks, FailUnder, GateOptions, JunitFile, WorseThan
 from cupel.commands.options import (
@@ -28,6 +28,7 @@ from cupel.commands.options import (
     Models,
     Parameters,
     PersonaModel,
+    Prices,
     ProfileName,
     Repeats,
     RunId,
@@ -183,6 +184,7 @@ def run(
     matrix: ShowMatrix = False,
     deep: DeepAnalysis = False,
     analysis_model: AnalysisModel = None,
+    price: Prices = None,
     fail_under: FailUnder = None,
     allow_errors: AllowErrors = None,
     allow_left_out_checks: AllowLeftOutChecks = False,
@@ -248,11 +250,21 @@ def run(
     if in_process:
         note_unlisted_models(session, own_models)
         options = InProcessOptions(
-            concurrency or DEFAULT_CONCURRENCY, resume, cache, cache_ttl, allow_code, matrix, deep, analysis_model
+            concurrency or DEFAULT_CONCURRENCY,
+            resume,
+            cache,
+            cache_ttl,
+            allow_code,
+            matrix,
+            deep,
+            analysis_model,
+            price or (),
         )
         _run_in_process(session, definitions, specification, options, gate_options, yes=yes, as_json=as_json)
     elif resume is not None or cache:
         raise UsageError("--resume and --cache: only with --in-process; runs on a stack continue by themselves")
+    elif price:
+        raise UsageError("--price: only with --in-process; `cupel providers set NAME --price` sets those of a stack")
     elif allow_code:
         raise UsageError("--allow-code: only with --in-process; a stack runs no code from assertions")
     elif matrix:
@@ -447,9 +459,11 @@ def resolve_definition(
         return {"definitionId": definitions[0], **_targets_of(chosen)}
     from cupel.file_resources import resolve_targets
     from cupel.files import read_definitions
+    from cupel.start_checks import check_start
     from cupel.upload import upload_definition
 
     file = read_definitions([Path(definition) for definition in definitions])
+    check_start(client, file, chosen)
     targets = resolve_targets(client, file, _targets_of(chosen))
     uploaded = upload_definition(client, file, session.sleep, new=new)
     print_uploaded(session, uploaded)
@@ -488,20 +502,25 @@ def _watch_to_end(
         if run["report"] and run["status"] == RunStatus.COMPLETED:
             print_report(session, client, run)
         _print_next_commands(session, client, run, repair)
-    passed = gate_options.apply(session, results, lambda: render_junit(client, run), repair)
-    if gate_options.worse_than is not None and run["status"] == RunStatus.COMPLETED:
-        passed &= _is_not_worse(session, client, gate_options.worse_than, run, as_json=as_json)
-    if run["status"] != RunStatus.COMPLETED or not passed:
+
+    def further() -> Sequence[str]:
+        if run["status"] != RunStatus.COMPLETED:
+            return [f"the run is {run['status']}"]
+        baseline = gate_options.worse_than
+        return _worse_targets(session, client, baseline, run, as_json=as_json) if baseline else ()
+
+    passed = gate_options.apply(session, results, lambda: render_junit(client, run), repair, further)
+    if not passed:
         raise typer.Exit(1)
 
 
-def _is_not_worse(session: Session, client: "Client", baseline: str, run: Json, *, as_json: bool) -> bool:
+def _worse_targets(session: Session, client: "Client", baseline: str, run: Json, *, as_json: bool) -> Sequence[str]:
     request = {"baseline": {"runId": baseline}, "comparison": {"runId": run["id"]}}
     comparison = compare(session, client, request)
     if not as_json:
         session.out.print()
         print_comparison(session, TargetNames(client).in_figures(comparison["figures"]))
-    return is_accepted(session, comparison, [FailIf.LOWER])
+    return refusals(comparison, [FailIf.LOWER])
 
 
 def _print_analysis(session: Session, client: "Client", run: Json) -> None:

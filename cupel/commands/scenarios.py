@@ -52,9 +52,15 @@ def list_scenarios(
     """List the scenarios of a definition, in order."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        listed = client.list_scenarios(find_definition_id(client, definition), version=version)
+        definition_id = find_definition_id(client, definition)
+        listed = client.list_scenarios(definition_id, version=version)
         where = None if name is None else lambda each: name.casefold() in each["name"].casefold()
-        print_list(session, listed, limit, _table, as_json=as_json, where=where)
+
+        def count_all() -> int:
+            return int(client.get_definition(definition_id, version=version)["scenarioCount"])
+
+        total = count_all if name is None else None
+        print_list(session, listed, limit, _table, as_json=as_json, where=where, total=total)
 
 
 @app.command()

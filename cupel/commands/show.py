@@ -74,7 +74,7 @@ def runs(
         items = listed.first(limit)
         if not items and definition is not None:
             client.get_definition(definition)  # An unknown id is an error, not an empty list.
-        print_items(session, items, limit, lambda found: render.runs_table(_named(client, found)), as_json=as_json)
+        print_items(session, items, lambda found: render.runs_table(_named(client, found)), as_json=as_json)
 
 
 class MatrixFormat(StrEnum):
@@ -137,12 +137,16 @@ def transcripts(
             run = client.get_run(run_id)
             client.get_scenario(run["definitionId"], scenario, version=run["definitionVersion"])
         shown = items if as_json or ids else TargetNames(client).named(items)
-    if as_json or not full:
-        print_items(session, shown, limit, lambda found: render.transcripts_table(found, ids=ids), as_json=as_json)
-        return
-    for transcript in shown:
-        _print_conversation(session, transcript, ids=ids)
-    remark_on_limit(session, len(shown), limit)
+        is_whole = items.has_more and not any(filters.values())
+        total = client.get_run(run_id)["progress"]["completed"] if is_whole else None
+    if as_json:
+        session.print_json(items)
+    elif not full:
+        session.out.print(render.transcripts_table(shown, ids=ids))
+    else:
+        for transcript in shown:
+            _print_conversation(session, transcript, ids=ids)
+    remark_on_limit(session, items, None if total is None else lambda: total)
 
 
 def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, extra: Json) -> list[ModelResults]:
@@ -202,7 +206,8 @@ def _print_cases(
         names = TargetNames(client)
         columns = [names.of_column(column).name for column in columns_of(run)]
         print_matrix(session, render_matrix.ResultMatrix(columns, rows), file_format)
-    remark_on_limit(session, len(rows), limit)
+    per_case = len(columns_of(run)) * run["config"]["repeats"]
+    remark_on_limit(session, rows, lambda: int(run["progress"]["total"]) // per_case)
 
 
 def print_matrix(

@@ -8,7 +8,7 @@ import typer
 
 from cupel.commands.confirmation import confirm_deletion
 from cupel.commands.options import AsJson
-from cupel.errors import CupelError
+from cupel.errors import CupelError, UsageError
 from cupel.extras import require_extra
 from cupel.session import Session
 
@@ -106,6 +106,28 @@ def env(ctx: typer.Context) -> None:
     if running is None or not emulator.is_supported(paths, running):
         raise CupelError("no stack of this release is up; start it with `cupel up`")
     ctx.ensure_object(Session).out.print("\n".join(running.access.exports(REGION)), markup=False)
+
+
+def invoke(
+    ctx: typer.Context,
+    function: Annotated[str, typer.Argument(metavar="FUNCTION", help="A function of the stack, such as api or probe.")],
+    event: Annotated[Path, typer.Argument(metavar="EVENT", help="A file with the event as JSON, as in events/.")],
+) -> None:
+    """Send an event to a function of the local stack, and print what it returns; exit with 1 if it raises."""
+    paths = _find_stack("cupel invoke")
+    from cupel.stack import emulator, invocation
+
+    names = invocation.function_names(paths.repository)
+    if function not in names:
+        raise UsageError(f"{function}: is no function of the stack; they are {', '.join(names)}")
+    sent = invocation.read_event(event)
+    running = emulator.find_running(paths)
+    if running is None or not emulator.is_supported(paths, running):
+        raise CupelError("no stack of this release is up; start it with `cupel up`")
+    returned = invocation.invoke(running, function, sent)
+    ctx.ensure_object(Session).print_json(returned.payload)
+    if returned.failed:
+        raise typer.Exit(1)
 
 
 def status(ctx: typer.Context, as_json: AsJson = False) -> None:

@@ -1,12 +1,13 @@
 """Access to providers: from the caller's options, else from the variables that the providers' own libraries read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
 from cupel.environment import read_variable
 from cupel.errors import UsageError
 from cupel.extras import require_extra
+from cupel.price_texts import ANY_MODEL, parse_price
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.errors import Invalid
@@ -57,7 +58,7 @@ class AccountResolver:
             provider.name,
             self._base_url(provider),
             self._key(provider),
-            prices=_read_prices(provider, self._overrides.get(provider.name, {}).get("prices", {})),
+            prices=self._prices(provider),
             uses_role=is_bedrock and _has_aws_credentials(),
             allow_private=True,
         )
@@ -75,6 +76,12 @@ class AccountResolver:
     def _base_url(self, provider: Provider) -> str:
         override = self._overrides.get(provider.name, {}).get("base_url")
         return override or _first_set(_base_url_variables(provider)) or provider.base_url
+
+    def _prices(self, provider: Provider) -> tuple[ModelPrice, ...]:
+        """Those of the caller's options take precedence over those of the variable, model by model."""
+        given = self._overrides.get(provider.name, {}).get("prices", {})
+        prices = {price.model: price for price in (*_prices_of_variable(provider), *_read_prices(provider, given))}
+        return tuple(prices.values())
 
     def _key(self, provider: Provider) -> str | None:
         override = self._overrides.get(provider.name, {}).get("api_key")
@@ -96,6 +103,20 @@ def _read_prices(provider: Provider, prices: object) -> tuple[ModelPrice, ...]:
     )
 
 
+def _prices_of_variable(provider: Provider) -> Iterator[ModelPrice]:
+    """Of `CUSTOM_PRICES="small=0.4,1.6 large=2,8"`, separated by white space or semicolons."""
+    variable = price_variable(provider.name)
+    for text in (read_variable(variable) or "").replace(";", " ").split():
+        model, (read, written, *others) = parse_price(text, variable)
+        cached, per_call = (*others, None, None)[:2]
+        yield ModelPrice(None if model == ANY_MODEL else model, read or 0.0, written or 0.0, cached, per_call or 0.0)
+
+
+def price_variable(model: str) -> str:
+    """The variable with prices of the model's provider, such as CUSTOM_PRICES."""
+    return f"{_variable_prefix(model.partition('/')[0])}_PRICES"
+
+
 def _is_price(value: object) -> bool:
     return (
         isinstance(value, tuple | list)
@@ -111,15 +132,15 @@ def _has_aws_credentials() -> bool:
 
 
 def _key_variables(provider: Provider) -> tuple[str, ...]:
-    return _KEY_VARIABLES.get(provider.name, (f"{_variable_prefix(provider)}_API_KEY",))
+    return _KEY_VARIABLES.get(provider.name, (f"{_variable_prefix(provider.name)}_API_KEY",))
 
 
 def _base_url_variables(provider: Provider) -> tuple[str, ...]:
-    return _BASE_URL_VARIABLES.get(provider.name, (f"{_variable_prefix(provider)}_BASE_URL",))
+    return _BASE_URL_VARIABLES.get(provider.name, (f"{_variable_prefix(provider.name)}_BASE_URL",))
 
 
-def _variable_prefix(provider: Provider) -> str:
-    return provider.name.upper().replace("-", "_")
+def _variable_prefix(provider: str) -> str:
+    return provider.upper().replace("-", "_")
 
 
 def _first_set(variables: tuple[str, ...]) -> str | None:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from cupel.errors import UsageError
+from cupel.in_process.accounts import price_variable
 from cupel.in_process.estimate import estimate_plan
 from cupel.in_process.plan import EvaluationPlan
 from cupel_core.budgets.accounts import MemoryAccount
@@ -89,8 +90,8 @@ def checked_estimate(plan: EvaluationPlan) -> RunEstimate:
     unpriced = [model for model in (*estimate.unpriced, *_unpriced_narrator(plan)) if model not in functions]
     if unpriced and not plan.options.get("allow_unpriced"):
         raise UsageError(
-            f"allow_unpriced: must be True, or a price must be set: the price of {', '.join(unpriced)} is unknown, so "
-            "the budget would not limit its calls"
+            f"allow_unpriced: must be True, or a price must be set (--price, {price_variable(unpriced[0])} or "
+            f"`providers`): the price of {', '.join(unpriced)} is unknown, so the budget would not limit its calls"
         )
     return estimate
 

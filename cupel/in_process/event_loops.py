@@ -19,8 +19,10 @@ def run_in_new_loop[Result](work: Callable[[], Coroutine[Any, Any, Result]], alt
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work())
-    raise UsageError(f"an event loop is already running, as in a notebook: use `{alternative}`")
+        pass  # What the work raises must not be an error "during handling of" this one.
+    else:
+        raise UsageError(f"an event loop is already running, as in a notebook: use `{alternative}`")
+    return asyncio.run(work())
 
 
 @asynccontextmanager

@@ -42,7 +42,7 @@ def _row(result: ProbeResult) -> dict[str, Any]:
         "persona": result.persona,
         "repeat": result.repeat,
         "status": str(result.status),
-        "passed": result.success,
+        "success": result.success,
         "score": judged.score if judged else None,
         "reason": judged.reason if judged else None,
         "decision": transcript.summary.decision_code if transcript and transcript.summary else None,

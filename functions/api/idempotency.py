@@ -24,7 +24,7 @@ type Response = dict[str, Any]
 
 
 def idempotency_key(request: APIGatewayProxyEventV2) -> str | None:
-    return idempotency.check_key(request.headers.get(idempotency.HEADER.lower()))
+    return idempotency.read_key(request.headers)
 
 
 def respond_once(

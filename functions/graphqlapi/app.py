@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
+from cupel_core import idempotency
 from cupel_core.clock import utc_now
 from cupel_core.errors import ClientError, NotFound
 from cupel_core.gateway.caller import caller
@@ -37,7 +38,7 @@ def _carry_out(request: APIGatewayProxyEventV2) -> dict[str, Any]:
         raise NotFound("no such path")
     _check_method(request, "POST")
     check_body(request, MAX_BODY_BYTES, "POST /v1/files uploads larger images and PDFs")
-    key = request.headers.get("idempotency-key")
+    key = idempotency.find_key(request.headers)
     made = answer(_body(request), Request(request.request_context.request_id, who, utc_now(), key))
     accepts = request.headers.get("accept", "")
     plain = "application/json" in accepts and CONTENT_TYPE not in accepts

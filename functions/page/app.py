@@ -1,5 +1,7 @@
 """The web page: its built files, and index.html at every other address, where the page's own router takes over.
 
+An address that this router does not know has status 404; programs, which do not ask for HTML, get a problem document.
+
 The files are public: they are those of the package, and have no data. So requests need no token here.
 """
 
@@ -33,6 +35,56 @@ _SECURITY = {
 }
 _MAX_DEPTH = 20
 """No address of the page has as many segments."""
+ADDRESSES = (
+    "/",
+    "/chats",
+    "/chats/$",
+    "/compare",
+    "/connectors",
+    "/connectors/$",
+    "/definitions",
+    "/definitions/$",
+    "/definitions/$/changes",
+    "/definitions/$/edit",
+    "/definitions/$/scenarios",
+    "/definitions/$/scenarios/$",
+    "/definitions/import",
+    "/definitions/new",
+    "/evals",
+    "/evals/$",
+    "/evals/$/edit",
+    "/experiments",
+    "/experiments/$",
+    "/login",
+    "/new",
+    "/new/batch",
+    "/new/try",
+    "/personas",
+    "/personas/$",
+    "/profiles",
+    "/profiles/$",
+    "/profiles/new",
+    "/providers",
+    "/providers/$",
+    "/queue",
+    "/runs",
+    "/runs/$",
+    "/runs/$/analysis",
+    "/runs/$/history",
+    "/runs/$/matrix",
+    "/runs/$/probes",
+    "/runs/$/report",
+    "/runs/$/settings",
+    "/runs/$/transcripts",
+    "/schedules",
+    "/schedules/$",
+    "/settings",
+    "/settings/budgets",
+    "/settings/tokens",
+)
+"""Those of web/src/router.tsx; `$` is any segment."""
+_ADDRESS = re.compile("|".join(re.escape(each).replace(r"\$", "[^/]+") + "/?" for each in ADDRESSES))
+_ELSEWHERE = {"/graphql": "GraphQL is at /v1/graphql", "/mcp": "the tools are at /v1/mcp"}
 
 
 _ORIGIN = re.compile(r"https?://[A-Za-z0-9.:-]+")
@@ -100,12 +152,25 @@ def _image_origins() -> list[str]:
 
 def _respond(method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:
     if method not in ("GET", "HEAD"):
+        if not _ADDRESS.fullmatch(path) and not path.startswith("/assets/"):
+            return _unknown(path, "")
         return _text(405, "only GET and HEAD are possible here", {"Allow": "GET, HEAD"})
     if asset := _ASSET.fullmatch(path):
         return _asset(asset[1], headers.get("accept-encoding", ""))
     if path == "/v1" or path.startswith("/assets/") or path.count("/") > _MAX_DEPTH:
         return _text(404, "no such file")
-    return _index(path, headers.get("if-none-match", ""))
+    if _ADDRESS.fullmatch(path):
+        return _index(path, headers.get("if-none-match", ""))
+    return _unknown(path, headers.get("accept", ""))
+
+
+def _unknown(path: str, accepted: str) -> dict[str, Any]:
+    """The page, which says that it has no such address, to browsers; a problem document to programs."""
+    if "text/html" in accepted:
+        return _index(path, "") | {"statusCode": 404}
+    detail = _ELSEWHERE.get(path.rstrip("/"), "paths of the API begin with /v1, as /v1/openapi.json says")
+    problem = {"type": "urn:cupel:problem:not-found", "title": "Not found", "status": 404, "detail": detail}
+    return _text(404, json.dumps(problem), {"Content-Type": "application/problem+json"})
 
 
 def _asset(name: str, accepted: str) -> dict[str, Any]:

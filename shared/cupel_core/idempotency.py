@@ -1,6 +1,7 @@
 """Idempotency-Keys: a request repeated with the same key creates nothing new and gets the first answer."""
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 
 from cupel_core.errors import Conflict, InProgress, Invalid
@@ -10,6 +11,24 @@ from cupel_core.store.idempotency_keys import IdempotencyItem, KeyState
 HEADER = "Idempotency-Key"
 MAX_LENGTH = 255
 PATTERN = "^[!-~]*$"
+
+
+ALTERNATIVE = "x-idempotency-key"
+"""The name that clients of an earlier system send."""
+
+
+def read_key(headers: Mapping[str, str]) -> str | None:
+    """The key in a request's headers, by their names in lower case. Invalid for one that `check_key` refuses, and for
+    two that differ."""
+    key, alternative = headers.get(HEADER.lower()), headers.get(ALTERNATIVE)
+    if key is not None and alternative is not None and key != alternative:
+        raise Invalid.field(ALTERNATIVE, f"differs from {HEADER}; send one of them")
+    return check_key(key) if key is not None else check_key(alternative, ALTERNATIVE)
+
+
+def find_key(headers: Mapping[str, str]) -> str | None:
+    """The key in a request's headers as it was sent, for those who check it later."""
+    return headers.get(HEADER.lower(), headers.get(ALTERNATIVE))
 
 
 def check_key(key: str | None, field: str = HEADER) -> str | None:

@@ -219,7 +219,7 @@ def test_a_playground_run_calls_an_agent(api: Client, models: ModelServer, conne
     _, ids = define(api, scenario())
     started = api.create_playground_run({"scenarioId": ids[0], "connectorId": connector, **JUDGED})
     run = wait_for_end(api, started["run"]["id"])
-    (probe,) = api.list_probes(scenarioId=ids[0])
+    (probe,) = api.list_probes(scenario_id=ids[0])
     assert (run["status"], run["playground"], probe["result"]["success"]) == ("COMPLETED", True, True)
     assert [message["role"] for message in probe["messages"]] == ["system", "user", "assistant", "user", "assistant"]
     assert probe["latencyMs"] >= 0

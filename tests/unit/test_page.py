@@ -46,12 +46,38 @@ def base_of(answer: dict[str, Any]) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("path", ["/", "/runs", "/runs/run_1", "/runs/run_1/transcripts", "/runs/", "/nothing/like/it"])
+@pytest.mark.parametrize("path", ["/", "/runs", "/runs/run_1", "/runs/run_1/transcripts", "/runs/"])
 def test_every_address_answers_with_the_page_based_at_its_root(path: str) -> None:
     answer = ask(path)
     assert (answer["statusCode"], answer["headers"]["Content-Type"]) == (200, "text/html; charset=utf-8")
     for origin in ("https://cupel.example", "http://127.0.0.1:4566/_aws/execute-api/cupel/$default"):
         assert urljoin(origin + path, base_of(answer)) == f"{origin}/"
+
+
+@pytest.mark.parametrize("path", ["/nothing/like/it", "/graphql", "/runs/run_1/nothing", "/api/scale/x/status"])
+def test_an_unknown_address_is_not_found(path: str) -> None:
+    shown = ask(path, accept="text/html,application/xhtml+xml")
+    assert (shown["statusCode"], shown["headers"]["Content-Type"]) == (404, "text/html; charset=utf-8")
+    assert urljoin(f"https://cupel.example{path}", base_of(shown)) == "https://cupel.example/"
+    for method in ("GET", "POST"):
+        problem = ask(path, method, accept="*/*")
+        assert (problem["statusCode"], problem["headers"]["Content-Type"]) == (404, "application/problem+json")
+        assert json.loads(problem["body"])["title"] == "Not found"
+
+
+def test_a_client_of_another_path_is_told_where_graphql_is() -> None:
+    assert json.loads(ask("/graphql")["body"])["detail"] == "GraphQL is at /v1/graphql"
+
+
+def test_the_addresses_are_those_of_the_page_s_router() -> None:
+    router = (ROOT / "web" / "src" / "router.tsx").read_text()
+    routes = re.findall(r"const (\w+) = createRoute\(\{\s*getParentRoute: \(\) => (\w+),\s*path: \"([^\"]+)\"", router)
+    assert len(routes) == router.count("createRoute({")
+    paths = {"root": ""}
+    for name, parent, path in routes:
+        paths[name] = paths[parent] + path
+    known = {re.sub(r"\$\w+", "$", path.rstrip("/") or "/") for name, path in paths.items() if name != "root"}
+    assert known == set(page.ADDRESSES)
 
 
 def test_the_page_is_asked_for_again_each_time_and_sent_only_if_it_has_changed() -> None:

@@ -27,7 +27,10 @@ from cupel_core.paging import DEFAULT_LIMIT
 router = OperationRouter()
 
 ComparedRun = Annotated[str | None, Query(alias="runId", description="Return only comparisons of this run")]
-Row = Annotated[int, Query(ge=0, le=200, description="Index of the pair of columns in the comparison's `rows`")]
+Row = Annotated[
+    int | None,
+    Query(ge=0, le=200, description="Index of a pair of columns in the comparison's `rows`; all of them by default"),
+]
 ChangeFilter = Annotated[ChangeDirection | None, Query(description="Return only scenarios that changed in this way")]
 
 
@@ -64,7 +67,7 @@ def delete_comparison(comparison_id: str) -> Response[None]:
 @router.operation("listComparisonScenarios")
 def list_comparison_scenarios(
     comparison_id: str,
-    row: Row = 0,
+    row: Row = None,
     change: ChangeFilter = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,

@@ -10,17 +10,17 @@ from cupel_core.contract.budgets import RunBudgetResponse, UpdateRunBudget
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.run_requests import EstimateExpansion, EstimateRetry, ExpandRun, RetryRun
-from cupel_core.contract.runs import RunResponse
+from cupel_core.contract.runs import RunResponse, StoppedRunResponse
 from cupel_core.providers.prices import price_list_version
-from cupel_core.runs import budgets, control, queries
+from cupel_core.runs import budgets, control, progress, queries
 
 router = OperationRouter()
 
 
 @router.operation("pauseRun")
-def pause_run(run_id: str) -> RunResponse:
+def pause_run(run_id: str) -> StoppedRunResponse:
     control.pause(router.workspace, run_id, utc_now())
-    return _current(run_id)
+    return _stopped(run_id)
 
 
 @router.operation("resumeRun")
@@ -30,9 +30,9 @@ def resume_run(run_id: str) -> RunResponse:
 
 
 @router.operation("cancelRun")
-def cancel_run(run_id: str) -> RunResponse:
+def cancel_run(run_id: str) -> StoppedRunResponse:
     control.cancel(router.workspace, run_id, utc_now())
-    return _current(run_id)
+    return _stopped(run_id)
 
 
 @router.operation("retryRun")
@@ -79,6 +79,12 @@ def get_run_budget(run_id: str) -> RunBudgetResponse:
 def update_run_budget(run_id: str, body: UpdateRunBudget) -> RunBudgetResponse:
     changed = budgets.change_budget(router.workspace, run_id, body.max_budget_usd, resume=body.resume, now=utc_now())
     return RunBudgetResponse.of(changed)
+
+
+def _stopped(run_id: str) -> StoppedRunResponse:
+    now = utc_now()
+    view = queries.get_run(router.workspace, run_id, now)
+    return StoppedRunResponse.of_stopped(view, progress.count_in_flight(view.run, now))
 
 
 def _current(run_id: str) -> RunResponse:

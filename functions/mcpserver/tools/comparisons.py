@@ -85,8 +85,9 @@ def _comparison(record: ComparisonRecord) -> ComparisonBrief:
 class GetComparison(Arguments):
     comparison_id: Id
     row: Annotated[
-        int, Field(strict=True, ge=0, le=200, description="Position of the row whose changed scenarios are listed")
-    ] = 0
+        int | None,
+        Field(strict=True, ge=0, le=200, description="Position of a row: only its changed scenarios are listed"),
+    ] = None
     scenarios: Annotated[int, Field(strict=True, ge=0, le=50, description="How many of them")] = 5
 
 
@@ -114,6 +115,7 @@ class ComparisonRowBrief(ResultModel):
 
 
 class ScenarioChangeBrief(ResultModel):
+    row: int
     scenario_id: str
     scenario_name: str
     baseline: float
@@ -136,7 +138,9 @@ class ComparisonDetail(UntrustedResult, ComparisonBrief):
     rows: Annotated[list[ComparisonRowBrief], Field(description="One per pair of targets; empty until it is completed")]
     what_changed: Annotated[list[str], Field(description="Differences of the runs, in sentences")]
     is_confounded: Annotated[bool | None, Field(description="Whether several changes could be the cause")] = None
-    changed_scenarios: Annotated[list[ScenarioChangeBrief], Field(description="Of that row; the most changed first")]
+    changed_scenarios: Annotated[
+        list[ScenarioChangeBrief], Field(description="Of all rows, or of that one; the most changed first")
+    ]
 
 
 @tool(

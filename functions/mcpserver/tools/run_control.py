@@ -20,7 +20,7 @@ from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.errors import AppError, ConfirmationRequired, Invalid
 from cupel_core.gateway.validation import parse
 from cupel_core.providers.prices import price_list_version
-from cupel_core.runs import budgets, continuation, control, erasure, queries, start
+from cupel_core.runs import budgets, continuation, control, erasure, progress, queries, start
 from cupel_core.runs.budgets import BudgetedEstimate
 from cupel_core.runs.estimate import estimate
 from cupel_core.runs.spec import spec_to_text
@@ -237,6 +237,16 @@ class ChangedRun(ToolResult):
         return self.run_id
 
 
+class StoppedRun(ChangedRun):
+    calls_in_flight: Annotated[int, Field(description="They are recorded; none begins later than 5 s from now")]
+
+
+def _stopped(request: ToolRequest, run_id: str) -> StoppedRun:
+    view = queries.get_run(request.workspace, run_id, request.now)
+    in_flight = progress.count_in_flight(view.run, request.now)
+    return StoppedRun(**vars(_changed(request, run_id)), calls_in_flight=in_flight)
+
+
 def _changed(request: ToolRequest, run_id: str) -> ChangedRun:
     run = RunResponse.of(queries.get_run(request.workspace, run_id, request.now))
     return ChangedRun(
@@ -252,9 +262,9 @@ def _changed(request: ToolRequest, run_id: str) -> ChangedRun:
     group=ToolGroup.RUNS,
     effect=ToolEffect.UPDATE,
 )
-def pause_run(request: ToolRequest, arguments: RunArguments) -> ChangedRun:
+def pause_run(request: ToolRequest, arguments: RunArguments) -> StoppedRun:
     control.pause(request.workspace, arguments.run_id, request.now)
-    return _changed(request, arguments.run_id)
+    return _stopped(request, arguments.run_id)
 
 
 @tool(
@@ -279,9 +289,9 @@ def resume_run(request: ToolRequest, arguments: RunArguments) -> ChangedRun:
     group=ToolGroup.RUNS,
     effect=ToolEffect.DESTROY,
 )
-def cancel_run(request: ToolRequest, arguments: RunArguments) -> ChangedRun:
+def cancel_run(request: ToolRequest, arguments: RunArguments) -> StoppedRun:
     control.cancel(request.workspace, arguments.run_id, request.now)
-    return _changed(request, arguments.run_id)
+    return _stopped(request, arguments.run_id)
 
 
 def _needs_agreement(found: BudgetedEstimate, confirmed_usd: float | None) -> bool:

@@ -7,7 +7,12 @@ from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.clock import utc_now
 from cupel_core.domain.analysis.changes import what_changed
 from cupel_core.domain.analysis.comparison import ComparisonFigures, compare
-from cupel_core.domain.analysis.comparison_document import changes_json, figures_json, what_changed_json
+from cupel_core.domain.analysis.comparison_document import (
+    all_changes_json,
+    changes_json,
+    figures_json,
+    what_changed_json,
+)
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, SideSpec
 from cupel_core.domain.analysis.jobs import Job, JobStatus
 from cupel_core.domain.analysis.matching import NotMatchable
@@ -45,9 +50,9 @@ def compute(job: Job, note_stage: Callable[[str], None]) -> None:
     changed = what_changed(baseline.description, compared.description, path)
     note_stage("storing")
     document = {**figures_json(figures), "whatChanged": what_changed_json(changed)}
-    comparisons.save_figures(
-        workspace, comparison_id, document, [changes_json(row.most_changed) for row in figures.rows]
-    )
+    changes = [row.most_changed for row in figures.rows]
+    of_rows = [changes_json(each, number) for number, each in enumerate(changes)]
+    comparisons.save_figures(workspace, comparison_id, document, of_rows, all_changes_json(changes))
     _end(comparison, figures)
 
 

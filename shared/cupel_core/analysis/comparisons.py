@@ -94,14 +94,17 @@ def delete(workspace: str, comparison_id_: str) -> None:
 
 
 def list_scenarios(
-    workspace: str, comparison_id_: str, *, row: int, change: str | None, cursor: str | None
+    workspace: str, comparison_id_: str, *, row: int | None, change: str | None, cursor: str | None
 ) -> Iterator[Entry[dict[str, Any]]]:
-    """The changed scenarios of a row, most changed first. Conflict for a comparison without figures."""
+    """The changed scenarios of a row, or of all rows together, most changed first.
+
+    Conflict for a comparison without figures.
+    """
     view = get(workspace, comparison_id_)
     if view.figures is None:
         raise Conflict(f"the comparison is {view.comparison.status}")
     count = len(view.figures["rows"])
-    if row >= count:
+    if row is not None and row >= count:
         raise Invalid.field("row", f"must be at most {count - 1}: the comparison has {count} row{'s' * (count > 1)}")
     start = decode_index(cursor)
     listed = comparisons.get_changes(workspace, comparison_id_, row)

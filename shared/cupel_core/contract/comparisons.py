@@ -250,6 +250,7 @@ class RunComparisonResponse(ComparisonSummaryResponse):
 
 
 class ScenarioChangeResponse(ResponseModel):
+    row: Annotated[int, Field(description="Index of its pair of columns in the comparison's `rows`")]
     scenario_id: str
     scenario_name: str
     baseline: Annotated[float, Field(description="Value of the baseline")]

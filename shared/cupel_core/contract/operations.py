@@ -1449,7 +1449,8 @@ _ALL = (
         _VIEWER,
         "List the scenarios of a comparison, most changed first",
         "A page of scenarios with their values on both sides",
-        "At most 10,000 per pair of columns. The largest of many changes overstate themselves.",
+        "At most 10,000, of one pair of columns or of all together. Of equal changes, those with the smallest q come "
+        "first, then decreases. The largest of many changes overstate themselves.",
     ),
     Operation(
         "listJobs",

@@ -9,7 +9,7 @@ from pydantic import Field
 from cupel_core.contract.budgets import BudgetUseResponse, ExhaustedBudget
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, Time
-from cupel_core.contract.results import CostUsd
+from cupel_core.contract.results import CostUsd, RetryHelps
 from cupel_core.contract.runs import PauseCauseResponse, RunSpendResponse
 from cupel_core.contract.unscored import UnscoredReasonResponse
 from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CauseCount
@@ -25,7 +25,13 @@ from cupel_core.domain.turns.model_request import ProbeErrorCode
 Total = Annotated[int, Field(description="Number of probes")]
 Completed = Annotated[int, Field(description="Probes with a transcript; exact")]
 Errored = Annotated[int, Field(description="Probes that ended in an infrastructure error; exact")]
-Running = Annotated[int, Field(description="Probes that a worker has taken and that have no outcome yet")]
+Running = Annotated[
+    int,
+    Field(
+        description="Probes in progress, also of a stopped run: a call was made, and there is no outcome yet. Workers "
+        "report them within about three seconds"
+    ),
+]
 Rate = Annotated[
     float | None,
     Field(
@@ -40,12 +46,12 @@ Eta = Annotated[
 
 
 class DelayResponse(ResponseModel):
-    """Why probes of a target wait. A `learned_limit` and a `higher_priority` slow them down, every other reason stops
-    them."""
+    """Why probes of a target wait. A `learned_limit`, a `higher_priority`, a `chat_reservation` and a `run_limit` slow
+    them down, every other reason stops them."""
 
     reason: DelayReason
     provider: Annotated[
-        str | None, Field(description="Whose queue or account it is; null for `run_paused` and `budget`")
+        str | None, Field(description="Whose queue or account it is; null for `run_paused`, `run_limit` and `budget`")
     ]
     model: Annotated[
         str | None, Field(description="The model that is suspended: the target, or one that grades or simulates users")
@@ -56,7 +62,8 @@ class DelayResponse(ResponseModel):
         int | None,
         Field(
             description="Maximum parallel requests: for a `learned_limit` as configured, for a `higher_priority` those "
-            "that runs may make at present"
+            "that runs may make at present, for a `chat_reservation` those of the account; for a `run_limit` the run's "
+            "`maxConcurrency`, if that many conversations are in progress"
         ),
     ]
     learned_limit: Annotated[int | None, Field(description="Parallel requests that the provider currently sustains")]
@@ -71,13 +78,17 @@ class DelayResponse(ResponseModel):
         int | None,
         Field(
             description="Of a `higher_priority`: how many of the `limit` parallel requests other runs and chats of a "
-            "higher priority make or could make at once"
+            "higher priority make or could make at once. Of a `chat_reservation`: how many are reserved for chats"
         ),
+    ]
+    stagger_ms: Annotated[
+        list[int] | None, Field(description="Of a `run_limit`: the run's `staggerMs`, the gap between two starts")
     ]
 
     @classmethod
     def of(cls, delay: Delay) -> "DelayResponse":
-        return cls(**vars(delay))
+        gap = None if delay.stagger_ms is None else list(delay.stagger_ms)
+        return cls(**{**vars(delay), "stagger_ms": gap})
 
 
 class TargetResultsResponse(ResponseModel):
@@ -124,10 +135,13 @@ class ErrorCauseResponse(ResponseModel):
     code: ProbeErrorCode
     count: Annotated[int, Field(description="Of the errored probes that were read")]
     message: Annotated[str, Field(description="Of the latest of them")]
+    retry_helps: RetryHelps
 
     @classmethod
     def of(cls, cause: ErrorCause) -> "ErrorCauseResponse":
-        return cls(code=ProbeErrorCode(cause.code), count=cause.count, message=cause.message)
+        code = ProbeErrorCode(cause.code)
+        helps = not code.is_repeated_by_retry
+        return cls(code=code, count=cause.count, message=cause.message, retry_helps=helps)
 
 
 class TargetErrorsResponse(ResponseModel):

@@ -19,6 +19,9 @@ from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.domain.turns.spend import Spend
 
 CostUsd = Annotated[float | None, Field(description="In US dollars; null for a model without a known price")]
+RetryHelps = Annotated[
+    bool, Field(description="Whether a retry of the run may end otherwise: false for a request that is refused again")
+]
 MESSAGES_DESCRIPTION = "The definition's system prompt, and what the user and the target said; sent to the target as is"
 SimulatedUserPrompt = Annotated[
     str | None,

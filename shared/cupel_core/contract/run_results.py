@@ -15,12 +15,13 @@ from cupel_core.contract.analysis import (
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.left_out_checks import LeftOutCounts
+from cupel_core.contract.results import RetryHelps
 from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
 from cupel_core.domain.analysis.basic import OperatingFigures
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.run_results import ColumnResults, RunResults
 from cupel_core.domain.runs.run import RunStatus
-from cupel_core.domain.turns.model_request import RequestParameter
+from cupel_core.domain.turns.model_request import ProbeErrorCode, RequestParameter
 
 
 class ErrorReasonResponse(ResponseModel):
@@ -30,6 +31,7 @@ class ErrorReasonResponse(ResponseModel):
     count: Annotated[int, Field(description="Errored probes with this code")]
     probe_index: Annotated[int, Field(description="Of the first of them")]
     example: Annotated[str | None, Field(description="Its message; null if it is not among those that are read")]
+    retry_helps: RetryHelps
 
 
 class OmittedParameterResponse(ResponseModel):
@@ -88,7 +90,11 @@ def _reasons(totals: ColumnTotals, messages: Mapping[int, str]) -> list[ErrorRea
     errors = sorted(totals.errors.items(), key=lambda each: (-each[1].probes, each[0]))
     return [
         ErrorReasonResponse(
-            code=code, count=error.probes, probe_index=error.first_index, example=messages.get(error.first_index)
+            code=code,
+            count=error.probes,
+            probe_index=error.first_index,
+            example=messages.get(error.first_index),
+            retry_helps=not ProbeErrorCode(code).is_repeated_by_retry,
         )
         for code, error in errors
     ]

@@ -329,6 +329,22 @@ class RunResponse(ResponseModel):
         )
 
 
+class StoppedRunResponse(RunResponse):
+    """A run that was paused or cancelled."""
+
+    calls_in_flight: Annotated[
+        int,
+        Field(
+            description="Conversations with a call in flight, as workers reported them within the last three seconds. "
+            "These calls are recorded. No call begins later than 5 s after this response"
+        ),
+    ]
+
+    @classmethod
+    def of_stopped(cls, view: RunView, calls_in_flight: int) -> "StoppedRunResponse":
+        return cls(**vars(RunResponse.of(view)), calls_in_flight=calls_in_flight)
+
+
 class RunPage(ResponseModel):
     items: list[RunResponse]
     next_cursor: str | None

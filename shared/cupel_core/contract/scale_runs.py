@@ -232,6 +232,7 @@ class CreateScaleRun(LabelFields, BudgetFields):
             max_budget_usd=self.max_budget_usd,
             allow_unpriced=self.allow_unpriced,
             confirmed_usd=self.confirmed_usd,
+            is_of_connector=self.connector_id is not None,
         )
 
     def _targets(self) -> tuple[Target, ...]:

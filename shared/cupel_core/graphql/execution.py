@@ -23,6 +23,7 @@ from cupel_core import event_loop
 from cupel_core.contract.common import RequestModel
 from cupel_core.errors import AppError, ClientError, RetryableError, TooLarge
 from cupel_core.gateway.problems import document, from_unexpected, public_detail
+from cupel_core.graphql.declared_types import declare_expected_types
 from cupel_core.graphql.limits import TooComplex, check_operation, check_text
 from cupel_core.graphql.request import Request
 from cupel_core.graphql.schema import schema
@@ -67,11 +68,17 @@ def answer(body: GraphqlRequest, request: Request) -> QueryAnswer:
     except _InvalidQueries as invalid:
         return _refused(invalid.errors, request)
     errors = [_formatted(error, request) for error in (result.errors or ())[:_MAX_ERRORS]]
-    content = {"data": result.data} | ({"errors": errors} if errors else {})
+    content = {"data": result.data} | ({"errors": errors} if errors else {}) | _named_cuts(request)
     encoded = orjson.dumps(content)
     if _payload_bytes(encoded) > MAX_RESPONSE_BYTES:
         return _too_large(request)
     return QueryAnswer(200, encoded)
+
+
+def _named_cuts(request: Request) -> dict[str, Any]:
+    """Name the lists that have further items, as `run.transcripts`; positions in lists around them are left out."""
+    names = dict.fromkeys(".".join(each for each in path if isinstance(each, str)) for path in request.cut_lists)
+    return {"extensions": {"truncated": list(names)}} if names else {}
 
 
 def _too_large(request: Request) -> QueryAnswer:
@@ -122,6 +129,7 @@ def _check(
         raise InvalidQuery(f"there are no {operations[0].operation.value}s; docs/graphql.md says what to do instead")
     if request.is_read_only and operations[0].operation is not OperationType.QUERY:
         raise InvalidQuery("only queries are accepted here")
+    declare_expected_types(schema(), parsed, operations[0])
     if invalid := validate(schema(), parsed, specified_rules, max_errors=_MAX_ERRORS):
         raise _InvalidQueries(invalid)
     known = get_variable_values(schema(), operations[0].variable_definitions or (), variables, max_errors=_MAX_ERRORS)

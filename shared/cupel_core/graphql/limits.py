@@ -12,6 +12,8 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLField,
+    GraphQLList,
     GraphQLObjectType,
     GraphQLSchema,
     InlineFragmentNode,
@@ -20,13 +22,16 @@ from graphql import (
     SelectionSetNode,
     Source,
     TokenKind,
+    Undefined,
     get_named_type,
+    get_nullable_type,
 )
 from graphql.execution.values import get_argument_values
 
 from cupel_core.deferred import dataclass
 from cupel_core.errors import ClientError
 from cupel_core.graphql.registry import find_resolver
+from cupel_core.paging import DEFAULT_LIMIT, MAX_LIMIT
 
 MAX_BODY_BYTES = 1024 * 1024
 """As for other requests: definitions have long texts, which belong into variables."""
@@ -39,6 +44,7 @@ MAX_INTROSPECTION_DEPTH = 15
 MAX_ALIASES = 30
 MAX_COST = 5_000
 _INTROSPECTION_COST = 500
+_OPEN_LIMIT_IN_LIST = DEFAULT_LIMIT
 _OFFSETS_PER_COST = 20
 _OPENING = {TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L}
 _CLOSING = {TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R}
@@ -62,6 +68,17 @@ def check_text(query: str) -> None:
             raise TooComplex(f"the query must have at most {MAX_TOKENS:,} tokens; pass long values as variables")
         if nesting > MAX_NESTING:
             raise TooComplex(f"the query must have at most {MAX_NESTING} nested brackets")
+
+
+def has_open_limit(definition: GraphQLField) -> bool:
+    """Whether the list has a `limit` without a default: it answers all of a small list."""
+    limit = definition.args.get("limit")
+    return limit is not None and limit.default_value is Undefined
+
+
+def open_limit(*, is_in_list: bool) -> int:
+    """The items of such a list without a `limit`: fewer of one that each item of another list has."""
+    return _OPEN_LIMIT_IN_LIST if is_in_list else MAX_LIMIT
 
 
 def check_operation(
@@ -105,39 +122,44 @@ class _Measure:
     schema: GraphQLSchema
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: Mapping[str, Any]
-    known: dict[str, _Size] = field(default_factory=dict)
-    """By fragment. Validation has refused fragments that spread themselves."""
+    known: dict[tuple[str, bool], _Size] = field(default_factory=dict)
+    """By fragment, and whether a list surrounds it. Validation has refused fragments that spread themselves."""
 
-    def selection(self, selection: SelectionSetNode, parent: GraphQLObjectType) -> _Size:
+    def selection(self, selection: SelectionSetNode, parent: GraphQLObjectType, *, is_in_list: bool = False) -> _Size:
         size = _Size()
         for each in selection.selections:
             if isinstance(each, FieldNode):
-                size.add(self._field(each, parent))
+                size.add(self._field(each, parent, is_in_list=is_in_list))
             elif isinstance(each, FragmentSpreadNode):
-                size.add(self._fragment(each.name.value))
+                size.add(self._fragment(each.name.value, is_in_list=is_in_list))
             elif isinstance(each, InlineFragmentNode):
-                size.add(self.selection(each.selection_set, parent))
+                size.add(self.selection(each.selection_set, parent, is_in_list=is_in_list))
         return size
 
-    def _fragment(self, name: str) -> _Size:
-        if name not in self.known:
-            fragment = self.fragments[name]
+    def _fragment(self, name: str, *, is_in_list: bool) -> _Size:
+        key = name, is_in_list
+        if key not in self.known:
+            fragment, size = self.fragments[name], _Size()
             parent = self.schema.type_map[fragment.type_condition.name.value]
-            size = self.selection(fragment.selection_set, parent) if isinstance(parent, GraphQLObjectType) else _Size()
-            self.known[name] = size
-        return self.known[name]
+            if isinstance(parent, GraphQLObjectType):
+                size = self.selection(fragment.selection_set, parent, is_in_list=is_in_list)
+            self.known[key] = size
+        return self.known[key]
 
-    def _field(self, node: FieldNode, parent: GraphQLObjectType) -> _Size:
+    def _field(self, node: FieldNode, parent: GraphQLObjectType, *, is_in_list: bool) -> _Size:
         name = node.name.value
         if name.startswith("__"):
             return self._introspection(node)
         definition = parent.fields[name]
         inner, kind = _Size(), get_named_type(definition.type)
+        is_list = is_in_list or isinstance(get_nullable_type(definition.type), GraphQLList)
         if node.selection_set and isinstance(kind, GraphQLObjectType):
-            inner = self.selection(node.selection_set, kind)
+            inner = self.selection(node.selection_set, kind, is_in_list=is_list)
         cost, times = 0, 1
         if (resolver := find_resolver(f"{parent.name}.{name}")) is not None:
             arguments = get_argument_values(definition, node, dict(self.variables))
+            if has_open_limit(definition) and arguments.get("limit") is None:
+                arguments["limit"] = open_limit(is_in_list=is_in_list)
             items = max(0, _number(arguments, "limit"), _number(arguments, "first"))
             cost = (
                 resolver.cost + items * resolver.item_cost + max(0, _number(arguments, "offset")) // _OFFSETS_PER_COST
@@ -166,9 +188,9 @@ class _Measure:
         return size
 
     def _introspected_fragment(self, name: str) -> _Size:
-        if name not in self.known:
-            self.known[name] = self._introspected(self.fragments[name].selection_set)
-        return self.known[name]
+        if (name, False) not in self.known:
+            self.known[name, False] = self._introspected(self.fragments[name].selection_set)
+        return self.known[name, False]
 
 
 def _number(arguments: Mapping[str, Any], name: str) -> int:

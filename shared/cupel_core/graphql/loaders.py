@@ -11,6 +11,7 @@ from aiodataloader import DataLoader
 
 from cupel_core.errors import AppError, Invalid, NotFound
 from cupel_core.graphql.request import Loaded, Request
+from cupel_core.paging import Page, slice_page
 
 if TYPE_CHECKING:
     from cupel_core.analysis.queries import NewestAnalysis
@@ -91,14 +92,14 @@ class Loaders:
         self._request.runs |= {run_id: view.run for run_id, view in views.items()}
         return [Loaded(RunResponse.of(views[each]), views[each].run) if each in views else None for each in ids]
 
-    def _transcripts(self, keys: Sequence[TranscriptKey]) -> list[list[Loaded] | AppError]:
+    def _transcripts(self, keys: Sequence[TranscriptKey]) -> list[Page[Loaded] | AppError]:
         from cupel_core.contract.transcripts import TranscriptResponse
         from cupel_core.runs import queries
         from cupel_core.runs.queries import FirstTranscripts
 
         def select(key: TranscriptKey) -> FirstTranscripts:
             run = self._request.runs[key.run_id]
-            selected = FirstTranscripts(run, key.model, key.prompt_id, key.scenario_id, key.limit)
+            selected = FirstTranscripts(run, key.model, key.prompt_id, key.scenario_id, key.limit + 1)
             selected.indexes()
             return selected
 
@@ -106,8 +107,10 @@ class Loaders:
         valid = [each for each in wanted if not isinstance(each, AppError)]
         found = iter(queries.list_first_transcripts(valid, self._request.now))
         return [
-            each if isinstance(each, AppError) else [Loaded(TranscriptResponse.of(view)) for view in next(found)]
-            for each in wanted
+            each
+            if isinstance(each, AppError)
+            else slice_page(list(next(found)), key.limit, None).map(lambda view: Loaded(TranscriptResponse.of(view)))
+            for key, each in zip(keys, wanted, strict=True)
         ]
 
     def _analyses(self, run_ids: Sequence[str], *, is_deep: bool) -> "list[NewestAnalysis | None]":

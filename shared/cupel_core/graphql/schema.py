@@ -24,8 +24,10 @@ from cupel_core.errors import Forbidden, Invalid
 from cupel_core.graphql.auditing import audit
 from cupel_core.graphql.inputs import as_argument, whole_numbers
 from cupel_core.graphql.lazy_schema import LazySchema
+from cupel_core.graphql.limits import has_open_limit, open_limit
 from cupel_core.graphql.registry import MODULES, Resolver, find_resolver
 from cupel_core.graphql.request import Request
+from cupel_core.paging import Page
 
 FOLDER = Path(__file__).parent
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -61,12 +63,24 @@ async def _resolve(source: Any, info: GraphQLResolveInfo, **arguments: Any) -> A
     arguments = {names[name]: whole_numbers(value) for name, value in arguments.items()}
     if is_change:
         return await asyncio.to_thread(_change, resolver, request, source, arguments)
+    if has_open_limit(info.parent_type.fields[info.field_name]) and arguments.get("limit") is None:
+        path = info.path.as_list()
+        arguments["limit"] = open_limit(is_in_list=any(isinstance(key, int) for key in path))
     try:
         if resolver.is_async:
-            return await resolver.function(request, source, **arguments)
-        return await asyncio.to_thread(resolver.function, request, source, **arguments)
+            result = await resolver.function(request, source, **arguments)
+        else:
+            result = await asyncio.to_thread(resolver.function, request, source, **arguments)
     except Invalid as refusal:
         raise as_argument(refusal) from None
+    return _list_of(result, info) if isinstance(result, Page) else result
+
+
+def _list_of(page: Page[Any], info: GraphQLResolveInfo) -> list[Any]:
+    """The items of a list; the response says that it has more."""
+    if page.next_cursor is not None:
+        info.context.cut_lists.append(info.path.as_list())
+    return list(page.items)
 
 
 def _refuse_null(declared: Mapping[str, GraphQLArgument], arguments: Mapping[str, Any]) -> None:

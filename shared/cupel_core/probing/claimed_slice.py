@@ -15,6 +15,8 @@ from cupel_core.store.queues import Delivery
 
 RETRY_LATER = "asked to wait"
 """The reason for postponing when the provider asks for a long wait. Only these requeues count as `handoffs`."""
+REPORT_SECONDS = 2.0
+"""A claim says at most this often which conversations are in progress, because each report is a write."""
 INTERNAL_ERROR = "internal error"
 """The reason for postponing after an internal error. Only these requeues count as `failures`."""
 
@@ -59,6 +61,24 @@ class ClaimedSlice:
     """The probes whose conversations were begun, by this worker or before: they may have a checkpoint."""
     logs: dict[int, AttemptLog] = field(default_factory=dict)
     """The attempts of the conversations in progress, by index."""
+    ended: dict[int, float] = field(default_factory=dict)
+    """The Unix times of the first calls of conversations with an outcome, by index: they wait to be recorded."""
+    reported_at: float = 0.0
+    """When its claim last said which conversations are in progress, as a Unix time."""
+
+    def calling(self) -> dict[int, float]:
+        """Return when the first call of each conversation in progress was made, as Unix times by offset."""
+        begun = {index % FANOUT: at for index, at in list(self.ended.items())}  # The worker may add to it meanwhile.
+        for index, log in list(self.logs.items()):
+            if log.first_call_at is not None:
+                begun[index % FANOUT] = log.first_call_at
+        return begun
+
+    def is_report_due(self, now: float) -> bool:
+        """Whether a reader of the claim would take probes in progress for queued ones, or the other way round."""
+        if now < self.reported_at + REPORT_SECONDS:
+            return False
+        return self.calling().keys() != self.claim.calling.keys()
 
     def slow_calls(self, now: float) -> tuple[SlowCall, ...]:
         """Select the calls in flight that a reader of the run's progress wants to know of."""

@@ -106,12 +106,16 @@ class SliceClaimer:
     def is_renewal_due(self, claimed: ClaimedSlice) -> bool:
         return claimed.claim.until - self._clock() < RENEW_BEFORE_SECONDS
 
+    def is_report_due(self, claimed: ClaimedSlice) -> bool:
+        return claimed.is_report_due(self._clock())
+
     def renew(self, claimed: ClaimedSlice) -> None:
         """Renew the claim of a slice; mark the slice as lost if another worker has revoked it."""
         if claimed.is_lost or not claimed.claim.offsets:
             return
         claim = self._new_claim(claimed.claim.offsets, claimed.claim.since)
-        claim = replace(claim, slow_calls=claimed.slow_calls(self._clock()))
+        claimed.reported_at = self._clock()
+        claim = replace(claim, calling=claimed.calling(), slow_calls=claimed.slow_calls(self._clock()))
         node = Node(0, claimed.probe_slice.leaf)
         if barrier.renew(claimed.probe_slice.run, node, claimed.claimant, claim):
             claimed.claim = claim

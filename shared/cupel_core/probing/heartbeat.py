@@ -56,6 +56,11 @@ class Heartbeat:
         due = [claimed for claimed in self._claimed.values() if self._claimer.is_renewal_due(claimed)]
         await asyncio.gather(hidden, *map(self.renew, due))
 
+    async def report(self) -> None:
+        """Write into the claims which of their conversations have begun since the last report, or were postponed."""
+        due = [claimed for claimed in self._claimed.values() if self._claimer.is_report_due(claimed)]
+        await asyncio.gather(*map(self.renew, due))
+
     async def renew(self, claimed: ClaimedSlice) -> None:
         """Renew one claim; the slice is marked as lost if another worker has taken it over."""
         with suppress(*AWS_ERRORS):

@@ -93,7 +93,7 @@ class ProbeRunner:
         claimed.logs[index] = graders.log
         try:
             async with asyncio.timeout(self.time.remaining_seconds):
-                return await run_conversation(spec, target, checkpoints, utc_now, settings().retention)
+                outcome = await run_conversation(spec, target, checkpoints, utc_now, settings().retention)
         except RetryLater as wait:
             if claimed.probe_slice.handoffs >= MAX_HANDOFFS:
                 state = await checkpoints.load() or ConversationState((), started_at=started_at)
@@ -109,6 +109,10 @@ class ProbeRunner:
             claimed.postpone(index, 0.0)
         except Halted:
             self._settle_halted(claimed, index)
+        else:
+            if graders.log.first_call_at is not None:
+                claimed.ended[index] = graders.log.first_call_at
+            return outcome
         finally:
             claimed.logs.pop(index, None)
         return None

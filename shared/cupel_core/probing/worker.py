@@ -57,6 +57,8 @@ _LOOK_SECONDS = 1.0
 _LOOK_WHILE_RECEIVING_SECONDS = 5.0
 """Such slices may wait this long while the worker keeps receiving further slices, because the queue moves then."""
 _MAX_PUT_BACK_SECONDS = 30.0
+_REPORT_TICK_SECONDS = 1.0
+"""How often the worker checks whether conversations have begun that its claims do not name yet."""
 
 
 class Worker:
@@ -120,7 +122,7 @@ class Worker:
     async def run(self, deliveries: Iterable[Delivery]) -> list[Delivery]:
         """Work until the queue is empty or time is short; return the deliveries that must be redelivered."""
         received = list(deliveries)
-        periodic = [self._commit_periodically(), self._beat_periodically()]
+        periodic = [self._commit_periodically(), self._beat_periodically(), self._report_periodically()]
         if self._capacity.memory_mb is not None:
             periodic.append(self._adapt_periodically(LoadMeter(self._capacity.memory_mb)))
         periodic_tasks = [asyncio.create_task(coroutine) for coroutine in periodic]
@@ -409,6 +411,14 @@ class Worker:
             await asyncio.sleep(MEASURE_SECONDS)
             self._capacity = self._capacity.after(meter.measure(), self._open_conversations)
             self._wake.set()
+
+    async def _report_periodically(self) -> None:
+        while True:
+            await asyncio.sleep(_REPORT_TICK_SECONDS)
+            try:
+                await self._heartbeat.report()
+            except Exception as error:  # noqa: BLE001 - only what readers of the progress see is late
+                log_unforeseen(error, "the conversations in progress could not be reported")
 
     async def _beat_periodically(self) -> None:
         """Also deletes what is recorded, before it becomes visible again."""

@@ -27,6 +27,8 @@ class AttemptLog:
         self._failed: dict[str, FailedAttempts] = {}
         self._open: dict[str, AttemptInFlight] = {}
         self._save: Callable[[], Awaitable[None]] = _save_nothing
+        self.first_call_at: float | None = None
+        """The Unix time of the first call that was made since the conversation began or was resumed."""
 
     @property
     def open_calls(self) -> Collection[AttemptInFlight]:
@@ -37,8 +39,9 @@ class AttemptLog:
     def in_flight(self, model: str, request: ModelRequest, max_attempts: int) -> Iterator[None]:
         """Surround one attempt of a call."""
         key = _key(_described(model, request))
-        failed = self._failed.get(key)
-        self._open[key] = AttemptInFlight(1 + (failed.number if failed else 0), max_attempts, utc_now().timestamp())
+        failed, now = self._failed.get(key), utc_now().timestamp()
+        self._open[key] = AttemptInFlight(1 + (failed.number if failed else 0), max_attempts, now)
+        self.first_call_at = self.first_call_at or now
         try:
             yield
         finally:

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from cupel_core.domain.runs.barrier import FANOUT, leaf_batches
-from cupel_core.domain.runs.run import ACTIVE, ProbeStatus, Run, RunStatus
+from cupel_core.domain.runs.run import ProbeStatus, Run, RunStatus
 from cupel_core.domain.runs.transcripts import Outcome, readable_at
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.errors import NotFound
@@ -29,8 +29,8 @@ class IndexedStatus(NamedTuple):
     status: ProbeStatus
     retry_round: int
     """In which its conversation started."""
-    claimed_since: datetime | None = None
-    """Of a running probe: when its worker took it."""
+    called_since: datetime | None = None
+    """Of a running probe: when its worker made the first call."""
     location: OutcomeLocation | None = None
     """Of its outcome."""
 
@@ -87,9 +87,9 @@ def probe_statuses(run: Run, indexes: Iterable[int], now: datetime, per_read: in
         for index in batch:
             leaf, offset = leaves[index // FANOUT], index % FANOUT
             status, retry_round = _status(run, leaf, offset, now), leaf.round_of(offset, run.conversation_round)
-            claimed_since = leaf.claimed_since(offset) if status is ProbeStatus.RUNNING else None
+            called_since = leaf.called_since(offset) if status is ProbeStatus.RUNNING else None
             location = location_in(leaf, index) if status in _WITH_OUTCOME else None
-            yield IndexedStatus(index, status, retry_round, claimed_since, location)
+            yield IndexedStatus(index, status, retry_round, called_since, location)
 
 
 def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Iterator[ProbeView]:
@@ -97,7 +97,7 @@ def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Ite
     ref, indexes = RunRef(run.workspace, run.id), [probe.probe_index for probe in probes]
     recorded = read_at(ref, [probe.location for probe in probes if probe.location is not None])
     earlier_errors = attempts.list_attempts(ref, indexes) if run.retry_round > 1 else {}
-    for (index, status, retry_round, claimed_since, _), outcome in _with_outcomes(probes, recorded):
+    for (index, status, retry_round, called_since, _), outcome in _with_outcomes(probes, recorded):
         probe = run.plan.probe(index)
         yield ProbeView(
             run=run,
@@ -107,7 +107,7 @@ def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Ite
             case=snapshots.get_case(run.snapshot_key, probe.case),
             repeat=probe.repeat,
             retry_round=outcome.retry_round if outcome else retry_round,
-            claimed_since=claimed_since,
+            called_since=called_since,
             outcome=outcome and readable_at(outcome, now),
             attempts=tuple(readable_at(error, now) for error in earlier_errors.get(index, ())),
         )
@@ -140,7 +140,6 @@ def _status(run: Run, item: LeafItem, offset: int, now: datetime) -> ProbeStatus
         return ProbeStatus.COMPLETED
     if offset in item.leaf.failed:
         return ProbeStatus.ERROR
-    if run.status is RunStatus.CANCELLED:
-        return ProbeStatus.CANCELLED
-    claimed = any(offset in claim.offsets and claim.until > now.timestamp() for claim in item.claims.values())
-    return ProbeStatus.RUNNING if claimed and run.status in ACTIVE else ProbeStatus.QUEUED
+    if any(offset in claim.calling and claim.until > now.timestamp() for claim in item.claims.values()):
+        return ProbeStatus.RUNNING  # Also of a run that was paused or cancelled: its call in flight is recorded.
+    return ProbeStatus.CANCELLED if run.status is RunStatus.CANCELLED else ProbeStatus.QUEUED

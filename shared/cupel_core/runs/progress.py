@@ -7,7 +7,6 @@ nodes, one for each of them that is not full, and batches of leaves and outcomes
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from math import inf
 
 from cupel_core import workspace_budgets
 from cupel_core.domain.budgets.account import BudgetAccount
@@ -36,13 +35,13 @@ def get_progress(workspace: str, run_id: str, now: datetime) -> RunProgressView:
     """NotFound if the run was deleted."""
     run = runs.get(RunRef(workspace, run_id))
     state, leaves = _read_leaves(run)
-    counts = count_columns(run.plan, leaves, now.timestamp() if run.status in ACTIVE else inf)
+    counts = count_columns(run.plan, leaves, now.timestamp())
     samples = _read_samples(run, leaves, counts, now)
     speeds = _measure_rates(run, counts, now)
     statuses = _read_provider_statuses(run)
     account = budgets.get(RunRef(workspace, run_id)) if run.budget else None
     awaited, spend = _awaited_budget(run, account, now), run.spend or state.spend
-    columns = list[ColumnProgressView]()
+    running, columns = sum(each.running for each in counts), list[ColumnProgressView]()
     for number, (column, count, sample) in enumerate(zip(run.plan.columns, counts, samples, strict=True)):
         cost = spend.of_column(number)
         is_free = count.completed > 0 and not cost.priced_usd  # Calls without a price wait for no budget.
@@ -52,9 +51,17 @@ def get_progress(workspace: str, run_id: str, now: datetime) -> RunProgressView:
             statuses,
             None if is_free else awaited,
             is_complete=count.recorded == count.total,
+            queued=count.total - count.recorded - count.running,
+            running=running,
         )
         columns.append(ColumnProgressView(column, count, sample, speeds[number], delays))
     return RunProgressView(run, now, spend, tuple(columns), account, run.completed_at or state.recorded_at)
+
+
+def count_in_flight(run: Run, now: datetime) -> int:
+    """How many conversations of a run are in progress, as their workers last reported."""
+    leaves = barrier.read_leaves(Tree.for_run(run)).leaves
+    return sum(len(leaf.detail.running(now.timestamp())) for leaf in leaves if leaf.detail is not None)
 
 
 def _awaited_budget(run: Run, account: BudgetAccount | None, now: datetime) -> BudgetScope | None:

@@ -134,6 +134,8 @@ def _request_field(field: str, batch: Batch) -> str:
     goal = batch.choices.get(EvaluatorName.GOAL)
     if field == "config.judgeModel" and goal and goal.judge_model:
         return "evaluators.goal.judgeModel"
+    if field.startswith("models.") and batch.is_of_connector:
+        return "connectorId"
     return field.removeprefix("config.").removeprefix("params.")
 
 

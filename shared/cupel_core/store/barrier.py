@@ -118,10 +118,12 @@ class LeafItem:
         """Why the last delivery of the leaf's probes failed; without a recorded error, its workers died."""
         return self.last_error or "its worker died each time"
 
-    def claimed_since(self, offset: int) -> datetime | None:
-        """When a worker last claimed a probe; None without a claim. Earlier ones may be of earlier retry rounds."""
-        claims = (claim.since for claim in self.claims.values() if offset in claim.offsets)
-        since = max((since for since in claims if since is not None), default=None)
+    def called_since(self, offset: int) -> datetime | None:
+        """When the last worker that claims a probe made its first call for it; None if none is known.
+
+        Earlier claims may be of earlier retry rounds.
+        """
+        since = max((claim.calling[offset] for claim in self.claims.values() if offset in claim.calling), default=None)
         return None if since is None else datetime.fromtimestamp(since, UTC)
 
     def claims_of_others(self, claimant: str) -> dict[str, Claim]:
@@ -202,13 +204,15 @@ def _iterate_open_leaves(tree: Tree) -> Iterator[tuple[int, LeafItem]]:
 def _claim_value(claim: Claim) -> dict[str, Any]:
     since = {"since": {"N": str(claim.since)}} if claim.since is not None else {}
     calls = {"calls": {"S": orjson.dumps(list(map(list, claim.slow_calls))).decode()}} if claim.slow_calls else {}
-    return {"M": {"until": {"N": str(claim.until)}, "offsets": _number_set(claim.offsets), **since, **calls}}
+    calling = {"calling": {"S": orjson.dumps(list(claim.calling.items())).decode()}} if claim.calling else {}
+    return {"M": {"until": {"N": str(claim.until)}, "offsets": _number_set(claim.offsets), **since, **calling, **calls}}
 
 
 def _read_claim(value: dict[str, Any]) -> Claim:
     since = float(value["since"]["N"]) if "since" in value else None
     calls = tuple(SlowCall(*call) for call in orjson.loads(value["calls"]["S"])) if "calls" in value else ()
-    return Claim(_read_set(value, "offsets"), float(value["until"]["N"]), since, calls)
+    calling = dict[int, float](orjson.loads(value["calling"]["S"])) if "calling" in value else {}
+    return Claim(_read_set(value, "offsets"), float(value["until"]["N"]), since, calling, calls)
 
 
 def note_error(ref: RunRef, node: Node, error: str) -> None:

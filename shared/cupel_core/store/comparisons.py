@@ -18,6 +18,7 @@ from cupel_core.store import blobs, jobs, keys
 from cupel_core.store.listing import all_of, list_newest
 from cupel_core.store.table import CreationIndex, Item, conditional_transaction, connection, updated
 
+_ALL_ROWS = "all"
 _SORT_KEY = "comparison"
 
 
@@ -80,11 +81,14 @@ def list_comparisons(
     return fill_page((entry.map(lambda item: _from_item(workspace, item)) for entry in entries), limit)
 
 
-def save_figures(workspace: str, comparison_id: str, figures: Mapping[str, Any], changes: Sequence[object]) -> None:
-    """Store the figures, and the changed scenarios of each row. Repeating it writes the same bytes."""
+def save_figures(
+    workspace: str, comparison_id: str, figures: Mapping[str, Any], changes: Sequence[object], all_changes: object
+) -> None:
+    """Store the figures, and the changed scenarios of each row and of all. Repeating it writes the same bytes."""
     prefix = keys.comparison_blobs(workspace, comparison_id)
     for number, rows in enumerate(changes):
         blobs.put_json(f"{prefix}scenarios-{number}.json.gz", rows)
+    blobs.put_json(f"{prefix}scenarios-{_ALL_ROWS}.json.gz", all_changes)
     blobs.put_json(f"{prefix}figures.json.gz", figures)
 
 
@@ -93,10 +97,11 @@ def get_figures(workspace: str, comparison_id: str) -> dict[str, Any]:
     return figures
 
 
-def get_changes(workspace: str, comparison_id: str, row: int) -> list[dict[str, Any]]:
-    """The changed scenarios of a row, most changed first."""
+def get_changes(workspace: str, comparison_id: str, row: int | None) -> list[dict[str, Any]]:
+    """The changed scenarios of a row, or of all rows together, most changed first."""
     prefix = keys.comparison_blobs(workspace, comparison_id)
-    changes: list[dict[str, Any]] = blobs.get_json(f"{prefix}scenarios-{row}.json.gz")
+    name = _ALL_ROWS if row is None else str(row)
+    changes: list[dict[str, Any]] = blobs.get_json(f"{prefix}scenarios-{name}.json.gz")
     return changes
 
 

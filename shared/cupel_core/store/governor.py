@@ -111,8 +111,12 @@ def get_statuses(workspace: str, providers: Iterable[str]) -> dict[str, Provider
 
 def _status(governor: Governor, now: datetime) -> ProviderStatus:
     seconds = now.timestamp()
-    suspended = [(model, breaker) for model, breaker in sorted(governor.breakers.items()) if breaker.is_open]
+    breakers = sorted(governor.breakers.items())
+    suspended = [
+        (model, until, breaker.reason) for model, breaker in breakers if (until := breaker.suspended_until(seconds))
+    ]
     learned = governor.limit and effective_limit(governor, governor.limit)
+    slots = governor.run_slots(governor.limit, seconds) if governor.limit else 0
     return ProviderStatus(
         paused=governor.paused_at is not None,
         blocked_until=_moment(governor.blocked_until) if governor.blocked_until > seconds else None,
@@ -120,10 +124,9 @@ def _status(governor: Governor, now: datetime) -> ProviderStatus:
         learned_limit=learned if learned != governor.limit else None,
         workers=len(governor.live_leases(seconds)),
         granted=sum(lease.granted for lease in governor.live_leases(seconds).values()),
-        suspended_models=tuple(
-            SuspendedModel(model, _moment(breaker.until), breaker.reason) for model, breaker in suspended
-        ),
-        slots=governor.run_slots(governor.limit, seconds) if governor.limit else 0,
+        suspended_models=tuple(SuspendedModel(model, _moment(until), reason) for model, until, reason in suspended),
+        slots=slots,
+        reserved_slots=(learned or 0) - slots,
         demands=governor.demands(seconds),
     )
 

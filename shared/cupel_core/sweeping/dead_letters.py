@@ -141,7 +141,7 @@ def _dead_letter_error(run: Run, index: int, item: LeafItem, conversation_round:
     return replace(
         probe_error_of_run(run, index, ProbeErrorCode.DEAD_LETTER, message, 0, now),
         spending=conversation_spending(conversation),
-        started_at=conversation.started_at or item.claimed_since(index % FANOUT),
+        started_at=conversation.started_at or item.called_since(index % FANOUT),
     )
 
 

@@ -209,7 +209,9 @@ def test_the_result_table_has_a_row_per_target(client: Client, completed: Run) -
         11,
         77,
     )
-    assert row["errors"] == [{"code": "timeout", "count": 1, "probeIndex": 35, "example": "no answer"}]
+    assert row["errors"] == [
+        {"code": "timeout", "count": 1, "probeIndex": 35, "example": "no answer", "retryHelps": True}
+    ]
 
 
 def test_the_result_table_is_partial_while_the_run_goes_on(client: Client, cloud: Settings) -> None:

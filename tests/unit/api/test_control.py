@@ -8,12 +8,13 @@ from cupel_core.clock import utc_now
 from cupel_core.domain.limits.breaker import CallRecord
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import leaf_of
+from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, Priority, Progress
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings
-from cupel_core.store import governor, runs
+from cupel_core.store import barrier, governor, runs
 from cupel_core.store.barrier import Tree
 from tests.recorded_outcomes import count_outcomes, store_outcomes
 from tests.started_runs import NOW, RunSetup, receive_bodies
@@ -49,6 +50,13 @@ def end(run_id: str, errored: set[int]) -> RunRef:
 def test_a_paused_run_has_its_pause_reason(client: Client, run_id: str) -> None:
     answer = control(client, run_id, "pause")
     assert (answer.status, answer.json()["status"], answer.json()["pauseReason"]) == (200, "PAUSED", "user")
+
+
+@pytest.mark.parametrize("action", ["pause", "cancel"])
+def test_a_stopped_run_says_how_many_calls_are_in_flight(client: Client, run_id: str, action: str) -> None:
+    claim = Claim(frozenset({0, 1, 2}), 2e10, calling={0: 1.0, 2: 2.0})
+    barrier.acquire(RunRef("acme", run_id), leaf_of(0), "worker", claim, [0, 1, 2], 0.0)
+    assert control(client, run_id, action).json()["callsInFlight"] == 2
 
 
 def test_pausing_twice_changes_nothing(client: Client, run_id: str) -> None:

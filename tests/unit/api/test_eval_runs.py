@@ -209,17 +209,19 @@ def test_a_running_probe_has_the_messages_so_far(client: Client, eval_id: str) -
     ref = ref_of(run_eval(client, eval_id)["run"])
     said = (Message(MessageRole.USER, "A table?"), Message(MessageRole.ASSISTANT, "For when?"))
     checkpoints.save(ref, 0, 1, ConversationState(said, turns=1), NOW)
-    barrier.acquire(ref, leaf_of(0), "worker", Claim(frozenset({0}), 2e10), [0], 0.0)
+    barrier.acquire(ref, leaf_of(0), "worker", Claim(frozenset({0}), 2e10, calling={0: 1.0}), [0], 0.0)
     probe = client.get(f"/v1/probes/{ref.run_id}-0").json()
     assert probe["status"] == "RUNNING"
     assert [message["content"] for message in probe["messages"]] == ["A table?", "For when?"]
 
 
 @pytest.mark.parametrize("path", ["probes", "runs/{}/probes"])
-def test_a_running_probe_of_one_call_started_when_a_worker_took_it(client: Client, eval_id: str, path: str) -> None:
+def test_a_claimed_probe_is_queued_until_its_first_call(client: Client, eval_id: str, path: str) -> None:
     ref = ref_of(run_eval(client, eval_id)["run"])
-    barrier.acquire(ref, leaf_of(0), "worker", Claim(frozenset({0}), 2e10, NOW.timestamp()), [0], 0.0)
-    barrier.renew(ref, leaf_of(0), "worker", Claim(frozenset({0}), 2e10 + 1, NOW.timestamp()))
+    barrier.acquire(ref, leaf_of(0), "worker", Claim(frozenset({0, 1}), 2e10, 1.0), [0, 1], 0.0)
+    listed = client.get(f"/v1/{path.format(ref.run_id)}").json()["items"]
+    assert {(probe["status"], probe["startedAt"]) for probe in listed} == {("QUEUED", None)}
+    barrier.renew(ref, leaf_of(0), "worker", Claim(frozenset({0, 1}), 2e10, 1.0, {0: NOW.timestamp()}))
     listed = client.get(f"/v1/{path.format(ref.run_id)}").json()["items"]
     assert {probe["startedAt"] for probe in listed if probe["status"] == "RUNNING"} == {to_iso(NOW)}
     assert {probe["startedAt"] for probe in listed if probe["status"] == "QUEUED"} == {None}

@@ -148,6 +148,17 @@ def test_a_response_that_is_too_large_is_not_stored(client: Client, monkeypatch:
     assert first.headers["Location"] in second.json()["detail"]
 
 
+def test_the_name_of_an_earlier_system_is_accepted(client: Client) -> None:
+    first, second = (client.post("/v1/personas", PERSONA, headers={"X-Idempotency-Key": "key-1"}) for _ in range(2))
+    assert (first.status, second.status, second.json()["id"]) == (201, 201, first.json()["id"])
+    assert client.post("/v1/personas", PERSONA, headers=KEY).json()["id"] == first.json()["id"]
+
+
+def test_two_keys_that_differ_are_refused(client: Client) -> None:
+    answer = client.post("/v1/personas", PERSONA, headers={**KEY, "X-Idempotency-Key": "key-2"})
+    assert (answer.status, answer.fields()) == (422, ["x-idempotency-key"])
+
+
 type Reserve = Callable[[datetime], IdempotencyItem]
 
 

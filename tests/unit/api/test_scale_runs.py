@@ -183,6 +183,7 @@ def test_without_a_message_the_simulated_user_begins(client: Client) -> None:
         ({"userMessage": None}, "userMessage"),
         ({"models": ["unknown/x"]}, "models.0"),
         ({"connectorId": "con_x"}, "connectorId"),
+        ({"models": None, "connectorId": "con_none"}, "connectorId"),
         ({"evaluators": {"goals": False}}, "evaluators.goals"),
         ({"format": {}}, "format"),
         ({"format": {"pattern": "(a+)+"}}, "format.pattern"),

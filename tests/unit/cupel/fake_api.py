@@ -86,7 +86,7 @@ def a_progress(*targets: Json, **changes: Any) -> Json:
 
 
 def a_delay(reason: str, **changes: Any) -> Json:
-    fields = ("provider", "model", "until", "message", "limit", "learnedLimit", "budget", "takenSlots")
+    fields = ("provider", "model", "until", "message", "limit", "learnedLimit", "budget", "takenSlots", "staggerMs")
     return {"reason": reason, **dict.fromkeys(fields), **changes}
 
 
@@ -176,7 +176,13 @@ def result_row(found: ModelResults, errors: Json) -> Json:
         },
         "extrapolated": found.extrapolated,
         "errors": [
-            {"code": each.code, "count": each.count, "probeIndex": errors[each.code], "example": each.example}
+            {
+                "code": each.code,
+                "count": each.count,
+                "probeIndex": errors[each.code],
+                "example": each.example,
+                "retryHelps": each.retry_helps,
+            }
             for each in found.reasons
         ],
         "unscoredReasons": [

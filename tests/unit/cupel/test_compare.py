@@ -59,7 +59,16 @@ def test_of_several_targets_each_verdict_and_scenario_names_its_own(cupel: Cupel
     assert "sim/steady: Not enough data: sim/steady has a pass rate that is 12.5 percentage points lower" in printed
     assert "2 targets: " in printed
     changed = printed[printed.index("most changed scenarios") :].splitlines()[1:]
-    assert [line.split()[:3] for line in changed] == [["case", "0", "sim/steady"], ["case", "7", "sim/bold"]]
+    assert [line.split()[:3] for line in changed[:2]] == [["case", "0", "sim/steady"], ["case", "7", "sim/bold"]]
+    assert changed[2:] == ["2 of 2 changes: 0 rose and 2 fell, 14 are unchanged"]
+
+
+def test_of_equal_changes_those_for_the_worse_are_shown_first(cupel: Cupel) -> None:
+    before, after = (run_of("def_shared", passes) for passes in ("-+" * 4, "+-" * 3 + "-+"))
+    printed = cupel("compare", before.id, after.id, "--scenarios", "4").stdout
+    shown = printed[printed.index("most changed scenarios") :].splitlines()[1:]
+    assert [line.split()[1] for line in shown[:4]] == ["1", "3", "5", "0"]
+    assert shown[4:] == ["4 of 6 changes: 3 rose and 3 fell, 2 are unchanged"]
 
 
 def test_runs_without_a_difference_have_no_changed_scenarios(cupel: Cupel) -> None:
@@ -123,6 +132,16 @@ def test_jobs_are_listed(cupel: Cupel, baseline: Run, run: Run) -> None:
 
 def test_watching_a_run_fails_if_it_is_worse_than_another(cupel: Cupel, baseline: Run, run: Run) -> None:
     worse = cupel("watch", run.id, "--fail-if-worse-than", baseline.id)
-    assert (worse.exit_code, "gate: sim/steady: LOWER" in worse.stderr) == (1, True)
+    assert (worse.exit_code, worse.stderr.splitlines()[-2:]) == (1, ["gate: sim/steady: LOWER", "gate: failed"])
     better = cupel("watch", baseline.id, "--fail-if-worse-than", run.id)
-    assert (better.exit_code, "gate: passed" in better.stderr) == (0, True)
+    assert (better.exit_code, better.stderr.splitlines()[-1]) == (0, "gate: passed, pass rate 1.000")
+
+
+@pytest.mark.parametrize("fail_under", ["0.99", "0.01"])
+def test_all_gates_of_a_run_have_one_verdict_which_is_last(
+    cupel: Cupel, baseline: Run, run: Run, fail_under: str
+) -> None:
+    result = cupel("watch", run.id, "--fail-under", fail_under, "--fail-if-worse-than", baseline.id)
+    verdicts = [line for line in result.stderr.splitlines() if line in ("gate: passed", "gate: failed")]
+    assert (result.exit_code, verdicts) == (1, ["gate: failed"])
+    assert result.stderr.splitlines()[-1] == "gate: failed"

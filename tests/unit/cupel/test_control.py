@@ -11,6 +11,7 @@ from cupel_core import record_outcomes
 from cupel_core.domain.limits.breaker import CallRecord
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, Priority, Progress, Run
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import ProbeError
@@ -70,6 +71,14 @@ def test_a_paused_run_is_shown_with_what_to_do_next(cupel: Cupel, run: Run):
     assert f"resume {run.id}" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["pause", "cancel"])
+def test_a_stopped_run_says_how_many_calls_are_in_flight(cupel: Cupel, run: Run, command: str):
+    claim = Claim(frozenset({0, 1, 2}), 2e10, calling={0: 1.0, 2: 2.0})
+    barrier.acquire(ref_of(run), Node(0, 0), "worker", claim, [0, 1, 2], 0.0)
+    expected = "2 calls in flight will still be recorded; no call begins later than 5 s from now"
+    assert expected in cupel(command, run.id).stderr
+
+
 def test_a_refused_transition_is_reported_with_the_status(cupel: Cupel, run: Run):
     cupel("cancel", run.id)
     refused = cupel("resume", run.id)
@@ -101,7 +110,14 @@ def test_queues_are_listed_with_their_counts(cupel: Cupel, run: Run):
 def test_one_queue_is_paused_and_resumed(cupel: Cupel):
     assert "paused" in cupel("queue", "pause", "--provider", "sim").stdout
     assert [queue["paused"] for queue in output_of(cupel, "queue", "--provider", "sim")] == [True]
-    assert "running" in cupel("queue", "resume", "--provider", "sim").stdout
+    assert "idle" in cupel("queue", "resume", "--provider", "sim").stdout
+
+
+def test_idle_queues_are_only_counted(cupel: Cupel, run: Run):
+    shown = cupel("queue")
+    assert [line.split()[0] for line in shown.stdout.splitlines() if "running" in line] == ["sim"]
+    assert "openai" not in shown.stdout
+    assert "idle queues are not shown; --json has all" in shown.stderr
 
 
 def test_all_queues_are_paused(cupel: Cupel):

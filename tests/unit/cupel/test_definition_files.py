@@ -76,6 +76,43 @@ def test_errors_name_the_file_and_the_field(tmp_path: Path, text: str, message: 
     assert str(tmp_path / "d.yaml") in str(caught.value)
 
 
+SCORED = GOOD.replace(
+    "[{prompt: one}]", "[{name: a, prompt: one, metadata: {vars: {fact: x, deep: {y: 1}}}}, {prompt: b}]"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            SCORED.replace("name: a,", "name: a, assertions: [{type: equals, value: '{{fcat}}'}],"),
+            r"scenarios\.0\.assertions\.0\.value: the scenario has no variable \{\{fcat\}\}",
+        ),
+        (
+            SCORED.replace("{system: x}", "{system: x, assertions: [{type: contains-all, value: ['{{fact}}', z]}]}"),
+            r"content\.assertions\.0\.value: scenario 2 has no variable \{\{fact\}\}",
+        ),
+        (
+            SCORED.replace("{system: x}", "{prompts: [{id: p, template: 'Say [fact]'}]}"),
+            r"scenarios\.1: the prompt p needs a value for \[fact\], which the scenario does not have",
+        ),
+        (
+            SCORED.replace("{prompt: b}", "{name: a, prompt: b}"),
+            r"scenarios\.1\.name: a is also the name of scenario 1",
+        ),
+    ],
+)
+def test_scenarios_that_could_not_be_asked_scored_or_told_apart_are_refused(tmp_path: Path, text: str, message: str):
+    with pytest.raises(UsageError, match=message):
+        read(tmp_path, text)
+
+
+def test_variables_that_have_values_or_are_escaped_are_accepted(tmp_path: Path):
+    values = r"['{{fact}}', '{{deep.y}}', '\{{other}}']"
+    own = "name: a, assertions: [{type: contains-all, value: " + values + "}],"
+    assert read(tmp_path, SCORED.replace("name: a,", own)).scenarios is not None
+
+
 def test_a_merged_key_may_be_overridden(tmp_path: Path):
     scenarios = "scenarios: [{metadata: {a: &a {<<: &b {prompt: one}, prompt: two}}, <<: *a, prompt: three}]"
     assert read(tmp_path, GOOD.replace("scenarios: [{prompt: one}]", scenarios)).scenarios == [

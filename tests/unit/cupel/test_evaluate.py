@@ -101,8 +101,8 @@ def test_a_notebook_shows_a_row_per_target() -> None:
 def test_a_data_frame_has_a_row_per_probe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
     first, second = cupel.evaluate(definition(), [capital]).to_dataframe()
-    assert (first["scenario"], first["passed"], first["answer"]) == ("France", True, "Paris")
-    assert (second["scenario"], second["passed"], second["error_code"]) == ("Italy", False, None)
+    assert (first["scenario"], first["success"], first["answer"]) == ("France", True, "Paris")
+    assert (second["scenario"], second["success"], second["error_code"]) == ("Italy", False, None)
 
 
 def test_a_data_frame_has_decisions_only_if_the_definition_has_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,7 @@ def test_a_data_frame_has_decisions_only_if_the_definition_has_a_rule(monkeypatc
 def test_an_errored_probe_has_a_row_with_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
     (row,) = cupel.evaluate(definition("France"), lambda _: 5).to_dataframe()
-    assert (row["status"], row["error_code"], row["passed"], row["answer"]) == ("ERROR", "provider_error", None, None)
+    assert (row["status"], row["error_code"], row["success"], row["answer"]) == ("ERROR", "provider_error", None, None)
 
 
 def test_a_data_frame_without_pandas_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:

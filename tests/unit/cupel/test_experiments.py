@@ -31,6 +31,25 @@ def test_an_experiment_is_carried_out(cupel: Cupel, cloud: Settings, tmp_path: P
     assert json.loads(concluded.stdout)["status"] == "CONCLUDED"
 
 
+def test_an_experiment_is_created_and_given_a_baseline_by_options(
+    cupel: Cupel, cloud: Settings, tmp_path: Path
+) -> None:
+    options = ("--name", "Politeness", "--hypothesis", "It helps.", "--direction", "higher", "--json")
+    experiment = json.loads(cupel("experiments", "create", *options).stdout)
+    run = run_of("def_shared", "+")
+    changed = json.loads(cupel("experiments", "update", experiment["id"], "--baseline", run.id, "--json").stdout)
+    assert (changed["baselineRunId"], changed["name"], changed["direction"]) == (run.id, "Politeness", "HIGHER")
+    file = tmp_path / "changes.yaml"
+    file.write_text("name: Tone\nhypothesis: It hurts.\n")
+    both = json.loads(cupel("experiments", "update", experiment["id"], str(file), "--name", "Manners", "--json").stdout)
+    assert (both["name"], both["hypothesis"], both["baselineRunId"]) == ("Manners", "It hurts.", run.id)
+
+
+def test_a_change_of_an_experiment_needs_a_file_or_an_option(cupel: Cupel, cloud: Settings) -> None:
+    answer = cupel("experiments", "update", "exp_1")
+    assert (answer.exit_code, "such as --baseline RUN" in answer.stderr) == (2, True)
+
+
 def test_runs_are_removed_and_experiments_deleted(cupel: Cupel, cloud: Settings, tmp_path: Path) -> None:
     experiment, run = created(cupel, tmp_path), run_of("def_shared", "+")
     cupel("experiments", "add", experiment, run.id)

@@ -112,6 +112,50 @@ def test_the_gate_is_the_exit_code(cupel: Cupel, echoes: str, options: list[str]
     assert message in answer.stderr
 
 
+@pytest.mark.parametrize(
+    ("variable", "options", "costs"),
+    [
+        ("", ["--price", "custom/small=1000,2000"], True),
+        ("small=1000,2000", [], True),
+        ("*=0,0; other=3,4", [], False),
+        ("small=0,0", ["--price", "custom/small=1000,2000"], True),
+        ("small=1000,2000", ["--price", "custom/small=0,0,,0"], False),
+    ],
+)
+def test_a_server_of_ones_own_has_prices(
+    cupel: Cupel, echoes: str, monkeypatch: pytest.MonkeyPatch, variable: str, options: list[str], costs: bool
+) -> None:
+    monkeypatch.setenv("CUSTOM_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("CUSTOM_PRICES", variable)
+    answer = cupel("estimate", echoes, "--in-process", "--models", "custom/small", "--json", *options)
+    estimate = json.loads(answer.stdout)
+    assert estimate["unpriced"] == []
+    assert (estimate["usd"]["expected"] > 0) is costs
+
+
+@pytest.mark.parametrize(
+    ("price", "message"),
+    [
+        ("custom/small", "--price: custom/small is not a model and two prices, such as llama3.3=0.2,0.6"),
+        ("custom/small=-1,2", "--price: custom/small=-1,2 is not a model and two prices"),
+        ("small=1,2", "--price: small=1,2: name the model with its provider, such as custom/small=0.2,0.6"),
+        ("costum/small=1,2", "unknown provider; known providers"),
+    ],
+)
+def test_a_price_that_cannot_be_read_is_refused(cupel: Cupel, echoes: str, price: str, message: str) -> None:
+    answer = cupel("estimate", echoes, "--in-process", "--models", "sim/echo", "--price", price)
+    assert answer.exit_code == 2
+    assert message in answer.stderr
+
+
+def test_a_budget_of_unpriced_calls_says_how_to_set_prices(
+    cupel: Cupel, echoes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUSTOM_BASE_URL", "http://127.0.0.1:9/v1")
+    answer = cupel("run", echoes, "--in-process", "--models", "custom/small", "--budget", "1")
+    assert "a price must be set (--price, CUSTOM_PRICES or `providers`)" in answer.stderr
+
+
 def test_the_junit_file_is_written_even_if_the_gate_fails(cupel: Cupel, echoes: str, tmp_path: Path) -> None:
     path = tmp_path / "report.xml"
     assert here(cupel, echoes, "--fail-under", "1", "--junit", str(path)).exit_code == 1

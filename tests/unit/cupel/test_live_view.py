@@ -145,6 +145,15 @@ def test_what_holds_up_several_targets_is_said_once() -> None:
             "work of higher priority takes 8 of 10 parallel requests to openai",
         ),
         (
+            a_delay("chat_reservation", provider="openai", limit=20, takenSlots=2),
+            "chats reserve 2 of 20 parallel requests to openai",
+        ),
+        (
+            a_delay("run_limit", limit=3, staggerMs=[200, 400]),
+            "the run limits itself: 3 conversations at a time, 200 to 400 ms between two starts",
+        ),
+        (a_delay("run_limit", limit=1), "the run limits itself: 1 conversation at a time"),
+        (
             a_delay("budget", budget="run"),
             "its budget has too little left for the next call: the rest is reserved for others",
         ),

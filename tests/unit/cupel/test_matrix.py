@@ -129,10 +129,11 @@ def test_the_matrix_has_a_column_per_target(compared: FakeApi, cupel: Cupel) -> 
 
 
 def test_the_matrix_reads_no_transcripts_and_no_more_rows_than_it_shows(compared: FakeApi, cupel: Cupel) -> None:
+    compared.runs = [{**compared.runs[0], "progress": {"total": 10, "completed": 10, "failed": 0}}]
     answer = cupel("show", "run_1", "--matrix", "--limit", "3")
     assert "case 2" in answer.stdout
     assert "case 3" not in answer.stdout
-    assert answer.stderr == "reached --limit 3; there may be more\n"
+    assert answer.stderr == "3 of 5; --limit shows more\n"
     assert [request.url.path for request in compared.requests] == ["/v1/runs/run_1", *["/v1/runs/run_1/cases"] * 2]
 
 

@@ -23,6 +23,7 @@ from cupel_core.rescoring.slices import rescore_slice
 from cupel_core.settings import Settings
 from cupel_core.store import executions
 from tests.answered_runs import AnsweredRun
+from tests.compared_runs import carry_out_jobs
 from tests.scripted_judge import ScriptedJudge
 from tests.started_runs import NOW
 from tests.unit.api.client import Client as ApiClient
@@ -53,6 +54,8 @@ def cupel(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Cupel:
             for part in phases.begin(ref, rescore_id).slices:
                 asyncio.run(rescore_slice(ref, rescore_id, part, lambda: 900.0, ScriptedJudge()))
             phases.complete(ref, rescore_id, NOW)
+        begun.clear()
+        carry_out_jobs()
 
     def invoke(*arguments: str) -> Result:
         session = Session(
@@ -119,6 +122,15 @@ def test_watching_ends_with_the_scores(cupel: Cupel, run: Run, file: str) -> Non
     assert "75.0% ± 25.0%" in result.stdout
     assert "pass@2" in result.stdout
     assert "agrees 0.75" in result.stdout
+
+
+def test_a_rescore_is_compared_with_the_runs_own_results(cupel: Cupel, run: Run, file: str) -> None:
+    rescored = rescore_id(cupel("rescore", run.id, "--file", file, "--watch"))
+    compared = json.loads(cupel("compare", run.id, "--rescore", rescored, "--json").stdout)
+    assert (compared["baseline"]["rescoreId"], compared["comparison"]["rescoreId"]) == (None, rescored)
+    assert (compared["status"], len(compared["figures"]["rows"])) == ("COMPLETED", 1)
+    listed = cupel("rescores", run.id)
+    assert f"cupel scores {run.id} --rescore {rescored}, cupel compare {run.id} --rescore {rescored}" in listed.stderr
 
 
 def test_rescores_are_listed_with_their_overrides(cupel: Cupel, run: Run, file: str) -> None:

@@ -1,6 +1,9 @@
 """Commands for the local stack that need none, and the error of others after it has died."""
 
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -10,6 +13,10 @@ from cupel.cli import app
 from cupel.client import Client
 from cupel.errors import NotConnected
 from cupel.session import Session
+from cupel.stack import invocation
+from cupel.stack.access.cloud import CloudAccess
+from cupel.stack.access.signatures import AccessKey
+from tests.conftest import ROOT
 from tests.unit.cupel.fake_api import Connect, Cupel
 
 
@@ -55,6 +62,57 @@ def test_the_first_token_of_a_workspace_needs_a_running_stack(cupel: Cupel) -> N
     assert answer.stderr == (
         "cupel: no local stack runs here: start it with `cupel up`, or name one on AWS with --stack-name\n"
     )
+
+
+HEALTH = str(ROOT / "events" / "api-health.json")
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize(
+    ("function", "event", "code", "message"),
+    [
+        ("nothing", HEALTH, 2, "nothing: is no function of the stack; they are analyze, api, authorize"),
+        ("api", "missing.json", 2, "missing.json: is no file with the JSON of an event"),
+        ("api", HEALTH, 1, "no stack of this release is up; start it with `cupel up`"),
+    ],
+)
+def test_an_event_is_sent_to_a_function_of_a_running_stack(
+    cupel: Cupel, function: str, event: str, code: int, message: str
+) -> None:
+    answer = cupel("invoke", function, event)
+    assert (answer.exit_code, message in answer.stderr) == (code, True), answer.stderr
+
+
+class Lambda(BaseHTTPRequestHandler):
+    """It answers invocations with the event, or as a function that raises."""
+
+    def do_POST(self) -> None:
+        event = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        if b"poison" in event:
+            self.send_header("X-Amz-Function-Error", "Unhandled")
+        self.send_header("Content-Length", str(len(event)))
+        self.end_headers()
+        self.wfile.write(event if self.path.endswith("/functions/cupel-api/invocations") else b"null".ljust(len(event)))
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+class Cloud(NamedTuple):
+    access: CloudAccess
+
+
+@pytest.mark.parametrize(("event", "failed"), [({"a": 1}, False), ({"a": "poison"}, True)])
+def test_what_a_function_returns_or_raises_is_answered(event: dict[str, Any], failed: bool) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Lambda) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        found = invocation.invoke(Cloud(CloudAccess(url, url, AccessKey("key", "secret"))), "api", event)
+        server.shutdown()
+        thread.join()
+    assert found == (event, failed)
 
 
 def refused(request: httpx.Request) -> httpx.Response:

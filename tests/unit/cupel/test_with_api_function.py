@@ -181,6 +181,29 @@ def test_an_unknown_provider_is_named(cupel: Cupel):
     assert "--models: " in refused.stderr
 
 
+RUBRIC = "name: d\ncontent: {assertions: [{type: llm-rubric, value: kind}]}\nscenarios: [{prompt: Hello}]\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--models", "nope/x"], "--models: unknown provider"),
+        (["--models", "sim/nope"], "--models: "),
+        (["--models", "openai/x"], "--models: provider openai has no API key"),
+        (["--models", "sim/steady"], "--judge-model: is required"),
+        (["--models", "sim/steady", "--judge-model", "openai/x"], "--judge-model: provider openai has no API key"),
+    ],
+)
+def test_a_refused_start_of_a_file_leaves_nothing(
+    cupel: Cupel, client: Client, tmp_path: Path, options: list[str], message: str
+):
+    path = tmp_path / "judged.yaml"
+    path.write_text(RUBRIC)
+    refused = cupel("run", str(path), *options)
+    assert (refused.exit_code, message in refused.stderr) == (2, True), refused.stderr
+    assert list(client.list_definitions()) == []
+
+
 def test_a_run_and_its_rerun_write_a_report_if_told_to(cupel: Cupel) -> None:
     facts = next(path for path in SAMPLES if path.stem == "facts")
     report = ("--report", "--summarizer-model", "sim/bold")

@@ -67,8 +67,12 @@ def test_the_counts_of_each_target_are_exact(plan: Plan, random: Random, progres
     assert count_columns(plan, leaves_of(plan, recorded), NOW) == expected
 
 
-def test_running_probes_are_claimed_and_have_no_outcome() -> None:
-    claims = Claim(frozenset({0, 1, 6}), NOW + 30), Claim(frozenset({2, 3}), NOW - 1)
+def test_a_running_probe_has_made_a_call_and_has_no_outcome() -> None:
+    called = {0: NOW - 9, 1: NOW - 9, 6: NOW - 1}
+    claims = (
+        Claim(frozenset({0, 1, 4, 6, 7}), NOW + 30, calling=called),
+        Claim(frozenset({2}), NOW - 1, calling={2: 1.0}),
+    )
     counts = count_columns(Plan(plain_targets("a/x", "a/y"), (5,)), [leaf(0, {0: True}, claims)], NOW)
     assert [each.running for each in counts] == [1, 1]
 

@@ -6,6 +6,7 @@ import pytest
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.limits.provider_status import ProviderStatus, SuspendedModel
 from cupel_core.domain.runs.delays import Delay, DelayReason, delays_of
+from cupel_core.domain.runs.pace import Pace
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import PauseCause, Priority, Run, RunStatus
 from cupel_core.domain.runs.targets import plain_targets
@@ -92,6 +93,36 @@ def test_nothing_has_precedence_over_a_run_of_high_priority() -> None:
 def test_no_priority_matters_while_an_account_makes_no_calls(closed: dict[str, object]) -> None:
     status = replace(ProviderStatus(limit=10, slots=10, demands={HIGH: 50}), **closed)
     assert DelayReason.HIGHER_PRIORITY not in [delay.reason for delay in delays_of(RUN, "a/x", {"a": status})]
+
+
+def test_slots_reserved_for_chats_slow_runs_down_that_could_use_them() -> None:
+    reserving = replace(FREE, slots=18, reserved_slots=2, demands={NORMAL: 19})
+    assert delays_of(RUN, "a/x", {"a": reserving}) == (
+        Delay(DelayReason.CHAT_RESERVATION, "a", limit=20, taken_slots=2),
+    )
+    assert delays_of(RUN, "a/x", {"a": replace(reserving, demands={NORMAL: 18})}) == ()
+
+
+@pytest.mark.parametrize(("queued", "running", "limit"), [(1, 3, 3), (1, 4, 3), (1, 2, None), (0, 3, None)])
+def test_a_run_limits_itself_while_probes_are_queued(queued: int, running: int, limit: int | None) -> None:
+    own = replace(RUN, pace=Pace(3))
+    expected = (Delay(DelayReason.RUN_LIMIT, limit=limit),) if limit else ()
+    assert delays_of(own, "a/x", {"a": FREE}, queued=queued, running=running) == expected
+
+
+def test_a_learned_limit_does_not_slow_a_run_down_that_limits_itself() -> None:
+    own, learned = replace(RUN, pace=Pace(3)), replace(FREE, learned_limit=1)
+    assert [each.reason for each in delays_of(own, "a/x", {"a": learned}, queued=9, running=3)] == [
+        DelayReason.RUN_LIMIT
+    ]
+    assert [each.reason for each in delays_of(own, "a/x", {"a": learned}, queued=9, running=1)] == [
+        DelayReason.LEARNED_LIMIT
+    ]
+
+
+def test_gaps_between_starts_hold_up_every_queued_probe() -> None:
+    own = replace(RUN, pace=Pace(None, (200, 400)))
+    assert delays_of(own, "a/x", {"a": FREE}, queued=1) == (Delay(DelayReason.RUN_LIMIT, stagger_ms=(200, 400)),)
 
 
 def test_an_account_that_no_worker_has_used_has_no_slots_to_take() -> None:

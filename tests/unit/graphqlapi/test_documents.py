@@ -1,4 +1,4 @@
-"""Documents that clients of earlier tools send, executed as they are, against a run of the simulator."""
+"""Documents that clients of earlier tools send, word for word, executed against a run of the simulator."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ import pytest
 from cupel_core.analysis import jobs
 from cupel_core.domain.runs.run import Run
 from cupel_core.messages import JobRequest
+from tests.compared_runs import run_of
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_mutations import CONTENT, CREATE
 from tests.unit.graphqlapi.test_queries import completed_run
@@ -38,11 +39,10 @@ query GetRun($id: ID!) {
   }
 }
 """
-# As published, but for the types of its variables: there, both ids and statuses are String.
 LIST_RUNS = """
 query ListRuns(
-  $definitionId: ID
-  $status: RunStatus
+  $definitionId: String
+  $status: String
   $limit: Int
   $offset: Int
 ) {
@@ -144,13 +144,29 @@ mutation StartRun($input: StartRunInput!) {
   }
 }
 """
-BY_RUN_ID = """
-mutation {name}($runId: ID!) {{
-  {field}(runId: $runId) {{
+PAUSE_RUN = """
+mutation PauseRun($runId: ID!) {
+  pauseRun(runId: $runId) {
     id
     status
-  }}
-}}
+  }
+}
+"""
+RESUME_RUN = """
+mutation ResumeRun($runId: ID!) {
+  resumeRun(runId: $runId) {
+    id
+    status
+  }
+}
+"""
+CANCEL_RUN = """
+mutation CancelRun($runId: ID!) {
+  cancelRun(runId: $runId) {
+    id
+    status
+  }
+}
 """
 PAUSE_BY_ID = """
 mutation PauseRun($id: ID!) {
@@ -186,6 +202,19 @@ def test_a_run_and_lists_of_runs(client: GraphqlClient, run: Run, owner: str) ->
     assert found["config"]["models"] == ["sim/steady", "sim/bold"]
     listed = client.data(LIST_RUNS, {"definitionId": owner, "status": "COMPLETED", "limit": 10, "offset": 0})["runs"]
     assert [each["id"] for each in listed] == [run.id]
+    of_another_type = LIST_RUNS.replace(": String", ": ID", 1).replace(": String", ": RunStatus", 1)
+    assert client.data(of_another_type, {"definitionId": owner, "status": "COMPLETED"})["runs"] == listed
+
+
+def test_a_status_declared_as_a_text_is_checked_like_one_of_its_own_type(client: GraphqlClient) -> None:
+    refused = client.error(LIST_RUNS, {"status": "DONE"})
+    assert "'DONE' does not exist in 'RunStatus' enum" in refused["message"]
+
+
+def test_a_variable_that_is_also_used_as_a_text_stays_one(client: GraphqlClient, owner: str) -> None:
+    query = "query ($d: String) { a: runs(definitionId: $d) { id } b: runs(name: $d) { id } }"
+    message = "Variable '$d' of type 'String' used in position expecting type 'ID'."
+    assert client.error(query, {"d": owner})["message"] == message
 
 
 def test_the_details_of_a_run(client: GraphqlClient, run: Run) -> None:
@@ -210,6 +239,24 @@ def test_a_comparison(client: GraphqlClient, run: Run, owner: str) -> None:
     assert set(found["deltaByModel"]) == {"sim/steady", "sim/bold"}
 
 
+def test_the_most_changed_scenarios_are_those_of_all_pairs(client: GraphqlClient, owner: str) -> None:
+    models = ("sim/steady", "sim/bold")
+    before, after = (run_of(owner, "+" * 8 + passes, models=models) for passes in ("+" * 8, "--------"))
+    query = "mutation ($a: ID!, $b: ID!) { compareRuns(baselineRunId: $a, comparisonRunId: $b) { id jobId } }"
+    queued = client.data(query, {"a": before.id, "b": after.id})["compareRuns"]
+    jobs.run_job(JobRequest(workspace="acme", job_id=queued["jobId"]), 60)
+    found = client.data(GET_COMPARISON, {"id": queued["id"]})["comparison"]
+    assert found["deltaByModel"] == {"sim/steady": 0.0, "sim/bold": -1.0}
+    assert [each["delta"] for each in found["mostChangedScenarios"]] == [-1.0] * 5
+    query = (
+        "query ($id: ID!, $row: Int) { comparison(id: $id) { mostChangedScenarios(row: $row) { row model delta } } }"
+    )
+    [first, *_] = client.data(query, {"id": queued["id"]})["comparison"]["mostChangedScenarios"]
+    assert first == {"row": 1, "model": "sim/bold", "delta": -1.0}
+    [unchanged, *_] = client.data(query, {"id": queued["id"], "row": 0})["comparison"]["mostChangedScenarios"]
+    assert unchanged == {"row": 0, "model": "sim/steady", "delta": 0.0}
+
+
 @pytest.mark.parametrize("document", [START_RUN, START_RUN_FLAT])
 def test_a_run_is_started(client: GraphqlClient, owner: str, document: str) -> None:
     body = {"definitionId": owner, "models": ["sim/steady"], "samplePercentage": 100, "priority": "HIGH"}
@@ -219,14 +266,14 @@ def test_a_run_is_started(client: GraphqlClient, owner: str, document: str) -> N
 
 
 def test_a_run_is_controlled_and_deleted(client: GraphqlClient, owner: str) -> None:
-    def call(name: str, run_id: str) -> Any:
-        field = name[0].lower() + name[1:]
-        return client.data(BY_RUN_ID.format(name=name, field=field), {"runId": run_id})[field]["status"]
+    def status_after(document: str, run_id: str) -> Any:
+        [changed] = client.data(document, {"runId": run_id}).values()
+        return changed["status"]
 
     body = {"definitionId": owner, "models": ["sim/steady"]}
     run_id = client.data(START_RUN_FLAT, {"input": body})["startRun"]["id"]
-    steps = ("PauseRun", "ResumeRun", "CancelRun")
-    assert [call(name, run_id) for name in steps] == ["PAUSED", "RUNNING", "CANCELLED"]
+    steps = (PAUSE_RUN, RESUME_RUN, CANCEL_RUN)
+    assert [status_after(document, run_id) for document in steps] == ["PAUSED", "RUNNING", "CANCELLED"]
     assert client.data(DELETE_RUN, {"runId": run_id}) == {"deleteRun": True}
     other = client.data(START_RUN_FLAT, {"input": body})["startRun"]["id"]
     assert client.data(PAUSE_BY_ID, {"id": other})["pauseRun"] == {"id": other, "status": "PAUSED"}

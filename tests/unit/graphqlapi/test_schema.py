@@ -25,6 +25,7 @@ from graphql import (
 
 from cupel_core.graphql import lazy_schema
 from cupel_core.graphql.lazy_schema import LazySchema
+from cupel_core.graphql.limits import has_open_limit, open_limit
 from cupel_core.graphql.registry import MODULES, Resolver, find_resolver
 from cupel_core.graphql.resolvers import FIELDS
 from cupel_core.graphql.schema import FOLDER, schema, sdl
@@ -180,12 +181,14 @@ def test_queries_are_reading_operations_of_the_api() -> None:
 
 
 def test_lists_of_objects_are_bounded() -> None:
-    """By an argument `limit` or `first` with a default, wherever a resolver reads a list."""
+    """By an argument `limit` or `first` with a default, wherever a resolver reads a list, or by the limit of all."""
     for name in MODULES:
         parent, _, field = name.partition(".")
         definition = _fields(parent)[field]
         kind = definition.type.of_type if isinstance(definition.type, GraphQLNonNull) else definition.type
         if "Connection" in str(kind) or "limit" in definition.args:
             limit = definition.args.get("first") or definition.args["limit"]
-            assert 1 <= limit.default_value <= 100, name
+            defaults = [open_limit(is_in_list=each) for each in (False, True)]
+            for items in defaults if has_open_limit(definition) else [limit.default_value]:
+                assert 1 <= items <= 100, name
         assert get_named_type(definition.type) is not None

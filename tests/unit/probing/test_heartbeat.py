@@ -10,7 +10,8 @@ from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.column_progress import count_columns
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.turns.attempts import AttemptInFlight
-from cupel_core.probing.claimed_slice import INTERNAL_ERROR, ClaimedSlice
+from cupel_core.domain.turns.model_request import ModelRequest
+from cupel_core.probing.claimed_slice import INTERNAL_ERROR, REPORT_SECONDS, ClaimedSlice
 from cupel_core.probing.claims import CLAIM_SECONDS, RENEW_BEFORE_SECONDS, SliceClaimer
 from cupel_core.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heartbeat
 from cupel_core.probing.run_cache import RunCache
@@ -168,6 +169,7 @@ class InFlight(AttemptLog):
     def __init__(self, call: AttemptInFlight) -> None:
         super().__init__()
         self._call = call
+        self.first_call_at = call.since
 
     @property
     def open_calls(self) -> list[AttemptInFlight]:
@@ -190,6 +192,42 @@ async def test_a_renewed_claim_names_the_repeated_and_slow_calls(claimer: SliceC
     clock.now += 20
     await heartbeat.beat()
     assert slow_calls_of(run, clock.now) == []
+
+
+async def test_claims_name_the_conversations_that_have_begun(claimer: SliceClaimer, clock: Clock) -> None:
+    run = RunSetup(scenario_count=3).start()
+    claimed, heartbeat = await claim(claimer, run), Heartbeat(claimer)
+    heartbeat.add_claimed(claimed)
+    waiting, calling = AttemptLog(), AttemptLog()
+    claimed.logs |= {0: waiting, 1: calling}
+    with calling.in_flight("sim/steady", ModelRequest(()), 1):
+        pass
+    await heartbeat.report()
+    assert called_since(run) == {1: calling.first_call_at}
+    clock.now += REPORT_SECONDS
+    claimed.logs.clear()
+    claimed.ended[2] = START
+    await heartbeat.report()
+    assert called_since(run) == {2: START}
+
+
+async def test_claims_are_reported_only_when_conversations_have_begun(claimer: SliceClaimer, clock: Clock) -> None:
+    claimed, heartbeat = await claim(claimer, RunSetup().start()), Heartbeat(claimer)
+    heartbeat.add_claimed(claimed)
+    clock.now += 5
+    await heartbeat.report()
+    assert claimed.claim.until == START + CLAIM_SECONDS
+    claimed.ended[0] = clock.now
+    await heartbeat.report()
+    claimed.ended[1] = clock.now
+    await heartbeat.report()
+    assert claimed.claim.calling == {0: START + 5}
+    assert claimed.claim.until == START + 5 + CLAIM_SECONDS
+
+
+def called_since(run: Run) -> dict[int, float]:
+    [claim] = barrier.get_leaf(ref_of(run), Node(0, 0)).claims.values()
+    return dict(claim.calling)
 
 
 def slow_calls_of(run: Run, now: float) -> list[tuple[int, int, int, float]]:

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
+from collections.abc import Iterable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,13 +16,14 @@ from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.delays import DelayReason
+from cupel_core.domain.runs.pace import Pace
 from cupel_core.domain.runs.run import Action, Priority, Run
 from cupel_core.domain.runs.run_spend import Cost
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.conversation import ConversationState
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
-from cupel_core.runs.progress import get_progress
+from cupel_core.runs.progress import count_in_flight, get_progress
 from cupel_core.settings import Settings, settings
 from cupel_core.store import barrier, budgets, clients, evaluation_settings, governor, keys, runs
 from cupel_core.store.barrier import Tree
@@ -73,12 +75,44 @@ def test_the_text_of_an_expired_error_is_not_shown(run: Run) -> None:
     assert steady.sample.causes[0].message == "the text was deleted, or its retention period has ended"
 
 
-def test_claimed_probes_of_an_active_run_are_running(run: Run) -> None:
-    claim = Claim(frozenset({0, 1, 4}), until=NOW.timestamp() + 30)
-    barrier.acquire(ref_of(run), Node(0, 0), "worker", claim, [0, 1, 4], NOW.timestamp())
-    assert [each.counts.running for each in get_progress(run.workspace, run.id, NOW).columns] == [2, 1]
-    runs.transition(ref_of(run), Action.PAUSE, NOW)
-    assert [each.counts.running for each in get_progress(run.workspace, run.id, NOW).columns] == [0, 0]
+def claim_probes(run: Run, calling: Iterable[int] = ()) -> None:
+    """Claim probes 0, 1, 2 and 4; conversations of some of them have begun."""
+    until, since = NOW.timestamp() + 30, NOW.timestamp() - 20
+    claim = Claim(frozenset({0, 1, 2, 4}), until, since, {index: NOW.timestamp() - 3 for index in calling})
+    barrier.acquire(ref_of(run), Node(0, 0), "worker", claim, [0, 1, 2, 4], NOW.timestamp())
+
+
+def running(run: Run, now: datetime = NOW) -> list[int]:
+    return [each.counts.running for each in get_progress(run.workspace, run.id, now).columns]
+
+
+def test_claimed_probes_run_from_their_first_call_on(run: Run) -> None:
+    claim_probes(run)
+    assert running(run) == [0, 0]
+    claim_probes(run, calling=(0, 1, 4))
+    assert running(run) == [2, 1]
+    assert running(run, LATER) == [0, 0]
+
+
+@pytest.mark.parametrize("action", [Action.PAUSE, Action.CANCEL])
+def test_calls_in_flight_of_a_stopped_run_are_running_until_they_are_recorded(run: Run, action: Action) -> None:
+    claim_probes(run, calling=(0, 4))
+    stopped = runs.transition(ref_of(run), action, NOW)
+    assert (running(run), count_in_flight(stopped, NOW)) == ([1, 1], 2)
+    record(run, transcript(0))
+    assert (running(run), count_in_flight(stopped, NOW)) == ([0, 1], 1)
+
+
+def test_a_run_that_limits_itself_says_so(cloud: Settings) -> None:
+    run = RunSetup(scenario_count=6, pace=Pace(2, (200, 400))).start()
+    assert delays(run) == [(DelayReason.RUN_LIMIT, None, (200, 400))]
+    claim_probes(run, calling=(0, 1))
+    assert delays(run) == [(DelayReason.RUN_LIMIT, 2, (200, 400))]
+
+
+def delays(run: Run) -> list[tuple[DelayReason, int | None, tuple[int, int] | None]]:
+    [target] = get_progress(run.workspace, run.id, NOW).columns
+    return [(each.reason, each.limit, each.stagger_ms) for each in target.delays]
 
 
 def test_the_rate_is_that_since_an_earlier_reader(run: Run) -> None:

@@ -9,7 +9,8 @@ import pytest
 from botocore.exceptions import ConnectionClosedError
 
 from cupel_core import accounts
-from cupel_core.domain.limits.breaker import CallRecord
+from cupel_core.clock import utc_now
+from cupel_core.domain.limits.breaker import TRIAL_SECONDS, CallRecord
 from cupel_core.domain.limits.governor import INTERACTIVE_SECONDS, Limits, WorkerReport, renew_interval_seconds
 from cupel_core.domain.limits.provider_status import ProviderStatus
 from cupel_core.domain.runs.run import Priority
@@ -179,6 +180,24 @@ def test_a_status_has_limits_workers_and_suspended_models(cloud: Settings) -> No
         ("openai/m", False),
         ("openai/typo", True),
     ]
+
+
+def test_a_model_is_not_suspended_once_its_next_call_is_let_through(cloud: Settings) -> None:
+    renew("a", calls=refused())
+    [suspended] = governor.get_status("ws_a", "openai").suspended_models
+    assert suspended.until > utc_now()
+    governor.renew("ws_a", "openai", LIMITS, report("a", calls=refused("openai/older")), time.time() - 3_600)
+    assert governor.get_status("ws_a", "openai").suspended_models == (suspended,)
+
+
+def test_a_model_is_suspended_for_others_while_a_worker_tries_it(cloud: Settings) -> None:
+    now = time.time()
+    governor.renew("ws_a", "openai", LIMITS, report("a", calls=refused()), now - 3_600)
+    assert governor.get_status("ws_a", "openai").suspended_models == ()
+    asking = replace(report("a"), models=frozenset({"openai/typo"}))
+    governor.renew("ws_a", "openai", LIMITS, asking, now)
+    [trial] = governor.get_status("ws_a", "openai").suspended_models
+    assert trial.until.timestamp() == pytest.approx(now + TRIAL_SECONDS)
 
 
 def test_new_settings_reset_the_breakers(cloud: Settings) -> None:

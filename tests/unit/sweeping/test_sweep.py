@@ -54,12 +54,12 @@ def test_a_dead_probe_has_spent_what_its_conversation_had_cost(
     assert dead.spending.total == Spend(3, Usage(10, 5), 0.05)
 
 
-def test_a_dead_probe_of_one_call_started_when_its_last_worker_took_it(
+def test_a_dead_probe_of_one_call_started_when_its_last_worker_called(
     cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     run, now = RunSetup(scenario_count=1).start(), NOW.timestamp()
     for name, since in (("first", now - 90), ("second", now - 60)):
-        claim = Claim(frozenset({0}), since + 30, since)
+        claim = Claim(frozenset({0}), since + 30, since - 5, {0: since})
         barrier.acquire(ref_of(run), Node(0, 0), name, claim, [0], since)
     queues.send(cloud.probe_dlq_url("sim"), [slice_message(run, [0])])
     sweep(NOW, plenty)

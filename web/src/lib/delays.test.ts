@@ -10,6 +10,7 @@ const NONE = {
   learnedLimit: null,
   budget: null,
   takenSlots: null,
+  staggerMs: null,
 } as const;
 const text = (delay: Parameters<typeof delayText>[0]) => delayText(delay, (until) => `at ${until}`);
 
@@ -24,6 +25,12 @@ test("each reason says who holds it up, until when, and why", () => {
   );
   expect(text({ ...openai, reason: "higher_priority", limit: 20, takenSlots: 16 })).toBe(
     "work of higher priority takes 16 of 20 parallel requests to openai",
+  );
+  expect(text({ ...openai, reason: "chat_reservation", limit: 20, takenSlots: 2 })).toBe(
+    "2 of 20 parallel requests to openai are reserved for chats",
+  );
+  expect(text({ ...NONE, reason: "run_limit", limit: 3, staggerMs: [200, 400] })).toBe(
+    "the run limits itself: 3 conversations at a time, 200 to 400 ms between two starts",
   );
   expect(text({ ...NONE, reason: "budget", budget: "day" })).toBe(
     "the workspace's budget for the day has too little left for the next call: the rest is reserved for others",

@@ -9,6 +9,12 @@ const BUDGETS = {
   month: "the workspace's budget for the month",
 };
 
+function ownLimits({ limit, staggerMs }: Delay): string {
+  const parallel = limit === null ? [] : [`${limit} ${limit === 1 ? "conversation" : "conversations"} at a time`];
+  const gap = staggerMs === null ? [] : [`${staggerMs.join(" to ")} ms between two starts`];
+  return [...parallel, ...gap].join(", ");
+}
+
 /** `time` writes when calls may start again. */
 export function delayText(delay: Delay, time: (until: string) => string): string {
   const { provider, model, message, limit, learnedLimit, takenSlots } = delay;
@@ -21,6 +27,10 @@ export function delayText(delay: Delay, time: (until: string) => string): string
       return `${provider ?? "the provider"} sustains ${learnedLimit ?? "fewer"}${limit === null ? "" : ` of ${limit}`} parallel requests`;
     case "higher_priority":
       return `work of higher priority takes ${takenSlots ?? "some"}${limit === null ? "" : ` of ${limit}`} parallel requests to ${provider ?? "the provider"}`;
+    case "chat_reservation":
+      return `${takenSlots ?? "some"}${limit === null ? "" : ` of ${limit}`} parallel requests to ${provider ?? "the provider"} are reserved for chats`;
+    case "run_limit":
+      return `the run limits itself: ${ownLimits(delay)}`;
     case "budget":
       return `${BUDGETS[delay.budget ?? "run"]} has too little left for the next call: the rest is reserved for others`;
     case "model_suspended":

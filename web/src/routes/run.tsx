@@ -3,7 +3,7 @@ import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { ApiError, api, read } from "../api/client";
 import { type Following, useFollowing } from "../api/live";
-import { isTerminal, type Run, runQuery, sessionQuery } from "../api/queries";
+import { isTerminal, resultsQuery, type Run, runQuery, sessionQuery } from "../api/queries";
 import { budgetsQuery } from "../api/system";
 import { counted, formatAgo, formatCount, formatMs, formatUsd, visible } from "../lib/format";
 import { useNow } from "../ui/now";
@@ -186,9 +186,18 @@ function actionsOf(run: Run): readonly Action[] {
   return isTerminal(run.status) && run.status !== "CANCELLED" && run.progress.failed > 0 ? ["retry"] : [];
 }
 
+/** The number of errors that a retry can help; undefined until every outcome is counted. */
+function useRetryable(run: Run): number | undefined {
+  const results = useQuery({ ...resultsQuery(run.id), enabled: actionsOf(run).includes("retry") });
+  if (!results.data?.isComplete) return undefined;
+  const errors = results.data.columns.flatMap((column) => column.errors);
+  return errors.filter((error) => error.retryHelps).reduce((sum, { count }) => sum + count, 0);
+}
+
 /** The changes that the status allows; none for a viewer, to whom they would be refused. */
 function Controls({ run }: { run: Run }) {
   const session = useQuery(sessionQuery);
+  const retryable = useRetryable(run);
   const client = useQueryClient();
   const [isAsking, ask] = useState(false);
   const change = useMutation({
@@ -204,15 +213,16 @@ function Controls({ run }: { run: Run }) {
   });
   if (session.data?.role !== "admin" && session.data?.role !== "member") return null;
   const estimate = change.error instanceof ApiError ? change.error.estimate : null;
+  const actions = actionsOf(run).filter((action) => action !== "retry" || retryable !== 0);
   const labels: Record<Action, string> = {
     pause: "Pause",
     resume: "Resume",
     cancel: "Cancel…",
-    retry: `Retry ${counted(run.progress.failed, "error")}`,
+    retry: retryable === undefined ? "Retry errors" : `Retry ${counted(retryable, "error")}`,
   };
   return (
     <div className={styles.controls} data-actions>
-      {actionsOf(run).map((action) => (
+      {actions.map((action) => (
         <button
           key={action}
           type="button"

@@ -1,13 +1,15 @@
 """The figures of a comparison as JSON, as they are stored and returned."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from heapq import merge
+from itertools import islice
 from typing import Any
 
 from cupel_core.domain.analysis.changes import WhatChanged
 from cupel_core.domain.analysis.comparison import ComparisonFigures, ComparisonRow
 from cupel_core.domain.analysis.matching import SideColumn
 from cupel_core.domain.analysis.operating_differences import SideOperations
-from cupel_core.domain.analysis.scenario_changes import ScenarioChange
+from cupel_core.domain.analysis.scenario_changes import MAX_CHANGES, ScenarioChange, order_of
 from cupel_core.domain.statistics import Interval
 
 
@@ -67,21 +69,30 @@ def row_json(row: ComparisonRow) -> dict[str, Any]:
     }
 
 
-def changes_json(changes: Iterable[ScenarioChange]) -> list[dict[str, Any]]:
-    return [
-        {
-            "scenarioId": change.scenario_id,
-            "scenarioName": change.name,
-            "baseline": change.baseline,
-            "comparison": change.comparison,
-            "difference": change.difference,
-            "change": change.change,
-            "standardError": change.standard_error,
-            "p": change.p,
-            "q": change.q,
-        }
-        for change in changes
-    ]
+def all_changes_json(rows: Sequence[Sequence[ScenarioChange]]) -> list[dict[str, Any]]:
+    """The most changed scenarios of all rows together; `row` is the number of each one's."""
+    merged = merge(*([(order_of(each), number, each) for each in row] for number, row in enumerate(rows)))
+    return [_change_json(each, number) for _, number, each in islice(merged, MAX_CHANGES)]
+
+
+def changes_json(changes: Iterable[ScenarioChange], row: int) -> list[dict[str, Any]]:
+    """The most changed scenarios of one row."""
+    return [_change_json(each, row) for each in changes]
+
+
+def _change_json(change: ScenarioChange, row: int) -> dict[str, Any]:
+    return {
+        "row": row,
+        "scenarioId": change.scenario_id,
+        "scenarioName": change.name,
+        "baseline": change.baseline,
+        "comparison": change.comparison,
+        "difference": change.difference,
+        "change": change.change,
+        "standardError": change.standard_error,
+        "p": change.p,
+        "q": change.q,
+    }
 
 
 def what_changed_json(changed: WhatChanged) -> dict[str, Any]:

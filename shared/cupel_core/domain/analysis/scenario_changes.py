@@ -46,6 +46,11 @@ class ScenarioChange(NamedTuple):
         return ChangeDirection.of(self.difference)
 
 
+def order_of(change: ScenarioChange) -> tuple[float, float, bool, str]:
+    """Sort the largest differences first; of equal ones the surest, then decreases, which are what is looked for."""
+    return -abs(change.difference), 1.0 if change.q is None else change.q, change.difference > 0, change.scenario_id
+
+
 def most_changed(
     scenarios: Sequence[PairedScenario], values: Sequence[PairedValues], metric: Metric, alpha: float
 ) -> tuple[ScenarioChange, ...]:
@@ -53,10 +58,7 @@ def most_changed(
     p_values = [_p_of_trials(scenario, metric, alpha) for scenario in scenarios]
     q_values = benjamini_hochberg(p_values)
 
-    def order(number: int) -> tuple[float, str]:
-        return -abs(values[number].difference), scenarios[number].id
-
-    return tuple(
+    changes = (
         ScenarioChange(
             scenarios[number].id,
             scenarios[number].name,
@@ -67,8 +69,9 @@ def most_changed(
             p_values[number],
             q_values[number],
         )
-        for number in nsmallest(MAX_CHANGES, range(len(scenarios)), key=order)
+        for number in range(len(scenarios))
     )
+    return tuple(nsmallest(MAX_CHANGES, changes, key=order_of))
 
 
 def _p_of_trials(scenario: PairedScenario, metric: Metric, alpha: float) -> float | None:

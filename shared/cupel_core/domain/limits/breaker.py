@@ -222,6 +222,11 @@ class Breaker:
             return self
         return replace(self, trial_of=worker_id, trial_until=now + TRIAL_SECONDS)
 
+    def suspended_until(self, now: float) -> float | None:
+        """When calls may start again; None if the next call is let through."""
+        until = max(self.until, self.trial_until if self.trial_of else 0.0)
+        return until if self.is_open and until > now else None
+
     def suspended_seconds(self, now: float) -> float:
         """How long a probe of the model waits, unless it is the trial."""
         return max(self.until - now, RECHECK_SECONDS) if self.is_open else 0.0

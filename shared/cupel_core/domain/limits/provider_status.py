@@ -10,7 +10,9 @@ from cupel_core.domain.runs.priority import Priority
 
 
 class SuspendedModel(NamedTuple):
-    """A model whose breaker is open: no probe of it starts before `until`; then one is let through."""
+    """A model whose breaker is open: no probe of it starts before `until`, which is in the future.
+
+    From then on one probe is let through, so the model is not suspended any more until that one fails."""
 
     model: str
     until: datetime
@@ -31,6 +33,8 @@ class ProviderStatus:
     suspended_models: tuple[SuspendedModel, ...] = ()
     slots: int = 0
     """Parallel requests that may be made at present, without those reserved for chats that have no use for them."""
+    reserved_slots: int = 0
+    """Further parallel requests that are reserved for chats, which have no use for them at present."""
     demands: Mapping[Priority, int] = field(default_factory=dict)
     """Parallel requests that the workers of each priority could make."""
 

@@ -48,6 +48,8 @@ class Batch:
     max_budget_usd: float | None = None
     allow_unpriced: bool = False
     confirmed_usd: float | None = None
+    is_of_connector: bool = False
+    """Whether the request named one connector instead of a list of targets."""
 
     @property
     def repeats(self) -> int:

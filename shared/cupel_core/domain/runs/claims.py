@@ -22,6 +22,10 @@ class Claim:
     until: float
     since: float | None = None
     """When its worker claimed them; None in claims of an earlier release."""
+    calling: Mapping[int, float] = field(default_factory=dict)
+    """The Unix times of the first calls of conversations in progress, by offset, as its worker last reported them.
+
+    Claimed probes that are not in it wait for a slot, for the pace of their run or for a budget."""
     slow_calls: tuple[SlowCall, ...] = ()
     """Calls in flight when the claim was last renewed, as far as a reader of the progress wants to know."""
 

@@ -32,9 +32,9 @@ class LeafDetail(NamedTuple):
     claims: Sequence[Claim] = ()
 
     def running(self, now: float) -> frozenset[int]:
-        """The offsets that a worker claims and that have no outcome yet."""
-        claimed = (claim.offsets for claim in self.claims if claim.until > now)
-        return frozenset[int]().union(*claimed) - self.leaf.recorded
+        """The offsets of conversations in progress: a worker has made a call, and there is no outcome yet."""
+        calling = (claim.calling for claim in self.claims if claim.until > now)
+        return frozenset[int]().union(*calling) - self.leaf.recorded
 
 
 class LeafCounts(NamedTuple):

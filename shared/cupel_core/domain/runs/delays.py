@@ -7,6 +7,7 @@ from enum import StrEnum
 from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.limits.provider_status import ProviderStatus
+from cupel_core.domain.runs.pace import Stagger
 from cupel_core.domain.runs.run import ACTIVE, Run, RunStatus
 
 
@@ -18,11 +19,17 @@ class DelayReason(StrEnum):
     LEARNED_LIMIT = "learned_limit"
     BUDGET = "budget"
     HIGHER_PRIORITY = "higher_priority"
+    CHAT_RESERVATION = "chat_reservation"
+    RUN_LIMIT = "run_limit"
 
 
 @dataclass(frozen=True)
 class Delay:
-    """Why probes wait. A learned limit and a higher priority slow them down, every other reason stops them."""
+    """Why probes wait.
+
+    A learned limit, a higher priority, slots reserved for chats and the limits of the run itself slow them down; every
+    other reason stops them.
+    """
 
     reason: DelayReason
     provider: str | None = None
@@ -37,6 +44,8 @@ class Delay:
     """The one of which the rest is reserved for other calls."""
     taken_slots: int | None = None
     """Of those that the account has at present, which are the limit here."""
+    stagger_ms: Stagger | None = None
+    """Of a limit of the run itself: the gap between two starts."""
 
 
 def called_models(run: Run, target: str) -> tuple[str, ...]:
@@ -53,10 +62,13 @@ def delays_of(
     awaited: BudgetScope | None = None,
     *,
     is_complete: bool = False,
+    queued: int = 0,
+    running: int = 0,
 ) -> tuple[Delay, ...]:
     """What holds up a target, given the status of each provider that the run calls.
 
     `awaited` is the budget for which its calls wait; `is_complete` says that all of its probes have an outcome.
+    `queued` counts its probes that have not begun, `running` the conversations of the whole run that are in progress.
     """
     if run.status is RunStatus.PAUSED:
         return (_pause(run),)
@@ -65,11 +77,22 @@ def delays_of(
     models = called_models(run, target)
     names = dict.fromkeys(model.partition("/")[0] for model in models)
     found = [delay for name in names for delay in _provider_delays(name, providers[name], frozenset(models))]
+    if queued and (own := _own_limit(run, running)) is not None:
+        # The run would use no more of an account that throttles it less than it does itself.
+        found = [own, *(delay for delay in found if delay.reason is not DelayReason.LEARNED_LIMIT)]
     if not is_complete:
         if awaited is not None:
             found.insert(0, Delay(DelayReason.BUDGET, budget=awaited))
         found += [delay for name in names for delay in _priority_delays(name, providers[name], run)]
     return tuple(found)
+
+
+def _own_limit(run: Run, running: int) -> Delay | None:
+    """The pace that the run was given, if it is what keeps a further conversation from starting."""
+    pace = run.pace
+    if pace.max_concurrency is not None and running >= pace.max_concurrency:
+        return Delay(DelayReason.RUN_LIMIT, limit=pace.max_concurrency, stagger_ms=pace.stagger_ms)
+    return Delay(DelayReason.RUN_LIMIT, stagger_ms=pace.stagger_ms) if pace.stagger_ms and pace.stagger_ms[1] else None
 
 
 def _pause(run: Run) -> Delay:
@@ -102,3 +125,6 @@ def _priority_delays(name: str, status: ProviderStatus, run: Run) -> Iterator[De
         return
     if taken := status.taken_slots(run.priority):
         yield Delay(DelayReason.HIGHER_PRIORITY, name, limit=status.slots, taken_slots=taken)
+    if status.reserved_slots and sum(status.demands.values()) > status.slots:
+        limit = status.slots + status.reserved_slots
+        yield Delay(DelayReason.CHAT_RESERVATION, name, limit=limit, taken_slots=status.reserved_slots)

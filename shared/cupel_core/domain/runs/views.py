@@ -111,8 +111,8 @@ class ProbeView:
     repeat: int
     retry_round: int
     """In which its conversation started."""
-    claimed_since: datetime | None = None
-    """Of a running probe: when its worker took it."""
+    called_since: datetime | None = None
+    """Of a running probe: when its worker made the first call."""
     outcome: Outcome | None = None
     attempts: tuple[ProbeError, ...] = ()
     """Its errors before it was retried, oldest first."""
@@ -133,9 +133,9 @@ class ProbeView:
 
     @property
     def started_at(self) -> datetime | None:
-        """When its conversation started, as its outcome or a checkpoint says, or at least when a worker took it."""
+        """When its conversation started, as its outcome or a checkpoint says, or its worker."""
         sources = (source for source in (self.error, self.conversation) if source)
-        return next((source.started_at for source in sources if source.started_at), self.claimed_since)
+        return next((source.started_at for source in sources if source.started_at), self.called_since)
 
     @property
     def repeated_calls(self) -> tuple[FailedAttempts, ...]:

@@ -61,6 +61,14 @@ def variable_names(text: str) -> set[str]:
     return {name for escape, name in _VARIABLE.findall(text) if not escape}
 
 
+def missing_variables(value: Any, variables: Mapping[str, Any]) -> list[str]:
+    """The variables in a string, or in the strings of a list, that have no value; in the order of their use."""
+    texts = value if isinstance(value, list) else [value]
+    used = (_VARIABLE.findall(text) for text in texts if isinstance(text, str))
+    names = dict.fromkeys(name for found in used for escape, name in found if not escape)
+    return [name for name in names if _find(name, variables) is _MISSING]
+
+
 def render_variables(value: Any, variables: Mapping[str, Any]) -> Any:
     """Replaces `{{variables}}` in a string or in the strings of a list; `\\{{name}}` is rendered as `{{name}}`.
 
@@ -89,9 +97,20 @@ def _replacement(match: re.Match[str], variables: Mapping[str, Any]) -> str:
     escape, name = match.groups()
     if escape:
         return match[0].removeprefix("\\")
+    value = _find(name, variables)
+    if value is _MISSING:
+        raise ValueError(f"unknown variable {name}")
+    return to_text(value)
+
+
+_MISSING = object()
+
+
+def _find(name: str, variables: Mapping[str, Any]) -> Any:
+    """The value of a variable; a name with dots may be a path into one."""
     value: Any = variables
     for step in (name,) if name in variables else name.split("."):
         if not isinstance(value, Mapping) or step not in value:
-            raise ValueError(f"unknown variable {name}")
+            return _MISSING
         value = value[step]
-    return to_text(value)
+    return value

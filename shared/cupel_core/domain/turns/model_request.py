@@ -344,7 +344,15 @@ class ProbeErrorCode(StrEnum):
     def retryable(self) -> bool:
         return self in _RETRYABLE
 
+    @property
+    def is_repeated_by_retry(self) -> bool:
+        """Whether the same conversation ends with the same error again, whenever the run is retried."""
+        return self in _REPEATED_BY_RETRY
 
+
+_REPEATED_BY_RETRY = frozenset(
+    {ProbeErrorCode.INVALID_REQUEST, ProbeErrorCode.CONTENT_FILTERED, ProbeErrorCode.EXPRESSION_LIMIT}
+)
 _RETRYABLE = frozenset(
     {ProbeErrorCode.RATE_LIMITED, ProbeErrorCode.TIMEOUT, ProbeErrorCode.PROVIDER_ERROR, ProbeErrorCode.NETWORK}
 )

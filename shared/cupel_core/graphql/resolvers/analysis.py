@@ -14,7 +14,7 @@ from cupel_core.errors import NotFound
 from cupel_core.graphql.inputs import check_cursor, check_limit, connection
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
-from cupel_core.paging import fill_page
+from cupel_core.paging import Page, fill_page
 from cupel_core.store import analyses
 
 
@@ -48,9 +48,9 @@ async def deep_analysis(request: Request, source: Loaded) -> Loaded | None:
 
 
 @resolves("Run.analysisHistory", "listRunAnalyses", 2)
-def analysis_history(request: Request, source: Loaded, limit: int) -> list[Loaded]:
+def analysis_history(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
     page = queries.list_analyses(request.workspace, source["id"], check_limit(limit), None)
-    return [to_summary(each) for each in page.items]
+    return page.map(to_summary)
 
 
 @resolves("Analysis.figures", "getRunAnalysis", 2)

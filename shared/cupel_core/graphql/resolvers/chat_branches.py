@@ -18,12 +18,13 @@ from cupel_core.domain.chats.sessions import ProfileSession
 from cupel_core.graphql.inputs import check_cursor, check_limit, connection, parse
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
+from cupel_core.paging import Page, slice_page
 
 
 @resolves("Chat.branches", "listBranches")
-def chat_branches(request: Request, source: Loaded, limit: int) -> list[Loaded]:
-    found = branches.list_branches(request.workspace, source["id"])[: check_limit(limit)]
-    return [Loaded(BranchResponse.of(each)) for each in found]
+def chat_branches(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
+    page = slice_page(branches.list_branches(request.workspace, source["id"]), check_limit(limit), None)
+    return page.map(lambda each: Loaded(BranchResponse.of(each)))
 
 
 @resolves("Chat.session", "getBranchSession", 2)
@@ -37,10 +38,10 @@ def session(
 @resolves("Chat.artifacts", "listBranchArtifacts", 2)
 def artifacts(
     request: Request, source: Loaded, limit: int, branch_id: str | None = None, profile_id: str | None = None
-) -> list[Loaded]:
+) -> Page[Loaded]:
     found = _session(request, source, branch_id, profile_id)
-    stored = list(found.artifacts.items()) if found else []
-    return [Loaded(BranchArtifactResponse.of(*each)) for each in stored[: check_limit(limit)]]
+    page = slice_page(list(found.artifacts.items()) if found else [], check_limit(limit), None)
+    return page.map(lambda each: Loaded(BranchArtifactResponse.of(*each)))
 
 
 def _session(request: Request, source: Loaded, branch_id: str | None, profile_id: str | None) -> ProfileSession | None:

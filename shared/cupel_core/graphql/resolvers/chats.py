@@ -17,6 +17,7 @@ from cupel_core.gateway.validation import parse
 from cupel_core.graphql.inputs import check_cursor, check_limit, connection
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
+from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL
 
 
@@ -29,9 +30,9 @@ def chat(request: Request, _: None, chat_id: str) -> Loaded | None:
 
 
 @resolves("Query.chats", "listChats")
-def list_chats(request: Request, _: None, limit: int) -> list[Loaded]:
+def list_chats(request: Request, _: None, limit: int) -> Page[Loaded]:
     page = catalog.list_chats(request.workspace, check_limit(limit), None)
-    return [Loaded(ChatResponse.of(each)) for each in page.items]
+    return page.map(lambda each: Loaded(ChatResponse.of(each)))
 
 
 @resolves("Chat.exchanges", "listExchanges", 2, item_cost=5)
@@ -50,9 +51,9 @@ def chat_exchanges(
 
 
 @resolves("Chat.turns", "listTurns")
-def chat_turns(request: Request, source: Loaded, limit: int, branch_id: str | None = None) -> list[Loaded]:
+def chat_turns(request: Request, source: Loaded, limit: int, branch_id: str | None = None) -> Page[Loaded]:
     page = turns.list_turns(request.workspace, source["id"], branch_id, None, check_limit(limit), None)
-    return [Loaded(TurnSummaryResponse.of(source["id"], each)) for each in page.items]
+    return page.map(lambda each: Loaded(TurnSummaryResponse.of(source["id"], each)))
 
 
 @resolves("Query.turn", "getTurn", 5)

@@ -27,7 +27,7 @@ from cupel_core.graphql.inputs import check_limit, check_offset, check_position,
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
 from cupel_core.graphql.resolvers.lists import first_items
-from cupel_core.paging import fill_page
+from cupel_core.paging import Page, fill_page, slice_page
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.resources import experiments
 from cupel_core.store import experiment_runs, jobs
@@ -54,20 +54,20 @@ def _loaded(view: comparisons.ComparisonView) -> Loaded:
 @resolves("Query.comparisons", "listComparisons")
 def list_comparisons(
     request: Request, _: None, limit: int, run_id: str | None = None, experiment_id: str | None = None
-) -> list[Loaded]:
+) -> Page[Loaded]:
     page = lists.list_comparisons(
         request.workspace, run_id=run_id, experiment_id=experiment_id, limit=check_limit(limit), cursor=None
     )
-    return [Loaded(ComparisonSummaryResponse.summary(each)) for each in page.items]
+    return page.map(lambda each: Loaded(ComparisonSummaryResponse.summary(each)))
 
 
 @resolves("Run.comparisons", "listComparisons")
-def run_comparisons(request: Request, source: Loaded, limit: int) -> list[Loaded]:
+def run_comparisons(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
     return list_comparisons(request, None, limit, run_id=source["id"])
 
 
 @resolves("Experiment.comparisons", "listComparisons")
-def experiment_comparisons(request: Request, source: Loaded, limit: int) -> list[Loaded]:
+def experiment_comparisons(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
     return list_comparisons(request, None, limit, experiment_id=source["id"])
 
 
@@ -143,18 +143,25 @@ def _columns(columns: Sequence[dict[str, Any]]) -> str:
 
 
 @resolves("RunComparison.mostChangedScenarios", "listComparisonScenarios", 2, item_cost=0)
-def most_changed(request: Request, source: Loaded, row: int, limit: int) -> list[dict[str, Any]]:
-    if source["status"] != JobStatus.COMPLETED:
+async def most_changed(request: Request, source: Loaded, limit: int, row: int | None = None) -> list[dict[str, Any]]:
+    names = [_name(each) for each in await _rows(request, source) or ()]
+    if not names:
         return []
-    entries = comparisons.list_scenarios(
-        request.workspace, source["id"], row=check_position(row, "row"), change=None, cursor=None
-    )
+    return await asyncio.to_thread(_most_changed, request, source, names, limit, row)
+
+
+def _most_changed(
+    request: Request, source: Loaded, names: Sequence[str], limit: int, row: int | None
+) -> list[dict[str, Any]]:
+    position = None if row is None else check_position(row, "row")
+    entries = comparisons.list_scenarios(request.workspace, source["id"], row=position, change=None, cursor=None)
     page = fill_page(entries, check_limit(limit))
-    return [_delta(Loaded(ScenarioChangeResponse.model_validate(each))) for each in page.items]
+    return [_delta(Loaded(ScenarioChangeResponse.model_validate(each)), names) for each in page.items]
 
 
-def _delta(change: Loaded) -> dict[str, Any]:
+def _delta(change: Loaded, names: Sequence[str]) -> dict[str, Any]:
     return {
+        "model": names[change["row"]],
         **change,
         "baselineScore": change["baseline"],
         "comparisonScore": change["comparison"],
@@ -206,7 +213,7 @@ def job(request: Request, _: None, job_id: str) -> Loaded | None:
 @resolves("Query.jobs", "listJobs")
 def list_jobs(
     request: Request, _: None, limit: int, run_id: str | None = None, status: str | None = None
-) -> list[Loaded]:
+) -> Page[Loaded]:
     page = lists.list_jobs(
         request.workspace,
         run_id=run_id,
@@ -214,7 +221,7 @@ def list_jobs(
         limit=check_limit(limit),
         cursor=None,
     )
-    return [Loaded(JobResponse.of(each)) for each in page.items]
+    return page.map(lambda each: Loaded(JobResponse.of(each)))
 
 
 # ---- experiments
@@ -229,13 +236,13 @@ def experiment(request: Request, _: None, experiment_id: str) -> Loaded | None:
 
 
 @resolves("Query.experiments", "listExperiments")
-def list_experiments(request: Request, _: None, limit: int, offset: int) -> list[Loaded]:
+def list_experiments(request: Request, _: None, limit: int, offset: int) -> Page[Loaded]:
     found = first_items(
         lambda size, cursor: experiments.list_experiments(request.workspace, size, cursor),
         check_limit(limit),
         check_offset(offset),
     )
-    return [_experiment(request, each) for each in found]
+    return found.map(lambda each: _experiment(request, each))
 
 
 def _current(request: Request, experiment_id: str) -> Loaded:
@@ -264,14 +271,15 @@ async def experiment_baseline(request: Request, source: Loaded) -> Loaded | None
 
 
 @resolves("Experiment.runs", "listRuns")
-async def experiment_runs_of(request: Request, source: Loaded, limit: int) -> list[Loaded]:
-    ids = await asyncio.to_thread(_run_ids, request.workspace, source["id"], check_limit(limit))
-    loaded = await request.load.run.load_many(ids)
-    return [each for each in loaded if each is not None and each["experimentId"] == source["id"]]
+async def experiment_runs_of(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
+    page = await asyncio.to_thread(_run_ids, request.workspace, source["id"], check_limit(limit))
+    loaded = await request.load.run.load_many(page.items)
+    found = (each for each in loaded if each is not None and each["experimentId"] == source["id"])
+    return Page(tuple(found), page.next_cursor)
 
 
-def _run_ids(workspace: str, experiment_id: str, limit: int) -> list[str]:
-    return list(islice(experiment_runs.list_run_ids(workspace, experiment_id), limit))
+def _run_ids(workspace: str, experiment_id: str, limit: int) -> Page[str]:
+    return slice_page(list(islice(experiment_runs.list_run_ids(workspace, experiment_id), limit + 1)), limit, None)
 
 
 @resolves("Experiment.summary", "getExperimentSummary", 20)

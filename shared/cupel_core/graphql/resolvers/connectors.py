@@ -14,6 +14,7 @@ from cupel_core.graphql.inputs import check_limit, check_offset, parse
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
 from cupel_core.graphql.resolvers.lists import first_items
+from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.resources import connectors
 from cupel_core.runs import repairs
@@ -28,13 +29,13 @@ def connector(request: Request, _: None, connector_id: str) -> Loaded | None:
 
 
 @resolves("Query.connectors", "listConnectors")
-def list_connectors(request: Request, _: None, limit: int, offset: int) -> list[Loaded]:
+def list_connectors(request: Request, _: None, limit: int, offset: int) -> Page[Loaded]:
     found = first_items(
         lambda size, cursor: connectors.list_connectors(request.workspace, size, cursor),
         check_limit(limit),
         check_offset(offset),
     )
-    return [Loaded(ConnectorResponse.of(each)) for each in found]
+    return found.map(lambda each: Loaded(ConnectorResponse.of(each)))
 
 
 @resolves("Mutation.createConnector", "createConnector", 5)

@@ -1,6 +1,5 @@
 """Definitions, their forks and their scenarios."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from cupel_core.contract.definitions import (
@@ -29,7 +28,7 @@ from cupel_core.graphql.loaders import DefinitionKey
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
 from cupel_core.graphql.resolvers.lists import first_items
-from cupel_core.paging import Page, fill_page
+from cupel_core.paging import Page, fill_page, slice_page
 from cupel_core.store import definitions as definition_store
 
 
@@ -44,11 +43,11 @@ def definition(request: Request, _: None, definition_id: str, version: int | Non
 
 
 @resolves("Query.definitions", "listDefinitions")
-def definitions(request: Request, _: None, limit: int, offset: int, **filters: Any) -> list[Loaded]:
+def definitions(request: Request, _: None, limit: int, offset: int, **filters: Any) -> Page[Loaded]:
     def page(size: int, cursor: str | None) -> Page[DefinitionHead]:
         return _list(request, size, cursor, **filters)
 
-    return [_summary(head) for head in first_items(page, check_limit(limit), check_offset(offset))]
+    return first_items(page, check_limit(limit), check_offset(offset)).map(_summary)
 
 
 @resolves("Query.definitionsConnection", "listDefinitions")
@@ -59,9 +58,9 @@ def definitions_connection(
 
 
 @resolves("Query.tags", "listDefinitions", 50, item_cost=0)
-def tags(request: Request, _: None, limit: int) -> list[dict[str, Any]]:
-    listed = catalog.list_tags(request.workspace)[: check_limit(limit)]
-    return [{"name": each.name, "definitionCount": each.definition_count} for each in listed]
+def tags(request: Request, _: None, limit: int) -> Page[dict[str, Any]]:
+    page = slice_page(catalog.list_tags(request.workspace), check_limit(limit), None)
+    return page.map(lambda each: {"name": each.name, "definitionCount": each.definition_count})
 
 
 def _list(
@@ -123,25 +122,27 @@ async def parent(request: Request, source: Loaded) -> Loaded | None:
 
 
 @resolves("Definition.ancestors", "listDefinitionAncestors")
-def ancestors(request: Request, source: Loaded, limit: int) -> list[Loaded]:
+def ancestors(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
     page = forks.list_ancestors(request.workspace, source["id"], limit=check_limit(limit), cursor=None)
-    return [_summary(head) for head in page.items]
+    return page.map(_summary)
 
 
 @resolves("Definition.descendants", "listDefinitionDescendants")
-def descendants(request: Request, source: Loaded, limit: int) -> list[Loaded]:
-    return list(_descendants(request, source, limit))
+def descendants(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
+    return _descendants(request, source, limit)
 
 
 @resolves("Definition.children", "listDefinitionDescendants")
-def children(request: Request, source: Loaded, limit: int) -> list[Loaded]:
+def children(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
     """The first level of the descendants, which are listed level by level."""
-    return [each for each in _descendants(request, source, limit) if each["parentId"] == source["id"]]
+    page = _descendants(request, source, limit)
+    found = tuple(each for each in page.items if each["parentId"] == source["id"])
+    return Page(found, page.next_cursor if len(found) == len(page.items) else None)
 
 
-def _descendants(request: Request, source: Loaded, limit: int) -> Iterator[Loaded]:
+def _descendants(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
     page = forks.list_descendants(request.workspace, source["id"], limit=check_limit(limit), cursor=None)
-    return map(_summary, page.items)
+    return page.map(_summary)
 
 
 @resolves("Definition.scenarios", "listScenarios", item_cost=2)

@@ -14,6 +14,7 @@ from cupel_core.graphql.request import Loaded, Request
 from cupel_core.graphql.resolvers.lists import first_items
 from cupel_core.graphql.resolvers.run_changes import start_spec, to_estimate
 from cupel_core.graphql.resolvers.runs import runs_of
+from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.resources import evals
 from cupel_core.runs.estimate import estimate
@@ -30,13 +31,13 @@ def eval_(request: Request, _: None, eval_id: str) -> Loaded | None:
 
 
 @resolves("Query.evals", "listEvals")
-def list_evals(request: Request, _: None, limit: int, offset: int) -> list[Loaded]:
+def list_evals(request: Request, _: None, limit: int, offset: int) -> Page[Loaded]:
     found = first_items(
         lambda size, cursor: evals.list_evals(request.workspace, size, cursor),
         check_limit(limit),
         check_offset(offset),
     )
-    return [_loaded(each) for each in found]
+    return found.map(_loaded)
 
 
 def _loaded(stored: Eval) -> Loaded:
@@ -50,7 +51,7 @@ async def definition(request: Request, source: Loaded) -> Loaded | None:
 
 
 @resolves("Eval.runs", "listRuns")
-def eval_runs(request: Request, source: Loaded, limit: int, status: str | None = None) -> list[Loaded]:
+def eval_runs(request: Request, source: Loaded, limit: int, status: str | None = None) -> Page[Loaded]:
     return runs_of(request, limit, status, eval_id=source["id"])
 
 

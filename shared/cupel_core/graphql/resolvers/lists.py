@@ -1,24 +1,22 @@
 """Lists by offset, of which the API has pages by cursor."""
 
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable
 
-from cupel_core.paging import MAX_LIMIT, Page
+from cupel_core.paging import MAX_LIMIT, Page, encode_cursor
 
 
-def first_items[T](page: Callable[[int, str | None], Page[T]], limit: int, offset: int = 0) -> list[T]:
+def first_items[T](read: Callable[[int, str | None], Page[T]], limit: int, offset: int = 0) -> Page[T]:
     """The items from `offset` on. With a filter, pages may have fewer than their limit."""
-    return list(islice(_items(page, limit + offset), offset, offset + limit))
-
-
-def _items[T](page: Callable[[int, str | None], Page[T]], wanted: int) -> Iterator[T]:
+    items, wanted = list[T](), limit + offset
     cursor: str | None = None
     for _ in range(1 + wanted // MAX_LIMIT + _MAX_SHORT_PAGES):
-        found = page(min(wanted, MAX_LIMIT), cursor)
-        yield from found.items
-        cursor = found.next_cursor
-        if cursor is None:
-            return
+        page = read(min(wanted, MAX_LIMIT), cursor)
+        items += page.items
+        cursor = page.next_cursor
+        if cursor is None or len(items) >= wanted:
+            break
+    more = cursor if len(items) <= wanted else encode_cursor(str(wanted))
+    return Page(tuple(items[offset:wanted]), more)
 
 
 _MAX_SHORT_PAGES = 10

@@ -11,6 +11,7 @@ from cupel_core.graphql.inputs import check_limit, check_offset
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
 from cupel_core.graphql.resolvers.lists import first_items
+from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.resources import personas
 
@@ -24,13 +25,13 @@ def persona(request: Request, _: None, persona_id: str) -> Loaded | None:
 
 
 @resolves("Query.personas", "listPersonas")
-def list_personas(request: Request, _: None, limit: int, offset: int) -> list[Loaded]:
+def list_personas(request: Request, _: None, limit: int, offset: int) -> Page[Loaded]:
     found = first_items(
         lambda size, cursor: personas.list_personas(request.workspace, size, cursor),
         check_limit(limit),
         check_offset(offset),
     )
-    return [_loaded(each) for each in found]
+    return found.map(_loaded)
 
 
 def _loaded(found: NamedResource[Persona]) -> Loaded:

@@ -15,6 +15,7 @@ from cupel_core.errors import NotFound
 from cupel_core.graphql.inputs import check_limit, check_version, parse
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
+from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.resources import profiles
 
@@ -28,9 +29,9 @@ def profile(request: Request, _: None, profile_id: str, version: int | None = No
 
 
 @resolves("Query.profiles", "listProfiles")
-def list_profiles(request: Request, _: None, limit: int) -> list[Loaded]:
+def list_profiles(request: Request, _: None, limit: int) -> Page[Loaded]:
     page = profiles.list_profiles(request.workspace, check_limit(limit), None)
-    return [Loaded(ProfileSummaryResponse.of(each)) for each in page.items]
+    return page.map(lambda each: Loaded(ProfileSummaryResponse.of(each)))
 
 
 @resolves("Query.checkProfile", "checkProfile", 5)

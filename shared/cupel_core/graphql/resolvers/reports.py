@@ -10,7 +10,7 @@ from cupel_core.errors import NotFound
 from cupel_core.graphql.inputs import check_cursor, check_limit, connection, parse
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
-from cupel_core.paging import fill_page
+from cupel_core.paging import Page, fill_page, slice_page
 from cupel_core.providers.prices import price_list_version
 from cupel_core.reports import requests, trial_results, trials
 from cupel_core.reports.responses import report_response
@@ -25,9 +25,9 @@ def run_report(request: Request, source: Loaded) -> Loaded | None:
 
 
 @resolves("Run.reports", "listReports")
-def run_reports(request: Request, source: Loaded, limit: int) -> list[Loaded]:
-    listed = requests.list_reports(request.workspace, source["id"])[: check_limit(limit)]
-    return [Loaded(report_response(each)) for each in listed]
+def run_reports(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
+    page = slice_page(requests.list_reports(request.workspace, source["id"]), check_limit(limit), None)
+    return page.map(lambda each: Loaded(report_response(each)))
 
 
 @resolves("Report.conversations", "listReportConversations", 10, item_cost=2)

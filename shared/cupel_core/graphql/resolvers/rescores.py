@@ -9,7 +9,7 @@ from cupel_core.gateway.validation import parse
 from cupel_core.graphql.inputs import check_cursor, check_limit, connection
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
-from cupel_core.paging import fill_page
+from cupel_core.paging import Page, fill_page
 from cupel_core.rescoring import queries, start
 
 
@@ -22,9 +22,9 @@ def rescore(request: Request, _: None, run_id: str, rescore_id: str) -> Loaded |
 
 
 @resolves("Run.rescores", "listRescores")
-def run_rescores(request: Request, source: Loaded, limit: int) -> list[Loaded]:
+def run_rescores(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
     page = queries.list_rescores(request.workspace, source["id"], check_limit(limit), None)
-    return [Loaded(RescoreResponse.of(each)) for each in page.items]
+    return page.map(lambda each: Loaded(RescoreResponse.of(each)))
 
 
 @resolves("Rescore.results", "listRescoreResults", 1, item_cost=2)

@@ -13,7 +13,7 @@ from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
 from cupel_core.graphql.resolvers.lists import first_items
 from cupel_core.messages import RunRef
-from cupel_core.paging import Page, fill_page
+from cupel_core.paging import Page, fill_page, slice_page
 from cupel_core.runs import queries
 from cupel_core.store import events
 
@@ -38,11 +38,12 @@ def get_run(request: Request, run_id: str) -> Loaded:
 
 
 @resolves("Query.runs", "listRuns")
-def runs(request: Request, _: None, limit: int, offset: int, **filters: Any) -> list[Loaded]:
+def runs(request: Request, _: None, limit: int, offset: int, **filters: Any) -> Page[Loaded]:
     def page(size: int, cursor: str | None) -> Page[RunView]:
         return _list(request, size, cursor, **filters)
 
-    return [to_run(request, view) for view in first_items(page, check_limit(limit), check_offset(offset))]
+    found = first_items(page, check_limit(limit), check_offset(offset))
+    return found.map(lambda view: to_run(request, view))
 
 
 @resolves("Query.runsConnection", "listRuns")
@@ -74,16 +75,16 @@ def _list(
 
 
 @resolves("Definition.runs", "listRuns")
-def definition_runs(request: Request, source: Loaded, limit: int, status: str | None = None) -> list[Loaded]:
+def definition_runs(request: Request, source: Loaded, limit: int, status: str | None = None) -> Page[Loaded]:
     return runs_of(request, limit, status, definition_id=source["id"])
 
 
-def runs_of(request: Request, limit: int, status: str | None, **owner: Any) -> list[Loaded]:
+def runs_of(request: Request, limit: int, status: str | None, **owner: Any) -> Page[Loaded]:
     """The newest runs of a definition, an eval or a schedule."""
     page = queries.list_runs(
         request.workspace, status=RunStatus(status) if status else None, limit=check_limit(limit), **owner
     )
-    return [to_run(request, view) for view in page.items]
+    return page.map(lambda view: to_run(request, view))
 
 
 @resolves("Run.definition", "getDefinition")
@@ -115,9 +116,9 @@ async def transcripts(
     model: str | None = None,
     prompt_id: str | None = None,
     scenario_id: str | None = None,
-) -> list[Loaded]:
+) -> Page[Loaded]:
     key = TranscriptKey(source["id"], model, prompt_id, scenario_id, check_limit(limit))
-    found: list[Loaded] = await request.load.transcripts.load(key)
+    found: Page[Loaded] = await request.load.transcripts.load(key)
     return found
 
 
@@ -146,11 +147,11 @@ def transcripts_connection(
 
 
 @resolves("Run.events", "listRunEvents", 1)
-def run_events(request: Request, source: Loaded, limit: int, after: int) -> list[Loaded]:
+def run_events(request: Request, source: Loaded, limit: int, after: int) -> Page[Loaded]:
     if not 0 <= after <= _MAX_SEQ:
         raise Invalid.field("after", f"must be from 0 to {_MAX_SEQ}")
-    found = events.list_after(RunRef(request.workspace, source["id"]), after)[: check_limit(limit)]
-    return [Loaded(RunEventResponse.of(source["id"], each)) for each in found]
+    page = slice_page(events.list_after(RunRef(request.workspace, source["id"]), after), check_limit(limit), None)
+    return page.map(lambda each: Loaded(RunEventResponse.of(source["id"], each)))
 
 
 @resolves("Query.transcript", "getTranscript", 5)

@@ -11,6 +11,7 @@ from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
 from cupel_core.graphql.resolvers.lists import first_items
 from cupel_core.graphql.resolvers.runs import runs_of
+from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.schedules import schedules
 
@@ -24,13 +25,13 @@ def schedule(request: Request, _: None, schedule_id: str) -> Loaded | None:
 
 
 @resolves("Query.schedules", "listSchedules", item_cost=2)
-def list_schedules(request: Request, _: None, limit: int, offset: int) -> list[Loaded]:
+def list_schedules(request: Request, _: None, limit: int, offset: int) -> Page[Loaded]:
     found = first_items(
         lambda size, cursor: schedules.list_schedules(request.workspace, size, cursor, request.now),
         check_limit(limit),
         check_offset(offset),
     )
-    return [_loaded(request, each) for each in found]
+    return found.map(lambda each: _loaded(request, each))
 
 
 def _loaded(request: Request, stored: Schedule) -> Loaded:
@@ -38,7 +39,7 @@ def _loaded(request: Request, stored: Schedule) -> Loaded:
 
 
 @resolves("Schedule.runs", "listRuns")
-def schedule_runs(request: Request, source: Loaded, limit: int, status: str | None = None) -> list[Loaded]:
+def schedule_runs(request: Request, source: Loaded, limit: int, status: str | None = None) -> Page[Loaded]:
     return runs_of(request, limit, status, schedule_id=source["id"])
 
 

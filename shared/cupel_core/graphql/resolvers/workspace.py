@@ -15,6 +15,7 @@ from cupel_core.contract.workspace_budgets import BudgetsResponse
 from cupel_core.graphql.inputs import check_limit, check_text, parse, without_null
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Loaded, Request
+from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.queues import dead_letters, status
 from cupel_core.resources import evaluation_settings
@@ -85,10 +86,10 @@ def resume_queue(request: Request, _: None, provider: str | None = None) -> dict
 
 
 @resolves("Query.deadLetters", "listDeadLetters", 10)
-def list_dead_letters(request: Request, _: None, limit: int, provider: str | None = None) -> list[Loaded]:
+def list_dead_letters(request: Request, _: None, limit: int, provider: str | None = None) -> Page[Loaded]:
     checked = check_text(provider, "provider")
     page = dead_letters.list_dead_letters(request.workspace, checked, check_limit(limit), None)
-    return [Loaded(DeadLetterResponse.of(each)) for each in page.items]
+    return page.map(lambda each: Loaded(DeadLetterResponse.of(each)))
 
 
 @resolves("Mutation.redriveDeadLetters", "redriveDeadLetters", 20)

@@ -1,0 +1,29 @@
+"""Prices as people write them: `llama3.3=0.2,0.6` is a model with $0.2 per million input and $0.6 per output tokens."""
+
+from typing import NamedTuple
+
+from cupel.errors import UsageError
+
+FIELDS = ("inputUsdPerMillion", "outputUsdPerMillion", "cachedInputUsdPerMillion", "usdPerCall")
+"""Their order in a text."""
+ANY_MODEL = "*"
+"""Stands for every model without a price of its own."""
+
+
+class PriceText(NamedTuple):
+    model: str
+    figures: tuple[float | None, ...]
+    """At least two, in the order of FIELDS; None for one that is left out."""
+
+
+def parse_price(text: str, option: str) -> PriceText:
+    """Raise UsageError that names `option` for anything but a model and two to four prices."""
+    model, _, amounts = text.rpartition("=")
+    try:
+        figures = tuple(float(amount) if amount else None for amount in amounts.split(","))
+    except ValueError:
+        figures = ()
+    is_valid = model and 2 <= len(figures) <= len(FIELDS) and None not in figures[:2]
+    if not is_valid or not all(figure is None or 0 <= figure < float("inf") for figure in figures):
+        raise UsageError(f"{option}: {text} is not a model and two prices, such as llama3.3=0.2,0.6")
+    return PriceText(model, figures)

@@ -1,0 +1,36 @@
+"""Sends an event to a function of the local stack, as `sam local invoke` does where there is a container runtime."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cupel.errors import UsageError
+from cupel.stack.clients import Accessible, make_client
+from cupel.stack.paths import STACK_NAME
+
+
+class Invocation(NamedTuple):
+    payload: Any
+    """What the function returned, or what it raised."""
+    failed: bool
+
+
+def function_names(sources: Path) -> list[str]:
+    """The functions of the stack: the folders with a handler."""
+    return sorted(handler.parent.name for handler in (sources / "functions").glob("*/app.py"))
+
+
+def read_event(path: Path) -> Any:
+    """Raise UsageError for a file that is not JSON."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: is no file with the JSON of an event: {error}") from None
+
+
+def invoke(cloud: Accessible, function: str, event: Any) -> Invocation:
+    """Call a function and wait for its answer."""
+    response = make_client("lambda", cloud).invoke(
+        FunctionName=f"{STACK_NAME}-{function}", Payload=json.dumps(event).encode()
+    )
+    return Invocation(json.loads(response["Payload"].read()), "FunctionError" in response)

@@ -1,0 +1,69 @@
+"""What a start would be refused for, found before a definition file is uploaded: a refused start must leave nothing."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cupel.errors import ApiProblem, RefusedField
+from cupel.files import DefinitionFile
+from cupel.json_types import Json
+
+if TYPE_CHECKING:
+    from cupel.client import Client
+
+_CONNECTOR, _SIMULATED = "connector/", "sim/"
+_GRADERS = ("judgeModel", "personaModel", "embeddingModel", "summarizerModel")
+
+
+def check_start(client: "Client", file: DefinitionFile, specification: Json) -> None:
+    """Raise what the API would refuse: models that it cannot call, and a judge or embedding model that is missing."""
+    config = specification.get("config") or {}
+    problems = [*_model_problems(client, specification, config), *_grader_problems(client, file, config)]
+    if problems:
+        raise ApiProblem(422, "Invalid request", errors=tuple(problems))
+
+
+def _model_problems(client: "Client", specification: Json, config: Json) -> Iterator[RefusedField]:
+    named = [(f"models.{number}", model) for number, model in enumerate(specification.get("models") or ())]
+    for number, target in enumerate(specification.get("targets") or ()):
+        named.append((f"targets.{number}.model", str(target.get("model") or _CONNECTOR)))
+    named += [(f"config.{field}", config[field]) for field in _GRADERS if config.get(field)]
+    called = [(field, model) for field, model in named if not model.startswith(_CONNECTOR)]
+    is_real = any(not model.startswith(_SIMULATED) for _, model in called)
+    providers = {each["name"]: each for each in client.list_providers()} if is_real else {}
+    for field, model in called:
+        if problem := _model_problem(model, providers):
+            yield RefusedField(field, problem)
+
+
+def _model_problem(model: str, providers: dict[str, Json]) -> str | None:
+    """A provider of the user's own is not listed before it is set up; the start then says what it needs."""
+    from cupel_core.providers import chat_model_error, model_name_error  # takes a while to import
+
+    if problem := chat_model_error(model) if model.startswith(_SIMULATED) else model_name_error(model):
+        return problem
+    name = model.partition("/")[0]
+    provider = providers.get(name)
+    if provider is None or provider["usable"]:
+        return None
+    if not provider["enabled"]:
+        return f"provider {name} is disabled"
+    lacks = "API key" if provider["needsKey"] and not provider["hasKey"] else "address"
+    return f"provider {name} has no {lacks}; `cupel providers set {name}` sets it"
+
+
+def _grader_problems(client: "Client", file: DefinitionFile, config: Json) -> Iterator[RefusedField]:
+    from cupel_core.contract.definition_content import DefinitionContent  # takes a while to import
+    from cupel_core.contract.scenarios import CreateScenario
+    from cupel_core.domain.definitions.definitions import Content
+    from cupel_core.domain.definitions.required_models import missing_models
+    from cupel_core.domain.scoring.grader_config import GraderConfig
+
+    content = Content.from_json(DefinitionContent.model_validate(file.definition.get("content") or {}).specified())
+    scenarios = (CreateScenario.model_validate(each).to_scenario() for each in file.scenarios or ())
+    own = GraderConfig(judge_model=config.get("judgeModel"), embedding_model=config.get("embeddingModel"))
+    found = missing_models(own, content, scenarios)
+    if found:
+        settings = client.get_settings()
+        for field, message in found:
+            if not settings.get(field):
+                yield RefusedField(f"config.{field}", f"{message}; set it in the run or the workspace's settings")

@@ -1,0 +1,64 @@
+"""Accepts variables that are declared as `String` where an id or an enum is expected, as clients of earlier systems do.
+
+Such a variable gets the type of the place that it is used in, so that its value is checked like any other.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from graphql import (
+    DocumentNode,
+    GraphQLEnumType,
+    GraphQLSchema,
+    NamedTypeNode,
+    OperationDefinitionNode,
+    TypeInfo,
+    TypeInfoVisitor,
+    TypeNode,
+    VariableDefinitionNode,
+    VariableNode,
+    Visitor,
+    get_named_type,
+    visit,
+)
+
+
+def declare_expected_types(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) -> None:
+    """Change the declarations in `document`. A variable that is used as a text, too, keeps its type."""
+    texts = {each.variable.name.value: each for each in _texts(operation)}
+    if not texts:
+        return
+    usages = _Usages(TypeInfo(schema))
+    visit(document, TypeInfoVisitor(usages.type_info, usages))
+    for name, declared in texts.items():
+        kinds = usages.types.get(name, set())
+        named = [kind.name for kind in kinds if isinstance(kind, GraphQLEnumType) or kind is schema.type_map.get("ID")]
+        if len(kinds) == len(named) == 1:
+            _innermost(declared.type).name.value = named[0]
+
+
+def _texts(operation: OperationDefinitionNode) -> Iterator[VariableDefinitionNode]:
+    for declared in operation.variable_definitions or ():
+        if _innermost(declared.type).name.value == "String":
+            yield declared
+
+
+def _innermost(declared: TypeNode) -> NamedTypeNode:
+    while not isinstance(declared, NamedTypeNode):
+        declared = declared.type  # type: ignore[attr-defined]
+    return declared
+
+
+class _Usages(Visitor):
+    """Collects the types of the places in which each variable is used."""
+
+    def __init__(self, type_info: TypeInfo) -> None:
+        super().__init__()
+        self.type_info = type_info
+        self.types: dict[str, set[Any]] = {}
+
+    def enter_variable_definition(self, *_: Any) -> Any:
+        return self.SKIP
+
+    def enter_variable(self, node: VariableNode, *_: Any) -> None:
+        self.types.setdefault(node.name.value, set()).add(get_named_type(self.type_info.get_input_type()))
