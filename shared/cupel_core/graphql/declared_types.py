@@ -32,7 +32,7 @@ def declare_expected_types(schema: GraphQLSchema, document: DocumentNode, operat
     visit(document, TypeInfoVisitor(usages.type_info, usages))
     for name, declared in texts.items():
         kinds = usages.types.get(name, set())
-        named = [kind.name for kind in kinds if isinstance(kind, GraphQLEnumType) or kind is schema.type_map.get("ID")]
+        named = [kind.name for kind in kinds if isinstance(kind, GraphQLEnumType) or (kind and kind.name == "ID")]
         if len(kinds) == len(named) == 1:
             _innermost(declared.type).name.value = named[0]
 

@@ -66,8 +66,9 @@ def read_excerpts(run: Run, modes: Sequence[FailureModeResponse], failed: Sequen
 def quoted_indexes(texts: ReportTextsResponse) -> frozenset[int]:
     """The probes whose conversations are quoted, or were read by the summarizer."""
     shown = texts.summary.shown_conversation_ids if texts.summary else []
-    quoted = (each.conversation_id for each in (*texts.excerpts, *texts.failed_answers))
-    ids = (*quoted, *shown)
+    excerpts = (each.conversation_id for each in texts.excerpts)
+    failed = (each.conversation_id for each in texts.failed_answers)
+    ids = (*excerpts, *failed, *shown)
     return frozenset(int(each.rpartition("-")[2]) for each in ids)
 
 

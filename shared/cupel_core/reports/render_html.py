@@ -10,6 +10,7 @@ from cupel_core.contract.reports import (
     ReportSummaryResponse,
 )
 from cupel_core.domain.text.counts import count_of
+from cupel_core.domain.text.figures import format_percent
 from cupel_core.reports import formats
 from cupel_core.reports.charts import Bar, bar_chart
 from cupel_core.reports.formats import ReportTable
@@ -144,7 +145,7 @@ def _pass_rates(content: ReportContentResponse) -> Element | None:
         share = figures.win_rate
         low, high = share.interval or (None, None)
         if share.share is not None:
-            bars.append(Bar(name, share.share, formats.percent(share.share), low, high))
+            bars.append(Bar(name, share.share, format_percent(share.share), low, high))
     return bar_chart("Pass rate", bars, 1.0) if bars else None
 
 

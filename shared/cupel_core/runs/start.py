@@ -145,8 +145,13 @@ def _build_run(workspace: str, spec: RunSpec, now: datetime, source: rerun.Rerun
     seed = randbelow(_SEED_COUNT) if spec.sample_seed is None else spec.sample_seed
     cases = source.cases if source else _selected_cases(workspace, spec, definition, seed)
     prompt_ids = tuple(prompt.id for prompt in definition.content.prompts)
-    labels = prompt_labels(definition.content.prompts)
-    plan = Plan(spec.targets, (len(cases.scenario_positions),), spec.repeats, prompt_ids, labels)
+    plan = Plan(
+        spec.targets,
+        (len(cases.scenario_positions),),
+        spec.repeats,
+        prompt_ids,
+        prompt_labels(definition.content.prompts),
+    )
     check_size(plan)
     graded = scenarios.iterate_with_models(manifest, cases.scenario_positions)
     check_required_models(grader_config, definition.content, graded)

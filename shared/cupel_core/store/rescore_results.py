@@ -146,7 +146,7 @@ def _to_item(ref: RunRef, rescore_id: str, result: RescoreResult) -> RescoreResu
         "modelId": result.model_id,
         "personaId": result.persona_id,
         "unscored": result.unscored or None,
-        "judge": result.judge.to_json(by_model=True) if result.judge else None,
+        "judge": result.judge.to_json(by_model=True) if result.judge is not None else None,
         "expiresAt": expires and to_iso(expires),
         **(scoring.digest() if scoring else {}),
     }

@@ -10,7 +10,8 @@ const BUDGETS = {
 };
 
 function ownLimits({ limit, staggerMs }: Delay): string {
-  const parallel = limit === null ? [] : [`${limit} ${limit === 1 ? "conversation" : "conversations"} at a time`];
+  const parallel =
+    limit === null ? [] : [`${limit} ${limit === 1 ? "conversation" : "conversations"} at a time`];
   const gap = staggerMs === null ? [] : [`${staggerMs.join(" to ")} ms between two starts`];
   return [...parallel, ...gap].join(", ");
 }

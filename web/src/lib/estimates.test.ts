@@ -25,7 +25,12 @@ test("the time left is approximate, and not given for a target that is done or w
 
 test("a column is named after its label, else its model, and its prompt", () => {
   expect(columnName({ label: null, modelId: "sim/steady", promptId: "polite" })).toBe("sim/steady, polite");
-  const labelled = { label: null, modelId: "sim/steady", promptId: "step-by-step", promptLabel: "step by step" };
+  const labelled = {
+    label: null,
+    modelId: "sim/steady",
+    promptId: "step-by-step",
+    promptLabel: "step by step",
+  };
   expect(columnName(labelled)).toBe("sim/steady, step by step");
   expect(columnName({ label: "warm", modelId: "sim/steady", promptId: null })).toBe("warm");
 });

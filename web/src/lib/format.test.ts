@@ -26,7 +26,8 @@ const FORMS: Record<keyof typeof cases, (value: never) => string> = {
 
 /** The cases are those of the commands and reports (`tests/unit/domain/test_figures.py`). */
 describe.each(Object.entries(FORMS))("%s", (kind, format) => {
-  test.each(cases[kind as keyof typeof cases])("%j is %s", (value, text) => {
+  const pairs = cases[kind as keyof typeof cases] as [unknown, string][];
+  test.each(pairs)("%j is %s", (value, text) => {
     expect(format(value as never)).toBe(text);
   });
 });

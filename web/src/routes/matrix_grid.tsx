@@ -3,7 +3,15 @@ import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useRef, useState 
 import { type ColumnResults, isTerminal, type Run } from "../api/queries";
 import { type CaseName, EXCERPTS_PER_READ, type Excerpt, useCaseNames, useExcerpts } from "../api/tables";
 import { columnName } from "../lib/estimates";
-import { formatCount, formatDecimal, formatInterval, formatMs, formatShare, formatUsd, visible } from "../lib/format";
+import {
+  formatCount,
+  formatDecimal,
+  formatInterval,
+  formatMs,
+  formatShare,
+  formatUsd,
+  visible,
+} from "../lib/format";
 import { type Cell, type ProbeTable, readCell } from "../lib/probe_table";
 import { Dots } from "../ui/dots";
 import { isModified, useKeys } from "../ui/keys";
@@ -262,7 +270,9 @@ function Head({ column, left, width, results }: HeadProps) {
       title={results ? visible(columnName(results)) : undefined}
     >
       <strong>{results ? visible(results.label ?? results.modelId) : `column ${column + 1}`}</strong>
-      {results?.promptId && <span className={styles.prompt}>{visible(results.promptLabel ?? results.promptId)}</span>}
+      {results?.promptId && (
+        <span className={styles.prompt}>{visible(results.promptLabel ?? results.promptId)}</span>
+      )}
       {passRate && passRate.trials > 0 ? (
         <small>
           {formatShare(passRate.share)} passed, n = {formatCount(passRate.trials)}
@@ -276,10 +286,7 @@ function Head({ column, left, width, results }: HeadProps) {
           <small>
             mean {formatDecimal(decision.mean)}
             {decision.interval95 && (
-              <span className={styles.interval}>
-                {" "}
-                {formatInterval(decision.interval95, formatDecimal)}
-              </span>
+              <span className={styles.interval}> {formatInterval(decision.interval95, formatDecimal)}</span>
             )}
           </small>
         )

@@ -3,7 +3,7 @@ import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { ApiError, api, read } from "../api/client";
 import { type Following, useFollowing } from "../api/live";
-import { isTerminal, resultsQuery, type Run, runQuery, sessionQuery } from "../api/queries";
+import { isTerminal, type Run, resultsQuery, runQuery, sessionQuery } from "../api/queries";
 import { budgetsQuery } from "../api/system";
 import { counted, formatAgo, formatCount, formatMs, formatUsd, visible } from "../lib/format";
 import { useNow } from "../ui/now";

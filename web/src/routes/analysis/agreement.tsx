@@ -60,7 +60,10 @@ export function Agreement({ figures }: { figures: Figures }) {
         <Heatmap
           title="Cohen's κ of each pair, weighted by distance"
           description={pairs
-            .map((each) => `${visible(each.names[0])} and ${visible(each.names[1])}: ${formatDecimal(each.kappa)}`)
+            .map(
+              (each) =>
+                `${visible(each.names[0])} and ${visible(each.names[1])}: ${formatDecimal(each.kappa)}`,
+            )
             .join("; ")}
           fileName="agreement"
           names={names}

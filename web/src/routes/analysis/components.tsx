@@ -99,7 +99,10 @@ function Loadings({ component, number }: { component: Component; number: number 
       {dimensions.length > 0 && (
         <p>
           It goes with{" "}
-          {dimensions.map((each) => `${visible(each.dimension)} (r ${formatSigned(each.correlation)})`).join(", ")}.
+          {dimensions
+            .map((each) => `${visible(each.dimension)} (r ${formatSigned(each.correlation)})`)
+            .join(", ")}
+          .
         </p>
       )}
       <ScrollRegion label={`Loadings of component ${number}`}>

@@ -45,7 +45,9 @@ export function OutlierTargets({ figures }: { figures: DeepFigures }) {
                   {each.distanceAdjustedP === null ? "" : formatP(each.distanceAdjustedP)}
                 </td>
                 <td className="figure">{each.forestScore === null ? "" : formatDecimal(each.forestScore)}</td>
-                <td className="figure">{each.agreementGain === null ? "" : formatSigned(each.agreementGain)}</td>
+                <td className="figure">
+                  {each.agreementGain === null ? "" : formatSigned(each.agreementGain)}
+                </td>
               </tr>
             ))}
           </tbody>

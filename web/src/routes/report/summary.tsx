@@ -43,8 +43,8 @@ export function Summary({ run, report, summary }: Props) {
         <p className={page.note}>
           Written by {visible(summary.model)} from{" "}
           {counted(summary.shownConversationIds.length, "conversation")}
-          {summary.costUsd !== null && `, for ${formatUsd(summary.costUsd)}`}. Every quotation was found in its
-          conversation
+          {summary.costUsd !== null && `, for ${formatUsd(summary.costUsd)}`}. Every quotation was found in
+          its conversation
           {summary.droppedQuotes > 0 &&
             `; left out because no conversation has them: ${counted(summary.droppedQuotes, "quotation")}`}
           .

@@ -15,7 +15,6 @@ import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 
-
 function cost(figures: ReportFigures): number | null {
   if (figures.costs.some((each) => each.usd === null)) return null;
   return figures.costs.reduce((sum, each) => sum + (each.usd ?? 0), 0);

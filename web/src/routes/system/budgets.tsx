@@ -73,15 +73,15 @@ function PeriodSection({ title, period, timezone }: PeriodProps) {
           it is raised.
         </p>
       )}
-      {limitUsd !== null && <BudgetBar budget={{ spentUsd, uncertainUsd, reservedUsd, maxBudgetUsd: limitUsd }} />}
+      {limitUsd !== null && (
+        <BudgetBar budget={{ spentUsd, uncertainUsd, reservedUsd, maxBudgetUsd: limitUsd }} />
+      )}
       <dl className={styles.figures}>
         <BudgetFigure name="Spent" usd={spentUsd} />
         {uncertainUsd > 0 && (
           <BudgetFigure name="Uncertain" usd={uncertainUsd} note="calls that may have been billed" />
         )}
-        {reservedUsd > 0 && (
-          <BudgetFigure name="Reserved" usd={reservedUsd} note="for calls in flight" />
-        )}
+        {reservedUsd > 0 && <BudgetFigure name="Reserved" usd={reservedUsd} note="for calls in flight" />}
         {limitUsd === null ? (
           <div>
             <dt>Limit</dt>
