@@ -58,9 +58,10 @@ class SliceReceiver:
         shares: WorkspaceShares,
         add_to_backlog: Callable[[ClaimedSlice], Awaitable[None]],
         on_receive_end: Callable[[bool], None],
+        is_shared: Callable[[], bool],
     ) -> None:
         """`add_to_backlog` is awaited with each slice that has probes; `on_receive_end` is called after each receive
-        with whether it reached the end of the queue."""
+        with whether it reached the end of the queue; `is_shared` asks whether several workspaces use the queue."""
         self.rejected: list[Delivery] = []
         """The deliveries that could not be claimed and must be redelivered."""
         self.is_queue_empty = False
@@ -74,6 +75,7 @@ class SliceReceiver:
         self._shares = shares
         self._add_to_backlog = add_to_backlog
         self._on_receive_end = on_receive_end
+        self._is_shared = is_shared
         self._task: asyncio.Task[None] | None = None
         self._recent_sizes: deque[SliceSize] = deque(maxlen=_RECENT_SLICES)
         self._has_put_back = False
@@ -91,7 +93,19 @@ class SliceReceiver:
 
     def start_looking(self) -> None:
         """Look through the queue for slices of other workspaces than those that the worker has enough of."""
-        self._task = asyncio.create_task(self._receive(_MAX_MESSAGES, _MAX_LOOKS))
+        self._task = asyncio.create_task(self._look())
+
+    async def _look(self) -> None:
+        """If no other workspace uses the queue, nothing is received, because all of it would be put back."""
+        try:
+            is_shared = await asyncio.to_thread(self._is_shared)
+        except (RetryableError, *AWS_ERRORS):
+            is_shared = True
+        if is_shared:
+            await self._receive(_MAX_MESSAGES, _MAX_LOOKS)
+        else:
+            self._task = None
+            self._on_receive_end(True)
 
     async def _receive(self, max_slices: int, max_receives: int) -> None:
         accepted = received = 0

@@ -44,6 +44,7 @@ from cupel_core.probing.run_cache import RunCache
 from cupel_core.probing.run_judges import RunJudges
 from cupel_core.probing.run_paces import RunPaces, RunSlot
 from cupel_core.probing.run_pauses import RunPauses
+from cupel_core.probing.shared_lanes import is_shared
 from cupel_core.probing.slice_receiver import SliceReceiver
 from cupel_core.probing.unforeseen import log_unforeseen
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS
@@ -117,6 +118,7 @@ class Worker:
             shares=self,
             add_to_backlog=self._add_to_backlog,
             on_receive_end=self._on_receive_end,
+            is_shared=partial(is_shared, provider, priority),
         )
 
     async def run(self, deliveries: Iterable[Delivery]) -> list[Delivery]:

@@ -80,17 +80,19 @@ def list_of_workspace(workspace: str, after: str | None = None) -> Iterator[RunR
 class DispatchedRun(NamedTuple):
     """Describes a run's use of one provider, with its priority."""
 
+    workspace: str
     run_id: str
     priority: str
     provider: str
 
 
-def list_dispatched(workspace: str) -> Iterator[DispatchedRun]:
-    """The workspace's runs that are neither paused nor over, once for each provider of their targets."""
-    for item in ActiveRunItem.query(keys.ACTIVE_RUNS, ActiveRunItem.sk.startswith(keys.active_runs_of(workspace))):
+def list_dispatched(workspace: str | None = None) -> Iterator[DispatchedRun]:
+    """The runs of a workspace, or of all, that are neither paused nor over, once for each provider of their targets."""
+    own = ActiveRunItem.sk.startswith(keys.active_runs_of(workspace)) if workspace is not None else None
+    for item in ActiveRunItem.query(keys.ACTIVE_RUNS, own):
         for lane in item.lanes or ():
             priority, _, provider = lane.partition(" ")
-            yield DispatchedRun(item.run_id, priority, provider)
+            yield DispatchedRun(item.workspace, item.run_id, priority, provider)
 
 
 def set_silent_since(ref: RunRef, since: datetime | None) -> None:
