@@ -9,6 +9,8 @@ from cupel.json_types import Json
 
 _FILE_FIELDS = ("id", "name", "folder", "tags", "content")
 _NOT_IN_FILES = ("id", "definitionId", "definitionVersion")
+_WRITTEN_BY_AUTHORS = frozenset({"value", "config", "parameters", "schema", "extraBody"})
+"""An empty list, an empty object or null within these fields has a meaning, as in an assertion that expects `[]`."""
 _DEFAULTS = (("failureCriteriaMode", "on_max_messages"), ("separateTurns", False))
 
 
@@ -52,11 +54,19 @@ def scenario_fields(scenario: Json) -> Json:
 
 
 def without_empty(value: Any) -> Any:
-    """The value without fields that are null or empty lists or objects."""
+    """The value without fields that are null or empty lists or objects, except within what authors write."""
     if isinstance(value, dict):
-        kept = {name: without_empty(each) for name, each in value.items()}
-        return {name: each for name, each in kept.items() if each is not None and each not in ([], {})}
+        return {name: each for name, each in map(_without_empty_fields, value.items()) if _is_written(name, each)}
     return [without_empty(each) for each in value] if isinstance(value, list) else value
+
+
+def _without_empty_fields(field: tuple[str, Any]) -> tuple[str, Any]:
+    name, value = field
+    return name, value if name in _WRITTEN_BY_AUTHORS else without_empty(value)
+
+
+def _is_written(name: str, value: Any) -> bool:
+    return value is not None and (name in _WRITTEN_BY_AUTHORS or value not in ([], {}))
 
 
 def to_yaml(value: Any) -> str:

@@ -18,12 +18,20 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from cupel.errors import UsageError
-from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, CODE_KINDS, SCORING_FUNCTION
+from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, CODE_KINDS, SCORING_FUNCTION, VALUE_FUNCTION
 from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.output_transforms import transform_error
 from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.scoring.check_result import CodeFailed, NotComputable
-from cupel_core.scoring.code_assertions import JAVASCRIPT, PYTHON, Code, code_of, scoring_function_of, transform_code_of
+from cupel_core.scoring.code_assertions import (
+    JAVASCRIPT,
+    PYTHON,
+    Code,
+    code_of,
+    scoring_function_of,
+    transform_code_of,
+    value_function_of,
+)
 
 _PROGRAMS = Path(__file__).parent / "programs"
 _SHOWN_ERROR_LENGTH = 500
@@ -169,9 +177,10 @@ def check_code(assertions: Iterable[Assertion], folder: Path) -> None:
 def codes_of(assertions: Iterable[Assertion]) -> Iterator[Code]:
     """All code of these assertions: of parts of sets, scoring functions and transforms, too."""
     for assertion in flatten(tuple(assertions)):
-        if assertion.transform is not None and transform_error(assertion.transform):
-            yield transform_code_of(assertion.transform)
+        yield from (transform_code_of(each) for each in assertion.transforms if transform_error(each))
         if assertion.kind in CODE_KINDS:
             yield code_of(assertion.kind, assertion.value)
+        elif function := (assertion.config or {}).get(VALUE_FUNCTION):
+            yield value_function_of(function)
         elif assertion.kind == ASSERT_SET and (function := (assertion.config or {}).get(SCORING_FUNCTION)):
             yield scoring_function_of(function)

@@ -4,9 +4,8 @@ A server in this process answers in place of a model: with JSON of a schema, or 
 """
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from pathlib import Path
 from shutil import copytree
 from typing import Any, NamedTuple
@@ -19,14 +18,15 @@ from cupel.cli import app
 from cupel.in_process.evaluation import Evaluation
 from cupel.session import Session
 from tests.interop import tools
+from tests.interop.model_server import serve
 
 type Json = dict[str, Any]
 
 CASES = Path(__file__).parent / "cases"
 CALL = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city":"Paris"}'}}
 MESSAGES = {
-    "capital": {"role": "assistant", "content": '{"answer": "Paris", "n": 1}'},
-    "weather": {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    "capital": {"content": '{"answer": "Paris", "n": 1}'},
+    "weather": {"content": None, "tool_calls": [CALL]},
 }
 DIFFERENCES = {
     "transforms": {
@@ -41,39 +41,14 @@ class CheckedTest(NamedTuple):
     score: float
 
 
-class _Model(BaseHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def do_POST(self) -> None:
-        model = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["model"]
-        choice = {"index": 0, "message": MESSAGES[model], "finish_reason": "stop"}
-        usage = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
-        body = {
-            "id": "x",
-            "object": "chat.completion",
-            "created": 1,
-            "model": model,
-            "choices": [choice],
-            "usage": usage,
-        }
-        content = json.dumps(body).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+def _fixed(message: Json, _: str) -> Json:
+    return message
 
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Model)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server.server_port
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serve({model: partial(_fixed, message) for model, message in MESSAGES.items()}) as port:
+        yield port
 
 
 @pytest.fixture

@@ -125,6 +125,15 @@ def promptfoo(home: Path, *arguments: str, folder: Path | None = None) -> str:
     return _call([program, *arguments], {"PROMPTFOO_CONFIG_DIR": str(home)}, folder)
 
 
+def promptfoo_suites(home: Path, configurations: Sequence[Path]) -> dict[str, Any]:
+    """By name of the folder of each configuration, its results; see `promptfoo_suites.mjs`."""
+    program = _HOME / "node_modules" / "promptfoo" / "dist" / "src" / "main.js"
+    command = [str(BINARIES / "node"), str(LOCKS / "promptfoo_suites.mjs"), str(program), str(home)]
+    _call([*command, *map(str, configurations)], {"PROMPTFOO_CONFIG_DIR": str(home)})
+    names = [path.parent.name for path in configurations]
+    return {name: json.loads((home / f"{name}.json").read_text())["results"] for name in names}
+
+
 def lint_openapi(document: Path) -> Any:
     """Redocly's result for an OpenAPI document, with warnings as errors."""
     program = str(_HOME / "node_modules" / ".bin" / "redocly")

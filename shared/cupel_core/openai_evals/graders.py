@@ -75,7 +75,7 @@ def judge_input(assertion: Assertion, view: ProbeView) -> Sequence[Message]:
     the answer.
     """
     conversation = view.conversation
-    if conversation is None or not conversation.messages or assertion.transform is not None:
+    if conversation is None or not conversation.messages or assertion.transforms:
         return ()
     context = AssertionContext(
         last_answer(conversation.messages),

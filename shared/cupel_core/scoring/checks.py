@@ -28,6 +28,7 @@ _WITH_SCHEMAS_OF_TOOLS = frozenset(
 _LISTS = frozenset(
     {"contains-any", "icontains-any", "contains-all", "icontains-all", "match", "exact-match", "fuzzy-match"}
 )
+_MARKUP = frozenset({"contains-xml", "contains-html"})
 _PARSERS = frozenset({"choice", "match", "number-equals"})
 
 type Check = Callable[[Assertion, AssertionContext], CheckResult]
@@ -52,10 +53,12 @@ CHECKS: Mapping[str, Check] = {
     "levenshtein": texts.levenshtein,
     "rouge-n": texts.rouge_n,
     "bleu": texts.bleu,
+    "gleu": texts.gleu,
     "is-json": formats.is_json,
     "contains-json": formats.contains_json,
     "is-xml": formats.is_xml,
     "contains-xml": formats.contains_xml,
+    "contains-html": formats.contains_html,
     "latency": response_metrics.latency,
     "cost": response_metrics.cost,
     "finish-reason": response_metrics.finish_reason,
@@ -102,7 +105,7 @@ def work_of(assertion: Assertion, output: str) -> float:
         return inf
     if assertion.kind == "regex":
         return size if is_quick_pattern(value, size) else inf
-    if assertion.kind == "contains-xml":
+    if assertion.kind in _MARKUP:
         return size * output.count("<")
     if assertion.kind in _PARSERS and size > MAX_PARSED_LENGTH:
         return inf  # their expressions are quadratic for what only an attacker writes
@@ -112,6 +115,6 @@ def work_of(assertion: Assertion, output: str) -> float:
         return size * len(value) / 1_000
     if assertion.kind == "text-similarity":
         return templated.similarity_work(value)
-    if assertion.kind == "bleu":
+    if assertion.kind in ("bleu", "gleu"):
         return (len(value) if isinstance(value, list) else 1) * 20 * size + 20 * len(to_text(value))
     return 10 * size + len(to_text(value))

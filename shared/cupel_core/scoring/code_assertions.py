@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
-from cupel_core.domain.scoring.assertion_rules import CODE_FILE
+from cupel_core.domain.scoring.assertion_rules import CODE_FILE, VALUE_FUNCTION
 from cupel_core.domain.scoring.assertion_values import to_text
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.unscored import UnscoredCode
@@ -60,6 +60,13 @@ def scoring_function_of(value: str) -> Code:
     return Code(PYTHON if match["path"].endswith(".py") else JAVASCRIPT, file=match["path"], function=match["function"])
 
 
+def value_function_of(value: str) -> Code:
+    """Return the code that makes an assertion's value, which is always in a file."""
+    code = scoring_function_of(value)
+    default = _DEFAULT_FUNCTION if code.language == PYTHON else None
+    return code._replace(function=code.function or default, is_transform=True)
+
+
 async def check_by_code(assertion: Assertion, context: AssertionContext, run: CodeRunner) -> CheckResult:
     """Check an answer by an assertion's code.
 
@@ -70,6 +77,14 @@ async def check_by_code(assertion: Assertion, context: AssertionContext, run: Co
         code = code._replace(function=_DEFAULT_FUNCTION)
     returned = await run(code, [context.answer, _context(assertion, context)])
     return read_result(returned, assertion.threshold, assertion.kind)
+
+
+async def value_by_code(function: str, assertion: Assertion, context: AssertionContext, run: CodeRunner) -> Any:
+    """Return the value of an assertion that a function returns for the answer.
+
+    Raises CodeFailed if the code fails, and NotComputable as `CodeRunner` does.
+    """
+    return await run(value_function_of(function), [context.answer, _context(assertion, context)])
 
 
 async def transform_by_code(transform: str, context: AssertionContext, run: CodeRunner) -> Any:
@@ -111,7 +126,9 @@ async def score_by_code(
     if code.language == PYTHON and not code.function:
         code = code._replace(function=_DEFAULT_SCORING_FUNCTION)
     components = [_component(result) for result in results]
-    returned = await run(code, [dict(metrics), {"threshold": threshold, "componentResults": components}])
+    # Without a threshold, a default that the code gives to the field applies.
+    limit = {} if threshold is None else {"threshold": threshold}
+    returned = await run(code, [dict(metrics), {**limit, "componentResults": components}])
     if not isinstance(returned, Mapping):
         raise CodeFailed("a scoring function returns an object with pass, score and reason")
     return read_result(returned, None, code.language)
@@ -119,11 +136,12 @@ async def score_by_code(
 
 def _context(assertion: Assertion, context: AssertionContext) -> dict[str, Any]:
     variables = dict(context.variables)
+    config = {name: value for name, value in (assertion.config or {}).items() if name != VALUE_FUNCTION}
     return {
         "prompt": context.prompt,
         "vars": variables,
         "test": {"description": context.name, "vars": variables, "metadata": dict(context.metadata)},
-        "config": dict(assertion.config or {}),
+        **({"config": config} if config else {}),
         "providerResponse": {
             "output": context.answer,
             "cost": context.cost_usd,

@@ -13,6 +13,22 @@ from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable, binary
 
+_HTML_SIGNS = (
+    (r"<[a-zA-Z][a-zA-Z0-9-]*(?:\s[^>]*)?>", 1),
+    (r"</[a-zA-Z][a-zA-Z0-9-]*\s*>", 1),
+    (r"<[a-zA-Z][a-zA-Z0-9-]*(?:\s[^>]*)?/>", 1),
+    (r"&(?:[a-zA-Z]+|#[0-9]+|#x[0-9a-fA-F]+);", 1),
+    (r"(?i)<!DOCTYPE\s+html", 2),
+    (r"<!--(?:[^-]|-(?!-))*-->", 1),
+    (r"\s[a-zA-Z-]+=\s*[\"'][^\"']*[\"']", 1),
+    (
+        r"(?i)<(html|head|body|div|span|p|a|img|h[1-6]|ul|ol|li|table|tr|td|th|form|input|button|script|style|link|meta"
+        r"|br|hr)\b",
+        2,
+    ),
+)
+"""What counts as a sign of HTML, and how much."""
+_ENOUGH_HTML_SIGNS = 2
 MAX_WASTED_CHARACTERS = 500_000
 """Characters that a search for JSON or XML may parse in vain: parsing from every brace of an output is quadratic."""
 _BRACE = re.compile(r'\{(?=\s*["}])')
@@ -168,3 +184,11 @@ def _has_path(root: Element, path: list[str]) -> bool:
 def _name(element: Element) -> str:
     """The tag without its namespace."""
     return str(element.tag).rpartition("}")[2]
+
+
+def contains_html(_: Assertion, context: AssertionContext) -> CheckResult:
+    """Look for tags, entities, comments and attributes, as promptfoo does. Raises TimeoutError."""
+    from cupel_core.scoring.pattern_search import matches  # imports regex, which few assertions need
+
+    found = sum(weight for pattern, weight in _HTML_SIGNS if matches(pattern, context.output)) >= _ENOUGH_HTML_SIGNS
+    return binary(found, f"the output {'contains' if found else 'does not contain'} HTML")

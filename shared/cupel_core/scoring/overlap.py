@@ -1,4 +1,4 @@
-"""Word overlap of two texts: ROUGE (Lin, 2004) and BLEU (Papineni et al., 2002), computed as promptfoo does.
+"""Word overlap of two texts, as in promptfoo: ROUGE (Lin, 2004), BLEU (Papineni et al., 2002), GLEU (Wu et al., 2016).
 
 The libraries for them (nltk, rouge-score, sacrebleu) add 30 MB of dependencies, and tokenize and smooth differently:
 near a threshold they would pass what promptfoo fails (docs/decisions.md).
@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from math import exp, log
+
+from cupel_core.domain.text import javascript_values
 
 _MAX_ORDER = 4
 _ZERO_PRECISION = 1e-7
@@ -58,6 +60,29 @@ def bleu(output: str, references: Sequence[str]) -> float:
     nearest = min((len(reference) for reference in expected), key=lambda length: (abs(length - len(words)), length))
     brevity = min(1.0, exp(1 - nearest / len(words)))
     return brevity * exp(sum(log(precision or _ZERO_PRECISION) for precision in precisions) / len(precisions))
+
+
+def gleu(output: str, references: Sequence[str]) -> float:
+    """GLEU up to order four, ignoring case and periods at the ends of words; the best reference counts."""
+    words = _words_without_periods(output)
+    return max(_gleu(words, _words_without_periods(reference)) for reference in references)
+
+
+def _words_without_periods(text: str) -> list[str]:
+    """Return the words; an empty list if nothing is left of any of them."""
+    found = [word.rstrip(".") for word in javascript_values.words(text.lower())]
+    return found if any(found) else []
+
+
+def _gleu(found: list[str], expected: list[str]) -> float:
+    """Return the lower of the precision and the recall of all n-grams."""
+    grams, wanted = _grams_up_to(_MAX_ORDER, found), _grams_up_to(_MAX_ORDER, expected)
+    most = max(grams.total(), wanted.total())
+    return (grams & wanted).total() / most if most else 0.0
+
+
+def _grams_up_to(highest: int, words: list[str]) -> Counter[tuple[str, ...]]:
+    return Counter(gram for order in range(1, highest + 1) for gram in _grams(words, order).elements())
 
 
 def _precision(words: list[str], expected: list[str], order: int) -> float:

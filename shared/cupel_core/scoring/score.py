@@ -14,6 +14,7 @@ from cupel_core.domain.scoring.assertion_rules import (
     CODE_REFUSED,
     SCORING_FUNCTION,
     SELECT_BEST,
+    VALUE_FUNCTION,
     value_error,
 )
 from cupel_core.domain.scoring.assertion_values import render_variables
@@ -121,9 +122,9 @@ class _Scorer:
     async def _computed(self, assertion: Assertion, spend_log: SpendLog) -> AssertionResult:
         try:
             context = await _context_of(assertion, self.context, self.code_runner)
-            check_result = await self._compute(_render(assertion, context), context, spend_log)
+            check_result = await self._compute(await self._with_value(assertion, context), context, spend_log)
         except TransformFailed as error:
-            return _failed_result(assertion, f"{_shown(assertion.transform)}: {error}")
+            return _failed_result(assertion, f"{_shown(' | '.join(assertion.transforms))}: {error}")
         except CodeFailed as error:
             return _failed_result(assertion, str(error))
         except sandbox.LimitExceeded as error:
@@ -133,6 +134,16 @@ class _Scorer:
         except (NotComputable, sandbox.ExpressionError, Invalid, ProviderError) as error:
             return _error_result(assertion, str(error), cause_of(error))
         return _to_result(assertion, check_result)
+
+    async def _with_value(self, assertion: Assertion, context: AssertionContext) -> Assertion:
+        """Return the assertion with its value rendered, or with the one that its code returns."""
+        function = (assertion.config or {}).get(VALUE_FUNCTION)
+        if function is None or assertion.kind in CODE_KINDS:
+            return _render(assertion, context)
+        from cupel_core.scoring.code_assertions import value_by_code  # only in process
+
+        value = await value_by_code(function, assertion, context, self._required_runner)
+        return replace(assertion, value=_usable(value, assertion))
 
     async def _compute(self, assertion: Assertion, context: AssertionContext, spend_log: SpendLog) -> CheckResult:
         if assertion.kind in CHECKS:
@@ -167,27 +178,26 @@ class _Scorer:
         return self.code_runner
 
 
-def _shown(transform: str | None) -> str:
-    text = transform or ""
-    return text if len(text) <= MAX_SHOWN_TRANSFORM else f"{text[:MAX_SHOWN_TRANSFORM]}…"
+def _shown(transform: str) -> str:
+    return transform if len(transform) <= MAX_SHOWN_TRANSFORM else f"{transform[:MAX_SHOWN_TRANSFORM]}…"
 
 
 async def _context_of(
     assertion: Assertion, context: AssertionContext, code_runner: "CodeRunner | None"
 ) -> AssertionContext:
-    """The answer that the assertion is about, and what its transform makes of it. Raises TransformFailed."""
+    """The answer that the assertion is about, and what its transforms make of it. Raises TransformFailed."""
     try:
         if assertion.turn is not None:
             context = context.at_turn(assertion.turn)
         if assertion.kind not in TEMPLATED:
             context = context.with_structure
-        if assertion.transform is None:
-            return context
-        value = await _transformed(assertion.transform, context, code_runner)
     except ShortConversation as error:
         raise NotComputable(str(error)) from None
-    parsed = None if isinstance(value, str) else value
-    return replace(context, output=as_text(value), value=parsed, is_transformed=True)
+    for transform in assertion.transforms:
+        value = await _transformed(transform, context, code_runner)
+        parsed = None if isinstance(value, str) else value
+        context = replace(context, output=as_text(value), value=parsed, is_transformed=True)
+    return context
 
 
 async def _transformed(transform: str, context: AssertionContext, code_runner: "CodeRunner | None") -> Any:
@@ -212,9 +222,13 @@ def _render(assertion: Assertion, context: AssertionContext) -> Assertion:
         raise NotComputable(str(error)) from None
     if assertion.kind not in ASSERTION_KINDS and assertion.kind not in CODE_KINDS:
         raise NotComputable(f'unknown assertion type "{assertion.type}"', UnscoredCode.ASSERTION)
+    return replace(assertion, value=_usable(value, assertion))
+
+
+def _usable(value: Any, assertion: Assertion) -> Any:
     if why := value_error(assertion.kind, value, assertion.config):
         raise NotComputable(f"its value {why}", UnscoredCode.ASSERTION)
-    return replace(assertion, value=value)
+    return value
 
 
 def _render_templates(assertion: Assertion, context: AssertionContext) -> Assertion:

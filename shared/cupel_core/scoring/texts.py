@@ -129,3 +129,10 @@ def bleu(assertion: Assertion, context: AssertionContext) -> CheckResult:
 
     references = assertion.value if isinstance(assertion.value, list) else [assertion.value]
     return graded("BLEU", overlap.bleu(context.output, references), threshold_of(assertion))
+
+
+def gleu(assertion: Assertion, context: AssertionContext) -> CheckResult:
+    from cupel_core.scoring import overlap
+
+    references = assertion.value if isinstance(assertion.value, list) else [assertion.value]
+    return graded("GLEU", overlap.gleu(context.output, references), threshold_of(assertion))

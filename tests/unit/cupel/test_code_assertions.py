@@ -152,6 +152,42 @@ def test_a_transform_may_be_the_function_of_a_file(folder: Path) -> None:
     assert failed.reason.startswith("file://change.py:fail: the code failed: change.py: TypeError")
 
 
+def test_code_may_make_the_value_of_an_assertion(folder: Path) -> None:
+    (folder / "values.py").write_text(
+        "def get_assert(output, context):\n    return [output[0], context['vars']['x'][0]]\n"
+        "def nothing(output, context):\n    return None\n"
+    )
+    missing, unusable = results(
+        {"type": "contains-all", "config": {"valueFunction": "file://values.py"}},
+        {"type": "contains-all", "config": {"valueFunction": "file://values.py:nothing"}},
+    )
+    assert (missing.passed, missing.reason) == (False, 'the output has "H"; the output lacks "b"')
+    assert unusable.passed is None
+
+
+def test_code_of_a_value_is_refused_unless_code_is_allowed() -> None:
+    assertion = {"type": "contains", "config": {"valueFunction": "file://values.py"}}
+    with pytest.raises(UsageError, match=r"config\.valueFunction: is code.*--allow-code"):
+        cupel.evaluate(definition(assertion), "sim/echo", progress=False)
+
+
+def test_each_of_several_transforms_gets_what_the_one_before_it_returns(folder: Path) -> None:
+    (folder / "change.py").write_text(
+        "def get_transform(output, context):\n    return {'said': output}\n"
+        "def shout(output, context):\n    return output.upper()\n"
+    )
+    transforms = ["file://change.py", "output.said", "file://change.py:shout"]
+    [result] = results({"type": "equals", "value": "HELLO", "transform": transforms})
+    assert result.passed
+
+
+def test_several_transforms_are_refused_unless_code_is_allowed() -> None:
+    with pytest.raises(UsageError, match=r"transform: must be an expression"):
+        cupel.evaluate(
+            definition({"type": "equals", "value": "x", "transform": ["output", "output"]}), "sim/echo", progress=False
+        )
+
+
 def test_a_transform_of_other_code_is_refused_unless_code_is_allowed() -> None:
     with pytest.raises(UsageError, match="is code that is not run here"):
         cupel.evaluate(
@@ -192,3 +228,18 @@ def test_a_python_grader_of_openai_runs_as_documented(limit: int, passed: bool) 
     assert [(each.metric, each.passed, each.score) for each in scoring.results] == [("short", passed, float(passed))]
     with pytest.raises(UsageError, match="is code, which a stack does not run"):
         cupel.evaluate(document, "sim/echo", progress=False)
+
+
+def test_a_scoring_function_without_a_threshold_is_given_none(folder: Path) -> None:
+    (folder / "score.py").write_text(
+        "def func(metrics, context):\n"
+        "    return {'pass': True, 'score': context.get('threshold', 0.25), 'reason': ''}\n"
+    )
+    [result] = results(
+        {
+            "type": "assert-set",
+            "config": {"scoringFunction": "file://score.py"},
+            "assert": [{"type": "contains", "value": "Hello"}],
+        }
+    )
+    assert result.score == 0.25

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from cupel.definition_texts import scenario_fields
 from cupel.errors import RefusedField, UsageError
 from cupel.files import read_definition
 from cupel.source_files import SourceFile
@@ -169,3 +170,9 @@ def test_a_file_that_is_not_text_is_named(tmp_path: Path):
     (tmp_path / "d.yaml").write_bytes(b"name: \xff\xfe")
     with pytest.raises(UsageError, match=r"d\.yaml: is not valid YAML text"):
         read_definition(tmp_path / "d.yaml")
+
+
+def test_empty_values_of_assertions_are_written_to_a_file() -> None:
+    assertions = [{"type": "equals", "value": []}, {"type": "equals", "value": {"tags": [], "city": None}}]
+    scenario = {"messages": [{"role": "user", "content": "one"}], "assertions": assertions, "followUps": []}
+    assert scenario_fields(scenario) == {"prompt": "one", "assertions": assertions}

@@ -64,6 +64,7 @@ def test_an_assertion_survives_json(assertion: dict[str, Any]) -> None:
         ({"type": "cost", "threshold": 1, "turn": 1}, "0.turn", "about the whole conversation"),
         ({"type": "cost", "threshold": 1, "transform": "output"}, "0.transform", "not check the text"),
         ({"type": "contains", "value": "a", "transform": "f()"}, "0.transform", "code that is not run here"),
+        ({"type": "contains", "value": "a", "transform": ["output", "output"]}, "0.transform", "must be an expression"),
         (
             {"type": "llm-rubric", "value": "a", "config": {"rubricPrompt": "Grade it"}},
             "0.config.rubricPrompt",

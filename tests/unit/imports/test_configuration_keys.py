@@ -35,7 +35,7 @@ def left(keys: object) -> list[str]:
     return [name for name, key in keys.items() if key.fate is Fate.LEFT]
 
 
-VALUES = {"redteam": {}, "providers": [], "env": {}}
+VALUES = {"redteam": {}, "providers": []}
 
 
 @pytest.mark.parametrize("name", left(CONFIGURATION))

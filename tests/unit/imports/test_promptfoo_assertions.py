@@ -204,6 +204,18 @@ def test_transforms_of_options_and_assertions_are_combined() -> None:
     assert [note.what for note in notes] == ["transform"]
 
 
+def test_code_that_makes_a_value_is_run_where_code_is_run() -> None:
+    test = {"assert": [{"type": "equals", "value": "file://expected.js:upper"}]}
+    assert code_assertions(test) == [{"type": "equals", "config": {"valueFunction": "file://../expected.js:upper"}}]
+    assert code_assertions(test, None) == []
+
+
+def test_transforms_of_code_are_applied_one_after_another() -> None:
+    entry = {"type": "equals", "value": "a", "transform": "output.map(f)"}
+    test = {"options": {"transform": "file://lib/parse.py:items"}, "assert": [entry]}
+    assert [data["transform"] for data in code_assertions(test)] == [["file://../lib/parse.py:items", "output.map(f)"]]
+
+
 def test_a_transform_of_code_is_reported_with_the_assertions_behind_it() -> None:
     config = test_of({"type": "is-json"}, {"type": "cost", "threshold": 1}, options={"transform": "file://t.js"})
     assert first_assertions(config) == [{"type": "cost", "threshold": 1}]

@@ -187,3 +187,44 @@ def test_an_option_in_a_file_that_is_missing_is_reported() -> None:
     assert [(note.where, note.why) for note in skipped(config)] == [
         ("providers.0.config.tools", "tools.json does not exist or is not a text file")
     ]
+
+
+CHECKED = {"assert": [{"type": "equals", "value": "a", "transform": "output.trim()"}]}
+
+
+def transforms(suite: ImportedSuite) -> dict[str, list[tuple[str, ...]]]:
+    """By name of the definition: the transform of each assertion."""
+    return {
+        draft.name: [each.transforms for scenario in draft.scenarios for each in scenario.assertions]
+        for draft in suite.drafts
+    }
+
+
+def test_the_transform_of_the_providers_comes_before_those_of_tests_and_assertions() -> None:
+    alike = [{**each, "transform": "JSON.parse(output)"} for each in (SMALL, LARGE)]
+    own = {**CHECKED, "options": {"transform": "output.name"}}
+    assert transforms(read_suite(a_config(CHECKED, own, providers=alike))) == {
+        "All": [("JSON.parse(output).trim()",), ("JSON.parse(output).name.trim()",)]
+    }
+
+
+def test_providers_with_different_transforms_are_asked_by_definitions_of_their_own() -> None:
+    unlike = [{**SMALL, "transform": "output.text"}, LARGE, {"id": "exec:./run.sh", "transform": "output.run"}]
+    suite = read_suite(a_config(CHECKED, providers=unlike))
+    assert asked(suite) == {
+        "All: small": (BOTH[:1], ["Say 0"]),
+        "All: anthropic:claude-sonnet-4-5": (BOTH[1:], ["Say 0"]),
+    }
+    assert [*transforms(suite).values()] == [[("output.text.trim()",)], [("output.trim()",)]]
+
+
+def test_the_transform_of_a_provider_that_cannot_be_called_has_no_effect() -> None:
+    config = a_config(CHECKED, providers=[{"id": "exec:./run.sh", "transform": "output.run"}])
+    assert [*transforms(read_suite(config)).values()] == [[("output.trim()",)]]
+
+
+def test_a_prompt_that_no_provider_of_the_tests_is_asked_with_makes_no_definition() -> None:
+    prompts = [{"label": "a", "raw": "Say {{x}}"}, {"label": "b", "raw": "Tell {{x}}"}]
+    providers = [{**SMALL, "prompts": ["a"]}, LARGE]
+    suite = read_suite(a_config({"providers": ["small"]}, prompts=prompts, providers=providers))
+    assert [(draft.models, len(draft.scenarios)) for draft in suite.drafts] == [(("openai/gpt-5-mini",), 1)]

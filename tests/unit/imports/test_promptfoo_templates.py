@@ -81,3 +81,8 @@ def test_carriage_returns_of_a_text_stay(template: str) -> None:
 
 def test_a_list_has_no_element_before_its_first() -> None:
     assert render("[{{ list[-1] }}{{ x[-1] }}{{ list[1] }}]", {"list": ["a", "b"], "x": "y"}) == "[b]"
+
+
+def test_numbers_are_printed_as_in_javascript() -> None:
+    variables = {"large": 1e21, "small": 1e-7, "long": 12345678901234567}
+    assert render("{{ large }} {{ small }} {{ long }}", variables) == "1e+21 1e-7 12345678901234568"

@@ -112,6 +112,12 @@ def test_prefix_and_suffix_go_around_the_prompt() -> None:
     ]
 
 
+def test_an_empty_prefix_of_a_test_does_not_override_the_default_one() -> None:
+    default = {"options": {"prefix": "<", "suffix": ">"}}
+    tests = [{"vars": {"x": "a"}, "options": {"prefix": "", "suffix": "]"}}]
+    assert last_messages({**PROMPT, "defaultTest": default, "tests": tests}) == ["<a]"]
+
+
 def test_references_are_replaced_by_their_targets() -> None:
     config = {
         **PROMPT,
@@ -206,3 +212,26 @@ def test_derived_metrics_of_arithmetic_are_imported() -> None:
 def test_a_null_variable_in_another_is_written_as_javascript_does() -> None:
     tests = [{"vars": {"x": "see {{y}}", "y": None}}]
     assert last_messages({"prompts": ["{{x}}"], "tests": tests}) == ["see null"]
+
+
+def test_templates_know_the_environment_variables_of_the_configuration() -> None:
+    config = {
+        "env": {"PRODUCT": "Cupel", "LIMIT": 3},
+        "prompts": ["{{env.PRODUCT}} {{x}} {{ env['LIMIT'] }}"],
+        "tests": [{"vars": {"x": "for {{env.PRODUCT}}"}, "assert": [{"type": "contains", "value": "{{env.PRODUCT}}"}]}],
+    }
+    assert last_messages(config) == ["Cupel for Cupel 3"]
+    assert first_assertions(config) == [{"type": "contains", "value": "Cupel"}]
+    assert scenarios(config)[0].metadata["vars"] == {"x": "for {{env.PRODUCT}}"}
+
+
+@pytest.mark.parametrize("environment", [{}, {"PRODUCT": "{{env.OTHER}}"}])
+def test_other_environment_variables_are_reported(environment: dict[str, str]) -> None:
+    config = {"env": environment, "prompts": ["{{env.PRODUCT}} {{x}}"], "tests": [{"vars": {"x": "a"}}]}
+    assert "environment variables" in str(read_suite(config).report.skipped)
+
+
+def test_an_empty_list_is_one_value() -> None:
+    config = {**PROMPT, "tests": [{"vars": {"x": [], "y": ["1", "2"]}}]}
+    assert last_messages(config) == ["1", "2"]
+    assert [scenario.metadata["vars"]["x"] for scenario in scenarios(config)] == [[], []]

@@ -32,6 +32,7 @@ async def _check(assertion: dict[str, Any], output: str) -> tuple[AssertionResul
         ({"type": "is-json", "value": {"$ref": "#/definitions/d0", "definitions": DOUBLING}}, "{}"),
         ({"type": "contains-json", "value": {"uniqueItems": True}}, "{" * 400_000),
         ({"type": "contains-xml", "value": "a.b"}, "<a" * 450_000),
+        ({"type": "contains-html"}, "<a " * 300_000),
         ({"type": "levenshtein", "value": "ab" * 100_000, "threshold": 1e300}, "ba" * 400_000),
         ({"type": "bleu", "value": ["word"] * 20_000}, "word " * 100_000),
         ({"type": "rouge-n", "value": "a"}, "a.)]" * 200_000),

@@ -102,7 +102,7 @@ def test_anything_else_is_refused(transform: Any) -> None:
     ],
 )
 def test_a_written_transform_has_the_same_steps(transform: str) -> None:
-    assert parse_transform(compose(transform, None) or "") == parse_transform(transform)
+    assert parse_transform(compose(transform) or "") == parse_transform(transform)
 
 
 def test_the_second_of_two_transforms_starts_from_the_result_of_the_first() -> None:

@@ -30,6 +30,8 @@ RUBRIC_RANGE = "range"
 """In the `config` of an `llm-rubric`, it has the lowest and the highest score that `rubricPrompt` asks for."""
 SCORING_FUNCTION = "scoringFunction"
 """In the `config` of a set: code that makes the set's result from those of its parts."""
+VALUE_FUNCTION = "valueFunction"
+"""In the `config` of an assertion with a value: code that returns the value for an answer."""
 CODE_FILE = re.compile(r"file://(?P<path>[^:]+\.(?:py|js|cjs|mjs|ts|cts|mts))(?::(?P<function>[\w.]+))?")
 CODE_REFUSED = (
     "is code, which a stack does not run: use a webhook, or evaluate with `cupel run --in-process --allow-code` or "
@@ -151,9 +153,11 @@ def _type_error(type_name: Any, allow_code: bool) -> str | None:
 
 
 def _value_issues(name: str, assertion: Mapping[str, Any], field: str) -> Iterator[AssertionIssue]:
-    value = assertion.get("value")
+    value, config = assertion.get("value"), assertion.get("config")
+    if name in ASSERTION_KINDS and isinstance(config, dict) and VALUE_FUNCTION in config:
+        return
     # The value of a variable is only known when a conversation is scored.
-    if (error := value_error(name, value, assertion.get("config"))) and not has_variables(value):
+    if (error := value_error(name, value, config)) and not has_variables(value):
         yield AssertionIssue(f"{field}.value", error)
 
 
@@ -195,7 +199,9 @@ def _transform_issues(name: str, transform: Any, field: str, allow_code: bool) -
     elif transform is not None:
         from cupel_core.domain.scoring.output_transforms import code_error, transform_error  # few assertions need them
 
-        if (error := transform_error(transform)) and not (allow_code and code_error(transform) is None):
+        error = transform_error(transform)
+        written = transform if isinstance(transform, list) and transform else [transform]
+        if error and not (allow_code and not any(map(code_error, written))):
             yield AssertionIssue(field, error)
 
 
@@ -227,10 +233,14 @@ def _config_issues(name: str, config: Any, field: str, allow_code: bool) -> Iter
     if name == LLM_RUBRIC and RUBRIC_RANGE in config and not _is_range(config[RUBRIC_RANGE]):
         yield AssertionIssue(f"{field}.{RUBRIC_RANGE}", "must be the lowest and the highest score: [0, 10]")
     if name == ASSERT_SET and config.get(SCORING_FUNCTION) is not None:
-        yield from _scoring_function_issues(config[SCORING_FUNCTION], f"{field}.{SCORING_FUNCTION}", allow_code)
+        yield from _function_issues(config[SCORING_FUNCTION], f"{field}.{SCORING_FUNCTION}", allow_code)
+    if name in (ASSERT_SET, SELECT_BEST) and VALUE_FUNCTION in config:
+        yield AssertionIssue(f"{field}.{VALUE_FUNCTION}", f"is not allowed in {name}")
+    elif name in ASSERTION_KINDS and VALUE_FUNCTION in config:
+        yield from _function_issues(config[VALUE_FUNCTION], f"{field}.{VALUE_FUNCTION}", allow_code)
 
 
-def _scoring_function_issues(value: Any, field: str, allow_code: bool) -> Iterator[AssertionIssue]:
+def _function_issues(value: Any, field: str, allow_code: bool) -> Iterator[AssertionIssue]:
     if not allow_code:
         yield AssertionIssue(field, CODE_REFUSED)
     elif not (isinstance(value, str) and CODE_FILE.fullmatch(value)):
@@ -374,6 +384,7 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     "contains-json": AssertionKind(_schema),
     "is-xml": AssertionKind(_elements),
     "contains-xml": AssertionKind(_elements),
+    "contains-html": AssertionKind(),
     "levenshtein": AssertionKind(_any_text, threshold=5),
     "word-count": AssertionKind(_words),
     "choice": AssertionKind(match_values.choice_error),
@@ -384,6 +395,7 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     "json-match": AssertionKind(match_values.json_targets_error),
     "rouge-n": AssertionKind(_text, threshold=0.75, is_fraction=True),
     "bleu": AssertionKind(_references, threshold=0.5, is_fraction=True),
+    "gleu": AssertionKind(_references, threshold=0.5, is_fraction=True),
     "latency": AssertionKind(needs_threshold=True),
     "cost": AssertionKind(needs_threshold=True),
     "finish-reason": AssertionKind(_text),

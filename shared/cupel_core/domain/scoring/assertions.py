@@ -40,8 +40,9 @@ class Assertion:
     """Tag of its failure; None for the default of its kind."""
     config: Mapping[str, Any] | None = None
     """Options of some kinds, such as the score of each category of `factuality`."""
-    transform: str | None = None
-    """What it checks instead of the whole answer (`output_transforms.py`)."""
+    transforms: tuple[str, ...] = ()
+    """They make what it checks instead of the whole answer, each from what the one before it returns; several only
+    where code is allowed (`output_transforms.py`)."""
     turn: int | None = None
     """Which answer of a conversation it checks, from 1; None for the last."""
     is_default: bool = False
@@ -63,7 +64,7 @@ class Assertion:
             "provider": self.provider,
             "tag": self.tag,
             "config": dict(self.config) if self.config else None,
-            "transform": self.transform,
+            "transform": self.transforms[0] if len(self.transforms) == 1 else [*self.transforms] or None,
             "turn": self.turn,
             "default": self.is_default or None,
             "assert": [part.to_json() for part in self.parts] or None,
@@ -84,11 +85,15 @@ class Assertion:
             provider=data.get("provider"),
             tag=data.get("tag"),
             config=data.get("config"),
-            transform=data.get("transform"),
+            transforms=_transforms(data.get("transform")),
             turn=data.get("turn"),
             is_default=bool(data.get("default")),
             parts=tuple(map(cls.from_json, data.get("assert") or ())),
         )
+
+
+def _transforms(written: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (written,) if isinstance(written, str) else tuple(written or ())
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, NamedTuple
 
@@ -115,21 +115,13 @@ def code_error(text: Any) -> str | None:
     return None if len(text) <= MAX_CODE_LENGTH else f"must have at most {MAX_CODE_LENGTH:,} characters"
 
 
-def compose_code(first: str, second: str) -> str:
-    """Return JavaScript that applies `second` to what `first` returns; neither is in a file."""
-    calls = [f"((output) => {{ {_body(each)}\n}})" for each in (first, second)]
-    return f"const transformed = {calls[0]}(output);\nreturn {calls[1]}(transformed);\n"
+def compose(*transforms: Any) -> str | None:
+    """The transform that applies each to what the one before it returns; None if there are none.
 
-
-def _body(code: str) -> str:
-    """Return the body of a function: an expression is returned, and several lines are the body already."""
-    return code if "\n" in code else f"return {code}"
-
-
-def compose(first: Any, second: Any) -> str | None:
-    """The transform that applies `second` to what `first` returns. Raises TransformError if either is invalid."""
-    steps = (*(parse_transform(first) if first else ()), *(parse_transform(second) if second else ()))
-    return _written(steps) if first or second else None
+    Raises TransformError if one is invalid.
+    """
+    steps = [step for each in transforms for step in parse_transform(each)]
+    return _written(steps) if transforms else None
 
 
 class _TransformToken(NamedTuple):
@@ -253,7 +245,7 @@ def _pattern(text: str) -> Pattern:
     return Pattern(source, flags)
 
 
-def _written(steps: tuple[TransformStep, ...]) -> str:
+def _written(steps: Sequence[TransformStep]) -> str:
     """The steps as an expression again."""
     text = "output"
     for step in steps:

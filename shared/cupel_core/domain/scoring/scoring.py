@@ -23,7 +23,7 @@ _MAX_REASONS = 3
 MAX_CHECKS = 20
 """Results of a conversation that are counted by name."""
 _MAX_CHECK_NAME = 60
-_FORMATS = frozenset({"is-json", "contains-json", "is-xml", "contains-xml"})
+_FORMATS = frozenset({"is-json", "contains-json", "is-xml", "contains-xml", "contains-html"})
 
 
 @dataclass(frozen=True)

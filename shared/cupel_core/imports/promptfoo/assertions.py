@@ -16,6 +16,8 @@ from cupel_core.domain.scoring.assertion_rules import (
     LLM_RUBRIC,
     RUBRIC_PROMPT,
     SCORING_FUNCTION,
+    SELECT_BEST,
+    VALUE_FUNCTION,
     assertion_issues,
     may_transform,
     rubric_prompt_error,
@@ -27,7 +29,6 @@ from cupel_core.domain.scoring.output_transforms import (
     TransformError,
     code_error,
     compose,
-    compose_code,
     transform_error,
 )
 from cupel_core.domain.text.control_characters import single_line
@@ -85,6 +86,8 @@ class AssertionImporter:
     """Where the files of code are for whoever runs it, such as `../`; None if code is left out."""
     azure_address: str = ""
     """Of the resource that the provider `azure` stands for."""
+    provider_transform: str | None = None
+    """What the providers transform their answers with."""
     unsupported: list[dict[str, Any]] = field(default_factory=list)
 
     def import_all(self, entries: list[Any], threshold: Any, scoring_function: Any = None) -> ImportedAssertions:
@@ -147,11 +150,13 @@ class AssertionImporter:
             data["assert"] = self._convert_list(_inner(entry), f"{where}.assert")
         elif kind in CODE_KINDS:
             data["value"] = self._code(entry.get("value"))
+        elif kind != SELECT_BEST and self._is_value_of_code(entry.get("value")):
+            data["config"] = {VALUE_FUNCTION: self._code_file(entry["value"])}
         elif entry.get("value") is not None:
             data["value"] = escape_variables(_parse_schema(kind, self._value(entry["value"])))
         config = self._config(kind, entry, where)
         if config:
-            data["config"] = config
+            data["config"] = {**data["config"], **config} if "config" in data else config
         rules = ASSERTION_KINDS.get(kind) or CODE_KINDS[kind]
         if model := self._grader_model(rules.needs_embedder, rules.needs_judge, entry, where):
             data["provider"] = model
@@ -195,6 +200,10 @@ class AssertionImporter:
             return self._code_file(value)
         return escape_variables(render(value, self.variables)) if isinstance(value, str) else value
 
+    def _is_value_of_code(self, value: Any) -> bool:
+        """Whether code computes a value, and may be run where the assertion is."""
+        return self.code_folder is not None and isinstance(value, str) and CODE_FILE.fullmatch(value) is not None
+
     def _code_file(self, reference: str) -> str:
         path, separator, function = reference.removeprefix(SCHEME).partition(":")
         return f"{SCHEME}{self.code_folder}{resolve_path(path)}{separator}{function}"
@@ -210,24 +219,17 @@ class AssertionImporter:
             return "it checks the output of its contextTransform, and code is not executed"
         return None
 
-    def _transform(self, entry: Mapping[str, Any]) -> str | None:
-        """What the options' transform returns is the input of the assertion's own."""
-        first, second = (next(filter(None, map(each.get, _TRANSFORMS)), None) for each in (self.options, entry))
+    def _transform(self, entry: Mapping[str, Any]) -> str | list[str] | None:
+        """What the transform of the providers returns is the input of the options', and that of the assertion's own."""
+        written = (next(filter(None, map(each.get, _TRANSFORMS)), None) for each in (self.options, entry))
+        transforms = [each for each in (self.provider_transform, *written) if each]
         try:
-            return compose(first, second)
+            return compose(*transforms)
         except TransformError as error:
-            if self.code_folder is None or any(each and code_error(each) for each in (first, second)):
+            if self.code_folder is None or any(map(code_error, transforms)):
                 raise NotImportable(f"its transform {error}") from None
-        return self._transform_code(first, second)
-
-    def _transform_code(self, first: str | None, second: str | None) -> str | None:
-        """Return a transform outside the supported JavaScript as code, which runs where assertions' code runs."""
-        if first and second:
-            if first.startswith(SCHEME) or second.startswith(SCHEME):
-                raise NotImportable("its transform follows that of the options, and one of them is a file")
-            return compose_code(first, second)
-        code = first or second
-        return self._code_file(code) if code and code.startswith(SCHEME) else code
+        code = [self._code_file(each) if each.startswith(SCHEME) else each for each in transforms]
+        return code[0] if len(code) == 1 else code
 
     def _value(self, value: Any) -> Any:
         match value:

@@ -74,7 +74,7 @@ CONFIGURATION: Mapping[str, Key] = {
     "commandLineOptions": Key(Fate.TAKEN, "see below", Shape.MAPPING),
     "repeat": Key(Fate.TAKEN, shape=Shape.COUNT),
     "derivedMetrics": Key(Fate.TAKEN, "`derivedMetrics`, if it is arithmetic", Shape.LIST, is_required=True),
-    "env": Key(Fate.LEFT, "environment variables are not imported"),
+    "env": Key(Fate.TAKEN, "`{{env.NAME}}` in templates", Shape.MAPPING),
     "extensions": Key(Fate.LEFT, _CODE),
     "nunjucksFilters": Key(Fate.LEFT, _CODE),
     "redteam": Key(Fate.LEFT, "attacks are not generated"),
@@ -210,7 +210,7 @@ PROVIDER: Mapping[str, Key] = {
     "delay": Key(Fate.LEFT, "limits are those of the workspace's providers"),
     "env": Key(Fate.LEFT, "environment variables are not imported"),
     "inputs": Key(Fate.LEFT, "attacks are not generated"),
-    "transform": Key(Fate.LEFT, "answers are stored as they are; use `options.transform`"),
+    "transform": Key(Fate.CHANGED, "as that of the options, and before it", Shape.TEXT),
 }
 PARAMETERS: Mapping[str, str] = {
     "temperature": "temperature",

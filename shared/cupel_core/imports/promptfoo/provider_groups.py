@@ -1,10 +1,11 @@
 """Tests by the providers that they are run with: all of the configuration, some of them, or one of their own.
 
-A run asks each of its targets all of its scenarios, so tests with other providers are a definition of their own.
+A run asks each of its targets all of its scenarios, so tests with other providers are a definition of their own. So
+are the tests of providers that transform their answers differently, because assertions have the transforms.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.drafts import ImportReport
@@ -22,6 +23,7 @@ class ProviderGroup:
 
     name: str | None
     providers: Sequence[PromptfooProvider]
+    transform: str | None = None
     tests: list[PromptfooTest] = field(default_factory=list)
 
 
@@ -33,17 +35,17 @@ def group_by_providers(
     azure_address: str,
 ) -> list[ProviderGroup]:
     """In the order of their first tests. Tests whose providers cannot be called are reported and left out."""
-    groups: dict[str, ProviderGroup] = {}
+    groups: dict[str, list[ProviderGroup]] = {}
     for test in tests:
         own = test.data.get("provider")
         allowed = _allowed(providers, test.data.get("providers"))
         key = to_json(allowed if own is None else own)
         if key not in groups:
-            groups[key] = (
-                _group(providers, allowed) if own is None else _own_group(test, own, files, report, azure_address)
-            )
-        groups[key].tests.append(test)
-    return [group for group in groups.values() if _can_be_called(group, report)]
+            found = _group(providers, allowed) if own is None else _own_group(test, own, files, report, azure_address)
+            groups[key] = list(_by_transform(found))
+        for group in groups[key]:
+            group.tests.append(replace(test, provider_transform=group.transform))
+    return [group for same in groups.values() for group in same if _can_be_called(group, report)]
 
 
 def _allowed(providers: Sequence[PromptfooProvider], references: object) -> list[int]:
@@ -68,13 +70,25 @@ def _own_group(
     return ProviderGroup(_names(found), found)
 
 
+def _by_transform(group: ProviderGroup) -> Iterator[ProviderGroup]:
+    """Yield the group, or one for each transform of its providers, if they have several."""
+    asked = [provider for provider in group.providers if provider.is_callable]
+    transforms = list(dict.fromkeys(provider.transform for provider in asked))
+    if len(transforms) < 2:
+        yield replace(group, transform=next(iter(transforms), None))
+        return
+    for transform in transforms:
+        alike = [provider for provider in asked if provider.transform == transform]
+        yield ProviderGroup(_names(alike), alike, transform)
+
+
 def _names(providers: Sequence[PromptfooProvider]) -> str:
     return ", ".join(str(provider.label or provider.name) for provider in providers)
 
 
 def _can_be_called(group: ProviderGroup, report: ImportReport) -> bool:
     """Of the configuration's providers, none need be callable: a run names its targets."""
-    if group.name is None or any(each.model or each.connector for each in group.providers):
+    if group.name is None or any(each.is_callable for each in group.providers):
         return True
     for test in group.tests:
         report.skip(test.where, test.title, "none of its providers can be called")

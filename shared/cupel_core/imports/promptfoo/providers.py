@@ -38,6 +38,13 @@ class PromptfooProvider:
     """The agent that it calls over HTTP, if any; then it has no model."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """In the fields of the API."""
+    transform: str | None = None
+    """Of its answers, before those of tests and assertions."""
+
+    @property
+    def is_callable(self) -> bool:
+        """Whether Cupel can ask it."""
+        return bool(self.model or self.connector)
 
     def matches(self, reference: str) -> bool:
         """Whether a reference selects this provider, by label, id or prefix: `openai:*`, or `openai` for `openai:x`."""
@@ -110,14 +117,17 @@ def _provider(
         return None
     written_config = entry.get("config")
     config = written_config if isinstance(written_config, Mapping) else {}
+    written_transform = entry.get("transform")
+    transform = written_transform if isinstance(written_transform, str) else None
     if is_http(identifier):
         connector = _connector(identifier, entry, config, where, files, report)
-        return PromptfooProvider(identifier, None, entry.get("label"), config, connector=connector)
+        return PromptfooProvider(identifier, None, entry.get("label"), config, connector=connector, transform=transform)
     conversion = convert(identifier, config, azure_address=azure_address)
     params = _report_provider(where, identifier, conversion, config, entry, files, report)
     prompts = entry.get("prompts")
     allowed = tuple(map(str, prompts)) if isinstance(prompts, list) else None
-    return PromptfooProvider(identifier, conversion.model, entry.get("label"), config, allowed, params=params)
+    label, model = entry.get("label"), conversion.model
+    return PromptfooProvider(identifier, model, label, config, allowed, params=params, transform=transform)
 
 
 def _connector(

@@ -39,7 +39,8 @@ def uses_otherwise(test: PromptfooTest, prompt: str, names: Iterable[str]) -> st
 def can_be_stored(test: PromptfooTest, messages: tuple[Message, ...]) -> bool:
     """Whether the answer is what later tests get, and its question a message that another one can follow."""
     options = test.data["options"]
-    is_plain = options.get("transform") is None and options.get("postprocess") is None
+    transforms = (test.provider_transform, options.get("transform"), options.get("postprocess"))
+    is_plain = all(each is None for each in transforms)
     return is_plain and messages[-1].role is MessageRole.USER and not messages[-1].parts
 
 

@@ -47,7 +47,7 @@ from cupel_core.imports.promptfoo.providers import (
 )
 from cupel_core.imports.promptfoo.references import resolve_references
 from cupel_core.imports.promptfoo.stored_answers import OPTION, can_be_stored, has_marks, marked, uses_otherwise
-from cupel_core.imports.promptfoo.templates import printed_variables
+from cupel_core.imports.promptfoo.templates import EnvironmentVariables, printed_variables
 from cupel_core.imports.promptfoo.tests import PromptfooTest, TestLoader
 from cupel_core.imports.promptfoo.variables import (
     VariableCombination,
@@ -86,7 +86,8 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
     _check_scenario_count(tests, len(prompts))
     _report_unset_variables(prompts, tests, report)
     metrics, media = _derived_metrics(config.get("derivedMetrics"), report), ImportedMedia(files)
-    reader = _SuiteReader(files, report, code_folder, metrics, media, azure_address)
+    environment = _environment_variables(config)
+    reader = _SuiteReader(files, report, code_folder, metrics, media, azure_address, environment)
     groups = group_by_providers(tests, providers, files, report, azure_address)
     drafts = [draft for group in groups for draft in _drafts_of(config, prompts, group, reader)]
     for number, prompt in enumerate(prompts):
@@ -136,6 +137,13 @@ def _report_configuration(config: Mapping[str, Any], report: ImportReport) -> No
             report_keys(keys, options, name, report)
 
 
+def _environment_variables(config: Mapping[str, Any]) -> EnvironmentVariables:
+    """Return those that the configuration sets, unless it sets them to those of a process."""
+    values = config.get("env")
+    named = values.items() if isinstance(values, Mapping) else ()
+    return EnvironmentVariables({name: value for name, value in named if "{{" not in str(value)})
+
+
 def _connectors(providers: Iterable[PromptfooProvider]) -> tuple[ConnectorDraft, ...]:
     """The connectors, with distinct names."""
     connectors: list[ConnectorDraft] = []
@@ -179,13 +187,19 @@ class _SuiteReader:
     media: ImportedMedia
     azure_address: str
     """Of the resource that the provider `azure` stands for, if providers name one."""
+    environment: EnvironmentVariables
     asking: set[int] = field(default_factory=set)
     """Numbers of the prompts for which a test has made a scenario."""
 
     def draft(
         self, prompt: PromptfooPrompt, tests: list[PromptfooTest], name: str, providers: Sequence[PromptfooProvider]
     ) -> DefinitionDraft | None:
-        """None if no test makes a scenario for the prompt."""
+        """None if no test makes a scenario for the prompt, or none of the providers is asked with it."""
+        allowed = [
+            provider for provider in providers if provider.prompts is None or any(map(prompt.matches, provider.prompts))
+        ]
+        if providers and not allowed:
+            return None
         stored: dict[str, str] = {}  # by variable, the place of the test whose answer it is
         found = (turn for test in tests for turn in self._test_turns(prompt, test, stored))
         turns = list(islice(found, MAX_SCENARIOS + 1))
@@ -196,9 +210,6 @@ class _SuiteReader:
             return None
         self.report.count_imported("scenarios", len(with_system))
         system, scenarios = _shared_system(with_system)
-        allowed = [
-            provider for provider in providers if provider.prompts is None or any(map(prompt.matches, provider.prompts))
-        ]
         models = tuple(dict.fromkeys(provider.model for provider in allowed if provider.model))
         content: dict[str, Any] = {**({"system": system} if system else {}), "maxTurns": _turns(scenarios)}
         if self.derived_metrics:
@@ -241,13 +252,21 @@ class _SuiteReader:
         is_turn = VARIABLE in raw and options.get("disableConversationVar") is not True
         try:
             variables = resolve_variables({**case.variables, **marked(used)}, self.files, self.media)
-            messages = render_messages(raw, {**variables, VARIABLE: []} if is_turn else variables, self.media)
-            repeats = not is_turn or repeats_history(raw, variables, self.media)
+            scope = {"env": self.environment, **variables}
+            messages = render_messages(raw, {**scope, VARIABLE: []} if is_turn else scope, self.media)
+            repeats = not is_turn or repeats_history(raw, scope, self.media)
         except (NotImportable, RenderError, InvalidDocument) as error:
             self.report.skip(where, f"the prompt {prompt.label[:80]}", str(error))
             return None
         importer = AssertionImporter(
-            where, variables, options, self.files, self.report, self.code_folder, self.azure_address
+            where,
+            scope,
+            options,
+            self.files,
+            self.report,
+            self.code_folder,
+            self.azure_address,
+            test.provider_transform,
         )
         scoring_function = test.data.get("assertScoringFunction")
         imported = importer.import_all(test.data["assert"], test.data.get("threshold"), scoring_function)

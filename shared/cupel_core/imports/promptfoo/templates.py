@@ -11,6 +11,7 @@ from typing import Any
 
 from jinja2 import ChainableUndefined, TemplateError, meta, nodes
 
+from cupel_core.domain.text.javascript_values import number_text
 from cupel_core.imports.json_documents import from_json, to_json
 from cupel_core.templating.environment import LimitedEnvironment, TemplateLimits
 from cupel_core.templating.errors import RenderError
@@ -19,18 +20,24 @@ LIMITS = TemplateLimits(max_steps=50_000, max_length=500_000)
 _TEXT_RETURN = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\r", re.DOTALL)
 _RETURN = "\ufdd0"
 """Stands for a carriage return, which Jinja would remove; no text has this character."""
-_ENVIRONMENT = object()
+
+
+class EnvironmentVariables(dict[str, Any]):
+    """The variables that a configuration itself sets (`env`). Those of a process are not known here."""
+
+    def __missing__(self, name: str) -> Any:
+        raise RenderError("it uses environment variables, which are not imported")
 
 
 class _Environment(LimitedEnvironment):
     def __init__(self) -> None:
         super().__init__(LIMITS, _printed, ChainableUndefined)
         self.filters |= _FILTERS
-        self.globals |= {"env": _ENVIRONMENT}
+        self.globals |= {"env": EnvironmentVariables()}
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        if obj is _ENVIRONMENT:
-            raise RenderError("it uses environment variables, which are not imported")
+        if isinstance(obj, EnvironmentVariables):
+            return obj[attribute]
         return super().getattr(obj, attribute)
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
@@ -65,8 +72,8 @@ def _printed(value: Any) -> str:
             return ""
         case bool():
             return "true" if value else "false"
-        case float() if value.is_integer():
-            return str(int(value))
+        case int() | float():
+            return number_text(value)
         case list() | tuple():
             return _printed_list(value)
         case Mapping():

@@ -28,6 +28,8 @@ class PromptfooTest:
     """Variables in which earlier tests store answers, by `storeOutputAs`."""
     scenario: str | None = None
     """Where the scenario is that it belongs to; its tests are one conversation by default."""
+    provider_transform: str | None = None
+    """What its providers transform their answers with, see `provider_groups.py`."""
 
     @property
     def conversation_id(self) -> Any:
@@ -172,6 +174,7 @@ class TestLoader:
         default assertions come before its own.
         """
         merged = {name: {**_object(self.default, name), **_object(data, name)} for name in _MERGED}
+        merged["options"] |= self._default_frame(merged["options"])
         own = _list(data, "assert")
         omit_defaults = merged["options"].get("disableDefaultAsserts") is True
         asserts = own if omit_defaults else [*_list(self.default, "assert"), *own]
@@ -183,6 +186,11 @@ class TestLoader:
         if isinstance(self.default.get("provider"), Mapping):  # The name of one has no effect in `defaultTest`.
             inherited["provider"] = self.default["provider"]
         return {**inherited, **data, **merged, "assert": asserts}
+
+    def _default_frame(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The default texts around a prompt where a test has an empty one, which does not override them."""
+        defaults = _object(self.default, "options")
+        return {name: defaults[name] for name in ("prefix", "suffix") if name in defaults and not options[name]}
 
 
 def _paths(files: FileSource, reference: str, folder: str = "") -> list[str]:

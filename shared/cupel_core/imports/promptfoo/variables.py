@@ -59,8 +59,8 @@ def _values(value: Any, files: FileSource) -> list[Any]:
 
 
 def _is_expanded(value: Any) -> bool:
-    """Whether a value is a list of alternatives: a list that starts with anything but a string is one value."""
-    return isinstance(value, list) and (not value or isinstance(value[0], str))
+    """Whether a value is a list of alternatives: an empty list, or one that starts with no string, is one value."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], str)
 
 
 def resolve_variables(variables: Mapping[str, Any], files: FileSource, media: ImportedMedia) -> dict[str, Any]:
