@@ -29,7 +29,7 @@ UNCLOSED = "{{" * 100_000 + "}"
 
 @pytest.fixture(autouse=True)
 def _short_limits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(creation, "LIMITS", replace(creation.LIMITS, cpu_seconds=0.5))
+    monkeypatch.setattr(creation, "LIMITS", replace(creation.LIMITS, cpu_seconds=2.0))
     pool.reset_budgets()
     yield
     pool.reset_budgets()
