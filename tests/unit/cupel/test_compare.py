@@ -100,7 +100,7 @@ def test_targets_of_one_run_are_compared(cupel: Cupel) -> None:
 def test_a_second_run_or_targets_are_needed(cupel: Cupel, run: Run) -> None:
     result = cupel("compare", run.id)
     assert result.exit_code == 2
-    assert "name a second run, or targets of the run with --model and --against" in result.stderr
+    assert "name a second run, targets of the run with --model and --against, or a --rescore" in result.stderr
 
 
 def test_the_json_has_the_changed_scenarios(cupel: Cupel, baseline: Run, run: Run) -> None:
