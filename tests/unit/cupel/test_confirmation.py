@@ -27,7 +27,7 @@ scenarios:
   - name: one
     prompt: Hi there
 """
-OPTIONS = ("--models", "sim/steady", "--repeats", "1000", "--budget", "0.01")
+OPTIONS = ("--models", "sim/steady", "--repeats", "1000", "--budget", "0.2")
 type Invoke = Callable[..., Any]
 
 
@@ -101,7 +101,7 @@ def test_the_budget_of_the_workspace_is_named(cupel: Invoke, api: ApiClient, def
 
 
 def test_a_batch_asks_too(cupel: Invoke, api: ApiClient) -> None:
-    batch = ("scale", "--model", "sim/steady", "--message", "Hi", "-n", "1000", "--budget", "0.01")
+    batch = ("scale", "--model", "sim/steady", "--message", "Hi", "-n", "1000", "--budget", "0.2")
     assert (cupel(*batch).exit_code, started(api)) == (2, 0)
     assert (cupel(*batch, "--yes").exit_code, started(api)) == (0, 1)
 
@@ -120,10 +120,10 @@ def test_an_evaluation_in_this_process_asks_too(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     result = cupel(
-        "run", definition, "--in-process", "--models", "openai/gpt-5-mini", "--repeats", "100", "--budget", "0.0001"
+        "run", definition, "--in-process", "--models", "openai/gpt-5-mini", "--repeats", "100", "--budget", "0.005"
     )
     assert result.exit_code == 2
-    assert "more than its budget of $0.0001, so its last probes would end with the error budget" in result.stderr
+    assert "more than its budget of $0.005, so its last probes would end with the error budget" in result.stderr
 
 
 def test_a_start_prints_what_it_is_expected_to_cost(cupel: Invoke, definition: str) -> None:
