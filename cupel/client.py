@@ -777,7 +777,7 @@ class Client:
     def list_comparison_scenarios(
         self, comparison_id: str, *, row: int | None = None, change: str | None = None
     ) -> Pages:
-        """The scenarios of one of the comparison's rows, or of all, most changed first."""
+        """Iterate over the scenarios of one of the comparison's rows, or of all, most changed first."""
         number = None if row is None else str(row)
         return self._pages(f"/comparisons/{_segment(comparison_id)}/scenarios", row=number, change=change)
 
@@ -816,7 +816,7 @@ class Client:
         level: str | None = None,
         rescore_id: str | None = None,
     ) -> Pages:
-        """What each target made of each scenario."""
+        """List the result of each target for each scenario."""
         of = {"model": model, "promptId": prompt_id, "dimension": dimension, "level": level, "rescoreId": rescore_id}
         direction = None if ascending is None else str(ascending).lower()
         return self._pages(f"/runs/{_segment(run_id)}/analysis/scenarios", sort=sort, ascending=direction, **of)

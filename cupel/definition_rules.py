@@ -78,7 +78,7 @@ MAX_FIT_PROBLEMS = 20
 
 
 def fit_problems(document: Section) -> Iterator[RefusedField]:
-    """What keeps scenarios of an otherwise valid document from being told apart, asked or scored."""
+    """List why scenarios of an otherwise valid document cannot be told apart, asked or scored."""
     data, scenarios = document.get("content") or {}, document.get("scenarios") or []
     content = Content.from_json(DefinitionContent.model_validate(dict(data)).specified())
     shared = content.assertions

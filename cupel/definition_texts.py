@@ -54,7 +54,7 @@ def scenario_fields(scenario: Json) -> Json:
 
 
 def without_empty(value: Any) -> Any:
-    """The value without fields that are null or empty lists or objects, except within what authors write."""
+    """Return the value without fields that are null or empty lists or objects, except within what authors write."""
     if isinstance(value, dict):
         return {name: each for name, each in map(_without_empty_fields, value.items()) if _is_written(name, each)}
     return [without_empty(each) for each in value] if isinstance(value, list) else value

@@ -13,7 +13,7 @@ ANY_MODEL = "*"
 class PriceText(NamedTuple):
     model: str
     figures: tuple[float | None, ...]
-    """At least two, in the order of FIELDS; None for one that is left out."""
+    """Return at least two prices, in the order of FIELDS; None stands for one that is left out."""
 
 
 def parse_price(text: str, option: str) -> PriceText:

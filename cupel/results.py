@@ -38,7 +38,7 @@ class ErrorReason:
 
     @property
     def retry_helps(self) -> bool:
-        """Whether `cupel retry` may end otherwise; an unknown code may be one of a later release."""
+        """It says whether `cupel retry` may end otherwise; an unknown code may be one of a later release."""
         return self.code not in ProbeErrorCode or not ProbeErrorCode(self.code).is_repeated_by_retry
 
 
@@ -183,7 +183,7 @@ class ModelResults:
     tokens: int
     median_duration_ms: float | None
     costs: tuple[RoleCost, ...]
-    """What the models of each role cost that was called, also for errored probes."""
+    """Return the cost of each role whose models were called, also for errored probes."""
     reasons: tuple[ErrorReason, ...]
     cut_answers: int = 0
     """Completed probes whose last answer was cut by a limit of tokens."""

@@ -1,4 +1,5 @@
-"""What a start would be refused for, found before a definition file is uploaded: a refused start must leave nothing."""
+"""Finds why a start would be refused before a definition file is uploaded, because a refused start must leave
+nothing."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

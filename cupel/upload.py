@@ -156,7 +156,8 @@ class _Upload:
         return new
 
     def _tags(self, tags: list[str], version: int | None) -> list[str]:
-        """With the file's digest, if `version` is what it describes or has the first of its scenarios."""
+        """Return the tags with the file's digest, if `version` is what it describes or has the first of its
+        scenarios."""
         digest = self._file.digest
         if version is None or digest is None:
             return sorted(set(tags))

@@ -851,7 +851,7 @@ export interface CorrectProbeInput {
   result?: ProbeResultInput | null;
 }
 
-/** What models cost that were called for one purpose. */
+/** This is what the models cost that were called for one purpose. */
 export interface CostByRole {
   /** What they were called for; judges include summaries */
   role: ModelRole;

@@ -53,3 +53,10 @@ def evaluate(api: Client, definition_id: str, *models: str, **more: Any) -> Json
 
 def assistant_messages(transcript: Json) -> list[str]:
     return [message["content"] for message in transcript["content"]["messages"] if message["role"] == "assistant"]
+
+
+def figures_of(api: Client, run: Json) -> Json:
+    """Return the figures of a run's analysis, which is complete and current."""
+    analysis = api.get_run_analysis(run["id"])
+    assert (analysis["status"], analysis["isStale"]) == ("COMPLETED", False)
+    return dict(analysis["figures"])

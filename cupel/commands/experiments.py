@@ -143,7 +143,7 @@ def _fields(
     direction: ExpectedDirection | None,
     target: str | None,
 ) -> Iterator[Json]:
-    """The fields of the file, and those of the options, which take precedence. Errors name the file's lines."""
+    """Return the fields of the file and of the options, which take precedence. Errors name the file's lines."""
     given = without_none(name=name, hypothesis=hypothesis, baselineRunId=baseline, direction=direction, target=target)
     if file is None:
         if not given:

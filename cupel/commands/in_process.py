@@ -143,7 +143,7 @@ def evaluation_options(specification: Json, options: InProcessOptions = DEFAULT_
 
 
 def providers_with(prices: Sequence[str]) -> dict[str, Json] | None:
-    """The access to providers with these prices of models, each with its provider: `custom/small=0.4,1.6`."""
+    """Return the access to providers with these prices of models, each with its provider: `custom/small=0.4,1.6`."""
     providers: dict[str, Json] = {}
     for text in prices:
         model, figures = parse_price(text, "--price")

@@ -85,7 +85,7 @@ def write_csv(outcomes: Iterator[Json], run: Json, file: IO[str]) -> None:
 
 
 def _may_decide(run: Json) -> bool:
-    """Whether the definition has a decision rule, or is not known any more."""
+    """It says whether the definition has a decision rule, or is not known any more."""
     snapshot = run["config"].get("definitionSnapshot")
     return snapshot is None or snapshot.get("decision") is not None
 

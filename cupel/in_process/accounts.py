@@ -78,7 +78,8 @@ class AccountResolver:
         return override or _first_set(_base_url_variables(provider)) or provider.base_url
 
     def _prices(self, provider: Provider) -> tuple[ModelPrice, ...]:
-        """Those of the caller's options take precedence over those of the variable, model by model."""
+        """Return the prices; those of the caller's options take precedence over those of the variable, model by
+        model."""
         given = self._overrides.get(provider.name, {}).get("prices", {})
         prices = {price.model: price for price in (*_prices_of_variable(provider), *_read_prices(provider, given))}
         return tuple(prices.values())
@@ -104,7 +105,7 @@ def _read_prices(provider: Provider, prices: object) -> tuple[ModelPrice, ...]:
 
 
 def _prices_of_variable(provider: Provider) -> Iterator[ModelPrice]:
-    """Of `CUSTOM_PRICES="small=0.4,1.6 large=2,8"`, separated by white space or semicolons."""
+    """Read the prices of `CUSTOM_PRICES="small=0.4,1.6 large=2,8"`, separated by white space or semicolons."""
     variable = price_variable(provider.name)
     for text in (read_variable(variable) or "").replace(";", " ").split():
         model, (read, written, *others) = parse_price(text, variable)
@@ -113,7 +114,7 @@ def _prices_of_variable(provider: Provider) -> Iterator[ModelPrice]:
 
 
 def price_variable(model: str) -> str:
-    """The variable with prices of the model's provider, such as CUSTOM_PRICES."""
+    """Return the name of the variable with prices of the model's provider, such as CUSTOM_PRICES."""
     return f"{_variable_prefix(model.partition('/')[0])}_PRICES"
 
 

@@ -66,7 +66,7 @@ class EvaluationRunner:
     has_failed: bool = False
     """Whether an exception, such as a callback's, ends the evaluation: no further probe starts."""
     why_stopped: str | None = None
-    """Why probes were not run; None if all were, whatever their judge replied."""
+    """It says why probes were not run, and is None if all were, whatever their judge replied."""
 
     async def run(self) -> tuple[ProbeResult, ...]:
         """Run all probes. An exception of a callback ends the evaluation and is raised; no further call is made."""

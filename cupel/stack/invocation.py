@@ -11,12 +11,12 @@ from cupel.stack.paths import STACK_NAME
 
 class Invocation(NamedTuple):
     payload: Any
-    """What the function returned, or what it raised."""
+    """It has what the function returned, or what it raised."""
     failed: bool
 
 
 def function_names(sources: Path) -> list[str]:
-    """The functions of the stack: the folders with a handler."""
+    """List the functions of the stack, which are the folders with a handler."""
     return sorted(handler.parent.name for handler in (sources / "functions").glob("*/app.py"))
 
 

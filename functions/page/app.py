@@ -82,7 +82,7 @@ ADDRESSES = (
     "/settings/budgets",
     "/settings/tokens",
 )
-"""Those of web/src/router.tsx; `$` is any segment."""
+"""These are the addresses in web/src/router.tsx; `$` is any segment."""
 _ADDRESS = re.compile("|".join(re.escape(each).replace(r"\$", "[^/]+") + "/?" for each in ADDRESSES))
 _ELSEWHERE = {"/graphql": "GraphQL is at /v1/graphql", "/mcp": "the tools are at /v1/mcp"}
 
@@ -165,7 +165,7 @@ def _respond(method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:
 
 
 def _unknown(path: str, accepted: str) -> dict[str, Any]:
-    """The page, which says that it has no such address, to browsers; a problem document to programs."""
+    """Answer browsers with the page, which says that it has no such address, and programs with a problem document."""
     if "text/html" in accepted:
         return _index(path, "") | {"statusCode": 404}
     detail = _ELSEWHERE.get(path.rstrip("/"), "paths of the API begin with /v1, as /v1/openapi.json says")

@@ -14,11 +14,12 @@ PATTERN = "^[!-~]*$"
 
 
 ALTERNATIVE = "x-idempotency-key"
-"""The name that clients of an earlier system send."""
+"""Clients of an earlier system send this name."""
 
 
 def read_key(headers: Mapping[str, str]) -> str | None:
-    """The key in a request's headers, by their names in lower case. Invalid for one that `check_key` refuses, and for
+    """Return the key in a request's headers, by their names in lower case. Invalid for one that `check_key` refuses,
+    and for
     two that differ."""
     key, alternative = headers.get(HEADER.lower()), headers.get(ALTERNATIVE)
     if key is not None and alternative is not None and key != alternative:
@@ -27,7 +28,7 @@ def read_key(headers: Mapping[str, str]) -> str | None:
 
 
 def find_key(headers: Mapping[str, str]) -> str | None:
-    """The key in a request's headers as it was sent, for those who check it later."""
+    """Return the key in a request's headers as it was sent, for those who check it later."""
     return headers.get(HEADER.lower(), headers.get(ALTERNATIVE))
 
 

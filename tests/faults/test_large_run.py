@@ -1,4 +1,4 @@
-"""The analysis at the end of a run of more than 10,000 probes, which several tasks count."""
+"""Several tasks count a run of more than 10,000 probes for the analysis at its end."""
 
 import json
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cupel.client import Client
-from tests.eval_api import Json, create_definition, start_run, wait_for_end
+from tests.eval_api import Json, create_definition, figures_of, start_run, wait_for_end
 from tests.stacks import output_of
 
 MODELS = ("sim/steady", "sim/bold")
@@ -25,9 +25,7 @@ def run(api: Client) -> Json:
 
 @pytest.fixture(scope="module")
 def figures(api: Client, run: Json) -> Json:
-    analysis = api.get_run_analysis(run["id"])
-    assert (analysis["status"], analysis["isStale"]) == ("COMPLETED", False)
-    return dict(analysis["figures"])
+    return figures_of(api, run)
 
 
 def test_the_map_counts_every_probe_once(run: Json, figures: Json) -> None:
@@ -57,7 +55,7 @@ def test_the_map_has_a_task_per_file(run: Json, figures: Json, aws: Callable[[st
 
 
 def test_figures_are_those_of_the_transcripts(api: Client, run: Json, figures: Json) -> None:
-    """Of the target whose probes lie in both files."""
+    """The figures are those of the target whose probes lie in both files."""
     column = figures["columns"][1]
     counted = {each["code"]: each["estimate"]["successes"] for each in column["estimate"]["distribution"]}
     codes = Counter(each["decisionCode"] for each in api.list_transcripts(run["id"], model=column["targetId"]))

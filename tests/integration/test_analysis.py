@@ -1,11 +1,11 @@
-"""The analysis at the end of a run, comparisons as jobs, and what readers get."""
+"""A run is analyzed at its end, comparisons are jobs, and readers get what both computed."""
 
 from collections import Counter
 
 import pytest
 
 from cupel.client import Client
-from tests.eval_api import Json, create_definition, start_run, wait_for_end, wait_until
+from tests.eval_api import Json, create_definition, figures_of, start_run, wait_for_end, wait_until
 
 MODELS = ("sim/steady", "sim/bold")
 SCENARIOS, REPEATS = 12, 10
@@ -20,9 +20,7 @@ def run(api: Client) -> Json:
 
 @pytest.fixture(scope="module")
 def figures(api: Client, run: Json) -> Json:
-    analysis = api.get_run_analysis(run["id"])
-    assert (analysis["status"], analysis["isStale"]) == ("COMPLETED", False)
-    return dict(analysis["figures"])
+    return figures_of(api, run)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A server with OpenAI's API that stands for a model, whose name says what it answers."""
+"""Serves OpenAI's API in place of a model, whose name says what it answers."""
 
 import json
 import threading
@@ -9,7 +9,7 @@ from typing import Any
 
 type Json = dict[str, Any]
 type Replies = Mapping[str, Callable[[str], Json]]
-"""By model, what makes the message of its answer from the last message that it receives."""
+"""Each model has a function that makes the message of its answer from the last message that it receives."""
 
 
 @contextmanager

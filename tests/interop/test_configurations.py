@@ -26,11 +26,11 @@ type Json = dict[str, Any]
 CONFIGURATIONS = Path(__file__).parent / "configurations"
 NAMES = sorted(path.name for path in CONFIGURATIONS.iterdir())
 DIFFERENCES: dict[str, tuple[int, str]] = {}
-"""By configuration, how many of its rows differ, and why."""
+"""It says of each configuration how many of its rows differ, and why."""
 
 
 class Row(NamedTuple):
-    """The result of one test with one prompt, by the last message that was sent."""
+    """It is the result of one test with one prompt, by the last message that was sent."""
 
     message: str
     passed: bool | None
@@ -44,7 +44,7 @@ def port() -> Iterator[int]:
 
 
 def _asked_for(text: str) -> str:
-    """The answer that a message asks for: JSON alone would be a chat for promptfoo."""
+    """Return the answer that a message asks for: JSON alone would be a chat for promptfoo."""
     return text.removeprefix("Reply: ")
 
 
@@ -55,7 +55,7 @@ def _message_in(text: str) -> Json:
 
 @pytest.fixture(scope="module")
 def folder(port: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The configurations, with the port of the server."""
+    """Copy the configurations, with the port of the server."""
     folder = tmp_path_factory.mktemp("configurations") / "copied"
     copytree(CONFIGURATIONS, folder)
     for config in folder.glob("*/promptfooconfig.yaml"):
@@ -70,14 +70,14 @@ def expected(folder: Path) -> dict[str, Json]:
 
 
 def promptfoo_rows(results: Json) -> Iterator[Row]:
-    """The rows that have checks: promptfoo passes the others, and Cupel gives them no verdict."""
+    """Return the rows that have checks: promptfoo passes the others, and Cupel gives them no verdict."""
     for result in results["results"]:
         if (result.get("gradingResult") or {}).get("componentResults") or not result["success"]:
             yield Row(_last_message(result["prompt"]["raw"]), result["success"], round(result["score"], 9))
 
 
 def _last_message(prompt: str) -> str:
-    """The last message of a prompt. One that is JSON is written as promptfoo stores it."""
+    """Return the last message of a prompt. One that is JSON is written as promptfoo stores it."""
     try:
         parsed = json.loads(prompt)
     except ValueError:

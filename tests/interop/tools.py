@@ -126,7 +126,7 @@ def promptfoo(home: Path, *arguments: str, folder: Path | None = None) -> str:
 
 
 def promptfoo_suites(home: Path, configurations: Sequence[Path]) -> dict[str, Any]:
-    """By name of the folder of each configuration, its results; see `promptfoo_suites.mjs`."""
+    """Return the results of each configuration by the name of its folder; see `promptfoo_suites.mjs`."""
     program = _HOME / "node_modules" / "promptfoo" / "dist" / "src" / "main.js"
     command = [str(BINARIES / "node"), str(LOCKS / "promptfoo_suites.mjs"), str(program), str(home)]
     _call([*command, *map(str, configurations)], {"PROMPTFOO_CONFIG_DIR": str(home)})

@@ -96,7 +96,7 @@ def delete(workspace: str, comparison_id_: str) -> None:
 def list_scenarios(
     workspace: str, comparison_id_: str, *, row: int | None, change: str | None, cursor: str | None
 ) -> Iterator[Entry[dict[str, Any]]]:
-    """The changed scenarios of a row, or of all rows together, most changed first.
+    """Return the changed scenarios of a row, or of all rows together, most changed first.
 
     Conflict for a comparison without figures.
     """

@@ -161,7 +161,7 @@ class SpendResponse(ResponseModel):
 
 
 class CostByRoleResponse(ResponseModel):
-    """What models cost that were called for one purpose."""
+    """This is what the models cost that were called for one purpose."""
 
     model_config = ConfigDict(from_attributes=True)
 

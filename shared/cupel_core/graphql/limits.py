@@ -71,13 +71,13 @@ def check_text(query: str) -> None:
 
 
 def has_open_limit(definition: GraphQLField) -> bool:
-    """Whether the list has a `limit` without a default: it answers all of a small list."""
+    """Return whether the list has a `limit` without a default, so that it answers all of a small list."""
     limit = definition.args.get("limit")
     return limit is not None and limit.default_value is Undefined
 
 
 def open_limit(*, is_in_list: bool) -> int:
-    """The items of such a list without a `limit`: fewer of one that each item of another list has."""
+    """Return how many items such a list has without a `limit`: fewer if each item of another list has one."""
     return _OPEN_LIMIT_IN_LIST if is_in_list else MAX_LIMIT
 
 
@@ -123,7 +123,8 @@ class _Measure:
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: Mapping[str, Any]
     known: dict[tuple[str, bool], _Size] = field(default_factory=dict)
-    """By fragment, and whether a list surrounds it. Validation has refused fragments that spread themselves."""
+    """Visit each fragment once with a list around it and once without. Validation has refused fragments that spread
+    themselves."""
 
     def selection(self, selection: SelectionSetNode, parent: GraphQLObjectType, *, is_in_list: bool = False) -> _Size:
         size = _Size()

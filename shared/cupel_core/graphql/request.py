@@ -46,7 +46,7 @@ class Request:
     changes: int = 0
     """Mutations that were begun so far."""
     cut_lists: list[list[str | int]] = field(default_factory=list)
-    """The paths of lists in the response that have further items."""
+    """It has the paths of lists in the response that have further items."""
     is_read_only: bool = False
     """Whether mutations are refused."""
 

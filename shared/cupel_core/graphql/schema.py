@@ -77,7 +77,7 @@ async def _resolve(source: Any, info: GraphQLResolveInfo, **arguments: Any) -> A
 
 
 def _list_of(page: Page[Any], info: GraphQLResolveInfo) -> list[Any]:
-    """The items of a list; the response says that it has more."""
+    """Return the items of a list, and note if it has more, which the response then says."""
     if page.next_cursor is not None:
         info.context.cut_lists.append(info.path.as_list())
     return list(page.items)

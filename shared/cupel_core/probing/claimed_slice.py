@@ -62,7 +62,8 @@ class ClaimedSlice:
     logs: dict[int, AttemptLog] = field(default_factory=dict)
     """The attempts of the conversations in progress, by index."""
     ended: dict[int, float] = field(default_factory=dict)
-    """The Unix times of the first calls of conversations with an outcome, by index: they wait to be recorded."""
+    """It has the Unix times of the first calls of conversations with an outcome, by index; these wait to be
+    recorded."""
     reported_at: float = 0.0
     """When its claim last said which conversations are in progress, as a Unix time."""
 
@@ -75,7 +76,8 @@ class ClaimedSlice:
         return begun
 
     def is_report_due(self, now: float) -> bool:
-        """Whether a reader of the claim would take probes in progress for queued ones, or the other way round."""
+        """Return whether a reader of the claim would take probes in progress for queued ones, or the other way
+        round."""
         if now < self.reported_at + REPORT_SECONDS:
             return False
         return self.calling().keys() != self.claim.calling.keys()

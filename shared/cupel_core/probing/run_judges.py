@@ -61,7 +61,7 @@ def _named(cause: UnscoredCause, run: Run) -> UnscoredCause:
 
 
 def _has_probes_left(run: Run, replies: int) -> bool:
-    """Whether a pause spares any call: a run is not paused by its last answer."""
+    """Return whether a pause spares any call, because a run is not paused by its last answer."""
     progress = barrier.get_progress(Tree.for_run(run))
     return max(replies, progress.completed + progress.failed) < run.plan.total
 

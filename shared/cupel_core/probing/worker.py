@@ -59,7 +59,7 @@ _LOOK_WHILE_RECEIVING_SECONDS = 5.0
 """Such slices may wait this long while the worker keeps receiving further slices, because the queue moves then."""
 _MAX_PUT_BACK_SECONDS = 30.0
 _REPORT_TICK_SECONDS = 1.0
-"""How often the worker checks whether conversations have begun that its claims do not name yet."""
+"""The worker checks this often whether conversations have begun that its claims do not name yet."""
 
 
 class Worker:

@@ -28,7 +28,7 @@ class AttemptLog:
         self._open: dict[str, AttemptInFlight] = {}
         self._save: Callable[[], Awaitable[None]] = _save_nothing
         self.first_call_at: float | None = None
-        """The Unix time of the first call that was made since the conversation began or was resumed."""
+        """It is the Unix time of the first call that was made since the conversation began or was resumed."""
 
     @property
     def open_calls(self) -> Collection[AttemptInFlight]:

@@ -248,7 +248,7 @@ def _incomplete_text(cost: ReportCostResponse) -> str:
 
 
 def difference_table(content: ReportContentResponse) -> ReportTable:
-    """Which targets differ, by pairs of them."""
+    """Show which targets differ, pair by pair."""
     rows = (
         (
             f"{each.first} less {each.second}",
@@ -267,7 +267,7 @@ def _difference(metric: Metric) -> Callable[[float | None], str]:
 
 
 def scenario_table(content: ReportContentResponse) -> ReportTable:
-    """Which scenarios were failed by which target: passed of judged."""
+    """Show for each failed scenario how many answers of each target passed, of those that were judged."""
     rows = (
         (
             each.scenario_name,
@@ -284,7 +284,7 @@ def conversation_title(name: str | None, persona: str | None, fallback: str) -> 
 
 
 def conversation_table(content: ReportContentResponse, limit: int) -> ReportTable:
-    """The first failed conversations."""
+    """Show the first failed conversations."""
     columns = {(each.target_id, each.prompt_id): each.name for each in content.columns}
     rows = (
         (

@@ -1,4 +1,4 @@
-"""How the targets of a run did on the same scenarios: failures by scenario, and differences with intervals."""
+"""Compares the targets of a run on the same scenarios: failures by scenario, and differences with intervals."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations

@@ -30,7 +30,7 @@ class IndexedStatus(NamedTuple):
     retry_round: int
     """In which its conversation started."""
     called_since: datetime | None = None
-    """Of a running probe: when its worker made the first call."""
+    """The worker of a running probe made the first call at this time."""
     location: OutcomeLocation | None = None
     """Of its outcome."""
 

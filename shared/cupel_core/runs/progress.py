@@ -59,7 +59,7 @@ def get_progress(workspace: str, run_id: str, now: datetime) -> RunProgressView:
 
 
 def count_in_flight(run: Run, now: datetime) -> int:
-    """How many conversations of a run are in progress, as their workers last reported."""
+    """Return how many conversations of a run are in progress, as their workers last reported."""
     leaves = barrier.read_leaves(Tree.for_run(run)).leaves
     return sum(len(leaf.detail.running(now.timestamp())) for leaf in leaves if leaf.detail is not None)
 

@@ -27,7 +27,7 @@ _HTML_SIGNS = (
         2,
     ),
 )
-"""What counts as a sign of HTML, and how much."""
+"""Each pattern is a sign of HTML, and counts this much."""
 _ENOUGH_HTML_SIGNS = 2
 MAX_WASTED_CHARACTERS = 500_000
 """Characters that a search for JSON or XML may parse in vain: parsing from every brace of an output is quadratic."""

@@ -185,7 +185,7 @@ def _shown(transform: str) -> str:
 async def _context_of(
     assertion: Assertion, context: AssertionContext, code_runner: "CodeRunner | None"
 ) -> AssertionContext:
-    """The answer that the assertion is about, and what its transforms make of it. Raises TransformFailed."""
+    """Return the answer that the assertion is about, and what its transforms make of it. Raises TransformFailed."""
     try:
         if assertion.turn is not None:
             context = context.at_turn(assertion.turn)

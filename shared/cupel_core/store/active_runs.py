@@ -87,7 +87,8 @@ class DispatchedRun(NamedTuple):
 
 
 def list_dispatched(workspace: str | None = None) -> Iterator[DispatchedRun]:
-    """The runs of a workspace, or of all, that are neither paused nor over, once for each provider of their targets."""
+    """List the runs of a workspace, or of all, that are neither paused nor over, once for each provider of their
+    targets."""
     own = ActiveRunItem.sk.startswith(keys.active_runs_of(workspace)) if workspace is not None else None
     for item in ActiveRunItem.query(keys.ACTIVE_RUNS, own):
         for lane in item.lanes or ():

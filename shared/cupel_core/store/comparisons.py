@@ -98,7 +98,7 @@ def get_figures(workspace: str, comparison_id: str) -> dict[str, Any]:
 
 
 def get_changes(workspace: str, comparison_id: str, row: int | None) -> list[dict[str, Any]]:
-    """The changed scenarios of a row, or of all rows together, most changed first."""
+    """Return the changed scenarios of a row, or of all rows together, most changed first."""
     prefix = keys.comparison_blobs(workspace, comparison_id)
     name = _ALL_ROWS if row is None else str(row)
     changes: list[dict[str, Any]] = blobs.get_json(f"{prefix}scenarios-{name}.json.gz")

@@ -413,7 +413,7 @@ def test_the_table_has_a_column_for_each_role_that_was_called(api: FakeApi, cupe
 
 
 def show(cupel: Cupel) -> str:
-    """The table of the results."""
+    """Return the table of the results."""
     lines = cupel("show", "run_1").stdout.splitlines()
     return "\n".join(lines[next(n for n, line in enumerate(lines) if line.startswith("target  ")) :])
 

@@ -26,7 +26,7 @@ def run_of(scenarios: int, definition_id: str | None = None) -> Run:
 
 
 def read(client: GraphqlClient, query: str, variables: dict[str, Any]) -> tuple[Any, list[str]]:
-    """The data, and the lists that were cut."""
+    """Return the data, and the lists that were cut."""
     answer = client.execute(query, variables)
     assert "errors" not in answer
     return answer["data"], answer.get("extensions", {}).get("truncated", [])

@@ -193,7 +193,7 @@ CHECKED = {"assert": [{"type": "equals", "value": "a", "transform": "output.trim
 
 
 def transforms(suite: ImportedSuite) -> dict[str, list[tuple[str, ...]]]:
-    """By name of the definition: the transform of each assertion."""
+    """Return the transform of each assertion, by the name of its definition."""
     return {
         draft.name: [each.transforms for scenario in draft.scenarios for each in scenario.assertions]
         for draft in suite.drafts

@@ -1,4 +1,4 @@
-"""What the author of a scenario expects as its answer."""
+"""Reports say what the author of a scenario expects as its answer."""
 
 from typing import Any
 

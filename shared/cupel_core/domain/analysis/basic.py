@@ -98,7 +98,7 @@ class OperatingFigures:
     cost_usd: float | None
     """Of all calls."""
     costs: tuple[RoleCost, ...]
-    """Of the roles with calls."""
+    """It has a cost for each role with calls."""
     model_versions: Mapping[str, int]
     """Answers by version, the most frequent first; at most MAX_VERSIONS."""
     uncertain_usd: float = 0.0

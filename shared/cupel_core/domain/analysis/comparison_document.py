@@ -70,13 +70,13 @@ def row_json(row: ComparisonRow) -> dict[str, Any]:
 
 
 def all_changes_json(rows: Sequence[Sequence[ScenarioChange]]) -> list[dict[str, Any]]:
-    """The most changed scenarios of all rows together; `row` is the number of each one's."""
+    """Return the most changed scenarios of all rows together; `row` is the number of the row that a scenario is of."""
     merged = merge(*([(order_of(each), number, each) for each in row] for number, row in enumerate(rows)))
     return [_change_json(each, number) for _, number, each in islice(merged, MAX_CHANGES)]
 
 
 def changes_json(changes: Iterable[ScenarioChange], row: int) -> list[dict[str, Any]]:
-    """The most changed scenarios of one row."""
+    """Return the most changed scenarios of one row."""
     return [_change_json(each, row) for each in changes]
 
 

@@ -14,7 +14,7 @@ class SideOperations(NamedTuple):
     nothing to count, and for costs if a price is unknown."""
 
     cost_usd: float | None
-    """Per probe, of the target's calls."""
+    """It is the cost of the target's calls for one probe."""
     judge_cost_usd: float | None
     simulated_user_cost_usd: float | None
     operations_cost_usd: float | None

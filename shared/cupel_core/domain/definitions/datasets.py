@@ -54,7 +54,7 @@ class DatasetOptions:
     assertions: tuple[Mapping[str, Any], ...] = ()
     """The definition's own assertions replace the default comparison. They may use the columns as variables."""
     is_checked_elsewhere: bool = False
-    """Whether the definition also has assertions that are not in these options."""
+    """It says whether the definition also has assertions that are not in these options."""
 
     @property
     def has_checks(self) -> bool:

@@ -14,7 +14,8 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 MAX_CAUSES = 1_000
 """A report lists notes of one kind for at most this many different causes."""
 MAX_PLACES = 100
-"""For one cause, at most this many places are listed, and the others are counted: a mistake may be repeated often."""
+"""A report lists at most this many places for one cause and counts the others, because a mistake may be repeated
+often."""
 MAX_REASONS = 5
 """In the message about a file from which nothing is imported."""
 

@@ -53,7 +53,7 @@ class Scenario:
     tool_results: tuple[ScriptedResult, ...] = ()
     """What calls of tools return; the first that matches a call answers it."""
     left_out_checks: LeftOutChecks = field(default_factory=dict)
-    """For an imported scenario, it counts by type the checks of its author that are missing in `assertions`."""
+    """It counts by type the checks of an imported scenario's author that are missing in `assertions`."""
 
     @property
     def variables(self) -> Mapping[str, Any]:

@@ -46,7 +46,7 @@ class ColumnHistory:
     """That the column has."""
     conversations: Sequence[PastConversation]
     run_ids: Sequence[str] = ()
-    """The runs that they are from."""
+    """They are from these runs."""
 
     def total(self, figures: Iterable[float]) -> EstimateInterval:
         """Of the column's probes, if each of the conversations held had this figure."""

@@ -204,7 +204,7 @@ class RunEstimate:
     trial: TrialEstimate | None = None
     """That the run asks for; its cost is not part of `usd`."""
     history_run_ids: tuple[str, ...] = ()
-    """The runs whose conversations the figures rest on, the newest first."""
+    """The figures rest on conversations of these runs, the newest first."""
 
     def with_expansion(self, scenarios: int, total: int) -> "RunEstimate":
         """Of a sample of so many scenarios. The others are expected to cost as much, with the same relative error."""

@@ -69,7 +69,7 @@ class TrialSize(NamedTuple):
     scenarios: int
     repeats: int
     detectable_difference: float
-    """Of pass rates, that is found with a chance of 80%."""
+    """A difference of pass rates of this size is found with a chance of 80%."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class TrialResult(NamedTuple):
     interval: Sequence[float] | None
     p: float | None
     detectable_difference: float
-    """That would have been found with a chance of 80%."""
+    """Return the smallest difference that would have been found with a chance of 80%."""
 
     @property
     def sentence(self) -> str:

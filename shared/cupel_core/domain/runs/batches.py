@@ -49,7 +49,7 @@ class Batch:
     allow_unpriced: bool = False
     confirmed_usd: float | None = None
     is_of_connector: bool = False
-    """Whether the request named one connector instead of a list of targets."""
+    """It says whether the request named one connector instead of a list of targets."""
 
     @property
     def repeats(self) -> int:

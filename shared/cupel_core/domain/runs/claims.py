@@ -23,7 +23,8 @@ class Claim:
     since: float | None = None
     """When its worker claimed them; None in claims of an earlier release."""
     calling: Mapping[int, float] = field(default_factory=dict)
-    """The Unix times of the first calls of conversations in progress, by offset, as its worker last reported them.
+    """It has the Unix times of the first calls of conversations in progress, by offset, as the worker last reported
+    them.
 
     Claimed probes that are not in it wait for a slot, for the pace of their run or for a budget."""
     slow_calls: tuple[SlowCall, ...] = ()

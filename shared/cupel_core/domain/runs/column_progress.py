@@ -32,7 +32,7 @@ class LeafDetail(NamedTuple):
     claims: Sequence[Claim] = ()
 
     def running(self, now: float) -> frozenset[int]:
-        """The offsets of conversations in progress: a worker has made a call, and there is no outcome yet."""
+        """It has the offsets of conversations in progress: a worker has made a call, and there is no outcome yet."""
         calling = (claim.calling for claim in self.claims if claim.until > now)
         return frozenset[int]().union(*calling) - self.leaf.recorded
 

@@ -45,7 +45,7 @@ class Delay:
     taken_slots: int | None = None
     """Of those that the account has at present, which are the limit here."""
     stagger_ms: Stagger | None = None
-    """Of a limit of the run itself: the gap between two starts."""
+    """A run that limits itself has this gap between two starts."""
 
 
 def called_models(run: Run, target: str) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def delays_of(
     queued: int = 0,
     running: int = 0,
 ) -> tuple[Delay, ...]:
-    """What holds up a target, given the status of each provider that the run calls.
+    """List what holds up a target, given the status of each provider that the run calls.
 
     `awaited` is the budget for which its calls wait; `is_complete` says that all of its probes have an outcome.
     `queued` counts its probes that have not begun, `running` the conversations of the whole run that are in progress.
@@ -88,7 +88,7 @@ def delays_of(
 
 
 def _own_limit(run: Run, running: int) -> Delay | None:
-    """The pace that the run was given, if it is what keeps a further conversation from starting."""
+    """Return the pace that the run was given, if it is what keeps a further conversation from starting."""
     pace = run.pace
     if pace.max_concurrency is not None and running >= pace.max_concurrency:
         return Delay(DelayReason.RUN_LIMIT, limit=pace.max_concurrency, stagger_ms=pace.stagger_ms)

@@ -40,7 +40,7 @@ class Column(NamedTuple):
     prompt_id: str | None = None
     """None if the definition has no prompts of its own."""
     prompt_label: str | None = None
-    """What people call the prompt; None for its id."""
+    """People call the prompt by this; None stands for its id."""
 
     @property
     def name(self) -> str:
@@ -68,7 +68,7 @@ class Plan:
     prompt_ids: tuple[str, ...] = ()
     """Empty if the definition has no prompts of its own: then a column is a target."""
     prompt_labels: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """By id, of the prompts that have one."""
+    """It has the labels of the prompts that have one, by id."""
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

@@ -1,4 +1,4 @@
-"""What calls of models cost, by what the models were called for."""
+"""Costs of calls are kept apart by what the models were called for."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -12,14 +12,14 @@ ROLES = {
     ModelRole.PERSONA: "simulated user",
     ModelRole.OPERATION: "operations",
 }
-"""The roles that costs are shown by, in this order, and how they are called in tables. Judges include summaries."""
+"""Costs are shown by these roles, in this order and with these names. Judges include summaries."""
 
 
 class RoleCost(NamedTuple):
     role: ModelRole
     calls: int
     cost_usd: float | None
-    """None if the price of a call is unknown."""
+    """It is None if the price of a call is unknown."""
 
 
 def role_costs(calls: Mapping[str, tuple[int, float | None]]) -> tuple[RoleCost, ...]:

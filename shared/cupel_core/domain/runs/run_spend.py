@@ -40,7 +40,7 @@ class Cost:
 
     @property
     def known_usd(self) -> float | None:
-        """None if the price of a call is unknown; 0.0 if nothing was spent."""
+        """It is None if the price of a call is unknown, and 0.0 if nothing was spent."""
         return self.priced_usd if self.is_complete else None
 
     def __add__(self, other: "Cost") -> "Cost":

@@ -112,7 +112,7 @@ class ProbeView:
     retry_round: int
     """In which its conversation started."""
     called_since: datetime | None = None
-    """Of a running probe: when its worker made the first call."""
+    """The worker of a running probe made the first call at this time."""
     outcome: Outcome | None = None
     attempts: tuple[ProbeError, ...] = ()
     """Its errors before it was retried, oldest first."""

@@ -31,7 +31,7 @@ RUBRIC_RANGE = "range"
 SCORING_FUNCTION = "scoringFunction"
 """In the `config` of a set: code that makes the set's result from those of its parts."""
 VALUE_FUNCTION = "valueFunction"
-"""In the `config` of an assertion with a value: code that returns the value for an answer."""
+"""In the `config` of an assertion with a value, it is code that returns the value for an answer."""
 CODE_FILE = re.compile(r"file://(?P<path>[^:]+\.(?:py|js|cjs|mjs|ts|cts|mts))(?::(?P<function>[\w.]+))?")
 CODE_REFUSED = (
     "is code, which a stack does not run: use a webhook, or evaluate with `cupel run --in-process --allow-code` or "

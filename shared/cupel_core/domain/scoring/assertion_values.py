@@ -50,7 +50,7 @@ def has_variables(value: object) -> bool:
 
 
 def escape_variables(value: Any) -> Any:
-    """A text, or a list of texts, as an assertion's value that is rendered as this text."""
+    """Return a text, or a list of texts, as an assertion's value that is rendered as this text."""
     if isinstance(value, list):
         return [escape_variables(item) for item in value]
     return _VARIABLE.sub(r"\\\g<0>", value) if isinstance(value, str) else value
@@ -62,7 +62,7 @@ def variable_names(text: str) -> set[str]:
 
 
 def missing_variables(value: Any, variables: Mapping[str, Any]) -> list[str]:
-    """The variables in a string, or in the strings of a list, that have no value; in the order of their use."""
+    """List the variables in a string, or in the strings of a list, that have no value, in the order of their use."""
     texts = value if isinstance(value, list) else [value]
     used = (_VARIABLE.findall(text) for text in texts if isinstance(text, str))
     names = dict.fromkeys(name for found in used for escape, name in found if not escape)
@@ -107,7 +107,7 @@ _MISSING = object()
 
 
 def _find(name: str, variables: Mapping[str, Any]) -> Any:
-    """The value of a variable; a name with dots may be a path into one."""
+    """Return the value of a variable; a name with dots may be a path into one."""
     value: Any = variables
     for step in (name,) if name in variables else name.split("."):
         if not isinstance(value, Mapping) or step not in value:

@@ -1,4 +1,4 @@
-"""What the author of a scenario expects as its answer, as far as its assertions say so."""
+"""Finds what the author of a scenario expects as its answer, as far as its assertions say so."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -116,7 +116,7 @@ def code_error(text: Any) -> str | None:
 
 
 def compose(*transforms: Any) -> str | None:
-    """The transform that applies each to what the one before it returns; None if there are none.
+    """Return the transform that applies each to what the one before it returns; None if there are none.
 
     Raises TransformError if one is invalid.
     """

@@ -346,7 +346,7 @@ class ProbeErrorCode(StrEnum):
 
     @property
     def is_repeated_by_retry(self) -> bool:
-        """Whether the same conversation ends with the same error again, whenever the run is retried."""
+        """Return whether the same conversation ends with the same error again, whenever the run is retried."""
         return self in _REPEATED_BY_RETRY
 
 

@@ -77,7 +77,7 @@ class Spend:
 
     @property
     def has_calls(self) -> bool:
-        """Whether any call was made, or may have been billed without an answer."""
+        """Return whether any call was made, or may have been billed without an answer."""
         return bool(self.calls or self.uncertain_usd)
 
     @classmethod

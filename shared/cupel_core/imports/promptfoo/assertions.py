@@ -87,7 +87,7 @@ class AssertionImporter:
     azure_address: str = ""
     """Of the resource that the provider `azure` stands for."""
     provider_transform: str | None = None
-    """What the providers transform their answers with."""
+    """The providers transform their answers with this."""
     unsupported: list[dict[str, Any]] = field(default_factory=list)
 
     def import_all(self, entries: list[Any], threshold: Any, scoring_function: Any = None) -> ImportedAssertions:
@@ -201,7 +201,7 @@ class AssertionImporter:
         return escape_variables(render(value, self.variables)) if isinstance(value, str) else value
 
     def _is_value_of_code(self, value: Any) -> bool:
-        """Whether code computes a value, and may be run where the assertion is."""
+        """Return whether code computes a value, and may be run where the assertion is."""
         return self.code_folder is not None and isinstance(value, str) and CODE_FILE.fullmatch(value) is not None
 
     def _code_file(self, reference: str) -> str:
@@ -220,7 +220,8 @@ class AssertionImporter:
         return None
 
     def _transform(self, entry: Mapping[str, Any]) -> str | list[str] | None:
-        """What the transform of the providers returns is the input of the options', and that of the assertion's own."""
+        """The transform of the options gets what that of the providers returns, and the assertion's own gets the
+        result."""
         written = (next(filter(None, map(each.get, _TRANSFORMS)), None) for each in (self.options, entry))
         transforms = [each for each in (self.provider_transform, *written) if each]
         try:

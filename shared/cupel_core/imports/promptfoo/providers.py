@@ -39,11 +39,11 @@ class PromptfooProvider:
     params: Mapping[str, Any] = field(default_factory=dict)
     """In the fields of the API."""
     transform: str | None = None
-    """Of its answers, before those of tests and assertions."""
+    """It transforms answers before the transforms of tests and assertions."""
 
     @property
     def is_callable(self) -> bool:
-        """Whether Cupel can ask it."""
+        """Return whether Cupel can ask it."""
         return bool(self.model or self.connector)
 
     def matches(self, reference: str) -> bool:

@@ -194,7 +194,7 @@ class _SuiteReader:
     def draft(
         self, prompt: PromptfooPrompt, tests: list[PromptfooTest], name: str, providers: Sequence[PromptfooProvider]
     ) -> DefinitionDraft | None:
-        """None if no test makes a scenario for the prompt, or none of the providers is asked with it."""
+        """Return None if no test makes a scenario for the prompt, or none of the providers is asked with it."""
         allowed = [
             provider for provider in providers if provider.prompts is None or any(map(prompt.matches, provider.prompts))
         ]

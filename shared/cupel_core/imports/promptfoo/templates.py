@@ -23,7 +23,7 @@ _RETURN = "\ufdd0"
 
 
 class EnvironmentVariables(dict[str, Any]):
-    """The variables that a configuration itself sets (`env`). Those of a process are not known here."""
+    """A configuration itself sets these variables (`env`). Those of a process are not known here."""
 
     def __missing__(self, name: str) -> Any:
         raise RenderError("it uses environment variables, which are not imported")

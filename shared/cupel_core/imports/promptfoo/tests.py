@@ -29,7 +29,7 @@ class PromptfooTest:
     scenario: str | None = None
     """Where the scenario is that it belongs to; its tests are one conversation by default."""
     provider_transform: str | None = None
-    """What its providers transform their answers with, see `provider_groups.py`."""
+    """Its providers transform their answers with this, see `provider_groups.py`."""
 
     @property
     def conversation_id(self) -> Any:
@@ -188,7 +188,7 @@ class TestLoader:
         return {**inherited, **data, **merged, "assert": asserts}
 
     def _default_frame(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The default texts around a prompt where a test has an empty one, which does not override them."""
+        """Return the default texts around a prompt where a test has an empty one, which does not override them."""
         defaults = _object(self.default, "options")
         return {name: defaults[name] for name in ("prefix", "suffix") if name in defaults and not options[name]}
 

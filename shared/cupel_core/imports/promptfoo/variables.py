@@ -59,7 +59,8 @@ def _values(value: Any, files: FileSource) -> list[Any]:
 
 
 def _is_expanded(value: Any) -> bool:
-    """Whether a value is a list of alternatives: an empty list, or one that starts with no string, is one value."""
+    """Return whether a value is a list of alternatives: an empty list, or one that starts with no string, is one
+    value."""
     return isinstance(value, list) and bool(value) and isinstance(value[0], str)
 
 
