@@ -123,8 +123,8 @@ class _Measure:
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: Mapping[str, Any]
     known: dict[tuple[str, bool], _Size] = field(default_factory=dict)
-    """Visit each fragment once with a list around it and once without. Validation has refused fragments that spread
-    themselves."""
+    """It has the size of each fragment, by its name and whether a list surrounds it. Validation has refused fragments
+    that spread themselves."""
 
     def selection(self, selection: SelectionSetNode, parent: GraphQLObjectType, *, is_in_list: bool = False) -> _Size:
         size = _Size()
