@@ -132,3 +132,13 @@ def get_transcript(run: Run, index: int) -> Transcript:
     results = outcomes.get(ref_of(run), index)
     assert isinstance(results, Transcript)
     return results
+
+
+class RatedRun(AnsweredRun):
+    """The last character of each reply is its decision, as a pattern such as `Rating: ([1-5])` reads it."""
+
+    def outcome(self, run: Run, index: int) -> Transcript | ProbeError:
+        found = super().outcome(run, index)
+        if isinstance(found, ProbeError):
+            return found
+        return replace(found, summary=Summary((self.answer(index) or "")[-1], "", NOW))

@@ -76,18 +76,18 @@ def html_table(title: str, models: Sequence[ModelResults]) -> str:
     """A row per target. Names are escaped: they come from the definition and the caller."""
     has_decisions = any(model.decisions.ruled for model in models)
     columns = [column for column in _COLUMNS if has_decisions or column is not _MEAN_DECISION]
-    columns += [_Column(heading, cell) for heading, cell, _ in cost_columns(models)]
+    columns += [_TableColumn(heading, cell) for heading, cell, _ in cost_columns(models)]
     head = "".join(f"<th>{heading}</th>" for heading, _ in columns)
     rows = "".join(_html_row(model, columns) for model in models)
     return f"<table><caption>{_text(title)}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-class _Column(NamedTuple):
+class _TableColumn(NamedTuple):
     heading: str
     cell: Callable[[ModelResults], str]
 
 
-def _html_row(model: ModelResults, columns: Iterable[_Column]) -> str:
+def _html_row(model: ModelResults, columns: Iterable[_TableColumn]) -> str:
     return f"<tr>{''.join(f'<td>{_text(cell(model))}</td>' for _, cell in columns)}</tr>"
 
 
@@ -104,13 +104,13 @@ def _mean_decision(model: ModelResults) -> str:
     return NO_VALUE if model.decisions.mean is None else f"{model.decisions.mean:.2f}"
 
 
-_MEAN_DECISION = _Column("mean decision", _mean_decision)
+_MEAN_DECISION = _TableColumn("mean decision", _mean_decision)
 _COLUMNS = (
-    _Column("target", lambda model: model.name),
-    _Column("probes", lambda model: f"{model.probes:,}"),
-    _Column("completed", lambda model: f"{model.completed:,}"),
-    _Column("errored", lambda model: f"{model.errored:,}"),
-    _Column("pass rate", _pass_rate),
+    _TableColumn("target", lambda model: model.name),
+    _TableColumn("probes", lambda model: f"{model.probes:,}"),
+    _TableColumn("completed", lambda model: f"{model.completed:,}"),
+    _TableColumn("errored", lambda model: f"{model.errored:,}"),
+    _TableColumn("pass rate", _pass_rate),
     _MEAN_DECISION,
-    _Column("tokens", lambda model: f"{model.tokens:,}"),
+    _TableColumn("tokens", lambda model: f"{model.tokens:,}"),
 )

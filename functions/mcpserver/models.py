@@ -63,9 +63,7 @@ class ResultModel(ResponseModel):
 
 class ToolResult(ResultModel):
     truncated: Annotated[Literal[True] | None, Field(description="Present if items or texts were cut")] = None
-    cut: Annotated[list[str] | None, Field(description="Lists and objects that were cut, as `path: shown of all`")] = (
-        None
-    )
+    cut: Annotated[list[str] | None, Field(description="Cut lists and objects, as `path: shown of all`")] = None
 
 
 class UntrustedResult(ToolResult):

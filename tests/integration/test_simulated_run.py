@@ -27,6 +27,7 @@ MAY_BE_NULL = {
         "result",
         "personaId",
         "personaName",
+        "promptLabel",
         "verdict",
         "scoring",
     ),

@@ -1,7 +1,6 @@
 """Analyses and result tables over HTTP."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,12 +13,12 @@ from cupel_core.domain.analysis.records import AnalysisKind
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action, Run
-from cupel_core.domain.runs.transcripts import Summary, TranscriptResult
+from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.settings import Settings
 from cupel_core.store import analyses, blobs, executions, outcomes, runs
-from tests.answered_runs import AnsweredRun
+from tests.answered_runs import AnsweredRun, RatedRun
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of
 from tests.unit.api.client import Client
@@ -43,18 +42,10 @@ def passed(index: int) -> Scoring:
     return Scoring(index % 2 == 0, 0.5, "why")
 
 
-class _Answered(AnsweredRun):
-    """Steady and bold answer as the stakes are, contrarian the other way round; its last probe is errored."""
-
-    def outcome(self, run: Run, index: int) -> Any:
-        made = super().outcome(run, index)
-        code = (self.answer(index) or "")[-1:]
-        return replace(made, summary=Summary(code, "", NOW)) if code else made
-
-
 @pytest.fixture
 def completed(client: Client) -> Run:
-    return _Answered(
+    """Steady and bold answer as the stakes are, contrarian the other way round; its last probe is errored."""
+    return RatedRun(
         tuple(map(case, range(12))),
         MODELS,
         answer=answer_text,
@@ -273,12 +264,12 @@ def test_an_invalid_query_names_the_parameter(client: Client, completed: Run, qu
     assert (answer.status, answer.json()["errors"][0]["field"]) == (422, field)
 
 
-class _HalfAnswered(_Answered):
+class _HalfAnswered(RatedRun):
     def _record(self, run: Run) -> None:
         store_outcomes(run, run.fencing_token, [self.outcome(run, index) for index in range(run.plan.total // 2)])
 
 
-def sampled(percentage: int, described: type[AnsweredRun] = _Answered) -> Run:
+def sampled(percentage: int, described: type[AnsweredRun] = RatedRun) -> Run:
     """Of 60 scenarios."""
     content = Content(decision=DecisionMethod(pattern="Rating: ([1-5])"))
     return described(

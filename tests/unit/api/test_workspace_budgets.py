@@ -156,7 +156,8 @@ def test_a_start_that_is_expected_to_cost_more_than_is_left_must_be_confirmed(
 def test_the_smaller_of_the_runs_budget_and_what_is_left_counts(client: Client, definition_id: str) -> None:
     set_limits(client, dayUsd=1_000)
     assert start(client, definition_id, maxBudgetUsd=500).status == 201
-    assert "its budget of $0.01" in start(client, definition_id, maxBudgetUsd=0.01).json()["detail"]
+    refused = start(client, definition_id, maxBudgetUsd=21, repeats=100)
+    assert "its budget of $21" in refused.json()["detail"]
     charge(spent_usd=999.999)
     assert "budget for the day" in start(client, definition_id, maxBudgetUsd=500).json()["detail"]
 

@@ -66,7 +66,7 @@ def started(api: ApiClient) -> int:
 def test_a_yes_starts_the_run(cupel: Invoke, api: ApiClient, definition: str) -> None:
     result = cupel("run", definition, *OPTIONS, answer="y\n")
     assert (result.exit_code, started(api)) == (0, 1)
-    assert "more than its budget of $0.20, so it would be paused before its end. Start it?" in result.stderr
+    assert "more than its budget of $0.2, so it would be paused before its end. Start it?" in result.stderr
 
 
 def test_a_no_starts_nothing(cupel: Invoke, api: ApiClient, definition: str) -> None:
@@ -77,7 +77,7 @@ def test_without_a_terminal_the_amount_is_named(cupel: Invoke, api: ApiClient, d
     result = cupel("run", definition, *OPTIONS)
     assert (result.exit_code, started(api)) == (2, 0)
     assert "the run is expected to cost $" in result.stderr
-    assert "more than its budget of $0.20, so it would be paused before its end; --yes starts it" in result.stderr
+    assert "more than its budget of $0.2, so it would be paused before its end; --yes starts it" in result.stderr
     assert "confirmedUsd" not in result.stderr
 
 

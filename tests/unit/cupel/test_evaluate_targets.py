@@ -37,11 +37,10 @@ def test_parameters_of_the_evaluation_apply_to_every_target() -> None:
     assert evaluation.run_json()["config"]["params"] == {"stop": ["ance"]}
 
 
-def test_a_probe_without_a_value_for_its_prompt_is_errored() -> None:
+def test_a_scenario_without_a_value_for_its_prompt_is_refused() -> None:
     definition = {**CAPITALS, "scenarios": [{"name": "nowhere", "prompt": "?"}]}
-    errors = cupel.evaluate(definition, ["sim/echo"]).errors
-    assert [each.error and each.error.code for each in errors] == ["invalid_request"] * 2
-    assert "needs a value for [country]" in str(errors[0].error)
+    with pytest.raises(UsageError, match=r"scenarios.0: the prompt plain needs a value for \[country\]"):
+        cupel.evaluate(definition, ["sim/echo"])
 
 
 def test_a_call_of_a_tool_is_the_answer() -> None:

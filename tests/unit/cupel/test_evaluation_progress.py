@@ -90,7 +90,7 @@ def test_results_are_of_every_completed_probe(progress: EvaluationProgress) -> N
 def test_the_cause_of_errors_is_the_latest_message(progress: EvaluationProgress) -> None:
     finish(progress, errored(0, "first", after=1), errored(2, "last", after=3), errored(1, "second", after=2))
     errors = progress.read(STARTED)["targets"][0]["errors"]
-    assert errors["causes"] == [{"code": "provider_error", "count": 3, "message": "last"}]
+    assert errors["causes"] == [{"code": "provider_error", "count": 3, "message": "last", "retryHelps": True}]
 
 
 def test_the_cost_is_that_of_all_calls_by_target(progress: EvaluationProgress) -> None:

@@ -224,8 +224,8 @@ def test_several_files_in_process_are_rows_of_one_table(cupel: Cupel, files: Fil
     answer = cupel("run", *map(str, paths), "--models", "sim/echo", "--in-process")
     assert answer.exit_code == 0
     assert "4 completed and 0 errored of 4 probes" in answer.stdout
-    assert "sim/echo · plain" in answer.stdout
-    assert "sim/echo · polite" in answer.stdout
+    assert "sim/echo · Plain" in answer.stdout
+    assert "sim/echo · Polite" in answer.stdout
 
 
 def test_ids_cannot_be_joined(api: FakeApi, cupel: Cupel) -> None:

@@ -54,7 +54,7 @@ def test_a_trial_is_announced_run_and_reported(cupel: Invoke) -> None:
     answer = cupel("--trial", "--trial-scenarios", "20", "--trial-repeats", "4")
     assert answer.exit_code == 0, answer.stderr
     stderr = " ".join(answer.stderr.split())
-    assert "trial: 160 conversations about 20 scenarios, $0.00; it finds a difference of" in stderr
+    assert "trial: 160 conversations about 20 scenarios, $0; it finds a difference of" in stderr
     assert "The revised prompt helps" in answer.stdout
     assert "Trial of the revised prompt" in answer.stdout
 

@@ -238,16 +238,21 @@ def test_a_refused_scenario_is_named_by_its_line(api: FakeApi, file: File):
 def test_a_run_of_a_file_says_and_fixes_its_version(api: FakeApi, cupel: Cupel, tmp_path: Path):
     path = tmp_path / "facts.yaml"
     path.write_text(FACTS)
-    assert "definition def_1 (Facts) version 1 (new definition)" in cupel("run", str(path), "--models", "a/x").stderr
+    assert (
+        "definition def_1 (Facts) version 1 (new definition)"
+        in cupel("run", str(path), "--models", "sim/steady").stderr
+    )
     path.write_text(FACTS.replace("two", "three"))
-    assert "definition def_1 (Facts) version 2 (new version)" in cupel("run", str(path), "--models", "a/x").stderr
+    assert (
+        "definition def_1 (Facts) version 2 (new version)" in cupel("run", str(path), "--models", "sim/steady").stderr
+    )
     path.write_text(FACTS)
-    stderr = cupel("run", str(path), "--models", "a/x").stderr
+    stderr = cupel("run", str(path), "--models", "sim/steady").stderr
     assert "definition def_1 (Facts) version 1 (unchanged; the latest is 2)" in stderr
     assert [body["definitionVersion"] for body in api.bodies("POST", "/runs")] == [1, 2, 1]
 
 
 def test_only_a_file_makes_another_definition(api: FakeApi, cupel: Cupel):
-    refused = cupel("run", "def_7", "--models", "a/x", "--new")
+    refused = cupel("run", "def_7", "--models", "sim/steady", "--new")
     assert (refused.exit_code, "--new: needs a definition file" in refused.stderr) == (2, True)
-    assert cupel("run", "facts.yaml", "--models", "a/x", "--new", "--in-process").exit_code == 2
+    assert cupel("run", "facts.yaml", "--models", "sim/steady", "--new", "--in-process").exit_code == 2

@@ -8,7 +8,7 @@ from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.turns.model_request import Message, MessageRole
-from tests.answered_runs import AnsweredRun
+from tests.answered_runs import RatedRun
 from tests.unit.graphqlapi.conftest import GraphqlClient
 
 MODELS = ("sim/steady", "sim/bold")
@@ -23,7 +23,7 @@ def answer_text(index: int) -> str | None:
 
 
 def completed_run(definition_id: str | None = None) -> Run:
-    return AnsweredRun(
+    return RatedRun(
         tuple(map(case, range(6))),
         MODELS,
         answer=answer_text,

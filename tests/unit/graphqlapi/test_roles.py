@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 from graphql import GraphQLResolveInfo
+from graphql.pyutils import Path
 
 from cupel_core.domain.access import AccessRole, Caller
 from cupel_core.errors import Forbidden
@@ -27,7 +28,10 @@ def read(field: str, role: AccessRole) -> None:
     parent, _, name = field.partition(".")
     kind = cast(Any, schema().type_map[parent])
     request = Request("request-1", Caller("acme", role, "tok_1"), NOW)
-    info = cast(GraphQLResolveInfo, SimpleNamespace(context=request, parent_type=kind, field_name=name))
+    info = cast(
+        GraphQLResolveInfo,
+        SimpleNamespace(context=request, parent_type=kind, field_name=name, path=Path(None, name, parent)),
+    )
     asyncio.run(kind.fields[name].resolve({}, info))
 
 

@@ -158,12 +158,12 @@ def test_the_distribution_shift_is_the_total_variation():
     assert row.shift.baseline["other"] == 1
 
 
-def test_most_changed_scenarios_come_first_and_equal_ones_by_id():
+def test_most_changed_scenarios_come_first_and_of_equal_ones_the_decreases():
     row = compare_one(["1", "2", "3", "4"], ["2", "5", "3", "3"])
     assert [(each.scenario_id, each.change) for each in row.most_changed] == [
         ("s1", ChangeDirection.INCREASED),
-        ("s0", ChangeDirection.INCREASED),
         ("s3", ChangeDirection.DECREASED),
+        ("s0", ChangeDirection.INCREASED),
         ("s2", ChangeDirection.UNCHANGED),
     ]
 

@@ -48,7 +48,7 @@ def test_a_trend_of_pass_rates_is_in_percentage_points() -> None:
     falling = replace(RISING, slope=-0.052, correlation=-0.3, adjusted_p=0.0123)
     found = dimension(NOTHING, NOTHING, replace(NOTHING, trend=falling))
     assert trend_texts(found, metric=Metric.PASS_RATE) == [
-        "For sim/bold, the pass rate falls by 5.2 percentage points per level of role (r -0.30, p 0.012)."
+        "For sim/bold, the pass rate falls by 5.2 percentage points per level of role (r −0.30, p 0.012)."
     ]
 
 
