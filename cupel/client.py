@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import httpx
 import orjson
@@ -567,6 +567,10 @@ class Client:
         """Newest first."""
         return self._pages(f"/runs/{_segment(run_id)}/rescores")
 
+    def list_grader_agreement(self, run_id: str) -> list[Json]:
+        """How far the run's own scoring agrees with its ten newest rescores, and with corrections by users."""
+        return list(self._get(f"/runs/{_segment(run_id)}/grader-agreement")["items"])
+
     def get_rescore(self, run_id: str, rescore_id: str) -> Json:
         return self._get(f"/runs/{_segment(run_id)}/rescores/{_segment(rescore_id)}")
 
@@ -842,6 +846,22 @@ class Client:
             **({} if rescore_id is None else {"rescoreId": rescore_id}),
         }
         return self._send("POST", f"/runs/{_segment(run_id)}/analysis", body)
+
+    def get_data_frame(self, run_id: str, *, rescore_id: str | None = None) -> Any:
+        """A pandas.DataFrame with a row per probe of a run that has an outcome, with the same columns as that of an
+        evaluation in process. UsageError if pandas is not installed."""
+        from cupel.data_frames import data_frame
+        from cupel.exports.records import OutcomeReader
+
+        run = self.get_run(run_id)
+        snapshot = run["config"].get("definitionSnapshot")
+        has_decisions = snapshot is None or snapshot.get("decision") is not None
+        return data_frame(OutcomeReader(self, run, rescore_id).outcomes(), has_decisions=has_decisions)
+
+    def get_run_breakdown(self, run_id: str, by: str | None = None, *, rescore_id: str | None = None) -> Json:
+        """Figures by `persona`, by a dimension, or by a field of the scenarios' metadata; without `by`, only what the
+        run can be grouped by."""
+        return self._get(f"/runs/{_segment(run_id)}/analysis/breakdown", by=by, rescoreId=rescore_id)
 
     def get_run_scores(
         self,

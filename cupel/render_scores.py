@@ -12,7 +12,7 @@ from cupel.render import column_title, format_status, rescore_hint, scenario_tit
 from cupel.results import UnscoredReason
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
-from cupel_core.domain.text.figures import format_percent, format_usd
+from cupel_core.domain.text.figures import format_decimal, format_percent, format_usd, with_interval
 
 
 def rescores_table(rescores: Iterable[Json]) -> Table:
@@ -30,6 +30,28 @@ def rescores_table(rescores: Iterable[Json]) -> Table:
             format_time(rescore["createdAt"]),
         )
     return columns
+
+
+def agreement_table(pairs: Iterable[Json]) -> Table:
+    """A row per rescore, and one for corrections, of what both it and the run's own scoring have judged."""
+    figures = ["judged by both", "pass rate", "of the run", "equal verdicts", "κ (95%)"]
+    columns = table("agreement with the run", *figures, right=figures)
+    for pair in pairs:
+        columns.add_row(
+            escape(pair["second"]),
+            f"{pair['conversations']:,}",
+            format_percent(pair["secondPassRate"]),
+            format_percent(pair["firstPassRate"]),
+            format_percent(pair["agreement"]),
+            with_interval(pair["kappa"], pair["kappaInterval95"], format_decimal),
+        )
+    return columns
+
+
+def agreement_legend(pairs: Iterable[Json]) -> list[str]:
+    """What κ is, then what limits the figures."""
+    notes = dict.fromkeys(pair["note"] for pair in pairs if pair["note"])
+    return ["κ: Cohen's, 0 if they agree as often as chance would have it", *notes]
 
 
 def rescore_line(rescore: Json) -> str:

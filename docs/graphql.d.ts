@@ -2054,6 +2054,10 @@ export interface GraderAgreement {
   second: string;
   /** Judged by both */
   conversations: number;
+  /** Of these conversations by the first */
+  firstPassRate: number | null;
+  /** Of these conversations by the second */
+  secondPassRate: number | null;
   /** Share of equal verdicts */
   agreement: number | null;
   /** Cohen's */
@@ -3257,6 +3261,13 @@ export interface Report {
   conversations: ReportConversationConnection;
 }
 
+export interface ReportBreakdown {
+  /** `persona`, a dimension, a field of the scenarios' metadata or a variable */
+  by: string;
+  /** Numbers by size, then texts */
+  groups: ReportGroup[];
+}
+
 /** The budget of the run when the report was made. */
 export interface ReportBudget {
   /** What the run may spend in all, in USD */
@@ -3336,6 +3347,8 @@ export interface ReportContent {
   failedScenarios: FailedScenario[];
   /** Each pair of targets and prompts, of at most six; empty for one */
   differences: ReportDifference[];
+  /** By the first four of what the cases can be grouped by and that have at most 12 values; `getRunBreakdown` has all */
+  breakdowns: ReportBreakdown[];
   /** What could not be computed, and why */
   notes: string[];
 }
@@ -3436,6 +3449,16 @@ export interface ReportFigures {
   totalOutputTokens: number;
   /** By what models were called for */
   costs: RoleCost[];
+}
+
+/** The cases that have one value in common. */
+export interface ReportGroup {
+  /** Null of the cases without a value */
+  value: string | null;
+  /** The scenarios with a case in the group */
+  scenarios: number;
+  /** By target and prompt, as in `columns` */
+  passRates: ShareEstimate[];
 }
 
 /** What a model says about sample conversations. `information unavailable` is what they do not show. */

@@ -9,11 +9,12 @@ import typer
 
 from cupel.analysis_plots import check_plots, write_plots
 from cupel.columns import column_of, columns_of
-from cupel.commands.options import AsJson, Model, RunId
+from cupel.commands.options import AsJson, GroupBy, Model, RescoreId, RunId
 from cupel.errors import ApiProblem
 from cupel.job_waiting import wait_for_job
 from cupel.json_types import Json
 from cupel.render_analysis import MAX_CONTESTED, analysis_lines, scenario_lines
+from cupel.render_breakdown import breakdown_legend, breakdown_table
 from cupel.render_deep_analysis import deep_analysis_lines, slopes_table
 from cupel.session import Session
 from cupel.target_names import TargetNames
@@ -31,6 +32,8 @@ def analyze(
     run_id: RunId,
     scenarios: Annotated[int, typer.Option(min=0, max=100, help="How many contested scenarios to print.")] = 10,
     model: Model = None,
+    by: GroupBy = None,
+    rescore_id: RescoreId = None,
     deep: Annotated[
         bool, typer.Option("--deep", help="Components, outliers, effects of all dimensions together, interactions.")
     ] = False,
@@ -48,40 +51,60 @@ def analyze(
     if plots is not None:
         check_plots()
     with session.connect() as client:
+        if by is not None:
+            print_breakdown(
+                session, client, client.get_run_breakdown(run_id, by, rescore_id=rescore_id), as_json=as_json
+            )
+            return
         if deep:
-            analysis = _analyze_deeply(session, client, run_id, force=force, narrative=not no_narrative)
+            analysis = _analyze_deeply(session, client, run_id, rescore_id, force=force, narrative=not no_narrative)
             _print_deeply(session, client, analysis, as_json=as_json)
         else:
-            analysis = current_analysis(session, client, run_id, force=force)
+            analysis = current_analysis(session, client, run_id, rescore_id, force=force)
             _print_basic(session, client, analysis, scenarios, model, as_json=as_json)
         if plots is not None:
-            _draw(session, client, run_id, plots)
+            _draw(session, client, run_id, rescore_id, plots)
 
 
-def _draw(session: Session, client: "Client", run_id: str, folder: Path) -> None:
+def print_breakdown(session: Session, client: "Client", breakdown: Json, *, as_json: bool) -> None:
+    if as_json:
+        session.print_json(breakdown)
+        return
+    names = TargetNames(client)
+    groups = [{**group, "columns": names.named(group["columns"])} for group in breakdown["groups"]]
+    session.out.print(breakdown_table(breakdown["by"], groups))
+    for line in breakdown_legend(breakdown):
+        session.out.print(line, markup=False, style="dim", soft_wrap=True)
+
+
+def _draw(session: Session, client: "Client", run_id: str, rescore_id: str | None, folder: Path) -> None:
     """Figures of both analyses, which are computed unless they are current."""
-    basic = current_analysis(session, client, run_id)
-    deep = _analyze_deeply(session, client, run_id, force=False, narrative=False)
+    basic = current_analysis(session, client, run_id, rescore_id)
+    deep = _analyze_deeply(session, client, run_id, rescore_id, force=False, narrative=False)
     write_plots(session, basic, deep, _column_names(client, basic), folder)
 
 
-def current_analysis(session: Session, client: "Client", run_id: str, *, force: bool = False) -> Json:
+def current_analysis(
+    session: Session, client: "Client", run_id: str, rescore_id: str | None = None, *, force: bool = False
+) -> Json:
     """Waits for the analysis of a large run."""
-    requested = client.analyze_run(run_id, force=force)
+    requested = client.analyze_run(run_id, force=force, rescore_id=rescore_id)
     with session.err.status("counting outcomes"):
         for _ in range(_MAX_POLLS):
-            found = find_analysis(client, run_id)
+            found = find_analysis(client, run_id, rescore_id)
             if found is not None and (requested["status"] is not None or not found["isStale"]):
                 return found
             session.sleep(_POLL_SECONDS)
     raise TimeoutError(f"the analysis of {run_id} takes longer; cupel analyze shows it later")
 
 
-def _analyze_deeply(session: Session, client: "Client", run_id: str, *, force: bool, narrative: bool) -> Json:
-    requested = client.analyze_run(run_id, kind="deep", force=force, narrative=narrative)
+def _analyze_deeply(
+    session: Session, client: "Client", run_id: str, rescore_id: str | None, *, force: bool, narrative: bool
+) -> Json:
+    requested = client.analyze_run(run_id, kind="deep", force=force, narrative=narrative, rescore_id=rescore_id)
     if requested["jobId"] is not None:
         wait_for_job(session, client, requested["jobId"], "deep analysis")
-    return client.get_deep_analysis(run_id)
+    return client.get_deep_analysis(run_id, rescore_id=rescore_id)
 
 
 def _print_basic(
@@ -92,7 +115,7 @@ def _print_basic(
         return
     print_analysis(session, client, analysis, contested=0)
     if scenarios and analysis["figures"] is not None:
-        _print_scenarios(session, client, analysis["runId"], scenarios, model)
+        _print_scenarios(session, client, analysis, scenarios, model)
 
 
 def _print_deeply(session: Session, client: "Client", analysis: Json, *, as_json: bool) -> None:
@@ -122,10 +145,10 @@ def _column_names(client: "Client", analysis: Json) -> list[str]:
     return [names.of_column(column_of(column)).name for column in (analysis["figures"] or {"columns": ()})["columns"]]
 
 
-def find_analysis(client: "Client", run_id: str) -> Json | None:
+def find_analysis(client: "Client", run_id: str, rescore_id: str | None = None) -> Json | None:
     """The newest analysis of a run; None if there is none."""
     try:
-        return client.get_run_analysis(run_id)
+        return client.get_run_analysis(run_id, rescore_id=rescore_id)
     except ApiProblem as problem:
         if problem.status != HTTPStatus.NOT_FOUND:
             raise
@@ -146,9 +169,10 @@ def print_analysis(
         session.out.print(names.in_text(line, targets), markup=False, soft_wrap=True)
 
 
-def _print_scenarios(session: Session, client: "Client", run_id: str, count: int, model: str | None) -> None:
+def _print_scenarios(session: Session, client: "Client", analysis: Json, count: int, model: str | None) -> None:
+    run_id, rescore_id = analysis["runId"], analysis["rescoreId"]
     run = client.get_run(run_id)
-    listed = client.list_analyzed_scenarios(run_id, model=model).first(count)
+    listed = client.list_analyzed_scenarios(run_id, model=model, rescore_id=rescore_id).first(count)
     names = TargetNames(client)
     columns = [names.of_column(column).name for column in columns_of(run)]
     for line in scenario_lines(listed, columns, lambda mean: NO_VALUE if mean is None else f"{mean:.2f}"):

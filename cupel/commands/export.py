@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel.commands.options import AsJson, RunId
+from cupel.commands.options import AsJson, RescoreId, RunId
 from cupel.commands.written_files import written_file, written_output
 from cupel.counts import count_of
 from cupel.errors import CupelError, UsageError
@@ -39,6 +39,7 @@ def export(
     ctx: typer.Context,
     run_id: RunId,
     file_format: Annotated[ExportFormat, typer.Option("--format", help=_FORMAT_HELP)],
+    rescore_id: RescoreId = None,
     output: Annotated[
         Path | None, typer.Option(help="Write to this file or folder instead of standard output.")
     ] = None,
@@ -53,10 +54,10 @@ def export(
         if file_format is ExportFormat.INSPECT:
             if output is None:
                 raise UsageError("--format inspect requires --output: the folder for the logs")
-            reader = _write_logs(client, run, output)
+            reader = _write_logs(client, run, rescore_id, output)
         else:
             with _open_output(output) as file:
-                reader = _write(client, run, file, file_format)
+                reader = _write(client, run, rescore_id, file, file_format)
     if as_json:
         counts = {"transcripts": reader.transcripts, "errored": reader.errored}
         session.print_json({"runId": run_id, "format": file_format, "output": str(output), **counts})
@@ -81,16 +82,18 @@ def _open_output(output: Path | None) -> Iterator[IO[str]]:
         yield file
 
 
-def _write(client: "Client", run: Json, file: IO[str], file_format: ExportFormat) -> "OutcomeReader":
+def _write(
+    client: "Client", run: Json, rescore_id: str | None, file: IO[str], file_format: ExportFormat
+) -> "OutcomeReader":
     from cupel.exports import openai_evals, promptfoo_results, tables
     from cupel.exports.records import OutcomeReader, open_run
 
-    reader = OutcomeReader(client, run)
+    reader = OutcomeReader(client, run, rescore_id)
     match file_format:
         case ExportFormat.JSONL:
             tables.write_jsonl(reader.outcomes(), file)
         case ExportFormat.CSV:
-            tables.write_csv(reader.outcomes(), run, file)
+            tables.write_csv(reader.outcomes(), run, rescore_id, file)
         case ExportFormat.OPENAI_EVALS:
             with open_run(reader) as opened:
                 openai_evals.write(opened.records(), run, file)
@@ -100,7 +103,7 @@ def _write(client: "Client", run: Json, file: IO[str], file_format: ExportFormat
     return reader
 
 
-def _write_logs(client: "Client", run: Json, folder: Path) -> "OutcomeReader":
+def _write_logs(client: "Client", run: Json, rescore_id: str | None, folder: Path) -> "OutcomeReader":
     from cupel.columns import columns_of
     from cupel.exports import inspect_log
     from cupel.exports.records import OutcomeReader, open_run
@@ -109,7 +112,7 @@ def _write_logs(client: "Client", run: Json, folder: Path) -> "OutcomeReader":
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CupelError(f"{folder}: {error.strerror or error}") from error
-    name, reader = _definition_name(client, run), OutcomeReader(client, run)
+    name, reader = _definition_name(client, run), OutcomeReader(client, run, rescore_id)
     with open_run(reader) as opened:
         for number, column in enumerate(columns_of(run)):
             with written_file(folder / inspect_log.file_name(run, column, number)) as unfinished:

@@ -36,6 +36,17 @@ Models = Annotated[
     model_option("--models", help_text="Targets: provider/name or connector/…; comma-separated or repeated."),
 ]
 Model = Annotated[str | None, model_option("--model", help_text="Only this target, by its label or model.")]
+RescoreId = Annotated[
+    str | None, typer.Option("--rescore", help="A rescore, such as scr_01jd3v…; default: the run's own scoring.")
+]
+GroupBy = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="NAME",
+        help="Figures by `persona`, by a dimension, or by a field of the scenarios' metadata, such as a column.",
+    ),
+]
 Prompt = Annotated[str | None, typer.Option("--prompt", help="Only this prompt of the definition, by its id.")]
 TargetsFile = Annotated[
     str | None,

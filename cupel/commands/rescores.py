@@ -1,15 +1,17 @@
 """`cupel rescore`, `rescores` and `scores`: grade a run's transcripts again, and show scores of a run or rescore."""
 
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cupel import render_scores
+from cupel.commands.analyze import print_breakdown
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_items, print_list, remark_on_limit
-from cupel.commands.options import AsJson, CallUnpriced, Ids, Model, RunId, command_name, parse_usd
-from cupel.errors import CupelError, UsageError
+from cupel.commands.options import AsJson, CallUnpriced, GroupBy, Ids, Model, RescoreId, RunId, command_name, parse_usd
+from cupel.errors import ApiProblem, CupelError, UsageError
 from cupel.json_types import Json, without_none
 from cupel.pages import FirstItems
 from cupel.session import Session
@@ -22,9 +24,6 @@ from cupel_core.domain.scoring.rescores import RESCORABLE
 if TYPE_CHECKING:
     from cupel.client import Client
 
-RescoreId = Annotated[
-    str | None, typer.Option("--rescore", help="A rescore, such as scr_01jd3v…; default: the run's own scoring.")
-]
 RepeatCount = Annotated[
     int | None, typer.Option("-k", min=1, max=100, help="The k of pass@k and pass^k; default: the run's repeats.")
 ]
@@ -73,14 +72,30 @@ def rescore(
 
 
 def rescores(ctx: typer.Context, run_id: RunId, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
-    """List the rescores of a run, newest first."""
+    """List the rescores of a run, newest first, and how far they agree with its own results."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         items = client.list_rescores(run_id).first(limit)
+        agreement = _agreement(client, run_id) if items and not as_json else []
     print_items(session, items, render_scores.rescores_table, as_json=as_json)
+    if agreement:
+        session.out.print()
+        session.out.print(render_scores.agreement_table(agreement))
+        for line in render_scores.agreement_legend(agreement):
+            session.out.print(line, markup=False, style="dim", soft_wrap=True)
     if items and not as_json:
         name, rescore_id = command_name(), items[0]["id"]
         session.remark(f"{name} scores {run_id} --rescore {rescore_id}, {name} compare {run_id} --rescore {rescore_id}")
+
+
+def _agreement(client: "Client", run_id: str) -> list[Json]:
+    """None of a run that is too large for it."""
+    try:
+        return client.list_grader_agreement(run_id)
+    except ApiProblem as problem:
+        if problem.status != HTTPStatus.UNPROCESSABLE_ENTITY:
+            raise
+        return []
 
 
 def scores(
@@ -89,6 +104,7 @@ def scores(
     rescore_id: RescoreId = None,
     model: Model = None,
     k: RepeatCount = None,
+    by: GroupBy = None,
     scenarios: Annotated[bool, typer.Option("--scenarios", help="Add a row per scenario and model.")] = False,
     probes: Annotated[bool, typer.Option("--probes", help="List the results of a rescore by probe instead.")] = False,
     limit: Limit = DEFAULT_LIMIT,
@@ -101,6 +117,10 @@ def scores(
         _list_results(session, run_id, rescore_id, model, limit, as_json=as_json)
         return
     with session.connect() as client:
+        if by is not None:
+            breakdown = client.get_run_breakdown(run_id, by, rescore_id=rescore_id)
+            print_breakdown(session, client, breakdown, as_json=as_json)
+            return
         run_scores = client.get_run_scores(run_id, rescore_id=rescore_id, model=model, k=k)
         listed = client.list_scenario_scores(run_id, rescore_id=rescore_id, model=model, k=k)
         first = listed.first(limit) if scenarios else FirstItems((), has_more=False)

@@ -104,12 +104,29 @@ def probe_index(outcome: Json) -> int:
     return int(outcome["probeIndex"] if "probeIndex" in outcome else outcome["index"])
 
 
+def _scored_fields(result: Json | None) -> Json:
+    """What a rescore's result says of a transcript."""
+    if result is None:
+        return {"result": None, "scoring": None, "verdict": None, "corrected": False}
+    scoring, is_judged = result["scoring"], result["success"] is not None
+    reason = (scoring or {}).get("reason")
+    judged = {"success": result["success"], "score": result["score"], "reason": reason}
+    return {
+        "result": judged if is_judged else None,
+        "scoring": scoring,
+        "verdict": result["verdict"],
+        "corrected": False,
+    }
+
+
 @dataclass
 class OutcomeReader:
     """Reads transcripts and errored probes of a run together, in the order of its probes."""
 
     client: "Client"
     run: Json
+    rescore_id: str | None = None
+    """Its results stand in place of those of the run."""
     transcripts: int = 0
     """Number read so far, like `errored`."""
     errored: int = 0
@@ -119,9 +136,23 @@ class OutcomeReader:
         return merge(self._transcripts(of_column), self._errored(of_column), key=probe_index)
 
     def _transcripts(self, of_column: dict[str, str | None]) -> Iterator[Json]:
-        for transcript in self.client.list_transcripts(self.run["id"], **of_column):
+        listed = self._listed(of_column) if self.rescore_id is None else self._rescored(of_column, self.rescore_id)
+        for transcript in listed:
             self.transcripts += 1
             yield transcript
+
+    def _listed(self, of_column: dict[str, str | None]) -> Iterator[Json]:
+        return iter(self.client.list_transcripts(self.run["id"], **of_column))
+
+    def _rescored(self, of_column: dict[str, str | None], rescore_id: str) -> Iterator[Json]:
+        """The transcripts with the results of the rescore; without any where it has none. Both are listed by probe."""
+        results = iter(self.client.list_rescore_results(self.run["id"], rescore_id, **of_column))
+        result = next(results, None)
+        for transcript in self._listed(of_column):
+            while result is not None and result["probeIndex"] < transcript["probeIndex"]:
+                result = next(results, None)
+            is_its = result is not None and result["probeIndex"] == transcript["probeIndex"]
+            yield {**transcript, "rescoreId": rescore_id, **_scored_fields(result if is_its else None)}
 
     def _errored(self, of_column: dict[str, str | None]) -> Iterator[Json]:
         if self.run["progress"]["failed"]:

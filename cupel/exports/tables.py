@@ -36,6 +36,7 @@ _COLUMNS = (
     "modelVersion",
     "decisionCode",
     "decisionText",
+    "rescoreId",
     "passed",
     "score",
     "reason",
@@ -76,8 +77,9 @@ def write_jsonl(outcomes: Iterator[Json], file: IO[str]) -> None:
         file.write(_line(outcome))
 
 
-def write_csv(outcomes: Iterator[Json], run: Json, file: IO[str]) -> None:
-    columns = _COLUMNS if _may_decide(run) else tuple(name for name in _COLUMNS if name not in _OF_DECISIONS)
+def write_csv(outcomes: Iterator[Json], run: Json, rescore_id: str | None, file: IO[str]) -> None:
+    left_out = {*(() if _may_decide(run) else _OF_DECISIONS), *(() if rescore_id else ("rescoreId",))}
+    columns = [name for name in _COLUMNS if name not in left_out]
     rows = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
     rows.writeheader()
     for outcome in outcomes:

@@ -5,9 +5,12 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cupel.errors import UsageError
 from cupel.extras import require_extra
+from cupel.in_process.probes import Probe
 from cupel.json_types import Json
 from cupel_core.domain.analysis.basic import AnalysisInput, analyze
+from cupel_core.domain.analysis.breakdowns import CaseProperties, NotGroupable, break_down
 from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.analysis.counts import RunCounts, count, scenario_cases
 from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow, cell_matrix, dimension_names
@@ -31,6 +34,25 @@ def analysis_of(evaluation: "Evaluation") -> Json:
     columns = evaluation.columns
     figures = analyze(AnalysisInput.of(counts, matrix, columns, evaluation.content, evaluation.sample))
     document: Json = json.loads(AnalysisFigures.of(figures, columns).to_json())
+    return document
+
+
+def breakdown_of(evaluation: "Evaluation", by: str | None) -> Json:
+    """What `GET /runs/{id}/analysis/breakdown` returns. Raises UsageError for a name that does not group the cases."""
+    from cupel_core.contract.breakdowns import BreakdownResponse
+
+    counts, _ = _counted(evaluation)
+    cases = [
+        CaseProperties(
+            probe.scenario.dimensions, probe.scenario.metadata, probe.persona.name if probe.persona else None
+        )
+        for probe in _first_column(evaluation)
+    ]
+    try:
+        found = break_down(evaluation.id, counts.plan, cases, by, lambda: counts)
+    except NotGroupable as error:
+        raise UsageError(f"by: {error}") from None
+    document: Json = json.loads(BreakdownResponse.of(found, None).model_dump_json(by_alias=True))
     return document
 
 
@@ -102,7 +124,7 @@ def _cases(evaluation: "Evaluation") -> tuple[list[Scenario], Sequence[int]]:
     """The scenarios in the order of the plan, and that of each case."""
     numbers: dict[int, int] = {}
     scenarios, positions = list[Scenario](), list[int]()
-    for scenario in _first_column(evaluation):
+    for scenario in (probe.scenario for probe in _first_column(evaluation)):
         if id(scenario) not in numbers:
             numbers[id(scenario)] = len(scenarios)
             scenarios.append(scenario)
@@ -110,8 +132,8 @@ def _cases(evaluation: "Evaluation") -> tuple[list[Scenario], Sequence[int]]:
     return scenarios, positions
 
 
-def _first_column(evaluation: "Evaluation") -> Iterator[Scenario]:
-    """The scenario of each case: the first repeats of the first column."""
+def _first_column(evaluation: "Evaluation") -> Iterator[Probe]:
+    """A probe of each case: the first repeats of the first column."""
     cases = len(evaluation.results) // (len(evaluation.columns) * evaluation.repeats)
     results = sorted(evaluation.results, key=lambda result: result.probe.index)
-    return (results[case * evaluation.repeats].probe.scenario for case in range(cases))
+    return (results[case * evaluation.repeats].probe for case in range(cases))

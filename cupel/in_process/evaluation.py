@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from cupel.columns import RunColumn
 from cupel.counts import count_of
+from cupel.data_frames import data_frame
 from cupel.gates import pass_rate
 from cupel.in_process.event_loops import run_in_new_loop
 from cupel.in_process.probes import ProbeResult, as_json
-from cupel.in_process.tables import data_frame, html_table, matrix_rows
+from cupel.in_process.tables import html_table, matrix_rows
 from cupel.json_types import Json
 from cupel.results import ModelResults, tabulate, to_json
 from cupel_core.contract.columns import TargetResponse
@@ -77,10 +78,11 @@ class Evaluation:
     def to_dataframe(self) -> Any:
         """A pandas.DataFrame with a row per probe: its result, answer, duration, tokens and cost.
 
-        It has a column `decision` if the definition has a decision rule.
-        pandas is not a dependency of Cupel; UsageError if it is not installed.
+        It has a column `decision` if the definition has a decision rule, and a column for each dimension, variable and
+        field of metadata. pandas is not a dependency of Cupel; UsageError if it is not installed.
         """
-        return data_frame(self.results, has_decisions=self.content.decision is not None)
+        outcomes = (result.to_json(self.id) for result in self.results)
+        return data_frame(outcomes, has_decisions=self.content.decision is not None)
 
     @cached_property
     def total_spend(self) -> Spend:
@@ -152,6 +154,13 @@ class Evaluation:
         from cupel.in_process.analysis import analysis_of
 
         return analysis_of(self)
+
+    def breakdown(self, by: str | None = None) -> Json:
+        """Figures by `persona`, by a dimension or by a field of the scenarios' metadata, with 95 % intervals, as
+        `GET /runs/{id}/analysis/breakdown` has them; without `by`, only the `fields` that it can be."""
+        from cupel.in_process.analysis import breakdown_of
+
+        return breakdown_of(self, by)
 
     def deep_analysis(self, *, narrative: bool = True) -> Json:
         """Components, outliers, effects, interactions and where differences come from, as

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from cupel.errors import UsageError
 from cupel.in_process.probes import ProbeResult
 from cupel.printable import printable
 from cupel.render import cost_columns
@@ -14,50 +12,7 @@ from cupel.terminal import NO_VALUE
 from cupel_core.contract.case_results import CaseResultsResponse
 from cupel_core.domain.runs.case_results import CaseResults, cell_indexes, cell_results
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.scoring.decisions import last_answer
 from cupel_core.domain.scoring.selections import is_found_best
-from cupel_core.domain.turns.roles import ModelRole
-
-
-def data_frame(results: Iterable[ProbeResult], *, has_decisions: bool) -> Any:
-    """A pandas.DataFrame with a row per probe. UsageError if pandas is not installed."""
-    try:
-        pandas = import_module("pandas")
-    except ModuleNotFoundError:
-        raise UsageError("to_dataframe() needs pandas, which is not installed: pip install pandas") from None
-    left_out = set() if has_decisions else {"decision"}
-    return pandas.DataFrame(
-        [{name: value for name, value in _row(result).items() if name not in left_out} for result in results]
-    )
-
-
-def _row(result: ProbeResult) -> dict[str, Any]:
-    judged, error, transcript = result.result, result.error, result.transcript
-    spend = result.outcome.spending.total
-    costs = {cost.role: cost.cost_usd for cost in result.outcome.spending.by_role}
-    return {
-        "target": result.target,
-        "prompt": result.prompt,
-        "scenario": result.scenario,
-        "persona": result.persona,
-        "repeat": result.repeat,
-        "status": str(result.status),
-        "success": result.success,
-        "score": judged.score if judged else None,
-        "reason": judged.reason if judged else None,
-        "decision": transcript.summary.decision_code if transcript and transcript.summary else None,
-        "answer": last_answer(result.messages) if transcript else None,
-        "turns": transcript.conversation.turns if transcript else None,
-        "duration_ms": transcript.conversation.duration_ms if transcript else None,
-        "tokens": spend.usage.total if spend.usage.total or not spend.usage.unreported_calls else None,
-        "cost_usd": costs.get(ModelRole.TARGET),
-        "judge_cost_usd": costs.get(ModelRole.JUDGE),
-        "simulated_user_cost_usd": costs.get(ModelRole.PERSONA),
-        "operations_cost_usd": costs.get(ModelRole.OPERATION),
-        "total_cost_usd": spend.cost_usd if spend.calls else None,
-        "error_code": str(error.code) if error else None,
-        "error_message": error.message if error else None,
-    }
 
 
 def matrix_rows(plan: Plan, results: Sequence[ProbeResult]) -> Iterator[CaseResultsResponse]:

@@ -9,7 +9,7 @@ from api.pages import bounded_page
 from api.parameters import Cursor, Limit, ModelFilter, PromptFilter, RescoreId, counting_time
 from api.rendering import CONTENT_TYPE, Rendered, documented, render_model
 from api.routing import OperationRouter
-from cupel_core.analysis import deep_requests, queries, results
+from cupel_core.analysis import breakdowns, deep_requests, queries, results
 from cupel_core.analysis.queries import ListedAnalysis, ScenarioQuery, ScenarioSort
 from cupel_core.analysis.responses import pending_response, scenario_response
 from cupel_core.clock import utc_now
@@ -20,6 +20,7 @@ from cupel_core.contract.analysis import (
     AnalyzedScenarioPage,
     AnalyzeRun,
 )
+from cupel_core.contract.breakdowns import BreakdownResponse
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.deep_analysis import DeepAnalysisResponse
 from cupel_core.contract.run_results import RunResultsResponse
@@ -32,6 +33,15 @@ router = OperationRouter()
 Level = Annotated[float | None, Query(description="With `dimension`: only scenarios with this score in it")]
 DimensionFilter = Annotated[
     str | None, Query(min_length=1, max_length=200, description="Only scenarios with a score in this dimension")
+]
+
+GroupField = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=200,
+        description="`persona`, a dimension, a field of the scenarios' metadata or one of their variables",
+    ),
 ]
 
 
@@ -67,6 +77,12 @@ def list_analyzed_scenarios(
     query = ScenarioQuery(sort, ascending, model, prompt_id, dimension, level)
     entries = queries.list_scenarios(router.workspace, run_id, rescore_id, query, limit=limit, cursor=cursor)
     return bounded_page(AnalyzedScenarioPage, entries, limit, scenario_response)
+
+
+@router.operation("getRunBreakdown")
+def get_run_breakdown(run_id: str, by: GroupField = None, rescore_id: RescoreId = None) -> Rendered[BreakdownResponse]:
+    found = breakdowns.get_breakdown(router.workspace, run_id, by, rescore_id)
+    return Rendered(render_model(BreakdownResponse.of(found, rescore_id)))
 
 
 @router.operation(

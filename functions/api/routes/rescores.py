@@ -11,6 +11,7 @@ from api.routing import OperationRouter
 from cupel_core.analysis import scores
 from cupel_core.clock import utc_now
 from cupel_core.contract.common import with_defaults
+from cupel_core.contract.reports import GraderAgreementList
 from cupel_core.contract.rescores import (
     CreateRescore,
     RescorePage,
@@ -23,6 +24,7 @@ from cupel_core.contract.rescores import (
     UpdateRescoreBudget,
 )
 from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.reports import agreement
 from cupel_core.rescoring import queries, start
 
 router = OperationRouter()
@@ -42,6 +44,11 @@ def create_rescore(
 def list_rescores(run_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Rendered[RescorePage]:
     listed = queries.list_rescores(router.workspace, run_id, limit, cursor)
     return bounded_page(RescorePage, listed.entries(), limit, RescoreResponse.of)
+
+
+@router.operation("listGraderAgreement")
+def list_grader_agreement(run_id: str) -> GraderAgreementList:
+    return GraderAgreementList(items=list(agreement.list_agreement(router.workspace, run_id)))
 
 
 @router.operation("getRescore")

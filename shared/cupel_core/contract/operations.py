@@ -938,6 +938,17 @@ _ALL = (
         "A page of scenarios",
     ),
     Operation(
+        "getRunBreakdown",
+        "GET",
+        "/v1/runs/{run_id}/analysis/breakdown",
+        "analysis",
+        _VIEWER,
+        "Get a run's figures by persona, dimension or metadata",
+        "The figures of each group of cases, by target and prompt",
+        "Without `by`, it says what the run can be grouped by. Runs of more than 500,000 combinations of case, target "
+        "and prompt are refused. Figures of a run that goes on are of the outcomes that it has.",
+    ),
+    Operation(
         "analyzeRun",
         "POST",
         "/v1/runs/{run_id}/analysis",
@@ -970,6 +981,16 @@ _ALL = (
         _VIEWER,
         "List the rescores of a run, newest first",
         "A page of rescores",
+    ),
+    Operation(
+        "listGraderAgreement",
+        "GET",
+        "/v1/runs/{run_id}/grader-agreement",
+        "rescores",
+        _VIEWER,
+        "List how far a run's scoring agrees with its rescores",
+        "A pair for each of the ten newest rescores, and one for corrections by users, of what both have judged",
+        "Runs of more than 20,000 probes are refused: their reports have the agreement.",
     ),
     Operation(
         "getRescore",

@@ -134,6 +134,8 @@ class GraderAgreementResponse(ResponseModel):
     first: Annotated[str, Field(description="`run`, or the id of a rescore")]
     second: Annotated[str, Field(description="`corrections`, or the id of a rescore")]
     conversations: Annotated[int, Field(description="Judged by both")]
+    first_pass_rate: Annotated[float | None, Field(description="Of these conversations by the first", default=None)]
+    second_pass_rate: Annotated[float | None, Field(description="Of these conversations by the second", default=None)]
     agreement: Annotated[float | None, Field(description="Share of equal verdicts")]
     kappa: Annotated[float | None, Field(description="Cohen's")]
     kappa_interval: Annotated[
@@ -141,6 +143,10 @@ class GraderAgreementResponse(ResponseModel):
     ]
     alpha: Annotated[float | None, Field(description="Krippendorff's, nominal")]
     note: Annotated[str | None, Field(description="What limits these figures")]
+
+
+class GraderAgreementList(ResponseModel):
+    items: list[GraderAgreementResponse]
 
 
 class ErrorCountResponse(ResponseModel):
@@ -199,6 +205,19 @@ class ReportDifferenceResponse(ResponseModel):
     adjusted_p: Annotated[float | None, Field(description="Adjusted over all pairs of the report by Holm's method")]
 
 
+class ReportGroupResponse(ResponseModel):
+    """The cases that have one value in common."""
+
+    value: Annotated[str | None, Field(description="Null of the cases without a value")]
+    scenarios: Annotated[int, Field(description="The scenarios with a case in the group")]
+    pass_rates: Annotated[list[ShareEstimateResponse], Field(description="By target and prompt, as in `columns`")]
+
+
+class ReportBreakdownResponse(ResponseModel):
+    by: Annotated[str, Field(description="`persona`, a dimension, a field of the scenarios' metadata or a variable")]
+    groups: Annotated[list[ReportGroupResponse], Field(description="Numbers by size, then texts")]
+
+
 class ReportConversationPage(ResponseModel):
     items: list[ReportConversationResponse]
     next_cursor: str | None
@@ -243,6 +262,14 @@ class ReportContentResponse(ResponseModel):
     differences: Annotated[
         list[ReportDifferenceResponse],
         Field(description="Each pair of targets and prompts, of at most six; empty for one", default=[]),
+    ]
+    breakdowns: Annotated[
+        list[ReportBreakdownResponse],
+        Field(
+            description="By the first four of what the cases can be grouped by and that have at most 12 values; "
+            "`getRunBreakdown` has all",
+            default=[],
+        ),
     ]
     notes: Annotated[list[str], Field(description="What could not be computed, and why")]
 

@@ -247,6 +247,17 @@ def _incomplete_text(cost: ReportCostResponse) -> str:
     return f"Spent at least {usd(cost.priced_usd)}" if cost.priced_usd else "What was spent is unknown"
 
 
+def breakdown_tables(content: ReportContentResponse) -> Iterator[tuple[str, ReportTable]]:
+    """Show the pass rates of each group of cases, with what they are grouped by."""
+    for breakdown in content.breakdowns:
+        rows = (
+            (NONE if group.value is None else group.value, number(group.scenarios), *map(share_text, group.pass_rates))
+            for group in breakdown.groups
+        )
+        header = (breakdown.by, "scenarios", *(column.name for column in content.columns))
+        yield breakdown.by, ReportTable(header, tuple(rows))
+
+
 def difference_table(content: ReportContentResponse) -> ReportTable:
     """Show which targets differ, pair by pair."""
     rows = (

@@ -5,6 +5,7 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from cupel_core.analysis.basic import analyze_counts
+from cupel_core.analysis.breakdowns import MAX_CELLS, case_properties
 from cupel_core.analysis.tabulate import CountedInputs, read_counts
 from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
 from cupel_core.contract.estimates import EstimateIntervalResponse
@@ -12,22 +13,24 @@ from cupel_core.contract.reports import (
     CheckStatisticsResponse,
     ErrorCountResponse,
     FailureModeResponse,
-    GraderAgreementResponse,
+    ReportBreakdownResponse,
     ReportBudgetResponse,
     ReportColumnResponse,
     ReportContentResponse,
     ReportCostResponse,
     ReportFiguresResponse,
+    ReportGroupResponse,
     RoleCostResponse,
     UnpricedModelResponse,
     UnscoredCountResponse,
 )
 from cupel_core.domain.analysis.basic import Quantiles
+from cupel_core.domain.analysis.breakdowns import groupable_fields, grouped_figures
 from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CheckCount, ColumnTotals
+from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.analysis.estimates import GroupEstimate
 from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.estimates.intervals import EstimateInterval
-from cupel_core.domain.reports.grader_agreement import MIN_PAIRS, GraderPairs
 from cupel_core.domain.reports.samples import MAX_TAGS, lowest_first
 from cupel_core.domain.reports.unpriced import unpriced_calls
 from cupel_core.domain.resources.providers import Prices
@@ -42,11 +45,16 @@ from cupel_core.errors import Invalid, NotFound
 from cupel_core.messages import RunRef
 from cupel_core.price_checks import has_price
 from cupel_core.providers.prices import price_list_version
+from cupel_core.reports.agreement import agreement_response
 from cupel_core.reports.scan import Scan
 from cupel_core.reports.targets import column_names, differences, failed_scenarios, scenario_names, with_names
 from cupel_core.store import budgets, snapshots
+from cupel_core.store.snapshots import Snapshot
 
 MAX_CHECKS = 100
+MAX_BREAKDOWNS = 4
+MAX_VALUES = 12
+"""Of what a report breaks down by: more rows are for a command."""
 SAMPLES_PER_TAG = 5
 
 
@@ -92,13 +100,35 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
         top_failure_modes=list(_failure_modes(overall, analysis.overall.completed, scan)),
         failure_tags=len(overall.tags),
         judge_stats=list(_check_statistics(overall.checks)),
-        grader_agreement=[_agreement(*names, pairs) for names, pairs in scan.pairs.items()],
+        grader_agreement=[agreement_response(*names, pairs) for names, pairs in scan.pairs.items()],
         conversations=with_names(run, scan.conversations),
         failed_scenarios=failed_scenarios(counts, names),
         differences=differences(run, counts, snapshot, columns),
+        breakdowns=list(_breakdowns(counts, snapshot)) if analysis.overall.pass_rate.trials else [],
         notes=list(_notes(run, analysis.overall, overall)),
     )
     return Measured(content, scan)
+
+
+def _breakdowns(counts: RunCounts, snapshot: Snapshot) -> Iterator[ReportBreakdownResponse]:
+    """None of a run that is too large for them."""
+    if counts.plan.total // counts.plan.repeats > MAX_CELLS:
+        return
+    cases = case_properties(snapshot)
+    names = [field.name for field in groupable_fields(cases) if field.values <= MAX_VALUES]
+    for name in names[:MAX_BREAKDOWNS]:
+        groups = grouped_figures(counts, [case.groups(name) for case in cases])
+        yield ReportBreakdownResponse(
+            by=name,
+            groups=[
+                ReportGroupResponse(
+                    value=group.value,
+                    scenarios=group.scenarios,
+                    pass_rates=[ShareEstimateResponse.model_validate(each.pass_rate) for each in group.columns],
+                )
+                for group in groups
+            ],
+        )
 
 
 def _sum(totals: Sequence[ColumnTotals]) -> ColumnTotals:
@@ -246,20 +276,6 @@ def _check_statistics(checks: Mapping[str, CheckCount]) -> Iterator[CheckStatist
             pass_rate=rate(counted),
             interval=list(interval) if interval else None,
         )
-
-
-def _agreement(first: str, second: str, pairs: GraderPairs) -> GraderAgreementResponse:
-    interval, few = pairs.kappa_interval(), pairs.conversations < MIN_PAIRS
-    return GraderAgreementResponse(
-        first=first,
-        second=second,
-        conversations=pairs.conversations,
-        agreement=pairs.agreement,
-        kappa=pairs.kappa,
-        kappa_interval=list(interval) if interval else None,
-        alpha=pairs.alpha,
-        note=f"fewer than {MIN_PAIRS} conversations: these figures say little" if few else None,
-    )
 
 
 _WHY_NOT = {

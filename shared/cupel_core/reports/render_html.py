@@ -76,6 +76,8 @@ def _parts(report: ReportResponse, content: ReportContentResponse) -> Iterator[M
         yield element("h2", "Trial of the revised prompt")
         yield from (element("p", line) for line in lines)
     yield from _section("Outcome", formats.outcome_table(content), _pass_rates(content))
+    for by, breakdown in formats.breakdown_tables(content):
+        yield from _section(f"Pass rate by {by}", breakdown)
     yield from _section("Differences between targets", formats.difference_table(content))
     yield from _section("Scenarios that were failed", formats.scenario_table(content))
     yield from _failed_answers(report.texts.failed_answers if report.texts else ())

@@ -53,6 +53,8 @@ def _lines(report: ReportResponse, content: ReportContentResponse) -> Iterator[s
     yield from _summary(formats.summary_of(report))
     yield from _list("Trial of the revised prompt", formats.trial_lines(report))
     yield from _section("Outcome", formats.outcome_table(content))
+    for by, breakdown in formats.breakdown_tables(content):
+        yield from _section(f"Pass rate by {inline(by)}", breakdown)
     yield from _section("Differences between targets", formats.difference_table(content))
     yield from _section("Scenarios that were failed", formats.scenario_table(content))
     yield from _failed_answers(report.texts.failed_answers if report.texts else ())

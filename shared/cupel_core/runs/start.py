@@ -79,8 +79,8 @@ def start(
 
     `request` is what was requested, if the specification is not: that of an eval changes with the eval.
 
-    Raises Invalid for a spec that cannot run or a key that was used with another request, NotFound for an unknown
-    definition, and Conflict while another request with the same key is in progress.
+    Raises Invalid for a spec that cannot run or a key that was used with another request, and Conflict while another
+    request with the same key is in progress.
     """
     request = spec_to_text(spec) if request is None else request
     if idempotency_key is not None and (first := find_started(workspace, idempotency_key, request, now)):
@@ -203,6 +203,8 @@ def _resolve(workspace: str, spec: RunSpec) -> ResolvedDefinition:
         return resolve(workspace, spec.definition_id, spec.definition_version)
     except UnknownVersion as unknown:
         raise Invalid.field("definitionVersion", unknown.detail) from None
+    except NotFound as unknown:
+        raise Invalid.field("definitionId", unknown.detail) from None
 
 
 def _selected_cases(workspace: str, spec: RunSpec, definition: ResolvedDefinition, seed: int) -> RunCases:

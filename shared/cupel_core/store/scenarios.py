@@ -52,27 +52,40 @@ class ScenarioSummary(NamedTuple):
     """In dimensions."""
 
 
-def read_summaries(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioSummary]]:
-    """The summaries of the scenarios at these positions, by position; each page is read once and not cached.
+class ScenarioProperties(NamedTuple):
+    """What a scenario's cases can be grouped by."""
 
-    Pages of earlier releases may be large, so they are read one at a time.
-    """
+    scores: Mapping[str, float]
+    """In dimensions."""
+    metadata: Mapping[str, object]
+
+
+def read_summaries(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioSummary]]:
+    """The summaries of the scenarios at these positions, by position."""
+    return _read_parts(manifest, positions, lambda data: ScenarioSummary(data["id"], data["name"], data["dimensions"]))
+
+
+def read_properties(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioProperties]]:
+    """The properties of the scenarios at these positions, by position."""
+    return _read_parts(manifest, positions, lambda data: ScenarioProperties(data["dimensions"], data["metadata"]))
+
+
+def _read_parts[T](
+    manifest: Manifest, positions: Iterable[int], part_of: Callable[[Mapping[str, Any]], T]
+) -> Iterator[tuple[int, T]]:
+    """Each page is read once and not cached. Pages of earlier releases may be large, so they are read one at a time."""
     by_page: defaultdict[int, list[int]] = defaultdict(list)
     for position in positions:
         by_page[manifest.page_number_at(position)].append(position)
 
-    def read(number: int) -> list[tuple[int, ScenarioSummary]]:
+    def read(number: int) -> list[tuple[int, T]]:
         page, start = blobs.get_json(manifest.pages[number].key), manifest.start_of(number)
-        return [(position, _summary(page[position - start])) for position in by_page[number]]
+        return [(position, part_of(page[position - start])) for position in by_page[number]]
 
     readers = 1 if any(manifest.pages[number].size is None for number in by_page) else _READERS
     with ThreadPoolExecutor(readers) as threads:
-        for summaries in threads.map(read, sorted(by_page)):
-            yield from summaries
-
-
-def _summary(data: Mapping[str, Any]) -> ScenarioSummary:
-    return ScenarioSummary(data["id"], data["name"], data["dimensions"])
+        for parts in threads.map(read, sorted(by_page)):
+            yield from parts
 
 
 def _page_from_json(body: list[dict[str, Any]]) -> tuple[Scenario, ...]:

@@ -188,7 +188,7 @@ def test_viewers_may_estimate(client: Client, definition_id: str, viewer: str) -
 
 
 def test_another_workspaces_definition_is_not_found(client: Client, definition_id: str, stranger: str) -> None:
-    assert estimated(client, definition_id, token=stranger).status == 404
+    assert estimated(client, definition_id, token=stranger).status == 422
 
 
 def test_a_large_definition_is_estimated_from_few_pages(

@@ -241,13 +241,14 @@ def test_a_run_of_a_definition_without_scenarios_is_refused(client: Client) -> N
     assert (answer.status, answer.fields()) == (422, ["definitionId"])
 
 
-def test_an_unknown_definition_is_not_found(client: Client) -> None:
-    assert start(client, "def_unknown").status == 404
+def test_an_unknown_definition_is_refused_like_any_reference_in_a_body(client: Client) -> None:
+    refused = start(client, "def_unknown")
+    assert (refused.status, refused.fields()) == (422, ["definitionId"])
 
 
 def test_a_definition_of_another_workspace_is_not_found(client: Client, definition_id: str, stranger: str) -> None:
     body = {"definitionId": definition_id, "models": ["sim/steady"]}
-    assert client.post("/v1/runs", body, token=stranger).status == 404
+    assert client.post("/v1/runs", body, token=stranger).status == 422
 
 
 @pytest.mark.parametrize("path", ["", "/probes", "/transcripts", "/events"])

@@ -156,7 +156,7 @@ def test_a_wrong_field_of_its_run_is_named(
 
 
 def test_a_schedule_of_an_unknown_definition_is_refused(client: Client) -> None:
-    assert create(client, "def_none").status == 404
+    assert create(client, "def_none").status == 422
 
 
 def test_a_schedule_is_disabled(client: Client, schedule_id: str) -> None:
@@ -200,7 +200,7 @@ def test_a_firing_that_started_nothing_has_the_reason(client: Client, definition
     client.delete(f"/v1/definitions/{definition_id}")
     fire(DueSchedule(workspace="acme", schedule_id=schedule_id, scheduled_time=DUE), NOW)
     (firing,) = client.get(f"/v1/schedules/{schedule_id}").json()["firings"]
-    assert (firing["runId"], firing["error"]) == (None, f"there is no definition {definition_id}")
+    assert (firing["runId"], firing["error"]) == (None, f"definitionId: there is no definition {definition_id}")
 
 
 @pytest.fixture

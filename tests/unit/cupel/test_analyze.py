@@ -22,7 +22,7 @@ FIGURES: dict[str, Any] = {
     "cautions": [{"text": "12 scenarios: only large effects can be seen"}],
 }
 ANALYSIS = {"id": "ana_1", "runId": "run_1", "status": "COMPLETED"}
-ANALYSIS |= {"failure": None, "isStale": False, "staleReason": None}
+ANALYSIS |= {"failure": None, "isStale": False, "staleReason": None, "rescoreId": None}
 CELL = {"column": 0, "meanDecision": 2.5, "judged": 0, "passed": 0}
 PASSED = {"column": 1, "meanDecision": None, "judged": 4, "passed": 3}
 SCENARIO = {"scenarioName": "first", "cells": [CELL, PASSED]}

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple, Unpack
 
 import orjson
@@ -96,33 +95,6 @@ def test_a_notebook_shows_a_row_per_target() -> None:
     assert "<td>connector/capital</td><td>2</td><td>2</td><td>0</td><td>50.0% of 2</td>" in shown
     assert shown.count("<tr>") == 3
     assert "decision" not in shown
-
-
-def test_a_data_frame_has_a_row_per_probe(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
-    first, second = cupel.evaluate(definition(), [capital]).to_dataframe()
-    assert (first["scenario"], first["success"], first["answer"]) == ("France", True, "Paris")
-    assert (second["scenario"], second["success"], second["error_code"]) == ("Italy", False, None)
-
-
-def test_a_data_frame_has_decisions_only_if_the_definition_has_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
-    (plain,) = cupel.evaluate(definition("France"), capital).to_dataframe()
-    ruled = cupel.evaluate(definition("France", content={"decision": {"pattern": "(5)"}}), capital)
-    assert ("decision" in plain, ruled.to_dataframe()[0]["decision"]) == (False, "other")
-    assert "mean decision" in ruled._repr_html_()
-
-
-def test_an_errored_probe_has_a_row_with_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
-    (row,) = cupel.evaluate(definition("France"), lambda _: 5).to_dataframe()
-    assert (row["status"], row["error_code"], row["success"], row["answer"]) == ("ERROR", "provider_error", None, None)
-
-
-def test_a_data_frame_without_pandas_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(UsageError, match="pip install pandas"):
-        cupel.evaluate(definition(), capital).to_dataframe()
 
 
 def test_none_stands_for_the_default_of_every_option() -> None:

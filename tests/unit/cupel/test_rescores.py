@@ -15,6 +15,7 @@ from cupel_core import accounts
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.messages import RunRef
 from cupel_core.providers.errors import ProviderError
@@ -131,6 +132,58 @@ def test_a_rescore_is_compared_with_the_runs_own_results(cupel: Cupel, run: Run,
     assert (compared["status"], len(compared["figures"]["rows"])) == ("COMPLETED", 1)
     listed = cupel("rescores", run.id)
     assert f"cupel scores {run.id} --rescore {rescored}, cupel compare {run.id} --rescore {rescored}" in listed.stderr
+
+
+@pytest.fixture
+def scored_run(cloud: Settings) -> Run:
+    """Its own scoring passes the first and the last probe; "yes" is in the first three answers."""
+    two = tuple(Scenario("", f"case {number}", (Message(MessageRole.USER, "?"),)) for number in range(2))
+    given = AnsweredRun(two, ("sim/steady",), repeats=2, workspace="acme")
+    given.answer = lambda index: "yes" if index < 3 else "no"
+    given.scoring = lambda index: Scoring(index in (0, 3), float(index in (0, 3)), "as seen by the run")
+    return given.completed()
+
+
+def test_rescores_are_listed_with_their_agreement(cupel: Cupel, scored_run: Run, file: str) -> None:
+    rescored = rescore_id(cupel("rescore", scored_run.id, "--file", file, "--watch"))
+    shown = cupel("rescores", scored_run.id).stdout
+    [row] = [line.split() for line in shown.splitlines() if line.startswith(rescored) and "κ" not in line][1:]
+    assert row[:5] == [rescored, "4", "75.0%", "50.0%", "25.0%"]
+    assert "fewer than 30 conversations" in shown
+
+
+def test_a_run_without_own_results_has_no_agreement(cupel: Cupel, run: Run, file: str) -> None:
+    cupel("rescore", run.id, "--file", file, "--watch")
+    assert "agreement" not in cupel("rescores", run.id).stdout
+
+
+def test_a_rescore_is_exported_instead_of_the_runs_own_results(cupel: Cupel, scored_run: Run, file: str) -> None:
+    rescored = rescore_id(cupel("rescore", scored_run.id, "--file", file, "--watch"))
+    own, other = (
+        [json.loads(line) for line in cupel("export", scored_run.id, "--format", "jsonl", *options).stdout.splitlines()]
+        for options in ((), ("--rescore", rescored))
+    )
+    assert [each["result"]["success"] for each in own] == [True, False, False, True]
+    assert [each["result"]["success"] for each in other] == [True, True, True, False]
+    assert {each["rescoreId"] for each in other} == {rescored}
+    assert other[0]["scoring"]["metrics"] == {"agrees": 1.0}
+    assert [each["content"] for each in own] == [each["content"] for each in other]
+    table = cupel("export", scored_run.id, "--format", "csv", "--rescore", rescored).stdout
+    assert table.splitlines()[0].split(",").count("rescoreId") == 1
+
+
+def test_a_rescore_of_an_unknown_id_is_not_exported(cupel: Cupel, scored_run: Run) -> None:
+    refused = cupel("export", scored_run.id, "--format", "jsonl", "--rescore", "scr_unknown")
+    assert (refused.exit_code, "there is no rescore scr_unknown" in refused.stderr) == (2, True)
+
+
+def test_a_rescore_is_analyzed(cupel: Cupel, scored_run: Run, file: str) -> None:
+    rescored = rescore_id(cupel("rescore", scored_run.id, "--file", file, "--watch"))
+    figures = output_of(cupel, "analyze", scored_run.id, "--rescore", rescored)
+    assert figures["rescoreId"] == rescored
+    assert figures["figures"]["columns"][0]["estimate"]["passRate"]["successes"] == 3
+    shown = cupel("analyze", scored_run.id, "--rescore", rescored)
+    assert shown.exit_code == 0, shown.stderr
 
 
 def test_rescores_are_listed_with_their_overrides(cupel: Cupel, run: Run, file: str) -> None:

@@ -143,7 +143,7 @@ def test_a_deleted_definition_is_recorded_as_the_error(make: Make, definition_id
     catalog.delete(WORKSPACE, definition_id, NOW)
     told = fire(due(schedule), NOW)
     assert told
-    assert (told.run_id, told.error) == (None, f"there is no definition {definition_id}")
+    assert (told.run_id, told.error) == (None, f"definitionId: there is no definition {definition_id}")
     assert (firings(schedule), started()) == ((told,), [])
 
 

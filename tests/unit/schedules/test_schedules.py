@@ -91,8 +91,9 @@ def test_a_run_with_criteria_and_no_judge_is_refused(spec: Callable[..., Schedul
 
 
 def test_a_run_of_an_unknown_definition_is_refused(spec: Callable[..., ScheduleSpec]) -> None:
-    with pytest.raises(NotFound):
+    with pytest.raises(Invalid) as refused:
         schedules.create(WORKSPACE, replace(spec(), run=RunSpec("def_none", plain_targets("sim/steady"))), NOW)
+    assert [error.field for error in refused.value.errors] == ["run.definitionId"]
 
 
 def test_a_schedule_that_eventbridge_refuses_is_not_stored(

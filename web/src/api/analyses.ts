@@ -5,6 +5,7 @@ export type Analysis = Schemas["Analysis"];
 export type Figures = NonNullable<Analysis["figures"]>;
 export type DeepAnalysis = Schemas["DeepAnalysis"];
 export type DeepFigures = NonNullable<DeepAnalysis["figures"]>;
+export type Breakdown = Schemas["Breakdown"];
 export type Narrative = DeepFigures["narrative"];
 
 const WATCH_MS = 1_000;
@@ -14,6 +15,19 @@ export const analysisQuery = (id: string) =>
     queryKey: ["run", id, "analysis"],
     queryFn: ({ signal }) =>
       read(api.GET("/v1/runs/{run_id}/analysis", { signal, params: { path: { run_id: id } } })),
+  });
+
+/** The figures by group of cases; without `by`, only what the run can be grouped by. */
+export const breakdownQuery = (id: string, by: string | null) =>
+  queryOptions({
+    queryKey: ["run", id, "analysis", "breakdown", by],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET("/v1/runs/{run_id}/analysis/breakdown", {
+          signal,
+          params: { path: { run_id: id }, query: by === null ? {} : { by } },
+        }),
+      ),
   });
 
 /** Null if none was made. */

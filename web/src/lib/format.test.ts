@@ -13,6 +13,7 @@ import {
   formatSigned,
   formatUsd,
   visible,
+  withInterval,
 } from "./format";
 
 const FORMS: Record<keyof typeof cases, (value: never) => string> = {
@@ -22,6 +23,8 @@ const FORMS: Record<keyof typeof cases, (value: never) => string> = {
   difference: (value: number | null) => formatSigned(value),
   usd: (value: number | null) => formatUsd(value),
   "interval of percents": (value: number[] | null) => formatInterval(value, formatShare),
+  "decimal with interval": ([value, interval]: [number | null, number[] | null]) =>
+    withInterval(value, interval, formatDecimal),
 };
 
 /** The cases are those of the commands and reports (`tests/unit/domain/test_figures.py`). */

@@ -77,6 +77,16 @@ export function formatInterval(
   return interval?.map(format).join(" to ") ?? "";
 }
 
+/** `0.50 (0.25 to 0.75)`. */
+export function withInterval(
+  value: number | null,
+  interval: readonly number[] | null,
+  format: (value: number | null) => string,
+): string {
+  const bounds = value === null ? "" : formatInterval(interval, format);
+  return bounds ? `${format(value)} (${bounds})` : format(value);
+}
+
 export function formatSeconds(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;

@@ -263,7 +263,7 @@ class RunCounts:
 
     def column_cells(self, column: int) -> list[Cell]:
         """The cells of a column by scenario, in the order of `scenarios`; equal ones are the same object."""
-        by_case, known = self._cells_by_case(column), dict[Cell, Cell]()
+        by_case, known = self.cells_by_case(column), dict[Cell, Cell]()
         cells = []
         for _, cases in self.scenarios:
             cell = by_case[cases[0]]
@@ -272,7 +272,7 @@ class RunCounts:
             cells.append(known.setdefault(cell, cell))
         return cells
 
-    def _cells_by_case(self, column: int) -> list[Cell]:
+    def cells_by_case(self, column: int) -> list[Cell]:
         """Few cells of a run with few repeats differ, so each is made once."""
         known, cells = dict[bytes, Cell](), list[Cell]()
         for indexes in self.plan.column_ranges(column):

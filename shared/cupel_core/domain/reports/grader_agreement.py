@@ -34,6 +34,16 @@ class GraderPairs:
         return self.both_passed + self.only_first + self.only_second + self.both_failed
 
     @property
+    def first_pass_rate(self) -> float | None:
+        total = self.conversations
+        return (self.both_passed + self.only_first) / total if total else None
+
+    @property
+    def second_pass_rate(self) -> float | None:
+        total = self.conversations
+        return (self.both_passed + self.only_second) / total if total else None
+
+    @property
     def agreement(self) -> float | None:
         """The share of equal verdicts."""
         total = self.conversations
@@ -42,11 +52,9 @@ class GraderPairs:
     @property
     def kappa(self) -> float | None:
         """Cohen's; None if both graders always say the same, because chance alone would explain it."""
-        total, agreement = self.conversations, self.agreement
-        if agreement is None:
+        first, second, agreement = self.first_pass_rate, self.second_pass_rate, self.agreement
+        if first is None or second is None or agreement is None:
             return None
-        first = (self.both_passed + self.only_first) / total
-        second = (self.both_passed + self.only_second) / total
         expected = first * second + (1 - first) * (1 - second)
         return None if expected >= 1 else (agreement - expected) / (1 - expected)
 

@@ -11,6 +11,7 @@ import { Empty, Failure, Loading } from "../../ui/states";
 import { AnalyzeButton } from "./again";
 import { Agreement } from "./agreement";
 import styles from "./analysis.module.css";
+import { BreakdownSection } from "./breakdown";
 import { DeepAnalysisSection } from "./deep";
 import { ScenarioLink } from "./scenario_link";
 
@@ -57,6 +58,7 @@ export function AnalysisPage() {
         </div>
       )}
       <Findings figures={figures} />
+      <BreakdownSection id={id} />
       <Agreement figures={figures} />
       <Contested figures={figures} />
       <DeepAnalysisSection id={id} />

@@ -19,7 +19,7 @@ import { Section } from "../../ui/section";
 import { FailureModes } from "./failure_modes";
 import styles from "./report.module.css";
 import { Summary } from "./summary";
-import { Agreement, Assertions, Targets } from "./tables";
+import { Agreement, Assertions, Breakdowns, Differences, FailedScenarios, Targets } from "./tables";
 
 interface Props {
   run: Run;
@@ -47,6 +47,9 @@ export function Contents({ run, report, content, texts }: Props) {
       )}
       <FailureModes id={run.id} content={content} excerpts={texts?.excerpts ?? []} />
       <Targets content={content} />
+      <Breakdowns content={content} />
+      <Differences content={content} />
+      <FailedScenarios content={content} />
       <Assertions content={content} />
       <Agreement content={content} />
       <Errors content={content} />

@@ -1,4 +1,5 @@
 import type { ReportContent, ReportFigures } from "../../api/reports";
+import { formatDifference, formatDifferences, formatP } from "../../lib/comparison";
 import {
   formatCount,
   formatDecimal,
@@ -9,11 +10,12 @@ import {
   UNKNOWN,
   visible,
 } from "../../lib/format";
-import { IntervalMark } from "../../ui/bars";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
+import { Share } from "../../ui/share";
+import { ScenarioLink } from "../analysis/scenario_link";
 
 function cost(figures: ReportFigures): number | null {
   if (figures.costs.some((each) => each.usd === null)) return null;
@@ -67,33 +69,6 @@ export function Targets({ content }: { content: ReportContent }) {
         </table>
       </ScrollRegion>
     </Section>
-  );
-}
-
-interface ShareProps {
-  trials: number;
-  share: number | null;
-  interval: readonly number[] | null;
-  what: string;
-}
-
-function Share({ share, interval, what, trials }: ShareProps) {
-  if (share === null) return <span className={page.note}>{UNKNOWN}</span>;
-  const bounds = formatInterval(interval, formatShare);
-  return (
-    <span className={page.estimate}>
-      <IntervalMark
-        value={share}
-        interval={interval}
-        min={0}
-        max={1}
-        label={`${what} ${formatShare(share)}, 95% interval ${bounds}`}
-      />
-      <span>
-        <strong>{formatShare(share)}</strong> {bounds && `(${bounds})`}{" "}
-        <small className={page.note}>n = {formatCount(trials)}</small>
-      </span>
-    </span>
   );
 }
 
@@ -168,6 +143,123 @@ export function Agreement({ content }: { content: ReportContent }) {
                   {each.kappaInterval95 && `(${formatInterval(each.kappaInterval95, formatDecimal)})`}
                 </td>
                 <td className="figure">{formatDecimal(each.alpha)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+    </Section>
+  );
+}
+
+/** The pass rates by what the cases have in common, a table for each. */
+export function Breakdowns({ content }: { content: ReportContent }) {
+  return content.breakdowns?.map(({ by, groups }) => (
+    <Section key={by} title={`Pass rate by ${visible(by)}`}>
+      <ScrollRegion label={`Pass rate by ${visible(by)}`}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{visible(by)}</th>
+              <FigureHeader>Scenarios</FigureHeader>
+              {content.columns.map(({ name }) => (
+                <th key={name} scope="col">
+                  {visible(name)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {groups.map((group) => (
+              <tr key={JSON.stringify(group.value)}>
+                <th scope="row" className={page.name}>
+                  {group.value === null ? UNKNOWN : visible(group.value)}
+                </th>
+                <td className="figure">{formatCount(group.scenarios)}</td>
+                {group.passRates.map((rate, number) => (
+                  <td key={content.columns[number]?.name}>
+                    <Share
+                      share={rate.share}
+                      interval={rate.interval95}
+                      what="Pass rate"
+                      trials={rate.trials}
+                    />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+    </Section>
+  ));
+}
+
+/** Which targets differ, pair by pair. */
+export function Differences({ content }: { content: ReportContent }) {
+  const differences = content.differences ?? [];
+  if (differences.length === 0) return null;
+  return (
+    <Section title="Differences between targets">
+      <ScrollRegion label="Differences between targets">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Targets</th>
+              <FigureHeader>Scenarios</FigureHeader>
+              <FigureHeader>Difference</FigureHeader>
+              <th scope="col">95% interval</th>
+              <FigureHeader>Adjusted p</FigureHeader>
+            </tr>
+          </thead>
+          <tbody>
+            {differences.map((each) => (
+              <tr key={`${each.first} ${each.second}`}>
+                <th scope="row" className={page.name}>
+                  {visible(each.first)} less {visible(each.second)}
+                </th>
+                <td className="figure">{formatCount(each.scenarios)}</td>
+                <td className="figure">{formatDifference(each.metric, each.difference)}</td>
+                <td>{formatDifferences(each.metric, each.interval95)}</td>
+                <td className="figure">{formatP(each.adjustedP)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+    </Section>
+  );
+}
+
+/** Of each failed scenario, how many answers of each target passed. */
+export function FailedScenarios({ content }: { content: ReportContent }) {
+  const failed = content.failedScenarios ?? [];
+  if (failed.length === 0) return null;
+  return (
+    <Section title="Scenarios that were failed">
+      <ScrollRegion label="Scenarios that were failed">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Passed of judged</th>
+              {content.columns.map(({ name }) => (
+                <FigureHeader key={name}>{visible(name)}</FigureHeader>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {failed.map((each) => (
+              <tr key={each.scenarioId}>
+                <th scope="row" className={page.name}>
+                  <ScenarioLink id={each.scenarioId} name={each.scenarioName} />
+                </th>
+                {each.cells.map((cell, number) => (
+                  <td key={content.columns[number]?.name} className="figure">
+                    {cell.judged === 0
+                      ? UNKNOWN
+                      : `${formatCount(cell.passed)} of ${formatCount(cell.judged)}`}
+                  </td>
+                ))}
               </tr>
             ))}
           </tbody>

@@ -1,0 +1,128 @@
+"""The outcomes of a run or of an evaluation as a data frame of pandas, with types: a row per probe."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from cupel.errors import UsageError
+from cupel.json_types import Json
+from cupel.message_texts import with_text
+from cupel_core.domain.runs.run import ProbeStatus
+from cupel_core.domain.turns.roles import ModelRole
+
+
+class _Column(NamedTuple):
+    dtype: str
+    """Pandas' nullable types: an unknown number is missing, and does not turn its column into objects."""
+    value: Callable[[Json], object]
+
+
+def _of(name: str) -> Callable[[Json], object]:
+    return lambda outcome: outcome.get(name)
+
+
+def _result(name: str) -> Callable[[Json], object]:
+    return lambda outcome: (outcome.get("result") or {}).get(name)
+
+
+def _scoring(name: str) -> Callable[[Json], object]:
+    return lambda outcome: (outcome.get("scoring") or {}).get(name)
+
+
+def _error(name: str) -> Callable[[Json], object]:
+    return lambda outcome: (outcome.get("error") or {}).get(name)
+
+
+def _cost(role: ModelRole) -> Callable[[Json], object]:
+    def of(outcome: Json) -> object:
+        costs = outcome.get("costs") or (outcome.get("error") or {}).get("costs") or ()
+        return next((cost["costUsd"] for cost in costs if cost["role"] == role), None)
+
+    return of
+
+
+def _total_cost(outcome: Json) -> float | None:
+    """None without a call: what was not called has no cost."""
+    spend = _spend(outcome)
+    return spend.get("costUsd") if spend.get("calls") else None
+
+
+def _spend(outcome: Json) -> Json:
+    return outcome.get("totalSpend") or (outcome.get("error") or {}).get("totalSpend") or {}
+
+
+def _tokens(outcome: Json) -> int | None:
+    """None if nobody reported them."""
+    usage = _spend(outcome).get("usage") or {}
+    total = sum(usage.get(name, 0) for name in ("inputTokens", "outputTokens"))
+    return None if not total and usage.get("unreportedCalls") else total
+
+
+def _messages(outcome: Json) -> list[Json] | None:
+    content = outcome.get("content")
+    return None if content is None else [with_text(message) for message in content["messages"]]
+
+
+def _last(role: str) -> Callable[[Json], object]:
+    def of(outcome: Json) -> object:
+        said = (each["content"] for each in reversed(_messages(outcome) or ()) if each["role"] == role)
+        return next(said, None)
+
+    return of
+
+
+_COLUMNS: Mapping[str, _Column] = {
+    "target": _Column("string", _of("targetId")),
+    "prompt": _Column("string", _of("promptId")),
+    "scenario": _Column("string", lambda outcome: outcome.get("scenarioName") or outcome.get("scenarioId")),
+    "persona": _Column("string", _of("personaName")),
+    "repeat": _Column("Int64", _of("repeat")),
+    "status": _Column(
+        "string", lambda outcome: str(ProbeStatus.ERROR if outcome.get("error") else ProbeStatus.COMPLETED)
+    ),
+    "success": _Column("boolean", _result("success")),
+    "score": _Column("Float64", _result("score")),
+    "reason": _Column("string", _result("reason")),
+    "decision": _Column("string", _of("decisionCode")),
+    "tags": _Column("object", _scoring("tags")),
+    "metrics": _Column("object", _scoring("metrics")),
+    "question": _Column("string", _last("user")),
+    "answer": _Column("string", _last("assistant")),
+    "messages": _Column("object", _messages),
+    "turns": _Column("Int64", _of("turnCount")),
+    "duration_ms": _Column("Int64", _of("durationMs")),
+    "tokens": _Column("Int64", _tokens),
+    "cost_usd": _Column("Float64", _cost(ModelRole.TARGET)),
+    "judge_cost_usd": _Column("Float64", _cost(ModelRole.JUDGE)),
+    "simulated_user_cost_usd": _Column("Float64", _cost(ModelRole.PERSONA)),
+    "operations_cost_usd": _Column("Float64", _cost(ModelRole.OPERATION)),
+    "total_cost_usd": _Column("Float64", _total_cost),
+    "error_code": _Column("string", _error("code")),
+    "error_message": _Column("string", _error("message")),
+}
+
+
+def data_frame(outcomes: Iterable[Json], *, has_decisions: bool) -> Any:
+    """A pandas.DataFrame of transcripts and errored probes in the API's fields. UsageError if pandas is not installed.
+
+    It has a column for each dimension, variable and field of metadata, too, such as `metadata.language`.
+    """
+    try:
+        pandas = import_module("pandas")
+    except ModuleNotFoundError:
+        raise UsageError("a data frame needs pandas, which is not installed: pip install pandas") from None
+    columns = {name: each for name, each in _COLUMNS.items() if has_decisions or name != "decision"}
+    rows = [
+        {name: column.value(outcome) for name, column in columns.items()} | dict(_properties(outcome))
+        for outcome in outcomes
+    ]
+    names = [*columns, *(name for name in dict.fromkeys(name for row in rows for name in row) if name not in columns)]
+    frame = pandas.DataFrame(rows, columns=names)
+    return frame.astype({name: column.dtype for name, column in columns.items()})
+
+
+def _properties(outcome: Json) -> Iterator[tuple[str, object]]:
+    """What the case has besides its names."""
+    for prefix, field in (("dimension", "dimensions"), ("variable", "variables"), ("metadata", "metadata")):
+        for name, value in (outcome.get(field) or {}).items():
+            yield f"{prefix}.{name}", value

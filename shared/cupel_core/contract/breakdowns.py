@@ -1,0 +1,75 @@
+"""The figures of a run by group of its cases."""
+
+from collections.abc import Sequence
+from typing import Annotated, Self
+
+from pydantic import Field
+
+from cupel_core.contract.analysis import GroupEstimateResponse
+from cupel_core.contract.columns import ColumnFields
+from cupel_core.contract.common import ResponseModel
+from cupel_core.domain.analysis.breakdowns import MAX_FIELDS, MAX_GROUPS, Breakdown, GroupFigures
+from cupel_core.domain.runs.plan import Column
+
+
+class GroupableFieldResponse(ResponseModel):
+    """What the cases of a run can be grouped by."""
+
+    name: Annotated[str, Field(description="`persona`, a dimension, a field of the scenarios' metadata or a variable")]
+    values: Annotated[int, Field(description="How many different values the cases have")]
+
+
+class GroupColumnResponse(ColumnFields):
+    """What one target, asked by one prompt, made of a group."""
+
+    name: Annotated[str, Field(description="Of target and prompt, for people")]
+    estimate: Annotated[GroupEstimateResponse, Field(description="Its figures")]
+
+
+class CaseGroupResponse(ResponseModel):
+    """The cases that have one value in common."""
+
+    value: Annotated[str | None, Field(description="Null of the cases without a value")]
+    scenarios: Annotated[int, Field(description="The scenarios with a case in the group")]
+    columns: Annotated[list[GroupColumnResponse], Field(description="By target, then by prompt")]
+
+    @classmethod
+    def of(cls, group: GroupFigures, columns: Sequence[Column]) -> Self:
+        return cls(
+            value=group.value,
+            scenarios=group.scenarios,
+            columns=[
+                GroupColumnResponse(
+                    **GroupColumnResponse.fields_of_column(column),
+                    name=column.name,
+                    estimate=GroupEstimateResponse.model_validate(estimate),
+                )
+                for column, estimate in zip(columns, group.columns, strict=True)
+            ],
+        )
+
+
+class BreakdownResponse(ResponseModel):
+    """The figures of a run by group of its cases. A case with several values, such as tags, counts in each group."""
+
+    run_id: str
+    rescore_id: Annotated[str | None, Field(description="The rescore whose results count; null: the run's own scoring")]
+    by: Annotated[str | None, Field(description="What the cases are grouped by; null if it was not asked for")]
+    fields: Annotated[
+        list[GroupableFieldResponse],
+        Field(description=f"At most {MAX_FIELDS} fields with 2 to {MAX_GROUPS} values, the persona first"),
+    ]
+    groups: Annotated[
+        list[CaseGroupResponse],
+        Field(description=f"At most {MAX_GROUPS}, and one without a value; numbers by size, then texts"),
+    ]
+
+    @classmethod
+    def of(cls, found: Breakdown, rescore_id: str | None) -> Self:
+        return cls(
+            run_id=found.run_id,
+            rescore_id=rescore_id,
+            by=found.by,
+            fields=[GroupableFieldResponse(name=field.name, values=field.values) for field in found.fields],
+            groups=[CaseGroupResponse.of(group, found.columns) for group in found.groups],
+        )

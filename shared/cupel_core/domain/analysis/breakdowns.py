@@ -1,0 +1,174 @@
+"""Figures by group of cases: by persona, by the level of a dimension, or by the value of a scenario's metadata."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from cupel_core.domain.analysis.counts import Cell, RunCounts
+from cupel_core.domain.analysis.estimates import GroupEstimate, group_estimate
+from cupel_core.domain.runs.plan import Column, Plan
+
+PERSONA = "persona"
+MAX_GROUPS = 50
+"""A field with more values is refused: each would be a row of its own."""
+MAX_FIELDS = 20
+"""That are offered; another one can be named all the same."""
+MAX_VALUE_LENGTH = 200
+_NUMBER = re.compile(r"[-+]?[0-9]{1,15}(\.[0-9]{1,15})?")
+
+type CaseGroups = tuple[str, ...]
+"""The groups that a case is in: one for most fields, several for a list such as tags, none without a value."""
+
+
+class CaseProperties(NamedTuple):
+    """What the cases of a run can be grouped by."""
+
+    scores: Mapping[str, float]
+    """Of the scenario, by dimension."""
+    metadata: Mapping[str, object]
+    """Of the scenario, with the columns of its table in `vars`."""
+    persona: str | None
+
+    def groups(self, field: str) -> CaseGroups:
+        """A name stands for the persona first, then for a dimension, then for metadata, then for a variable."""
+        if field == PERSONA:
+            return () if self.persona is None else (self.persona,)
+        if field in self.scores:
+            return _groups_of(self.scores[field])
+        variables = self.metadata.get("vars")
+        if field in self.metadata and field != "vars":
+            return _groups_of(self.metadata[field])
+        return _groups_of(variables.get(field)) if isinstance(variables, Mapping) else ()
+
+    def fields(self) -> Iterable[str]:
+        """The names that have a value here."""
+        yield from (PERSONA,) if self.persona is not None else ()
+        yield from self.scores
+        yield from (name for name in self.metadata if name != "vars")
+        variables = self.metadata.get("vars")
+        yield from variables if isinstance(variables, Mapping) else ()
+
+
+def _groups_of(value: object) -> CaseGroups:
+    """Objects, and texts that are too long to be names of groups, are in none."""
+    match value:
+        case bool():
+            return ("true" if value else "false",)
+        case int() | float():
+            return (f"{value:g}" if abs(value) < 1e15 else str(value),)
+        case str():
+            text = value.strip()
+            return (text,) if 0 < len(text) <= MAX_VALUE_LENGTH else ()
+        case list() | tuple():
+            return tuple(dict.fromkeys(group for each in value for group in _groups_of(each)))
+        case _:
+            return ()
+
+
+class Field(NamedTuple):
+    """Something that the cases of a run can be grouped by."""
+
+    name: str
+    values: int
+
+
+def groupable_fields(cases: Sequence[CaseProperties]) -> list[Field]:
+    """The fields that divide the cases into two to MAX_GROUPS groups, of which most have more than one case; the
+    persona first, then by name."""
+    values: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    ended: set[str] = set()
+    for case in cases:
+        for name in case.fields():
+            if name not in ended:
+                values[name].update(case.groups(name))
+                if len(values[name]) > MAX_GROUPS:
+                    ended.add(name)
+    found = (
+        Field(name, len(counts))
+        for name, counts in values.items()
+        if name not in ended and len(counts) > 1 and 2 * sum(count > 1 for count in counts.values()) > len(counts)
+    )
+    return sorted(found, key=lambda field: (field.name != PERSONA, field.name))[:MAX_FIELDS]
+
+
+class GroupFigures(NamedTuple):
+    """The cases of one value."""
+
+    value: str | None
+    """None of the cases without a value."""
+    scenarios: int
+    columns: tuple[GroupEstimate, ...]
+    """By column of the run's plan."""
+
+
+class Breakdown(NamedTuple):
+    """The figures of a run by what its cases have in common."""
+
+    run_id: str
+    columns: tuple[Column, ...]
+    by: str | None
+    fields: list[Field]
+    """What the cases can be grouped by."""
+    groups: list[GroupFigures]
+    """Numbers by size, then texts, and the cases without a value last; empty if `by` is None."""
+
+
+class NotGroupable(ValueError):
+    """No case has a value for the name, or they have more than MAX_GROUPS."""
+
+
+def break_down(
+    run_id: str, plan: Plan, cases: Sequence[CaseProperties], by: str | None, read_counts: Callable[[], RunCounts]
+) -> Breakdown:
+    """`cases` are those of the plan. Raises NotGroupable."""
+    fields = groupable_fields(cases)
+    groups = [] if by is None else grouped_figures(read_counts(), _groups_of_cases(cases, by, fields))
+    return Breakdown(run_id, plan.columns, by, fields, groups)
+
+
+def _groups_of_cases(cases: Sequence[CaseProperties], by: str, fields: Sequence[Field]) -> list[CaseGroups]:
+    groups = [case.groups(by) for case in cases]
+    known = f"the run can be grouped by {', '.join(field.name for field in fields)}" if fields else "nothing groups it"
+    if not any(groups):
+        what = "the run has no personas" if by == PERSONA else f"no scenario has a value named {by} to group by"
+        raise NotGroupable(f"{what}; {known}")
+    if len({value for values in groups for value in values}) > MAX_GROUPS:
+        raise NotGroupable(f"{by} has more than {MAX_GROUPS} values; {known}")
+    return groups
+
+
+def grouped_figures(counts: RunCounts, groups: Sequence[CaseGroups]) -> list[GroupFigures]:
+    """The scenario stays the unit: what personas and repeats of a group made of one scenario is added up. A case in
+    several groups counts in each."""
+    scenarios: dict[str | None, list[tuple[int, ...]]] = {}
+    for scenario in counts.scenarios:
+        cases: defaultdict[str | None, list[int]] = defaultdict(list)
+        for case in scenario.cases:
+            for value in groups[case] or (None,):
+                cases[value].append(case)
+        for value, numbers in cases.items():
+            scenarios.setdefault(value, []).append(tuple(numbers))
+    columns = range(len(counts.plan.columns))
+    figures: dict[str | None, list[GroupEstimate]] = {value: [] for value in scenarios}
+    for column in columns:
+        cells = counts.cells_by_case(column)
+        for value, members in scenarios.items():
+            figures[value].append(group_estimate(Counter(_sum(cells, cases) for cases in members)))
+    ordered = sorted(scenarios, key=_order_of)
+    return [GroupFigures(value, len(scenarios[value]), tuple(figures[value])) for value in ordered]
+
+
+def _sum(cells: Sequence[Cell], cases: tuple[int, ...]) -> Cell:
+    first, *others = (cells[case] for case in cases)
+    for cell in others:
+        first = first.plus(cell)
+    return first
+
+
+def _order_of(value: str | None) -> tuple[bool, bool, float, str]:
+    """Numbers by size, then texts, then no value."""
+    if value is None:
+        return True, True, 0.0, ""
+    is_number = _NUMBER.fullmatch(value) is not None
+    return False, not is_number, float(value) if is_number else 0.0, value

@@ -1,0 +1,16 @@
+/** Which figures a breakdown has. */
+import type { Breakdown } from "../api/analyses";
+
+type Groups = Breakdown["groups"];
+
+const estimates = (groups: Groups) =>
+  groups.flatMap((group) => group.columns.map((column) => column.estimate));
+
+export function hasVerdicts(groups: Groups): boolean {
+  return estimates(groups).some((estimate) => estimate.passRate.trials > 0);
+}
+
+/** False without a decision rule. */
+export function hasDecisions(groups: Groups): boolean {
+  return estimates(groups).some((estimate) => estimate.distribution.length > 0);
+}
