@@ -11,7 +11,7 @@ from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.turns.roles import ModelRole
 
 
-class _Column(NamedTuple):
+class _FrameColumn(NamedTuple):
     dtype: str
     """Pandas' nullable types: an unknown number is missing, and does not turn its column into objects."""
     value: Callable[[Json], object]
@@ -71,34 +71,34 @@ def _last(role: str) -> Callable[[Json], object]:
     return of
 
 
-_COLUMNS: Mapping[str, _Column] = {
-    "target": _Column("string", _of("targetId")),
-    "prompt": _Column("string", _of("promptId")),
-    "scenario": _Column("string", lambda outcome: outcome.get("scenarioName") or outcome.get("scenarioId")),
-    "persona": _Column("string", _of("personaName")),
-    "repeat": _Column("Int64", _of("repeat")),
-    "status": _Column(
+_COLUMNS: Mapping[str, _FrameColumn] = {
+    "target": _FrameColumn("string", _of("targetId")),
+    "prompt": _FrameColumn("string", _of("promptId")),
+    "scenario": _FrameColumn("string", lambda outcome: outcome.get("scenarioName") or outcome.get("scenarioId")),
+    "persona": _FrameColumn("string", _of("personaName")),
+    "repeat": _FrameColumn("Int64", _of("repeat")),
+    "status": _FrameColumn(
         "string", lambda outcome: str(ProbeStatus.ERROR if outcome.get("error") else ProbeStatus.COMPLETED)
     ),
-    "success": _Column("boolean", _result("success")),
-    "score": _Column("Float64", _result("score")),
-    "reason": _Column("string", _result("reason")),
-    "decision": _Column("string", _of("decisionCode")),
-    "tags": _Column("object", _scoring("tags")),
-    "metrics": _Column("object", _scoring("metrics")),
-    "question": _Column("string", _last("user")),
-    "answer": _Column("string", _last("assistant")),
-    "messages": _Column("object", _messages),
-    "turns": _Column("Int64", _of("turnCount")),
-    "duration_ms": _Column("Int64", _of("durationMs")),
-    "tokens": _Column("Int64", _tokens),
-    "cost_usd": _Column("Float64", _cost(ModelRole.TARGET)),
-    "judge_cost_usd": _Column("Float64", _cost(ModelRole.JUDGE)),
-    "simulated_user_cost_usd": _Column("Float64", _cost(ModelRole.PERSONA)),
-    "operations_cost_usd": _Column("Float64", _cost(ModelRole.OPERATION)),
-    "total_cost_usd": _Column("Float64", _total_cost),
-    "error_code": _Column("string", _error("code")),
-    "error_message": _Column("string", _error("message")),
+    "success": _FrameColumn("boolean", _result("success")),
+    "score": _FrameColumn("Float64", _result("score")),
+    "reason": _FrameColumn("string", _result("reason")),
+    "decision": _FrameColumn("string", _of("decisionCode")),
+    "tags": _FrameColumn("object", _scoring("tags")),
+    "metrics": _FrameColumn("object", _scoring("metrics")),
+    "question": _FrameColumn("string", _last("user")),
+    "answer": _FrameColumn("string", _last("assistant")),
+    "messages": _FrameColumn("object", _messages),
+    "turns": _FrameColumn("Int64", _of("turnCount")),
+    "duration_ms": _FrameColumn("Int64", _of("durationMs")),
+    "tokens": _FrameColumn("Int64", _tokens),
+    "cost_usd": _FrameColumn("Float64", _cost(ModelRole.TARGET)),
+    "judge_cost_usd": _FrameColumn("Float64", _cost(ModelRole.JUDGE)),
+    "simulated_user_cost_usd": _FrameColumn("Float64", _cost(ModelRole.PERSONA)),
+    "operations_cost_usd": _FrameColumn("Float64", _cost(ModelRole.OPERATION)),
+    "total_cost_usd": _FrameColumn("Float64", _total_cost),
+    "error_code": _FrameColumn("string", _error("code")),
+    "error_message": _FrameColumn("string", _error("message")),
 }
 
 

@@ -37,8 +37,11 @@ def rows_table(figures: Json) -> Table:
 
 
 def row_title(row: Json) -> str:
-    """The column, or both if the sides differ."""
-    before, after = (_side(row[name]) for name in ("baseline", "comparison"))
+    """The column, or both if the sides differ; the page calls all of them together by the same name."""
+    sides = [row[name] for name in ("baseline", "comparison")]
+    if any(len(side) > 1 for side in sides):
+        return "all targets together"
+    before, after = (column_of(side[0]).name for side in sides)
     return f"{before} → {after}" if row["isSubstituted"] else after
 
 
@@ -153,10 +156,6 @@ def jobs_table(jobs: Iterable[Json]) -> Table:
             escape(job["failure"]["why"]) if job["failure"] else NO_VALUE,
         )
     return columns
-
-
-def _side(columns: list[Json]) -> str:
-    return column_of(columns[0]).name if len(columns) == 1 else f"{len(columns)} targets"
 
 
 def _unmatched(figures: Json) -> Iterator[str]:

@@ -136,19 +136,21 @@ class OutcomeReader:
         return merge(self._transcripts(of_column), self._errored(of_column), key=probe_index)
 
     def _transcripts(self, of_column: dict[str, str | None]) -> Iterator[Json]:
-        listed = self._listed(of_column) if self.rescore_id is None else self._rescored(of_column, self.rescore_id)
+        listed = (
+            self._own_transcripts(of_column) if self.rescore_id is None else self._rescored(of_column, self.rescore_id)
+        )
         for transcript in listed:
             self.transcripts += 1
             yield transcript
 
-    def _listed(self, of_column: dict[str, str | None]) -> Iterator[Json]:
+    def _own_transcripts(self, of_column: dict[str, str | None]) -> Iterator[Json]:
         return iter(self.client.list_transcripts(self.run["id"], **of_column))
 
     def _rescored(self, of_column: dict[str, str | None], rescore_id: str) -> Iterator[Json]:
         """The transcripts with the results of the rescore; without any where it has none. Both are listed by probe."""
         results = iter(self.client.list_rescore_results(self.run["id"], rescore_id, **of_column))
         result = next(results, None)
-        for transcript in self._listed(of_column):
+        for transcript in self._own_transcripts(of_column):
             while result is not None and result["probeIndex"] < transcript["probeIndex"]:
                 result = next(results, None)
             is_its = result is not None and result["probeIndex"] == transcript["probeIndex"]

@@ -55,7 +55,7 @@ MODULES = {
     **dict.fromkeys(
         ("runs/probe-columns", "runs/probe-excerpts", "runs/probe-matches", "runs/case-names"), "run_tables"
     ),
-    **dict.fromkeys(("runs/rescores", "runs/scores"), "rescores"),
+    **dict.fromkeys(("runs/rescores", "runs/scores", "runs/grader-agreement"), "rescores"),
 }
 """The module of a path, by its method and itself, by its first and third word, or by the first, after which it is named
 if None."""

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from typing import Any
 
 import pytest
@@ -114,6 +115,41 @@ def test_a_run_is_started_by_keyboard_and_has_the_figures_of_the_command(
         expect(row).to_contain_text(f"{result['completed']} of {result['probes']}")
         expect(row).to_contain_text(f"{mean} n = {result['completed']}")
         expect(row).to_contain_text(f"{result['tokens']:,}")
+
+
+def printed_rows(session: Session, *arguments: str) -> list[list[str]]:
+    """The cells of the first table that a command prints into a pipe, without its head."""
+    printed = CliRunner().invoke(app, list(arguments), obj=session)
+    assert printed.exit_code == 0, printed.stderr
+    lines = [re.split(r"\s{2,}", line.strip()) for line in printed.stdout.splitlines()]
+    first = next(number for number, cells in enumerate(lines) if "target" in cells)
+    table = takewhile(lambda cells: len(cells) == len(lines[first]), lines[first + 1 :])
+    return [[cell.partition(" ±")[0] for cell in cells] for cells in table]
+
+
+@pytest.mark.parametrize(("sample", "by"), [("facts", "answer"), ("value-dilemma", "role")])
+def test_every_figure_of_a_sample_run_is_that_of_the_command(
+    stack: LocalStack, open_page: Open, sample: str, by: str
+) -> None:
+    session = Session(connect=lambda: Client(stack.api_url, stack.token))
+    options = ("--models", "sim/steady,sim/bold", "--watch", "--json")
+    ended = CliRunner().invoke(app, ["run", f"samples/{sample}.yaml", *options], obj=session)
+    assert ended.exit_code == 0, ended.stderr
+    run_id = json.loads(ended.stdout)["run"]["id"]
+    page = open_page(f"/runs/{run_id}")
+    shown = page.get_by_role("region", name="Results by target").get_by_role("row")
+    for target, *figures in printed_rows(session, "show", run_id):
+        row = shown.filter(has_text=target)
+        for figure in figures:
+            expect(row).to_contain_text(figure)
+    page.goto(f"{stack.api_url}/runs/{run_id}/analysis")
+    page.get_by_label("Group by").select_option(by)
+    groups = page.get_by_role("region", name=f"figures by {by}").get_by_role("row")
+    expected = printed_rows(session, "analyze", run_id, "--by", by)
+    expect(groups).to_have_count(len(expected) + 1)
+    for row, figures in zip(groups.all()[1:], expected, strict=True):
+        for figure in figures:
+            expect(row).to_contain_text(figure)
 
 
 def test_a_code_signs_in_once(stack: LocalStack, open_page: Open) -> None:

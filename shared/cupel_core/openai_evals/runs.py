@@ -120,6 +120,8 @@ def create(
         )
         try:
             return start.start(workspace, spec, idempotency_key, now, started_by, request).run
+        except start.UnknownDefinition:
+            raise NotFound(f"there is no definition {definition_id}") from None
         except Invalid as error:
             raise _with_request_fields(error) from None
 

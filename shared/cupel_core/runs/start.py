@@ -198,13 +198,17 @@ def _with_experiment(workspace: str, spec: RunSpec) -> RunSpec:
     return replace(spec, experiment_id=None)
 
 
+class UnknownDefinition(Invalid):
+    """The definition of a run was deleted, or never there."""
+
+
 def _resolve(workspace: str, spec: RunSpec) -> ResolvedDefinition:
     try:
         return resolve(workspace, spec.definition_id, spec.definition_version)
     except UnknownVersion as unknown:
         raise Invalid.field("definitionVersion", unknown.detail) from None
     except NotFound as unknown:
-        raise Invalid.field("definitionId", unknown.detail) from None
+        raise UnknownDefinition.field("definitionId", unknown.detail) from None
 
 
 def _selected_cases(workspace: str, spec: RunSpec, definition: ResolvedDefinition, seed: int) -> RunCases:

@@ -16,6 +16,7 @@ from tests.conftest import ROOT
 _CONVENIENCES = {
     "close",
     "follow_turn",
+    "get_data_frame",
     "from_environment",
     "get_graphql_schema",
     "get_run_report_text",

@@ -59,10 +59,10 @@ class RunWithPersonas:
         row = {"scenarios": 10, "standardError": 0.5}
         return {"id": "cmp_1", "status": "COMPLETED", "figures": {"metric": "DECISION", "rows": [row]}}
 
-    def analyze_run(self, _: str, **__: bool) -> Json:
+    def analyze_run(self, _: str, **__: bool | str | None) -> Json:
         return {"status": "COMPLETED"}
 
-    def get_run_analysis(self, _: str) -> Json:
+    def get_run_analysis(self, _: str, **__: str | None) -> Json:
         columns = [
             {"targetId": "sim/steady", "promptId": None, "consistency": 0.75},
             {"targetId": "sim/bold", "promptId": None, "consistency": 0.5},

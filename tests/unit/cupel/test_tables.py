@@ -33,6 +33,8 @@ def further_lists() -> dict[str, list[dict[str, Any]]]:
     call = {"type": "run.finished", "runId": RUN, "status": "PENDING", "attempts": 1, "httpStatus": None, "error": LONG}
     overrides = {"judgeModel": MODEL, "assertions": None}
     progress = {"total": 1, "completed": 1, "failed": 0}
+    agreement = {"first": "run", "second": RUN, "conversations": 40, "firstPassRate": 0.5, "secondPassRate": 0.5}
+    agreement |= {"agreement": 1.0, "kappa": 1.0, "kappaInterval95": [1.0, 1.0], "alpha": 1.0, "note": None}
     return {
         "schedules": [named | schedule | {"firings": [firing]}, named | schedule | {"firings": [failed]}],
         "connectors": [named | {"type": "openai", "baseUrl": f"https://{MODEL}", "headerNames": ["a", "b"]}],
@@ -40,6 +42,7 @@ def further_lists() -> dict[str, list[dict[str, Any]]]:
         "queue/dead-letters": [letter],
         "webhook/deliveries": [call | {"createdAt": TIME, "nextAttemptAt": TIME}],
         f"runs/{RUN}/rescores": [named | {"status": "COMPLETED", "progress": progress, "config": overrides}],
+        f"runs/{RUN}/grader-agreement": [agreement],
     }
 
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { counted } from "../lib/format";
+import { counted, formatCount } from "../lib/format";
 import styles from "./more.module.css";
 
 interface Pages {
@@ -8,11 +8,20 @@ interface Pages {
   fetchNextPage: () => unknown;
 }
 
+interface Props {
+  query: Pages;
+  shown: number;
+  /** Of how many, where that is known. */
+  total?: number | undefined;
+  noun: string;
+}
+
 /** How many items of a list are shown, and the way to further ones. */
-export function More({ query, shown, noun }: { query: Pages; shown: number; noun: string }) {
+export function More({ query, shown, total, noun }: Props) {
   return (
     <p className={styles.more}>
-      {counted(shown, noun)}
+      {query.hasNextPage && total !== undefined && `${formatCount(shown)} of `}
+      {counted(query.hasNextPage ? (total ?? shown) : shown, noun)}
       {query.hasNextPage && " shown"}
       <LoadMore query={query} />
     </p>

@@ -25,6 +25,7 @@ export function Changes({ comparison, metric, row, open }: Props) {
   const navigate = route.useNavigate();
   const query = useInfiniteQuery(scenarioChangesQuery(comparison.id, row, only));
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
+  const total = only === undefined ? comparison.figures?.commonScenarios : undefined;
   return (
     <>
       <label className={styles.pair}>
@@ -96,7 +97,7 @@ export function Changes({ comparison, metric, row, open }: Props) {
           </table>
         </ScrollRegion>
       )}
-      {items.length > 0 && <More query={query} shown={items.length} noun="scenario" />}
+      {items.length > 0 && <More query={query} shown={items.length} total={total} noun="scenario" />}
     </>
   );
 }

@@ -78,7 +78,7 @@ function List({ definition }: { definition: Definition }) {
               )}
             </ScenarioRow>
           ))}
-          <More query={query} shown={items.length} noun="scenario" />
+          <More query={query} shown={items.length} total={definition.scenarioCount} noun="scenario" />
         </section>
       )}
     </>
