@@ -13,7 +13,7 @@ from tests.started_runs import NOW
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_queries import MODELS, case, completed_run
 
-RUNS = 100
+RUNS = 60
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counted
 
 
-def test_a_hundred_runs_are_read_with_their_definitions_transcripts_and_analyses(
+def test_many_runs_are_read_with_their_definitions_transcripts_and_analyses(
     client: GraphqlClient, runs: list[str], calls: Counter[str]
 ) -> None:
     query = """{ runs(limit: 100) { id tags definition { id name tags }

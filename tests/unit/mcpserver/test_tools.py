@@ -135,16 +135,26 @@ def test_another_workspace_gets_nothing(world: World, stranger: str, name: str) 
 
 
 @pytest.mark.parametrize("role", AccessRole)
+def test_a_role_sees_the_tools_that_it_may_call(client: McpClient, role: AccessRole) -> None:
+    listed = client.result("tools/list", token=client.issue(role=role))["tools"]
+    assert {each["name"] for each in listed} == {name for name in NAMES if TOOLS[name].operation.permits(role)}
+
+
+FORBIDDEN = [(name, role) for name in NAMES for role in AccessRole if not TOOLS[name].operation.permits(role)]
+
+
+@pytest.mark.parametrize(("name", "role"), FORBIDDEN)
+def test_a_tool_refuses_the_roles_that_may_not_call_it(world: World, name: str, role: AccessRole) -> None:
+    result = world.client.call(name, CASES[name](world), token=world.client.issue(role=role))
+    assert (result["isError"], json.loads(result["content"][0]["text"])["status"]) == (True, 403)
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_roles_that_may_not_call_a_tool_do_not_see_it(world: World, role: AccessRole, name: str) -> None:
-    token = world.client.issue(role=role)
-    is_permitted = TOOLS[name].operation.permits(role)
-    listed = [each["name"] for each in world.client.result("tools/list", token=token)["tools"]]
-    assert (name in listed) == is_permitted
-    result = world.client.call(name, CASES[name](world), token=token)
-    assert result["isError"] != is_permitted
-    if not is_permitted:
-        assert json.loads(result["content"][0]["text"])["status"] == 403
+def test_a_tool_takes_calls_of_the_lowest_role_that_may_call_it(world: World, name: str) -> None:
+    ascending = (AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN, AccessRole.OPERATOR)
+    role = next(each for each in ascending if TOOLS[name].operation.permits(each))
+    result = world.client.call(name, CASES[name](world), token=world.client.issue(role=role))
+    assert not result["isError"], result["content"]
 
 
 @pytest.mark.parametrize("name", NAMES)
