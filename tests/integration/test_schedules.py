@@ -84,7 +84,7 @@ def test_a_failed_firing_records_its_error(api: Client, deliver: Deliver) -> Non
     api.delete_definition(definition_id)
     deliver(created, "2027-01-31T09:30:00Z")
     (firing,) = api.get_schedule(created["id"])["firings"]
-    assert (firing["runId"], firing["error"]) == (None, f"there is no definition {definition_id}")
+    assert (firing["runId"], firing["error"]) == (None, f"definitionId: there is no definition {definition_id}")
     assert runs(api, created) == []
 
 

@@ -40,7 +40,7 @@ def test_another_workspace_cannot_delete_the_run(api: Client, other_workspace: C
 def test_another_workspace_cannot_use_the_definition(other_workspace: Client, ended_run: Json) -> None:
     with pytest.raises(ApiProblem) as error:
         other_workspace.create_run({"definitionId": ended_run["definitionId"], "models": ["sim/steady"]})
-    assert error.value.status == 404
+    assert (error.value.status, error.value.errors[0].field) == (422, "definitionId")
 
 
 @pytest.mark.usefixtures("ended_run")
