@@ -297,7 +297,7 @@ def drop_slices_without_counting_their_conversations(patches: Patches) -> None:
         patches.set(module, "record_dropped", lambda *_: None)
 
 
-@mutation(SMALL_SKEW, first_seed=667)
+@mutation(SMALL_SKEW, first_seed=753)
 def forget_what_was_answered_before_an_internal_error(patches: Patches) -> None:
     """Probes end with their first internal error, so that there are some."""
     from cupel_core.domain.turns.conversation import ConversationState
@@ -526,7 +526,7 @@ def end_jobs_before_they_are_computed(patches: Patches) -> None:
     patches.set(jobs, "run_job", mutated)
 
 
-@mutation(first_seed=522)
+@mutation(first_seed=783)
 def do_not_send_the_messages_of_jobs_again(patches: Patches) -> None:
     from tests.simulation import cloud
 
