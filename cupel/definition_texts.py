@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import yaml
+from yaml.representer import SafeRepresenter
 
 from cupel.json_types import Json
 
@@ -14,11 +15,11 @@ _WRITTEN_BY_AUTHORS = frozenset({"value", "config", "parameters", "schema", "ext
 _DEFAULTS = (("failureCriteriaMode", "on_max_messages"), ("separateTurns", False))
 
 
-class _Dumper(yaml.SafeDumper):
-    """Long texts are blocks."""
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Long texts are blocks. Ten times as fast where PyYAML has its compiled half."""
 
 
-def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+def _represent_text(dumper: SafeRepresenter, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style="|" if "\n" in text else None)
 
 
