@@ -85,7 +85,7 @@ def fit_problems(document: Section) -> Iterator[RefusedField]:
     first_of_name: dict[str, int] = {}
     for position, item in enumerate(scenarios):
         field, name = f"scenarios.{position}", item.get("name")
-        if name is not None and first_of_name.setdefault(name, position) != position:
+        if name and first_of_name.setdefault(name, position) != position:
             yield RefusedField(f"{field}.name", f"{name} is also the name of scenario {first_of_name[name] + 1}")
         if content.prompts or shared or item.get("assertions"):
             scenario = CreateScenario.model_validate(dict(item)).to_scenario()

@@ -38,6 +38,23 @@ def test_scenarios_may_be_a_table(folder: Path) -> None:
     assert first["assertions"] == [{"type": "icontains-any", "value": ["Me"]}]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("rows.csv", "question,answer\nWho?,Me\nWhat?,That\n"),
+        ("rows.csv", "question\nWho?\nWhat?\n"),
+        ("rows.jsonl", '{"question": "Who?"}\n{"question": "What?"}\n'),
+        ("rows.jsonl", '[{"question": "Who?"}, {"question": "What?"}]'),
+    ],
+)
+def test_scenarios_of_a_table_without_an_id_have_no_name(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text)
+    found = scenarios(folder, f"scenarios: {name}")
+    assert [(each["name"], each["prompt"]) for each in found] == [("", "Who?"), ("", "What?")]
+    evaluation = cupel.evaluate(folder / "eval.yaml", ["sim/echo"])
+    assert [result.messages[0].content for result in evaluation.results] == ["Who?", "What?"]
+
+
 def test_json_lines_are_a_table_too(folder: Path) -> None:
     (folder / "rows.jsonl").write_text('{"question": "Q", "answer": 0}\n')
     assert scenarios(folder, "scenarios: rows.jsonl")[0]["assertions"][0]["value"] == ["0"]
