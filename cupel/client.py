@@ -568,7 +568,7 @@ class Client:
         return self._pages(f"/runs/{_segment(run_id)}/rescores")
 
     def list_grader_agreement(self, run_id: str) -> list[Json]:
-        """How far the run's own scoring agrees with its ten newest rescores, and with corrections by users."""
+        """Return how far the run's own scoring agrees with its ten newest rescores, and with corrections by users."""
         return list(self._get(f"/runs/{_segment(run_id)}/grader-agreement")["items"])
 
     def get_rescore(self, run_id: str, rescore_id: str) -> Json:
@@ -848,19 +848,17 @@ class Client:
         return self._send("POST", f"/runs/{_segment(run_id)}/analysis", body)
 
     def get_data_frame(self, run_id: str, *, rescore_id: str | None = None) -> Any:
-        """A pandas.DataFrame with a row per probe of a run that has an outcome, with the same columns as that of an
-        evaluation in process. UsageError if pandas is not installed."""
+        """Return a pandas.DataFrame with a row per probe that has an outcome, and the columns of that of an evaluation
+        in process. Raises UsageError if pandas is not installed."""
         from cupel.data_frames import data_frame
-        from cupel.exports.records import OutcomeReader
+        from cupel.exports.records import OutcomeReader, may_decide
 
         run = self.get_run(run_id)
-        snapshot = run["config"].get("definitionSnapshot")
-        has_decisions = snapshot is None or snapshot.get("decision") is not None
-        return data_frame(OutcomeReader(self, run, rescore_id).outcomes(), has_decisions=has_decisions)
+        return data_frame(OutcomeReader(self, run, rescore_id).outcomes(), has_decisions=may_decide(run))
 
     def get_run_breakdown(self, run_id: str, by: str | None = None, *, rescore_id: str | None = None) -> Json:
-        """Figures by `persona`, by a dimension, or by a field of the scenarios' metadata; without `by`, only what the
-        run can be grouped by."""
+        """Return figures by `persona`, by a dimension, or by a field of the scenarios' metadata. Without `by`, it
+        returns only what the run can be grouped by."""
         return self._get(f"/runs/{_segment(run_id)}/analysis/breakdown", by=by, rescoreId=rescore_id)
 
     def get_run_scores(

@@ -5,15 +5,16 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from cupel.errors import UsageError
+from cupel.exports.records import costs_of, status_of, total_spend
 from cupel.json_types import Json
 from cupel.message_texts import with_text
-from cupel_core.domain.runs.run import ProbeStatus
+from cupel.render import last_message
 from cupel_core.domain.turns.roles import ModelRole
 
 
 class _FrameColumn(NamedTuple):
     dtype: str
-    """Pandas' nullable types: an unknown number is missing, and does not turn its column into objects."""
+    """Pandas' nullable types keep a column of numbers as one when a number is unknown."""
     value: Callable[[Json], object]
 
 
@@ -21,39 +22,27 @@ def _of(name: str) -> Callable[[Json], object]:
     return lambda outcome: outcome.get(name)
 
 
-def _result(name: str) -> Callable[[Json], object]:
-    return lambda outcome: (outcome.get("result") or {}).get(name)
-
-
-def _scoring(name: str) -> Callable[[Json], object]:
-    return lambda outcome: (outcome.get("scoring") or {}).get(name)
-
-
-def _error(name: str) -> Callable[[Json], object]:
-    return lambda outcome: (outcome.get("error") or {}).get(name)
+def _within(part: str, name: str) -> Callable[[Json], object]:
+    return lambda outcome: (outcome.get(part) or {}).get(name)
 
 
 def _cost(role: ModelRole) -> Callable[[Json], object]:
-    def of(outcome: Json) -> object:
-        costs = outcome.get("costs") or (outcome.get("error") or {}).get("costs") or ()
-        return next((cost["costUsd"] for cost in costs if cost["role"] == role), None)
+    return lambda outcome: costs_of(outcome).get(role)
 
-    return of
+
+def _last(role: str) -> Callable[[Json], object]:
+    return lambda outcome: last_message(outcome, role) or None
 
 
 def _total_cost(outcome: Json) -> float | None:
-    """None without a call: what was not called has no cost."""
-    spend = _spend(outcome)
+    """Return None without a call: what was not called has no cost."""
+    spend = total_spend(outcome)
     return spend.get("costUsd") if spend.get("calls") else None
 
 
-def _spend(outcome: Json) -> Json:
-    return outcome.get("totalSpend") or (outcome.get("error") or {}).get("totalSpend") or {}
-
-
 def _tokens(outcome: Json) -> int | None:
-    """None if nobody reported them."""
-    usage = _spend(outcome).get("usage") or {}
+    """Return None if nobody reported them."""
+    usage = total_spend(outcome).get("usage") or {}
     total = sum(usage.get(name, 0) for name in ("inputTokens", "outputTokens"))
     return None if not total and usage.get("unreportedCalls") else total
 
@@ -63,29 +52,19 @@ def _messages(outcome: Json) -> list[Json] | None:
     return None if content is None else [with_text(message) for message in content["messages"]]
 
 
-def _last(role: str) -> Callable[[Json], object]:
-    def of(outcome: Json) -> object:
-        said = (each["content"] for each in reversed(_messages(outcome) or ()) if each["role"] == role)
-        return next(said, None)
-
-    return of
-
-
 _COLUMNS: Mapping[str, _FrameColumn] = {
     "target": _FrameColumn("string", _of("targetId")),
     "prompt": _FrameColumn("string", _of("promptId")),
     "scenario": _FrameColumn("string", lambda outcome: outcome.get("scenarioName") or outcome.get("scenarioId")),
     "persona": _FrameColumn("string", _of("personaName")),
     "repeat": _FrameColumn("Int64", _of("repeat")),
-    "status": _FrameColumn(
-        "string", lambda outcome: str(ProbeStatus.ERROR if outcome.get("error") else ProbeStatus.COMPLETED)
-    ),
-    "success": _FrameColumn("boolean", _result("success")),
-    "score": _FrameColumn("Float64", _result("score")),
-    "reason": _FrameColumn("string", _result("reason")),
+    "status": _FrameColumn("string", lambda outcome: str(status_of(outcome))),
+    "success": _FrameColumn("boolean", _within("result", "success")),
+    "score": _FrameColumn("Float64", _within("result", "score")),
+    "reason": _FrameColumn("string", _within("result", "reason")),
     "decision": _FrameColumn("string", _of("decisionCode")),
-    "tags": _FrameColumn("object", _scoring("tags")),
-    "metrics": _FrameColumn("object", _scoring("metrics")),
+    "tags": _FrameColumn("object", _within("scoring", "tags")),
+    "metrics": _FrameColumn("object", _within("scoring", "metrics")),
     "question": _FrameColumn("string", _last("user")),
     "answer": _FrameColumn("string", _last("assistant")),
     "messages": _FrameColumn("object", _messages),
@@ -97,15 +76,16 @@ _COLUMNS: Mapping[str, _FrameColumn] = {
     "simulated_user_cost_usd": _FrameColumn("Float64", _cost(ModelRole.PERSONA)),
     "operations_cost_usd": _FrameColumn("Float64", _cost(ModelRole.OPERATION)),
     "total_cost_usd": _FrameColumn("Float64", _total_cost),
-    "error_code": _FrameColumn("string", _error("code")),
-    "error_message": _FrameColumn("string", _error("message")),
+    "error_code": _FrameColumn("string", _within("error", "code")),
+    "error_message": _FrameColumn("string", _within("error", "message")),
 }
 
 
 def data_frame(outcomes: Iterable[Json], *, has_decisions: bool) -> Any:
-    """A pandas.DataFrame of transcripts and errored probes in the API's fields. UsageError if pandas is not installed.
+    """Return a pandas.DataFrame of transcripts and errored probes in the API's fields.
 
-    It has a column for each dimension, variable and field of metadata, too, such as `metadata.language`.
+    It has a column for each dimension, variable and field of metadata, too, such as `metadata.language`. Raises
+    UsageError if pandas is not installed.
     """
     try:
         pandas = import_module("pandas")
@@ -122,7 +102,7 @@ def data_frame(outcomes: Iterable[Json], *, has_decisions: bool) -> Any:
 
 
 def _properties(outcome: Json) -> Iterator[tuple[str, object]]:
-    """What the case has besides its names."""
+    """Yield the dimensions, variables and metadata of the case, each under a name of its own."""
     for prefix, field in (("dimension", "dimensions"), ("variable", "variables"), ("metadata", "metadata")):
         for name, value in (outcome.get(field) or {}).items():
             yield f"{prefix}.{name}", value

@@ -43,7 +43,7 @@ def _cells(estimate: Json, *, has_verdicts: bool, has_decisions: bool) -> Iterat
 
 
 def breakdown_legend(breakdown: Json) -> list[str]:
-    """What the rows and intervals mean, and what else the run can be grouped by."""
+    """Say what the rows and intervals mean, and what else the run can be grouped by."""
     by, groups = breakdown["by"], breakdown["groups"]
     lines = ["95%: confidence interval, clustered by scenario; none for groups of few scenarios"]
     if any(group["value"] is None for group in groups):

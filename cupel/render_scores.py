@@ -33,7 +33,7 @@ def rescores_table(rescores: Iterable[Json]) -> Table:
 
 
 def agreement_table(pairs: Iterable[Json]) -> Table:
-    """A row per rescore, and one for corrections, of what both it and the run's own scoring have judged."""
+    """Show a row per rescore, and one for corrections, about what it and the run's own scoring have judged."""
     figures = ["judged by both", "pass rate", "of the run", "equal verdicts", "κ (95%)"]
     columns = table("agreement with the run", *figures, right=figures)
     for pair in pairs:
@@ -49,7 +49,7 @@ def agreement_table(pairs: Iterable[Json]) -> Table:
 
 
 def agreement_legend(pairs: Iterable[Json]) -> list[str]:
-    """What κ is, then what limits the figures."""
+    """Say what κ is, then what limits the figures."""
     notes = dict.fromkeys(pair["note"] for pair in pairs if pair["note"])
     return ["κ: Cohen's, 0 if they agree as often as chance would have it", *notes]
 

@@ -76,7 +76,7 @@ def rescores(ctx: typer.Context, run_id: RunId, limit: Limit = DEFAULT_LIMIT, as
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         items = client.list_rescores(run_id).first(limit)
-        agreement = _agreement(client, run_id) if items and not as_json else []
+        agreement = _agreement(session, client, run_id) if items and not as_json else []
     print_items(session, items, render_scores.rescores_table, as_json=as_json)
     if agreement:
         session.out.print()
@@ -88,13 +88,14 @@ def rescores(ctx: typer.Context, run_id: RunId, limit: Limit = DEFAULT_LIMIT, as
         session.remark(f"{name} scores {run_id} --rescore {rescore_id}, {name} compare {run_id} --rescore {rescore_id}")
 
 
-def _agreement(client: "Client", run_id: str) -> list[Json]:
-    """None of a run that is too large for it."""
+def _agreement(session: Session, client: "Client", run_id: str) -> list[Json]:
+    """Return nothing for a run that is too large for it, and say so."""
     try:
         return client.list_grader_agreement(run_id)
     except ApiProblem as problem:
         if problem.status != HTTPStatus.UNPROCESSABLE_ENTITY:
             raise
+        session.remark(f"no agreement: {problem.detail}")
         return []
 
 

@@ -104,8 +104,29 @@ def probe_index(outcome: Json) -> int:
     return int(outcome["probeIndex"] if "probeIndex" in outcome else outcome["index"])
 
 
+def status_of(outcome: Json) -> ProbeStatus:
+    return ProbeStatus.COMPLETED if outcome.get("error") is None else ProbeStatus.ERROR
+
+
+def costs_of(outcome: Json) -> dict[str, float | None]:
+    """Return the cost of each role whose models were called; None if a price is unknown."""
+    costs = outcome.get("costs") or (outcome.get("error") or {}).get("costs") or ()
+    return {cost["role"]: cost["costUsd"] for cost in costs}
+
+
+def total_spend(outcome: Json) -> Json:
+    """Return what all calls have spent; empty if it was not recorded."""
+    return outcome.get("totalSpend") or (outcome.get("error") or {}).get("totalSpend") or {}
+
+
+def may_decide(run: Json) -> bool:
+    """Return whether the run's definition has a decision rule, or is not known any more."""
+    snapshot = run["config"].get("definitionSnapshot")
+    return snapshot is None or snapshot.get("decision") is not None
+
+
 def _scored_fields(result: Json | None) -> Json:
-    """What a rescore's result says of a transcript."""
+    """Return the fields of a transcript that a rescore's result replaces."""
     if result is None:
         return {"result": None, "scoring": None, "verdict": None, "corrected": False}
     scoring, is_judged = result["scoring"], result["success"] is not None

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import IO
 
-from cupel.exports.records import probe_index
+from cupel.exports.records import costs_of, may_decide, probe_index, status_of, total_spend
 from cupel.json_types import Json
 from cupel.printable import printable, printable_json
 from cupel.render import last_message
 from cupel.results import left_out_checks
-from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.scoring.left_out_checks import describe_checks
 from cupel_core.domain.turns.roles import ModelRole
 
@@ -78,18 +77,12 @@ def write_jsonl(outcomes: Iterator[Json], file: IO[str]) -> None:
 
 
 def write_csv(outcomes: Iterator[Json], run: Json, rescore_id: str | None, file: IO[str]) -> None:
-    left_out = {*(() if _may_decide(run) else _OF_DECISIONS), *(() if rescore_id else ("rescoreId",))}
+    left_out = {*(() if may_decide(run) else _OF_DECISIONS), *(() if rescore_id else ("rescoreId",))}
     columns = [name for name in _COLUMNS if name not in left_out]
     rows = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
     rows.writeheader()
     for outcome in outcomes:
         rows.writerow(_row(outcome))
-
-
-def _may_decide(run: Json) -> bool:
-    """It says whether the definition has a decision rule, or is not known any more."""
-    snapshot = run["config"].get("definitionSnapshot")
-    return snapshot is None or snapshot.get("decision") is not None
 
 
 def _line(outcome: Json) -> str:
@@ -99,8 +92,7 @@ def _line(outcome: Json) -> str:
 
 def _identity(outcome: Json) -> Json:
     """What a transcript and an errored probe call differently."""
-    is_error = outcome.get("error") is not None
-    return {"probeIndex": probe_index(outcome), "status": ProbeStatus.ERROR if is_error else ProbeStatus.COMPLETED}
+    return {"probeIndex": probe_index(outcome), "status": status_of(outcome)}
 
 
 def _row(outcome: Json) -> Json:
@@ -126,13 +118,11 @@ def _usd(amount: float) -> str:
 
 
 def _spend_of(outcome: Json) -> Json:
-    error = outcome.get("error") or {}
-    spend = outcome.get("totalSpend") or error.get("totalSpend") or {}
-    costs = {cost["role"]: cost["costUsd"] for cost in outcome.get("costs") or error.get("costs") or ()}
+    costs = costs_of(outcome)
     return {
         **{name: costs.get(role) for role, name in _COST_COLUMNS.items()},
-        "totalCostUsd": spend.get("costUsd"),
-        "createdAt": error.get("createdAt") or outcome.get("createdAt"),
+        "totalCostUsd": total_spend(outcome).get("costUsd"),
+        "createdAt": (outcome.get("error") or {}).get("createdAt") or outcome.get("createdAt"),
     }
 
 

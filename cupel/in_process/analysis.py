@@ -38,7 +38,7 @@ def analysis_of(evaluation: "Evaluation") -> Json:
 
 
 def breakdown_of(evaluation: "Evaluation", by: str | None) -> Json:
-    """What `GET /runs/{id}/analysis/breakdown` returns. Raises UsageError for a name that does not group the cases."""
+    """Return what `GET /runs/{id}/analysis/breakdown` does. Raises UsageError for a name that groups no cases."""
     from cupel_core.contract.breakdowns import BreakdownResponse
 
     counts, _ = _counted(evaluation)

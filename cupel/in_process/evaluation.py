@@ -156,8 +156,8 @@ class Evaluation:
         return analysis_of(self)
 
     def breakdown(self, by: str | None = None) -> Json:
-        """Figures by `persona`, by a dimension or by a field of the scenarios' metadata, with 95 % intervals, as
-        `GET /runs/{id}/analysis/breakdown` has them; without `by`, only the `fields` that it can be."""
+        """Return figures by `persona`, by a dimension or by a field of the scenarios' metadata, with 95 % intervals, as
+        `GET /runs/{id}/analysis/breakdown` does. Without `by`, it returns only the `fields` that can be named."""
         from cupel.in_process.analysis import breakdown_of
 
         return breakdown_of(self, by)

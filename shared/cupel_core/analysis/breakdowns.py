@@ -27,7 +27,7 @@ def get_breakdown(workspace: str, run_id: str, by: str | None, rescore_id: str |
 
 
 def case_properties(snapshot: Snapshot) -> list[CaseProperties]:
-    """By case. Personas are called by their names."""
+    """Return the properties of each case. Personas are called by their names."""
     positions = snapshot.scenario_positions
     found = dict(scenarios.read_properties(snapshot.manifest, set(positions)))
     names = [persona.name for persona in snapshot.personas]

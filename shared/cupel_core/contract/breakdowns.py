@@ -13,14 +13,14 @@ from cupel_core.domain.runs.plan import Column
 
 
 class GroupableFieldResponse(ResponseModel):
-    """What the cases of a run can be grouped by."""
+    """The cases of a run can be grouped by it."""
 
     name: Annotated[str, Field(description="`persona`, a dimension, a field of the scenarios' metadata or a variable")]
     values: Annotated[int, Field(description="How many different values the cases have")]
 
 
 class GroupColumnResponse(ColumnFields):
-    """What one target, asked by one prompt, made of a group."""
+    """The figures of one target, asked by one prompt, for the cases of a group."""
 
     name: Annotated[str, Field(description="Of target and prompt, for people")]
     estimate: Annotated[GroupEstimateResponse, Field(description="Its figures")]

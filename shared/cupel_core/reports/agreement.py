@@ -10,13 +10,13 @@ from cupel_core.reports.scan import Scan
 from cupel_core.store import rescores, runs
 
 MAX_PROBES = 20_000
-"""Of a larger run, a report has the agreement: a pass over its outcomes takes longer than a request may."""
+"""A pass over the outcomes of a larger run takes longer than a request may; its report has the agreement."""
 MAX_RESCORES = 10
 
 
 def list_agreement(workspace: str, run_id: str) -> Iterator[GraderAgreementResponse]:
-    """With the newest rescores, and with corrections if there are any. Raises NotFound for an unknown run, and Invalid
-    for one that is too large."""
+    """Yield the agreement with the newest rescores, and with corrections if there are any. Raises NotFound for an
+    unknown run, and Invalid for one that is too large."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     if run.plan.total > MAX_PROBES:

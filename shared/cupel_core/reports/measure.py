@@ -54,7 +54,7 @@ from cupel_core.store.snapshots import Snapshot
 MAX_CHECKS = 100
 MAX_BREAKDOWNS = 4
 MAX_VALUES = 12
-"""Of what a report breaks down by: more rows are for a command."""
+"""A report breaks down by what has at most so many values; a command shows the others."""
 SAMPLES_PER_TAG = 5
 
 

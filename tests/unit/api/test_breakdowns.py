@@ -70,6 +70,16 @@ def test_the_groups_of_the_persona_are_called_by_its_name(client: Client, run: R
     assert (group["value"], group["scenarios"]) == ("Ada", 15)
 
 
+def test_a_run_that_goes_on_has_the_figures_of_its_outcomes(client: Client) -> None:
+    run = RatedRun(CASES, MODELS, answer=lambda index: f"Rating: {index % 5 + 1}", workspace="acme").start()
+    found = client.get(f"/v1/runs/{run.id}/analysis/breakdown", query={"by": "language"}).json()
+    assert [(group["value"], group["columns"][0]["estimate"]["completed"]) for group in found["groups"]] == [
+        ("de", 8),
+        ("fr", 6),
+        (None, 1),
+    ]
+
+
 def test_without_a_name_there_are_only_the_fields(client: Client, run: Run) -> None:
     found = client.get(f"/v1/runs/{run.id}/analysis/breakdown").json()
     assert (found["by"], found["groups"], [each["name"] for each in found["fields"]]) == (None, [], ["language"])

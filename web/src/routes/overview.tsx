@@ -20,19 +20,17 @@ import {
   counted,
   formatCount,
   formatDecimal,
-  formatInterval,
   formatMs,
   formatSeconds,
-  formatShare,
   formatUsd,
-  UNKNOWN,
   visible,
 } from "../lib/format";
 import { leftOutText } from "../lib/left_out_checks";
 import { resultsTable } from "../lib/results_table";
 import { type CostRole, costOf, roleCostName, rolesOf } from "../lib/role_costs";
 import { causeOf, helpOfUnscored } from "../lib/unscored";
-import { Distribution, IntervalMark, ProgressBar } from "../ui/bars";
+import { Distribution, ProgressBar } from "../ui/bars";
+import { Estimated, Share } from "../ui/estimated";
 import { FigureHeader } from "../ui/figure_header";
 import { Empty, Failure, Loading } from "../ui/states";
 import { Ago } from "../ui/time";
@@ -371,11 +369,9 @@ function ResultRow({ id, column, axis, hasRates, roles }: RowProps) {
       </td>
       {hasRates && (
         <td>
-          <Estimated
+          <Share
             value={estimate.passRate.share}
             interval={estimate.passRate.interval95}
-            axis={{ min: 0, max: 1 }}
-            format={formatShare}
             n={estimate.passRate.trials}
             what="Pass rate"
           />
@@ -409,32 +405,5 @@ function ResultRow({ id, column, axis, hasRates, roles }: RowProps) {
         </td>
       ))}
     </tr>
-  );
-}
-
-interface EstimatedProps {
-  value: number | null;
-  interval: readonly number[] | null;
-  axis: Axis;
-  format: (value: number) => string;
-  n: number;
-  what: string;
-}
-
-function Estimated({ value, interval, axis, format, n, what }: EstimatedProps) {
-  if (value === null) return <span className={styles.note}>{UNKNOWN}</span>;
-  const bounds = formatInterval(interval, format);
-  return (
-    <span className={styles.estimate}>
-      <IntervalMark
-        value={value}
-        interval={interval}
-        {...axis}
-        label={`${what} ${format(value)}, 95% interval ${bounds}`}
-      />
-      <span className={styles.estimateText}>
-        <strong>{format(value)}</strong> {bounds && `(${bounds})`} <small>n = {formatCount(n)}</small>
-      </span>
-    </span>
   );
 }

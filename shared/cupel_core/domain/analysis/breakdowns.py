@@ -13,7 +13,7 @@ PERSONA = "persona"
 MAX_GROUPS = 50
 """A field with more values is refused: each would be a row of its own."""
 MAX_FIELDS = 20
-"""That are offered; another one can be named all the same."""
+"""At most so many are offered; another one can be named all the same."""
 MAX_VALUE_LENGTH = 200
 _NUMBER = re.compile(r"[-+]?[0-9]{1,15}(\.[0-9]{1,15})?")
 
@@ -22,12 +22,12 @@ type CaseGroups = tuple[str, ...]
 
 
 class CaseProperties(NamedTuple):
-    """What the cases of a run can be grouped by."""
+    """A case of a run can be grouped by its persona and by what its scenario says of it."""
 
     scores: Mapping[str, float]
-    """Of the scenario, by dimension."""
+    """The scenario's score in each dimension that it has one in."""
     metadata: Mapping[str, object]
-    """Of the scenario, with the columns of its table in `vars`."""
+    """The scenario's metadata has the columns of its table in `vars`."""
     persona: str | None
 
     def groups(self, field: str) -> CaseGroups:
@@ -51,19 +51,25 @@ class CaseProperties(NamedTuple):
 
 
 def _groups_of(value: object) -> CaseGroups:
-    """Objects, and texts that are too long to be names of groups, are in none."""
+    """A value is in one group, and a list of values is in the group of each."""
+    values = value if isinstance(value, list | tuple) else (value,)
+    return tuple(dict.fromkeys(group for each in values if (group := _group_of(each)) is not None))
+
+
+def _group_of(value: object) -> str | None:
+    """Objects, lists, and texts that are too long to be names of groups, are in none."""
     match value:
         case bool():
-            return ("true" if value else "false",)
+            return "true" if value else "false"
+        case float() if value.is_integer():
+            return str(int(value))
         case int() | float():
-            return (f"{value:g}" if abs(value) < 1e15 else str(value),)
+            return str(value)
         case str():
             text = value.strip()
-            return (text,) if 0 < len(text) <= MAX_VALUE_LENGTH else ()
-        case list() | tuple():
-            return tuple(dict.fromkeys(group for each in value for group in _groups_of(each)))
+            return text if 0 < len(text) <= MAX_VALUE_LENGTH else None
         case _:
-            return ()
+            return None
 
 
 class Field(NamedTuple):
@@ -99,7 +105,7 @@ class GroupFigures(NamedTuple):
     """None of the cases without a value."""
     scenarios: int
     columns: tuple[GroupEstimate, ...]
-    """By column of the run's plan."""
+    """They are in the order of the columns of the run's plan."""
 
 
 class Breakdown(NamedTuple):
@@ -109,7 +115,7 @@ class Breakdown(NamedTuple):
     columns: tuple[Column, ...]
     by: str | None
     fields: list[Field]
-    """What the cases can be grouped by."""
+    """The cases can be grouped by these."""
     groups: list[GroupFigures]
     """Numbers by size, then texts, and the cases without a value last; empty if `by` is None."""
 
@@ -121,10 +127,12 @@ class NotGroupable(ValueError):
 def break_down(
     run_id: str, plan: Plan, cases: Sequence[CaseProperties], by: str | None, read_counts: Callable[[], RunCounts]
 ) -> Breakdown:
-    """`cases` are those of the plan. Raises NotGroupable."""
+    """`cases` are those of the plan. Raises NotGroupable, before anything is counted."""
     fields = groupable_fields(cases)
-    groups = [] if by is None else grouped_figures(read_counts(), _groups_of_cases(cases, by, fields))
-    return Breakdown(run_id, plan.columns, by, fields, groups)
+    if by is None:
+        return Breakdown(run_id, plan.columns, by, fields, [])
+    groups = _groups_of_cases(cases, by, fields)
+    return Breakdown(run_id, plan.columns, by, fields, grouped_figures(read_counts(), groups))
 
 
 def _groups_of_cases(cases: Sequence[CaseProperties], by: str, fields: Sequence[Field]) -> list[CaseGroups]:

@@ -77,6 +77,9 @@ def test_a_case_with_several_values_is_in_each_of_their_groups_once() -> None:
         ([True, False], ["false", "true"]),
         (["nan", "inf", "-1"], ["-1", "inf", "nan"]),
         ([0, ""], ["0", None]),
+        ([1234567, 1234568, 1234567.0], ["1234567", "1234568"]),
+        ([0.1234567, 0.1234568], ["0.1234567", "0.1234568"]),
+        ([["a", ["b"], {"c": 1}, 2], []], ["2", "a", None]),
         ([1, {"a": 1}, "x" * 300, None], ["1", None]),
         (["9" * 400, "1"], ["1", None]),
     ],
@@ -109,6 +112,14 @@ def test_what_does_not_group_the_cases_is_refused(by: str, message: str) -> None
     cases = [case(lang="de" if number % 2 else "en", vars={"question": f"why {number}?"}) for number in range(60)]
     with pytest.raises(NotGroupable, match=message.replace("?", r"\?")):
         grouped(cases, by)
+
+
+def test_nothing_is_counted_for_a_name_that_is_refused() -> None:
+    def count() -> RunCounts:
+        raise AssertionError("it counted")
+
+    with pytest.raises(NotGroupable):
+        break_down("run_1", Plan(plain_targets("sim/0"), (1,)), [case()], "language", count)
 
 
 def test_without_a_name_only_the_fields_are_returned() -> None:

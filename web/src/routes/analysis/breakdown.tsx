@@ -3,11 +3,11 @@ import { useState } from "react";
 import { type Breakdown, breakdownQuery } from "../../api/analyses";
 import { hasDecisions, hasVerdicts } from "../../lib/breakdown";
 import { counted, formatCount, formatDecimal, UNKNOWN, visible, withInterval } from "../../lib/format";
+import { Share } from "../../ui/estimated";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
-import { Share } from "../../ui/share";
 import { Failure, Loading } from "../../ui/states";
 import styles from "./analysis.module.css";
 
@@ -75,10 +75,10 @@ function GroupsTable({ breakdown: { by, groups } }: { breakdown: Breakdown }) {
                   {judged && (
                     <td>
                       <Share
-                        share={estimate.passRate.share}
+                        value={estimate.passRate.share}
                         interval={estimate.passRate.interval95}
                         what="Pass rate"
-                        trials={estimate.passRate.trials}
+                        n={estimate.passRate.trials}
                       />
                     </td>
                   )}

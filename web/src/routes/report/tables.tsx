@@ -11,11 +11,11 @@ import {
   UNKNOWN,
   visible,
 } from "../../lib/format";
+import { Share } from "../../ui/estimated";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
-import { Share } from "../../ui/share";
 import { ScenarioLink } from "../analysis/scenario_link";
 
 function cost(figures: ReportFigures): number | null {
@@ -71,10 +71,10 @@ export function Targets({ content }: { content: ReportContent }) {
           </th>
           <td>
             <Share
-              share={figures.winRate.share}
+              value={figures.winRate.share}
               interval={figures.winRate.interval95}
               what="Pass rate"
-              trials={figures.winRate.trials}
+              n={figures.winRate.trials}
             />
           </td>
           <td className="figure">{formatCount(figures.completed)}</td>
@@ -112,10 +112,10 @@ export function Assertions({ content }: { content: ReportContent }) {
           </th>
           <td>
             <Share
-              share={each.passRate}
+              value={each.passRate}
               interval={each.interval95}
               what="Pass rate"
-              trials={each.passed + each.failed}
+              n={each.passed + each.failed}
             />
           </td>
           <td className="figure">{formatCount(each.passed)}</td>
@@ -188,7 +188,7 @@ export function Breakdowns({ content }: { content: ReportContent }) {
           <td className="figure">{formatCount(group.scenarios)}</td>
           {group.passRates.map((rate, number) => (
             <td key={content.columns[number]?.name}>
-              <Share share={rate.share} interval={rate.interval95} what="Pass rate" trials={rate.trials} />
+              <Share value={rate.share} interval={rate.interval95} what="Pass rate" n={rate.trials} />
             </td>
           ))}
         </tr>
