@@ -49,15 +49,19 @@ class TableColumns:
         return (found["instruction"], found["input"]) if {"instruction", "input"} <= found.keys() else None
 
 
-def find_columns(found: Iterable[str], mapping: ColumnMapping, *, needs_input: bool = True) -> TableColumns:
-    """Find the columns of a file by their names. Raises `InvalidDocument` for a missing one, and lists those found."""
-    names: dict[str, str] = {}
-    for name in found:
-        names.setdefault(normalize_column(name), name)
+def find_columns(
+    given: Iterable[str], mapping: ColumnMapping, *, empty: Iterable[str] = (), needs_input: bool = True
+) -> TableColumns:
+    """Find the columns of a file by their names. Raises `InvalidDocument` for a missing one, and lists those found.
+
+    `empty` are columns without a value in any row: they can be named, but a known name alone does not choose them.
+    """
+    names = _by_normalized_name(given)
+    all_names = _by_normalized_name(empty) | names
     columns = TableColumns(
-        _chosen(names, mapping.input, "--input", INPUTS),
-        _chosen(names, mapping.answer, "--answer", ANSWERS),
-        _chosen(names, mapping.id, "--id", IDS),
+        _named(all_names, mapping.input, "--input") or _known(names, INPUTS),
+        _named(all_names, mapping.answer, "--answer") or _known(names, ANSWERS),
+        _named(all_names, mapping.id, "--id") or _known(names, IDS),
         _known(names, SYSTEMS),
         _known(names, CHOICES),
     )
@@ -70,9 +74,18 @@ def find_columns(found: Iterable[str], mapping: ColumnMapping, *, needs_input: b
     return columns
 
 
-def _chosen(names: Mapping[str, str], chosen: str | None, option: str, known: Iterable[str]) -> tuple[str, ...]:
+def _by_normalized_name(columns: Iterable[str]) -> dict[str, str]:
+    """Of columns that differ only in what is normalized away, the first counts."""
+    names: dict[str, str] = {}
+    for column in columns:
+        names.setdefault(normalize_column(column), column)
+    return names
+
+
+def _named(names: Mapping[str, str], chosen: str | None, option: str) -> tuple[str, ...]:
+    """Return the column that an option names, and nothing without one."""
     if chosen is None:
-        return _known(names, known)
+        return ()
     if normalize_column(chosen) not in names:
         raise InvalidDocument(f"{option}: there is no column {chosen}. Columns found: {join_names(names.values())}")
     return (names[normalize_column(chosen)],)

@@ -1,6 +1,7 @@
 """Reads samples in other tools' formats (Inspect, OpenAI evals, tables, JSON Lines) as a definition with scenarios."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from sys import maxsize
 from typing import Any
@@ -9,8 +10,9 @@ from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetOptions
 from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedSuite, ImportReport
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario
 from cupel_core.domain.scoring.assertion_rules import assertion_issues
+from cupel_core.domain.scoring.assertion_values import missing_variables
 from cupel_core.domain.text.json_limits import json_limit_error
-from cupel_core.imports.column_names import find_columns, is_given
+from cupel_core.imports.column_names import find_columns, is_given, join_names
 from cupel_core.imports.files import NO_FILES, FileSource
 from cupel_core.imports.json_documents import InvalidDocument, from_json, to_json
 from cupel_core.imports.media import ImportedMedia
@@ -18,7 +20,7 @@ from cupel_core.imports.multiple_choice import choice_assertions, read_choices, 
 from cupel_core.imports.recognition import is_inspect_sample, lm_eval_fields, refuse_other_row, refuse_other_text
 from cupel_core.imports.rows import TableRow, read_csv, read_json
 from cupel_core.imports.sample_messages import read_messages
-from cupel_core.imports.samples import Notes, Sample, non_empty, sample_name, texts_of
+from cupel_core.imports.samples import Notes, Sample, UsedNames, non_empty, sample_name, texts_of
 from cupel_core.imports.scorers import ideal_assertions, target_assertions
 from cupel_core.imports.table_rows import TableReader
 
@@ -45,6 +47,7 @@ def read_dataset(
     scenarios = tuple(_scenarios(chosen, kind, scorer, options, notes, media))
     if not scenarios:
         raise InvalidDocument(_why_empty(options, next(iter(_rows(text, kind)), None)))
+    _check_variables(options, scenarios)
     notes.add_to_report()
     report.count_imported("scenarios", len(scenarios))
     content: dict[str, Any] = {"maxTurns": 1}
@@ -52,6 +55,18 @@ def read_dataset(
         content["assertions"] = [dict(each) for each in options.assertions]
     draft = DefinitionDraft(name, content, scenarios, tags=(str(kind),))
     return ImportedSuite((draft,), report, data_urls=media.data_urls)
+
+
+def _check_variables(options: DatasetOptions, scenarios: Sequence[Scenario]) -> None:
+    """Raise InvalidDocument if an assertion of the options names a column that a sample does not have."""
+    for number, assertion in enumerate(options.assertions):
+        for scenario in scenarios:
+            for name in missing_variables(assertion.get("value"), scenario.variables):
+                which = f"sample {scenario.name}" if scenario.name else "a sample"
+                raise InvalidDocument(
+                    f"the assertions: assertions.{number}.value: {which} has no column {name}. "
+                    f"Columns found: {join_names(scenario.variables)}"
+                )
 
 
 def _chosen(rows: Iterator[TableRow], options: DatasetOptions) -> Iterator[TableRow]:
@@ -96,6 +111,7 @@ def _scenarios(
         raise InvalidDocument(f"{more}: use --limit and --offset")
     read_scenario = _reader_of(rows, kind, options)
     exported: set[Any] = set()
+    names = UsedNames()
     compares = not options.has_checks or scorer is not None
     for where, fields in rows:
         if _is_errored(fields):
@@ -105,6 +121,9 @@ def _scenarios(
             notes.change(where, "output", "it is another answer to a sample above, which is imported once")
             continue
         scenario = read_scenario(Sample(where, fields, scorer, notes, media, compares))
+        if (name := names.add(scenario.name)) != scenario.name:
+            notes.change(where, "id", "an earlier row has it, so a number is added to the scenario's name")
+            scenario = replace(scenario, name=name)
         _check(scenario, where)
         if not scenario.assertions and not options.has_checks:
             notes.skip(where, "expected answer", "there is none, so nothing checks the answer")
@@ -131,9 +150,10 @@ def _reader_of(rows: list[TableRow], kind: DatasetFormat, options: DatasetOption
         return _openai_scenario
     for row in rows[:1]:
         refuse_other_row(row.fields, row.where)
-    found = dict.fromkeys(name for row in rows for name, value in row.fields.items() if is_given(value))
+    given = dict.fromkeys(name for row in rows for name, value in row.fields.items() if is_given(value))
+    empty = dict.fromkeys(name for row in rows for name in row.fields if name not in given)
     is_lm_eval = bool(rows) and lm_eval_fields(rows[0].fields, rows[0].where) is not None
-    columns = find_columns(found, options.columns, needs_input=bool(rows) and not is_lm_eval)
+    columns = find_columns(given, options.columns, empty=empty, needs_input=bool(rows) and not is_lm_eval)
     return TableReader(columns).read
 
 

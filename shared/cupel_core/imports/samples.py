@@ -54,6 +54,22 @@ class Sample:
         return replace(self, fields=fields)
 
 
+class UsedNames:
+    """The names of the scenarios so far. Results are told apart by them, so that each is used once."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+
+    def add(self, name: str) -> str:
+        """Return the name, or with the first number that makes it another one. Without a name, there is none."""
+        unique, number = name, self._next.get(name, 1)
+        while name and unique in self._next:
+            number += 1
+            unique = f"{name[: _MAX_NAME_LENGTH - 10]} ({number})"
+        self._next[name], self._next[unique] = number, self._next.get(unique, 1)
+        return unique
+
+
 def texts_of(value: Any) -> list[str]:
     """Convert expected answers to stripped texts: 0 and false are answers, null and blanks are none."""
     values = value if isinstance(value, list) else [value]

@@ -192,6 +192,44 @@ def test_columns_are_named_by_the_author() -> None:
     assert (scenario.name, scenario.messages[0].content, values(scenario)) == ("7", "Wer?", ["Ich"])
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "options"),
+    [
+        ("question,gold\nQ,\n", DatasetFormat.CSV, {}),
+        ("question,gold\nP,A\nQ,\n", DatasetFormat.CSV, {"offset": 1}),
+        ('{"question": "Q", "gold": null}\n', DatasetFormat.JSONL, {}),
+        ('{"question": "Q", "gold": []}\n', DatasetFormat.JSONL, {}),
+    ],
+)
+def test_a_named_column_may_be_empty_in_the_chosen_rows(text: str, kind: DatasetFormat, options: dict) -> None:
+    [scenario] = read(text, kind, columns=ColumnMapping(answer="gold"), **options)
+    assert (scenario.messages[0].content, scenario.assertions) == ("Q", ())
+
+
+def test_rows_with_one_id_have_names_of_their_own_and_are_counted() -> None:
+    text = "id,question\n1,P\n1,Q\n1 (2),R\n2,S\n1,T\n,U\n,V\n"
+    assert [each.name for each in read(text)] == ["1", "1 (2)", "1 (2) (2)", "2", "1 (3)", "", ""]
+    assert [what for _, what in notes(text)].count("id") == 1
+
+
+def test_very_many_rows_with_one_id_are_named_quickly() -> None:
+    found = read("id,question\n" + "1,Q\n" * 20_000)
+    assert (len({each.name for each in found}), found[-1].name) == (20_000, "1 (20000)")
+
+
+def test_assertions_name_columns_that_there_are() -> None:
+    checks = ({"type": "icontains", "value": "{{Expcted Output}}"},)
+    with pytest.raises(InvalidDocument, match=r"assertions.0.value: sample 7 has no column Expcted Output. Columns"):
+        read("id,question,Expected Output\n7,Q,A\n", assertions=checks)
+    right = ({"type": "icontains", "value": "{{Expected Output}}"},)
+    assert read("id,question,Expected Output\n7,Q,A\n", assertions=right)[0].variables["Expected Output"] == "A"
+
+
+def test_an_empty_column_is_not_chosen_by_its_known_name() -> None:
+    [scenario] = read("question,answer,target\nQ,,A\n")
+    assert values(scenario) == ["A"]
+
+
 def test_an_unknown_column_is_refused_with_those_there_are() -> None:
     with pytest.raises(InvalidDocument, match=r"--answer: there is no column gold. Columns found: question, answer"):
         read("question,answer\nQ,A\n", columns=ColumnMapping(answer="gold"))
